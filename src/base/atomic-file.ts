@@ -1,0 +1,40 @@
+import { open, rename, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** The only doorway for writing whole files: readers see the old content or the new, never a part. */
+export async function writeFileAtomically(path: string, content: string | Uint8Array, options: AtomicOptions): Promise<void> {
+  const temporary = options.temporary ?? `${path}.tmp`;
+  try {
+    const file = await open(temporary, "w", options.mode);
+    try {
+      await file.writeFile(content);
+      if (options.sync) await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (cause) {
+    // A full disk must not leave half a file behind; the first error is the one that matters.
+    await unlink(temporary).catch(() => undefined);
+    throw cause;
+  }
+  if (options.sync) await syncFolder(dirname(path));
+}
+
+export interface AtomicOptions {
+  readonly mode: number;
+  /** Whether the content must survive a crash of the machine, not only of the process. */
+  readonly sync: boolean;
+  /** Where the content is written first; on the same file system. Defaults to the path plus `.tmp`. */
+  readonly temporary?: string;
+}
+
+/** Makes a creation, rename or removal inside `folder` durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

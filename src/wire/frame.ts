@@ -1,0 +1,134 @@
+import { LeveeError } from "../base/errors.ts";
+import { FrameType, frameTypeByNumber, type FrameTypeName } from "./frame-type.ts";
+import { tagByNumber, tagNumber, type TagName } from "./tag.ts";
+
+/** The protocol version this build speaks. See docs/protocol.md. */
+export const protocolVersion = 1;
+
+/** A configuration of 256 KiB with its undo copy fits; a runaway peer does not. */
+export const frameBytesMax = 1_048_576;
+
+/** One decoded frame: its type and its fields in order. Values are bytes; the readers below give them a kind. */
+export interface Frame {
+  readonly type: FrameTypeName;
+  readonly fields: readonly Field[];
+}
+
+export interface Field {
+  readonly tag: TagName;
+  readonly value: Uint8Array;
+}
+
+export type FieldValue = string | number | bigint | boolean | Uint8Array;
+
+/** A field ready to be sent; `undefined` values are left out, so optional fields read naturally at the call site. */
+export type OutgoingField = readonly [TagName, FieldValue | undefined];
+
+const lengthBytes = 4;
+const fieldHeaderBytes = 5;
+
+export function encodeFrame(type: FrameTypeName, fields: readonly OutgoingField[]): Uint8Array {
+  const present: { readonly tag: number; readonly value: Uint8Array }[] = [];
+  let size = 1;
+  for (const [tag, value] of fields) {
+    if (value === undefined) continue;
+    const bytes = encodeValue(value);
+    present.push({ tag: tagNumber[tag], value: bytes });
+    size += fieldHeaderBytes + bytes.length;
+  }
+  if (size > frameBytesMax) {
+    throw new LeveeError("protocol-violated", `Cannot send a ${type} frame as it is larger than ${frameBytesMax} bytes: its size is ${size}`);
+  }
+  const frame = Buffer.allocUnsafe(lengthBytes + size);
+  frame.writeUInt32LE(size, 0);
+  frame.writeUInt8(FrameType[type], lengthBytes);
+  let at = lengthBytes + 1;
+  for (const { tag, value } of present) {
+    frame.writeUInt8(tag, at);
+    frame.writeUInt32LE(value.length, at + 1);
+    frame.set(value, at + fieldHeaderBytes);
+    at += fieldHeaderBytes + value.length;
+  }
+  return frame;
+}
+
+/** Decodes the payload of one frame (without its length). Unknown tags are skipped, an unknown type is an error. */
+export function decodeFrame(payload: Uint8Array): Frame {
+  const view = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+  const number = view.length > 0 ? view.readUInt8(0) : 0;
+  const type = frameTypeByNumber.get(number);
+  if (type === undefined) throw new LeveeError("protocol-violated", `Cannot read a frame of unknown type: its number is ${number}`);
+  const fields: Field[] = [];
+  let at = 1;
+  while (at < view.length) {
+    if (at + fieldHeaderBytes > view.length) throw truncatedField(type, at);
+    const tag = tagByNumber.get(view.readUInt8(at));
+    const length = view.readUInt32LE(at + 1);
+    const end = at + fieldHeaderBytes + length;
+    if (end > view.length) throw truncatedField(type, at);
+    if (tag !== undefined) fields.push({ tag, value: view.subarray(at + fieldHeaderBytes, end) });
+    at = end;
+  }
+  return { type, fields };
+}
+
+export function bytesField(frame: Frame, tag: TagName): Uint8Array | undefined {
+  return frame.fields.find((field) => field.tag === tag)?.value;
+}
+
+export function textField(frame: Frame, tag: TagName): string | undefined {
+  const value = bytesField(frame, tag);
+  if (value === undefined) return undefined;
+  try {
+    return utf8.decode(value);
+  } catch (cause) {
+    throw new LeveeError("protocol-violated", `Cannot read field ${tag} of a ${frame.type} frame: it is not UTF-8`, { cause });
+  }
+}
+
+export function numberField(frame: Frame, tag: TagName): number | undefined {
+  const value = bigintField(frame, tag);
+  if (value === undefined) return undefined;
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw new LeveeError("protocol-violated", `Cannot read field ${tag} of a ${frame.type} frame: ${value} is too large`);
+  }
+  return Number(value);
+}
+
+/** For device and inode numbers, which use all 64 bits on some file systems. */
+export function bigintField(frame: Frame, tag: TagName): bigint | undefined {
+  const value = bytesField(frame, tag);
+  if (value === undefined) return undefined;
+  if (value.length !== 8) {
+    throw new LeveeError("protocol-violated", `Cannot read field ${tag} of a ${frame.type} frame: a number has 8 bytes, this one ${value.length}`);
+  }
+  return Buffer.from(value.buffer, value.byteOffset, 8).readBigUInt64LE(0);
+}
+
+export function flagField(frame: Frame, tag: TagName): boolean {
+  return (numberField(frame, tag) ?? 0) !== 0;
+}
+
+export function bytesFields(frame: Frame, tag: TagName): readonly Uint8Array[] {
+  return frame.fields.filter((field) => field.tag === tag).map((field) => field.value);
+}
+
+/** The field that the protocol says must be there. */
+export function required<T>(value: T | undefined, frame: Frame, tag: TagName): T {
+  if (value === undefined) throw new LeveeError("protocol-violated", `Cannot use a ${frame.type} frame without its field ${tag}`);
+  return value;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function encodeValue(value: FieldValue): Uint8Array {
+  if (typeof value === "string") return Buffer.from(value, "utf8");
+  if (value instanceof Uint8Array) return value;
+  const number = Buffer.allocUnsafe(8);
+  number.writeBigUInt64LE(typeof value === "bigint" ? value : BigInt(Number(value)), 0);
+  return number;
+}
+
+function truncatedField(type: FrameTypeName, at: number): LeveeError {
+  return new LeveeError("protocol-violated", `Cannot read a ${type} frame: the field at byte ${at} runs past its end`);
+}

@@ -1,0 +1,201 @@
+import { LeveeError } from "../base/errors.ts";
+import type { IfName, NetnsPath, PluginType } from "../base/brand.ts";
+import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
+import {
+  bigintField, bytesField, bytesFields, encodeFrame, flagField, numberField, protocolVersion, required, textField,
+  type Frame, type OutgoingField,
+} from "./frame.ts";
+
+/** What a hand tells about itself. */
+export interface HandIdentity extends ProcessIdentity {
+  readonly software: string;
+}
+
+/** CALL: the header of one CNI call. The configuration follows on GO. */
+export interface CallHeader {
+  readonly hand: HandIdentity;
+  readonly verb: string;
+  readonly containerId: string;
+  readonly netns: string;
+  readonly ifname: string;
+  readonly cniArgs: string;
+  readonly cniPath: string;
+  readonly netnsIdentity: NetnsIdentity | undefined;
+  readonly configLength: number;
+  readonly budgetMs: number;
+}
+
+/** RESUME: a call whose daemon went away. */
+export interface ResumeHeader {
+  readonly call: CallHeader;
+  readonly token: string;
+  readonly printed: boolean;
+  readonly last: { readonly step: number; readonly outcome: Outcome } | undefined;
+}
+
+export interface RunOrder {
+  readonly plugin: PluginType;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string;
+  readonly timeoutMs: number;
+  readonly undo?: { readonly command: string; readonly timeoutMs: number };
+}
+
+export type RouteOp =
+  | { readonly op: "delete-default"; readonly family: 4 | 6; readonly ifname: IfName }
+  | { readonly op: "add-default"; readonly family: 4 | 6; readonly ifname: IfName; readonly gateway: Uint8Array };
+
+export type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout";
+
+/** How an order ended, in one shape: facts as fields, sentences are made from them elsewhere. */
+export interface Outcome {
+  readonly exitCode: number | undefined;
+  readonly signal: number | undefined;
+  readonly timedOut: boolean;
+  readonly stdout: Uint8Array;
+  readonly stdoutTruncated: boolean;
+  readonly stderr: string;
+  readonly wallUs: number;
+  readonly cpuUs: number;
+  readonly maxRssKib: number;
+  readonly failure: OrderFailure | undefined;
+  readonly errno: number | undefined;
+  readonly message: string;
+  readonly oomCgroup: number;
+  readonly oomNode: number;
+  readonly cgroupLimit: number | undefined;
+  readonly cgroupUsage: number | undefined;
+  readonly found: readonly (NetnsIdentity | undefined)[];
+  readonly processes: number;
+  readonly alive: boolean;
+}
+
+/** The newest version both sides speak, or an error that names both ranges. */
+export function negotiateVersion(frame: Frame): number {
+  const min = required(numberField(frame, "version_min"), frame, "version_min");
+  const max = required(numberField(frame, "version_max"), frame, "version_max");
+  if (min > protocolVersion || max < protocolVersion) {
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot talk to ${textField(frame, "software") ?? "the peer"}: it speaks protocol ${min} to ${max}, this daemon ${protocolVersion}; install the shim that came with the daemon`,
+    );
+  }
+  return protocolVersion;
+}
+
+export function readHandIdentity(frame: Frame): HandIdentity {
+  return {
+    software: textField(frame, "software") ?? "",
+    pid: required(numberField(frame, "pid"), frame, "pid"),
+    pidStart: required(numberField(frame, "pid_start"), frame, "pid_start"),
+    pidNamespace: numberField(frame, "pid_namespace") ?? 0,
+  };
+}
+
+export function readCall(frame: Frame): CallHeader {
+  const device = bigintField(frame, "netns_dev");
+  const inode = bigintField(frame, "netns_ino");
+  return {
+    hand: readHandIdentity(frame),
+    verb: required(textField(frame, "verb"), frame, "verb"),
+    containerId: textField(frame, "container_id") ?? "",
+    netns: textField(frame, "netns") ?? "",
+    ifname: textField(frame, "ifname") ?? "",
+    cniArgs: textField(frame, "cni_args") ?? "",
+    cniPath: textField(frame, "cni_path") ?? "",
+    netnsIdentity: device === undefined || inode === undefined ? undefined : { device, inode },
+    configLength: required(numberField(frame, "config_length"), frame, "config_length"),
+    budgetMs: required(numberField(frame, "budget_ms"), frame, "budget_ms"),
+  };
+}
+
+export function readResume(frame: Frame): ResumeHeader {
+  const step = numberField(frame, "step");
+  return {
+    call: readCall(frame),
+    token: Buffer.from(required(bytesField(frame, "token"), frame, "token")).toString("hex"),
+    printed: flagField(frame, "printed"),
+    last: step === undefined ? undefined : { step, outcome: readOutcome(frame) },
+  };
+}
+
+const orderFailures: ReadonlySet<string> = new Set<OrderFailure>(["missing", "busy", "exec", "refused", "killed", "routes", "timeout"]);
+
+export function readOutcome(frame: Frame): Outcome {
+  const failure = textField(frame, "failure");
+  if (failure !== undefined && !orderFailures.has(failure)) {
+    throw new LeveeError("protocol-violated", `Cannot use an ${frame.type} frame with an unknown failure: current value is ${JSON.stringify(failure)}`);
+  }
+  return {
+    exitCode: numberField(frame, "exit_code"),
+    signal: numberField(frame, "signal"),
+    timedOut: flagField(frame, "timed_out"),
+    stdout: bytesField(frame, "stdout") ?? new Uint8Array(0),
+    stdoutTruncated: flagField(frame, "stdout_truncated"),
+    // Plugins write what they like to stderr; it is shown to people, so broken UTF-8 is replaced, not refused.
+    stderr: Buffer.from(bytesField(frame, "stderr") ?? new Uint8Array(0)).toString("utf8"),
+    wallUs: numberField(frame, "wall_us") ?? 0,
+    cpuUs: numberField(frame, "cpu_us") ?? 0,
+    maxRssKib: numberField(frame, "max_rss_kib") ?? 0,
+    failure: failure as OrderFailure | undefined,
+    errno: numberField(frame, "errno"),
+    message: textField(frame, "message") ?? "",
+    oomCgroup: numberField(frame, "oom_cgroup") ?? 0,
+    oomNode: numberField(frame, "oom_node") ?? 0,
+    cgroupLimit: numberField(frame, "cgroup_limit"),
+    cgroupUsage: numberField(frame, "cgroup_usage"),
+    found: bytesFields(frame, "found").map(readFound),
+    processes: numberField(frame, "processes") ?? 0,
+    alive: flagField(frame, "alive"),
+  };
+}
+
+export function encodeWelcome(token: Uint8Array, heartbeatMs: number, software: string): Uint8Array {
+  return encodeFrame("WELCOME", [["version", protocolVersion], ["software", software], ["token", token], ["heartbeat_ms", heartbeatMs]]);
+}
+
+export function encodeRun(step: number, order: RunOrder): Uint8Array {
+  const env = Object.entries(order.env).map(([key, value]): OutgoingField => ["env", `${key}=${value}`]);
+  return encodeFrame("RUN", [
+    ["step", step],
+    ["plugin", order.plugin],
+    ...env,
+    ["stdin", order.stdin],
+    ["timeout_ms", Math.max(1, Math.round(order.timeoutMs))],
+    ["undo_command", order.undo?.command],
+    ["undo_timeout_ms", order.undo === undefined ? undefined : Math.max(1, Math.round(order.undo.timeoutMs))],
+  ]);
+}
+
+export function encodeRoutes(step: number, netns: NetnsPath, ops: readonly RouteOp[]): Uint8Array {
+  return encodeFrame("ROUTES", [["step", step], ["netns", netns], ...ops.map((op): OutgoingField => ["route_op", encodeRouteOp(op)])]);
+}
+
+export function encodeStat(step: number, paths: readonly string[]): Uint8Array {
+  return encodeFrame("STAT", [["step", step], ...paths.map((path): OutgoingField => ["path", path])]);
+}
+
+export function encodeReap(step: number, lost: ProcessIdentity, timeoutMs: number): Uint8Array {
+  return encodeFrame("REAP", [["step", step], ["pid", lost.pid], ["pid_start", lost.pidStart], ["timeout_ms", Math.max(1, Math.round(timeoutMs))]]);
+}
+
+export function encodeFinish(exitCode: number, output: string): Uint8Array {
+  return encodeFrame("FINISH", [["exit_code", exitCode], ["output", output]]);
+}
+
+export function encodeRefuse(error: LeveeError): Uint8Array {
+  return encodeFrame("REFUSE", [["code", error.code], ["message", error.message]]);
+}
+
+function encodeRouteOp(op: RouteOp): Uint8Array {
+  const name = Buffer.from(op.ifname, "utf8");
+  const head = Buffer.from([op.op === "delete-default" ? 1 : 2, op.family, name.length]);
+  return Buffer.concat(op.op === "delete-default" ? [head, name] : [head, name, op.gateway]);
+}
+
+function readFound(value: Uint8Array): NetnsIdentity | undefined {
+  const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (view.length === 1 && view.readUInt8(0) === 0) return undefined;
+  if (view.length !== 17) throw new LeveeError("protocol-violated", `Cannot read a found field: it has 17 bytes or 1, this one ${view.length}`);
+  return { device: view.readBigUInt64LE(1), inode: view.readBigUInt64LE(9) };
+}

@@ -1,0 +1,100 @@
+/**
+ * What the daemon tells about its node: the answers to ASK, read by the CLI and later by the guard.
+ * Versioned by `protocolVersion`; fields are only ever added.
+ */
+export type Question =
+  | { readonly ask: "attachments" }
+  | { readonly ask: "timeline"; readonly namespace: string; readonly name: string }
+  | { readonly ask: "leaks" }
+  | { readonly ask: "node" };
+
+export interface AttachmentsAnswer {
+  readonly attachments: readonly AttachmentView[];
+}
+
+/** One CNI call's attachments: a pod's sandbox on its networks. */
+export interface AttachmentView {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly uid: string;
+  readonly containerId: string;
+  readonly netns: string;
+  /** attaching: running · undoing: being undone · attached · detaching · lost: its shim went away, undo is due. */
+  readonly phase: "attaching" | "undoing" | "attached" | "detaching" | "lost";
+  readonly sinceWallMs: number;
+  readonly networks: readonly NetworkView[];
+}
+
+export interface NetworkView {
+  readonly network: string;
+  readonly ifname: string;
+  readonly isDefault: boolean;
+  readonly plugins: readonly string[];
+  readonly ips: readonly string[];
+  readonly mac: string;
+}
+
+export interface TimelineAnswer {
+  readonly namespace: string;
+  readonly name: string;
+  readonly entries: readonly TimelineEntry[];
+}
+
+/** One thing that happened to a pod. `stderr` and `detail` come from plugins: show them with control characters removed. */
+export interface TimelineEntry {
+  readonly wallMs: number;
+  readonly containerId: string;
+  readonly verb: string;
+  /** asked, waiting, permitted, planned, ran, routed, undone, committed, acknowledged, finished, failed, lost, resumed, leaked */
+  readonly what: string;
+  readonly network?: string;
+  readonly ifname?: string;
+  readonly plugin?: string;
+  readonly tookMs?: number;
+  readonly maxRssKib?: number;
+  readonly detail?: string;
+  readonly stderr?: string;
+}
+
+export interface LeaksAnswer {
+  readonly leaks: readonly LeakView[];
+  readonly quarantined: readonly QuarantineView[];
+}
+
+/** Something that could not be undone, kept until it is. */
+export interface LeakView {
+  readonly id: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly containerId: string;
+  readonly network: string;
+  readonly ifname: string;
+  readonly reason: string;
+  readonly sinceWallMs: number;
+  readonly attempts: number;
+}
+
+export interface QuarantineView {
+  readonly file: string;
+  readonly reason: string;
+  readonly sinceWallMs: number;
+}
+
+export interface NodeAnswer {
+  readonly software: string;
+  readonly protocol: number;
+  readonly stateDir: string;
+  readonly socket: string;
+  readonly bootId: string;
+  readonly startedWallMs: number;
+  readonly attachments: number;
+  readonly leaks: number;
+  readonly quarantined: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly residentHands: readonly { readonly software: string; readonly pid: number; readonly sinceWallMs: number }[];
+  /** Things a person should know, in plain English: a broken YAML file, a state folder on tmpfs, an ignored setting. */
+  readonly notices: readonly string[];
+}
+
+export type Answer<T> = { readonly answer: T } | { readonly error: { readonly code: string; readonly message: string } };
