@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** One number for everything that decides how a part comes out: names and content of its inputs, and the tool. */
+export function inputsHash(root: string, inputs: readonly string[], tool: string): string {
+  const hash = createHash("sha256").update(tool);
+  for (const input of inputs) {
+    for (const path of filesUnder(root, input)) {
+      const content = readFileSync(join(root, path));
+      hash.update(`\0${path}\0${content.length}\0`).update(content);
+    }
+  }
+  return hash.digest("hex");
+}
+
+/** Files of an input, sorted; tests do not end up in a program. An input that is not there is simply empty. */
+function filesUnder(root: string, input: string): readonly string[] {
+  const stats = statSync(join(root, input), { throwIfNoEntry: false });
+  if (stats === undefined) return [];
+  if (!stats.isDirectory()) return [input];
+  return readdirSync(join(root, input), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .toSorted();
+}

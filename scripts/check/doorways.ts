@@ -1,0 +1,124 @@
+import { importsOf } from "./imports.ts";
+import { fileRule, type Problem } from "./rule.ts";
+import { blankCommentsAndStrings, lineAt } from "./source-text.ts";
+import { productFiles, type Tree } from "./tree.ts";
+
+/** A dangerous thing and the few files that may do it. Tests may do anything. */
+interface Doorway {
+  readonly what: string;
+  readonly allowed: readonly RegExp[];
+  readonly remedy: string;
+  /** Modules whose import is the danger. `import type` is free: a type opens nothing. */
+  readonly modules?: RegExp;
+  /** Names of those modules that anybody may import: they compute and open nothing. */
+  readonly harmless?: RegExp;
+  /** Calls that are the danger, looked for outside comments and strings. */
+  readonly calls?: RegExp;
+}
+
+const doorways: readonly Doorway[] = [
+  {
+    what: "time or randomness",
+    calls:
+      /\b(?:Date\.now|Math\.random|performance\.now|process\.hrtime|process\.uptime|AbortSignal\.timeout|crypto\.random\w+|Bun\.sleep|Bun\.nanoseconds)\b|(?<![.\w])(?:setTimeout|setInterval|randomBytes|randomUUID|randomInt)\s*\(|\bnew Date\(\s*\)|(?<![.\w])Date\(\s*\)/g,
+    modules: /^node:timers(?:\/promises)?$/,
+    allowed: [/^src\/base\/clock\.ts$/],
+    remedy: "Take a Clock (src/base/clock.ts) as a parameter, so that the simulator can run this code",
+  },
+  {
+    what: "the process's environment, arguments or end",
+    calls: /\bprocess\.(?:env|argv|exit|abort|kill)\b/g,
+    modules: /^node:process$/,
+    allowed: [/^src\/(?:.+\/)?main\.ts$/],
+    remedy: "Read it in a main.ts and pass it in as a value",
+  },
+  {
+    what: "sockets",
+    modules: /^node:(?:net|http|https|http2|tls|dgram)$/,
+    harmless: /^(?:isIP|isIPv4|isIPv6|BlockList|type \w+)$/,
+    allowed: [
+      /^src\/daemon\/server[^/]*\.ts$/,
+      /^src\/daemon\/server\//,
+      /^src\/daemon\/metrics[^/]*\.ts$/,
+      /^src\/kube\//,
+      /^src\/state\/one-writer\.ts$/,
+      /^src\/cli\/ask[^/]*\.ts$/,
+    ],
+    remedy:
+      "Open sockets in daemon/server, daemon/metrics, kube/, state/one-writer or cli/ask, and pass the connection in",
+  },
+  {
+    what: "child processes",
+    modules: /^node:(?:child_process|cluster|worker_threads)$/,
+    calls: /\bBun\.spawn(?:Sync)?\b|\bBun\.\$/g,
+    allowed: [/^src\/cli\//],
+    remedy: "The daemon executes nothing: ask a hand (src/hands) to run it",
+  },
+  {
+    what: "the atomic-file doorway",
+    modules: /\/atomic-file\.ts$/,
+    allowed: [
+      /^src\/state\//,
+      /^src\/daemon\/(?:conf-dir|recorder|device-info)[^/]*\.ts$/,
+      /^src\/cli\//,
+      /^src\/base\//,
+    ],
+    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/recorder, daemon/device-info and cli/",
+  },
+  {
+    what: "file writes past the atomic-file doorway",
+    calls:
+      /(?<!\bstdout)(?<!\bstderr)\.?\b(?:writeFile|writeFileSync|appendFile|appendFileSync|createWriteStream|copyFile|copyFileSync|cpSync|truncate|ftruncate|writeSync)\s*\(/g,
+    allowed: [/^src\/base\/atomic-file\.ts$/, /^src\/state\//],
+    remedy: "Use writeFileAtomically (src/base/atomic-file.ts): readers must never see half a file",
+  },
+  {
+    what: "Bun's own API",
+    calls: /\bBun\.(?!spawn|sleep|nanoseconds)\w+/g,
+    modules: /^bun(?::|$)/,
+    allowed: [],
+    remedy: "Use node: built-ins, so that Node can run this code too",
+  },
+];
+
+export const doorwayRule = fileRule("doorways", (tree) =>
+  productFiles(tree).flatMap((path) => doorways.flatMap((doorway) => breaches(tree, path, doorway))),
+);
+
+function breaches(tree: Tree, path: string, doorway: Doorway): readonly Problem[] {
+  if (doorway.allowed.some((pattern) => pattern.test(path))) return [];
+  const source = tree.read(path) ?? "";
+  const lines = [...importLines(source, doorway), ...callLines(source, doorway)];
+  return lines.map(({ line, seen }) => ({
+    file: path,
+    line,
+    message: `${doorway.what}: ${seen}`,
+    remedy: doorway.remedy,
+  }));
+}
+
+interface Seen {
+  readonly line: number;
+  readonly seen: string;
+}
+
+function importLines(source: string, doorway: Doorway): readonly Seen[] {
+  const { modules, harmless } = doorway;
+  if (modules === undefined) return [];
+  return importsOf(source)
+    .filter((found) => !found.isType && modules.test(found.from) && !isHarmless(found.names, harmless))
+    .map((found) => ({ line: found.line, seen: found.from }));
+}
+
+function isHarmless(names: readonly string[], harmless: RegExp | undefined): boolean {
+  return harmless !== undefined && names.length > 0 && names.every((name) => harmless.test(name));
+}
+
+function callLines(source: string, doorway: Doorway): readonly Seen[] {
+  if (doorway.calls === undefined) return [];
+  const code = blankCommentsAndStrings(source);
+  return [...code.matchAll(doorway.calls)].map((match) => ({
+    line: lineAt(code, match.index),
+    seen: match[0].replace(/\s*\($/, "").replace(/^\./, ""),
+  }));
+}

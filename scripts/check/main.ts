@@ -1,0 +1,71 @@
+/** Everything CI holds against a change, in one command: `npm run check`. Exit code 1 when any rule is broken. */
+import { resolve } from "node:path";
+import { cleanText } from "./clean-text.ts";
+import { docsInStep } from "./docs-in-step.ts";
+import { doorwayRule } from "./doorways.ts";
+import { fileNames } from "./file-names.ts";
+import { jsonPrint } from "./json-print.ts";
+import { rings } from "./rings.ts";
+import type { Problem, Rule, RuleOutcome } from "./rule.ts";
+import { shimRule } from "./shim.ts";
+import { toolRules } from "./tools.ts";
+import { repositoryTree } from "./tree.ts";
+
+const rules: readonly Rule[] = [
+  ...toolRules,
+  rings,
+  doorwayRule,
+  jsonPrint,
+  fileNames,
+  docsInStep,
+  cleanText,
+  shimRule,
+];
+
+const wanted = new Set(process.argv.slice(2));
+const chosen = rules.filter((rule) => wanted.size === 0 || wanted.has(rule.name));
+const unknown = [...wanted].filter((name) => !rules.some((rule) => rule.name === name));
+if (unknown.length > 0) {
+  console.error(`No such rule: ${unknown.join(", ")}. There are ${rules.map((rule) => rule.name).join(", ")}`);
+  process.exit(2);
+}
+
+const tree = repositoryTree(resolve(import.meta.dirname, "../.."));
+let problemCount = 0;
+let brokenCount = 0;
+for (const rule of chosen) {
+  const startedMs = performance.now();
+  const outcome = await runSafely(rule);
+  const tookMs = Math.round(performance.now() - startedMs);
+  const skipped = outcome.skipped === undefined ? "" : ` (skipped: ${outcome.skipped})`;
+  console.log(
+    `${outcome.problems.length === 0 ? "✓" : "✗"} ${rule.name.padEnd(14)}${`${tookMs} ms`.padStart(8)}${skipped}`,
+  );
+  for (const [index, problem] of outcome.problems.entries()) {
+    const isLastOfItsKind = outcome.problems[index + 1]?.remedy !== problem.remedy;
+    console.log(describe(problem) + (isLastOfItsKind ? `\n      → ${problem.remedy}` : ""));
+  }
+  problemCount += outcome.problems.length;
+  if (outcome.problems.length > 0) brokenCount += 1;
+}
+console.log(
+  brokenCount === 0
+    ? `\nAll ${chosen.length} rules hold.`
+    : `\n${brokenCount} of ${chosen.length} rules broken, ${problemCount} problems.`,
+);
+process.exitCode = brokenCount === 0 ? 0 : 1;
+
+/** A rule that throws is a broken rule, not a reason to stop looking at the others. */
+async function runSafely(rule: Rule): Promise<RuleOutcome> {
+  try {
+    return await rule.run(tree);
+  } catch (thrown) {
+    const message = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+    return { problems: [{ file: `scripts/check/${rule.name}.ts`, line: 0, message, remedy: "Repair the rule" }] };
+  }
+}
+
+function describe(problem: Problem): string {
+  const where = problem.line === 0 ? problem.file : `${problem.file}:${problem.line}`;
+  return `    ${where}  ${problem.message}`;
+}

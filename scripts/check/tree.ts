@@ -1,0 +1,44 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The files of the repository as the rules see them: what is committed or would be. */
+export interface Tree {
+  readonly root: string;
+  /** Paths relative to the root, with `/`, sorted. */
+  readonly files: readonly string[];
+  /** The text of a file, or undefined when there is no such file. */
+  read(path: string): string | undefined;
+}
+
+/** What git knows, plus what it would add: so a rule speaks up before the commit, not after. */
+export function repositoryTree(root: string): Tree {
+  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const files = [...new Set(listed.split("\0"))].filter((path) => path !== "" && existsSync(join(root, path)));
+  const texts = new Map<string, string>();
+  return {
+    root,
+    files: files.toSorted(),
+    read(path) {
+      if (!texts.has(path) && files.includes(path)) texts.set(path, readFileSync(join(root, path), "utf8"));
+      return texts.get(path);
+    },
+  };
+}
+
+/** A tree made by hand, for the tests of the rules. */
+export function plantedTree(texts: Readonly<Record<string, string>>, root = "/nowhere"): Tree {
+  return { root, files: Object.keys(texts).toSorted(), read: (path) => texts[path] };
+}
+
+/** TypeScript that ships: tests, which may reach for anything, are left out. */
+export function productFiles(tree: Tree): readonly string[] {
+  return tree.files.filter((path) => path.startsWith("src/") && path.endsWith(".ts") && !isTestFile(path));
+}
+
+export function isTestFile(path: string): boolean {
+  return path.endsWith(".test.ts") || path.startsWith("test/");
+}

@@ -1,0 +1,146 @@
+/**
+ * What a machine needs to build, test and start Levee. On Debian and Ubuntu, as root, what is missing is installed;
+ * elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start`
+ */
+import { spawnSync } from "node:child_process";
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+export type Purpose = "build" | "test" | "start";
+
+export interface Missing {
+  /** For people: what is not there. */
+  readonly what: string;
+  /** The Debian package that brings it; undefined when no package can. */
+  readonly debianPackage: string | undefined;
+}
+
+/** The machine as seen by the checks, so that tests can show them another one. */
+export interface Machine {
+  readonly platform: string;
+  readonly isRoot: boolean;
+  hasProgram(name: string): boolean;
+  hasFile(path: string): boolean;
+}
+
+const pluginFolders = ["/opt/cni/bin", "/usr/lib/cni"];
+/** What the demonstration and the tests run, and nothing more. */
+const plugins = ["bridge", "host-local", "macvlan", "ptp", "portmap", "tuning", "static", "loopback"];
+const staticLibraries = [
+  "/usr/lib/x86_64-linux-gnu/libc.a",
+  "/usr/lib/aarch64-linux-gnu/libc.a",
+  "/usr/lib64/libc.a",
+  "/usr/lib/libc.a",
+];
+
+/** The first folder that has all plugins, for CNI_PATH. */
+export function pluginFolder(machine: Machine): string | undefined {
+  return pluginFolders.find((folder) => plugins.every((plugin) => machine.hasFile(join(folder, plugin))));
+}
+
+/** Everything the machine lacks for the purpose, in the order in which a person would fix it. */
+export function missingFor(purpose: Purpose, machine: Machine): readonly Missing[] {
+  if (machine.platform !== "linux") return [{ what: `Linux (this is ${machine.platform})`, debianPackage: undefined }];
+  return purpose === "build" ? missingForBuild(machine) : [...missingForBuild(machine), ...missingForNetworks(machine)];
+}
+
+function missingForBuild(machine: Machine): readonly Missing[] {
+  const missing: Missing[] = [];
+  if (!machine.hasProgram("cargo")) missing.push({ what: "cargo, to build the shim", debianPackage: "cargo" });
+  if (!machine.hasProgram("cc")) missing.push({ what: "cc, to link the shim", debianPackage: "gcc" });
+  if (!staticLibraries.some((path) => machine.hasFile(path))) {
+    missing.push({ what: "a static C library (libc.a), to link the shim", debianPackage: "libc6-dev" });
+  }
+  return missing;
+}
+
+function missingForNetworks(machine: Machine): readonly Missing[] {
+  const missing: Missing[] = [];
+  if (!machine.isRoot) missing.push({ what: "root, to make network namespaces", debianPackage: undefined });
+  if (!machine.hasProgram("ip")) missing.push({ what: "ip, from iproute2", debianPackage: "iproute2" });
+  if (!machine.hasProgram("ps")) missing.push({ what: "ps, from procps", debianPackage: "procps" });
+  if (pluginFolder(machine) === undefined) {
+    const what = `the CNI plugins ${plugins.join(", ")} in ${pluginFolders.join(" or ")}`;
+    missing.push({ what, debianPackage: "containernetworking-plugins" });
+  }
+  return missing;
+}
+
+export function installCommand(packages: readonly string[]): string {
+  return `apt-get update && apt-get install -y --no-install-recommends ${packages.join(" ")}`;
+}
+
+/** Makes sure of everything, installing where it may. Prints what it does; false when something is still missing. */
+export function ensurePrerequisites(purpose: Purpose, machine: Machine = thisMachine()): boolean {
+  const missing = missingFor(purpose, machine);
+  if (missing.length === 0) return true;
+  console.log(`Not on this machine yet:\n${missing.map(({ what }) => `  - ${what}`).join("\n")}`);
+  const packages = missing.flatMap(({ debianPackage }) => debianPackage ?? []);
+  const canInstall =
+    machine.isRoot && machine.hasProgram("apt-get") && missing.every((item) => item.debianPackage !== undefined);
+  if (!canInstall) {
+    console.error(advice(missing, packages, machine));
+    return false;
+  }
+  return install(packages) && isCompleteNow(purpose, machine);
+}
+
+export function advice(missing: readonly Missing[], packages: readonly string[], machine: Machine): string {
+  const lines = packages.length === 0 ? [] : [`On Debian or Ubuntu, as root: ${installCommand(packages)}`];
+  if (packages.length > 0 && !machine.hasProgram("apt-get"))
+    lines.push("Elsewhere: install the same with your distribution's tools.");
+  if (missing.some(({ what }) => what.startsWith("root"))) lines.push("Then run the command again as root.");
+  return lines.join("\n");
+}
+
+function install(packages: readonly string[]): boolean {
+  console.log(`Installing: ${installCommand(packages)}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const steps = [
+    ["update", "-qq"],
+    ["install", "-y", "-qq", "--no-install-recommends", ...packages],
+  ];
+  for (const args of steps) {
+    const { status } = spawnSync("apt-get", args, { env, stdio: ["ignore", "inherit", "inherit"] });
+    if (status !== 0) {
+      console.error(`apt-get ${args[0]} failed with ${status ?? "a signal"}; run by hand: ${installCommand(packages)}`);
+      return false;
+    }
+  }
+  return true;
+}
+
+function isCompleteNow(purpose: Purpose, machine: Machine): boolean {
+  const still = missingFor(purpose, machine);
+  for (const { what } of still) console.error(`Still missing after the installation: ${what}`);
+  return still.length === 0;
+}
+
+export function thisMachine(): Machine {
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  return {
+    platform: process.platform,
+    isRoot: process.getuid?.() === 0,
+    // A user's PATH may lack the sbin folders where some distributions keep `ip`.
+    hasProgram: (name) => [...folders, "/usr/sbin", "/sbin"].some((folder) => isExecutable(join(folder, name))),
+    hasFile: existsSync,
+  };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+if (import.meta.main) {
+  const purpose = process.argv[2] === "--for" ? process.argv[3] : undefined;
+  if (purpose !== "build" && purpose !== "test" && purpose !== "start") {
+    console.error("Usage: bun scripts/prerequisites.ts --for build|test|start");
+    process.exit(2);
+  }
+  process.exit(ensurePrerequisites(purpose) ? 0 : 1);
+}

@@ -1,0 +1,29 @@
+/** How many tests passed and failed, read from what the runners leave behind. */
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+export function addCounts(left: Counts, right: Counts): Counts {
+  return { passed: left.passed + right.passed, failed: left.failed + right.failed };
+}
+
+/** cargo prints one `test result:` line per test program. */
+export function cargoCounts(output: string): Counts {
+  const lines = [...output.matchAll(/^test result: \w+\. (\d+) passed; (\d+) failed;/gm)];
+  return lines
+    .map((match) => ({ passed: Number(match[1]), failed: Number(match[2]) }))
+    .reduce(addCounts, { passed: 0, failed: 0 });
+}
+
+/** The totals on the root element of a JUnit report. */
+export function junitCounts(report: string): Counts {
+  const root = /<testsuites\b[^>]*>/.exec(report)?.[0] ?? "";
+  const number = (name: string): number => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(root)?.[1] ?? 0);
+  const failed = number("failures") + number("errors");
+  return { passed: number("tests") - failed - number("skipped"), failed };
+}
+
+export function summaryLine(counts: Counts): string {
+  return `${counts.passed} passed, ${counts.failed} failed`;
+}
