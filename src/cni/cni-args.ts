@@ -1,0 +1,98 @@
+import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+
+/** CNI_ARGS: `KEY=VALUE` pairs in the order the runtime gave them. */
+export interface CniArgs {
+  readonly pairs: readonly (readonly [key: string, value: string])[];
+}
+
+export const noArgs: CniArgs = { pairs: [] };
+
+/** What the runtime says about the pod; each part is absent when the variable is, or is empty. */
+export interface PodArgs {
+  readonly namespace?: Namespace;
+  readonly name?: PodName;
+  readonly infraContainerId?: string;
+  readonly uid?: PodUid;
+}
+
+/** Splits at `;` and at the first `=`: a value may contain `=`, and the text may end in `;`. */
+export function parseCniArgs(text: string): CniArgs {
+  const bad: string[] = [];
+  const pairs = text
+    .split(";")
+    .filter((pair) => pair !== "")
+    .map((pair): readonly [string, string] => {
+      const equals = pair.indexOf("=");
+      if (equals < 1 || pair.includes("\0")) bad.push(pair);
+      return [pair.slice(0, equals), pair.slice(equals + 1)];
+    });
+  if (bad.length > 0) {
+    throw new LeveeError(
+      "env-invalid",
+      `Cannot use CNI_ARGS: each pair must be KEY=VALUE: current value has ${JSON.stringify(bad.join(";"))}`,
+    );
+  }
+  return { pairs };
+}
+
+/** The value of `key`; of several the last counts. */
+export function argOf(args: CniArgs, key: string): string | undefined {
+  return args.pairs.findLast(([candidate]) => candidate === key)?.[1];
+}
+
+/** The pod the runtime is speaking of. Names reach paths and URLs, so they must look like Kubernetes names. */
+export function podArgs(args: CniArgs): PodArgs {
+  const namespace = kubernetesName(args, "K8S_POD_NAMESPACE");
+  const name = kubernetesName(args, "K8S_POD_NAME");
+  const infraContainerId = argOf(args, "K8S_POD_INFRA_CONTAINER_ID");
+  const uid = argOf(args, "K8S_POD_UID");
+  return {
+    ...(namespace === undefined ? {} : { namespace: namespace as Namespace }), // checked above
+    ...(name === undefined ? {} : { name: name as PodName }), // checked above
+    ...(infraContainerId === undefined || infraContainerId === "" ? {} : { infraContainerId }),
+    ...(uid === undefined || uid === "" ? {} : { uid: uid as PodUid }), // compared, never used as a path
+  };
+}
+
+/** Whether a plugin may ignore arguments it does not know (`IgnoreUnknown`, true in the forms Go takes for true). */
+export function ignoresUnknown(args: CniArgs): boolean {
+  return ["1", "t", "true"].includes((argOf(args, "IgnoreUnknown") ?? "").toLowerCase());
+}
+
+/** Multus' five, in the order it has always sent them. Plugins exist that match on the text. */
+const fixedKeys = ["IgnoreUnknown", "K8S_POD_NAMESPACE", "K8S_POD_NAME", "K8S_POD_INFRA_CONTAINER_ID", "K8S_POD_UID"];
+
+/** What a network's element adds, and what is kept from the plugins of this network. */
+export interface ExtraArgs {
+  readonly mac?: string;
+  readonly ips?: readonly string[];
+  /** Keys of the runtime that are not handed on. */
+  readonly omit?: readonly string[];
+}
+
+/** CNI_ARGS for a delegate: the fixed five, then the runtime's others in their order, then MAC and IP. */
+export function delegateArgs(args: CniArgs, extra: ExtraArgs = {}): string {
+  const fixed = fixedKeys.map((key): [string, string] => [
+    key,
+    key === "IgnoreUnknown" ? "true" : (argOf(args, key) ?? ""),
+  ]);
+  const dropped = new Set([...fixedKeys, ...(extra.omit ?? [])]);
+  const others = args.pairs.filter(([key]) => !dropped.has(key));
+  const requested: [string, string][] = [];
+  if (extra.mac !== undefined) requested.push(["MAC", extra.mac]);
+  if (extra.ips !== undefined && extra.ips.length > 0) requested.push(["IP", extra.ips.join(",")]);
+  return [...fixed, ...others, ...requested].map(([key, value]) => `${key}=${value}`).join(";");
+}
+
+const namePattern = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/;
+
+function kubernetesName(args: CniArgs, key: string): string | undefined {
+  const value = argOf(args, key);
+  if (value === undefined || value === "") return undefined;
+  if (value.length <= 253 && namePattern.test(value) && !value.includes("..")) return value;
+  throw new LeveeError(
+    "env-invalid",
+    `Cannot use CNI_ARGS: ${key} must be a Kubernetes name: current value is ${JSON.stringify(value)}`,
+  );
+}

@@ -1,0 +1,19 @@
+/**
+ * JSON as Go prints it with four spaces of indentation: what Multus writes and what tools compare byte by byte.
+ * Members come in the order the object has them; Go also escapes what HTML would trip over.
+ */
+export function printGoJson(value: unknown): string {
+  return JSON.stringify(value, undefined, 4).replace(/[<>&\u2028\u2029]/g, escapeUnit);
+}
+
+/** Sorts the keys of every object in a tree of plain values, as Go does when it prints a map. */
+export function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, child]) => [key, sortedKeys(child)]));
+}
+
+function escapeUnit(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

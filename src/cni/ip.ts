@@ -1,0 +1,101 @@
+import { isIP } from "node:net";
+
+/** IP addresses as Go's `net` package reads and prints them, since plugins and Multus compare those texts. */
+
+export interface Ip {
+  readonly family: 4 | 6;
+  /** 4 or 16 bytes, network order. An IPv4 address written as IPv6 (`::ffff:a.b.c.d`) has 4. */
+  readonly bytes: Uint8Array;
+  /** The canonical form. */
+  readonly text: string;
+}
+
+export interface Cidr {
+  readonly ip: Ip;
+  readonly prefix: number;
+  /** `address/prefix`, host bits kept. */
+  readonly text: string;
+}
+
+export function parseIp(text: string): Ip | undefined {
+  // A zone (`fe80::1%eth0`) means something on one host only; Go refuses it as well.
+  if (text.includes("%")) return undefined;
+  const family = isIP(text);
+  if (family === 0) return undefined;
+  return family === 4 ? ipOf(parseV4(text)) : ipOf(unmapped(parseV6(text)));
+}
+
+export function parseCidr(text: string): Cidr | undefined {
+  const slash = text.indexOf("/");
+  if (slash < 0) return undefined;
+  const written = text.slice(0, slash);
+  const ip = parseIp(written);
+  const digits = text.slice(slash + 1);
+  if (ip === undefined || !/^(?:0|[1-9][0-9]{0,2})$/.test(digits)) return undefined;
+  const isMapped = ip.family === 4 && written.includes(":");
+  // The prefix counts the bits of the form that was written.
+  const prefix = isMapped ? Number(digits) - 96 : Number(digits);
+  if (prefix < 0 || prefix > ip.bytes.length * 8) return undefined;
+  return { ip, prefix, text: `${ip.text}/${prefix}` };
+}
+
+/** Whether a destination is the default route of its family. */
+export function isDefaultDestination(cidr: Cidr): boolean {
+  return cidr.prefix === 0 && cidr.ip.bytes.every((byte) => byte === 0);
+}
+
+/** The default destination of a family, in canonical form. */
+export function defaultDestination(family: 4 | 6): string {
+  return family === 4 ? "0.0.0.0/0" : "::/0";
+}
+
+function ipOf(bytes: Uint8Array): Ip {
+  return bytes.length === 4 ? { family: 4, bytes, text: bytes.join(".") } : { family: 6, bytes, text: printV6(bytes) };
+}
+
+function parseV4(text: string): Uint8Array {
+  return Uint8Array.from(text.split("."), Number);
+}
+
+function parseV6(text: string): Uint8Array {
+  const [head = "", tail] = text.split("::");
+  const left = groups(head);
+  const right = tail === undefined ? [] : groups(tail);
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0);
+  const all = [...left, ...zeros, ...right];
+  return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 0xff]));
+}
+
+/** The 16-bit groups of one side of `::`; a dotted IPv4 tail counts as two. */
+function groups(side: string): number[] {
+  if (side === "") return [];
+  return side.split(":").flatMap((part) => {
+    if (!part.includes(".")) return [Number.parseInt(part, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = parseV4(part);
+    return [(a << 8) | b, (c << 8) | d];
+  });
+}
+
+function unmapped(bytes: Uint8Array): Uint8Array {
+  const isMapped = bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
+  return isMapped ? bytes.slice(12) : bytes;
+}
+
+/** RFC 5952: lower case, no leading zeros, the first longest run of two or more zero groups as `::`. */
+function printV6(bytes: Uint8Array): string {
+  const words = Array.from({ length: 8 }, (_, index) => ((bytes[2 * index] ?? 0) << 8) | (bytes[2 * index + 1] ?? 0));
+  const run = longestZeroRun(words);
+  const print = (part: readonly number[]): string => part.map((word) => word.toString(16)).join(":");
+  if (run.length < 2) return print(words);
+  return `${print(words.slice(0, run.start))}::${print(words.slice(run.start + run.length))}`;
+}
+
+function longestZeroRun(words: readonly number[]): { start: number; length: number } {
+  let best = { start: 0, length: 0 };
+  let start = 0;
+  words.forEach((word, index) => {
+    if (word !== 0) start = index + 1;
+    else if (index + 1 - start > best.length) best = { start, length: index + 1 - start };
+  });
+  return best;
+}

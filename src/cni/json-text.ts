@@ -1,0 +1,214 @@
+import type { JsonText } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import { checkGrammar, JsonGrammarError, skipArray, skipObject, skipSpace } from "./json-grammar.ts";
+
+/**
+ * JSON handled as text. A plugin's configuration is never parsed and printed again: that would change integers above
+ * 2^53, `1500.0`, duplicate keys and the order of members. What we add is spliced in; every other byte stays.
+ */
+
+/** Kubernetes bounds all annotations of an object to the same size; a larger configuration is a mistake or an attack. */
+export const jsonBytesMax = 256 * 1024;
+
+/** One `"key": value` of an object, by offsets into its text. */
+export interface Member {
+  /** Decoded, so that `"na\u006de"` is `name`. */
+  readonly key: string;
+  readonly keyStart: number;
+  readonly keyEnd: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+/** Accepts bytes or a string from outside as JSON; the error names `what` and the offset. */
+export function asJsonText(input: Uint8Array | string, what: string): JsonText {
+  const bytes = typeof input === "string" ? Buffer.byteLength(input, "utf8") : input.byteLength;
+  if (bytes > jsonBytesMax) {
+    throw new LeveeError(
+      "decode-failed",
+      `Cannot read ${what} as JSON: it may have ${jsonBytesMax} bytes and has ${bytes}`,
+    );
+  }
+  const text = typeof input === "string" ? wellFormed(input, what) : decodeUtf8(input, what);
+  try {
+    checkGrammar(text);
+  } catch (cause) {
+    if (!(cause instanceof JsonGrammarError)) throw cause;
+    throw new LeveeError("decode-failed", `Cannot read ${what} as JSON: ${cause.message}, at offset ${cause.offset}`, {
+      cause,
+    });
+  }
+  return text as JsonText; // the grammar has just been checked
+}
+
+/** The members of an object in their order, duplicates kept. */
+export function scanObject(text: JsonText): Member[] {
+  const start = skipSpace(text, 0);
+  if (text[start] !== "{") throw wrongKind(text, "an object");
+  const members: Member[] = [];
+  skipObject(text, start, 0, (keyStart, keyEnd, valueStart, valueEnd) => {
+    members.push({ key: decodeKey(text.slice(keyStart, keyEnd)), keyStart, keyEnd, valueStart, valueEnd });
+  });
+  return members;
+}
+
+/** The value of `key` as text. Of duplicates the last one counts, as in Go's decoder. */
+export function memberText(text: JsonText, key: string): JsonText | undefined {
+  const member = scanObject(text).findLast((candidate) => candidate.key === key);
+  return member === undefined ? undefined : valueOf(text, member);
+}
+
+/** The text of one member's value. */
+export function valueOf(text: JsonText, member: Member): JsonText {
+  return text.slice(member.valueStart, member.valueEnd) as JsonText; // a value inside checked JSON
+}
+
+/**
+ * Sets `key` to `value` and leaves every other byte. The last of several copies takes the value and the others go,
+ * so that no reader can see an old one.
+ */
+export function setMember(text: JsonText, key: string, value: JsonText): JsonText {
+  const members = scanObject(text);
+  const last = members.findLast((member) => member.key === key);
+  if (last === undefined || hasVariantAfter(members, last)) {
+    return append(dropMembers(text, members, key), key, value);
+  }
+  return dropMembers(text, members, key, { kept: last, value });
+}
+
+/** Removes every copy of `key`, with the comma that belongs to it. */
+export function removeMember(text: JsonText, key: string): JsonText {
+  return dropMembers(text, scanObject(text), key);
+}
+
+/** The elements of an array, each as the text it has there. */
+export function arrayElements(text: JsonText): JsonText[] {
+  const start = skipSpace(text, 0);
+  if (text[start] !== "[") throw wrongKind(text, "an array");
+  const elements: JsonText[] = [];
+  skipArray(text, start, 0, (from, to) => elements.push(text.slice(from, to) as JsonText)); // inside checked JSON
+  return elements;
+}
+
+/** An array with `added` after the elements it has. */
+export function appendElements(array: JsonText, added: readonly JsonText[]): JsonText {
+  if (added.length === 0) return array;
+  const start = skipSpace(array, 0);
+  if (array[start] !== "[") throw wrongKind(array, "an array");
+  let lastEnd: number | undefined;
+  skipArray(array, start, 0, (_, end) => (lastEnd = end));
+  const at = lastEnd ?? start + 1;
+  const comma = lastEnd === undefined ? "" : ",";
+  return `${array.slice(0, at)}${comma}${added.join(",")}${array.slice(at)}` as JsonText; // JSON by construction
+}
+
+export function jsonString(value: string): JsonText {
+  return JSON.stringify(value) as JsonText; // a string always has a JSON form
+}
+
+/** JSON of a value of our own making. Not for anything that came in as text. */
+export function jsonValue(value: unknown): JsonText {
+  const text: unknown = JSON.stringify(value);
+  if (typeof text !== "string") throw new LeveeError("internal", `Cannot print a ${typeof value} as JSON`);
+  return text as JsonText; // what JSON.stringify returns is JSON
+}
+
+/** An object of given members. */
+export function jsonObject(members: Iterable<readonly [string, JsonText]>): JsonText {
+  const printed = Array.from(members, ([key, value]) => `${JSON.stringify(key)}:${value}`);
+  return `{${printed.join(",")}}` as JsonText; // JSON by construction
+}
+
+/** What kind of JSON value the text is, for error messages and for tests on shape. */
+export function jsonKind(text: JsonText): "object" | "array" | "string" | "number" | "bool" | "null" {
+  switch (text[skipSpace(text, 0)]) {
+    case "{":
+      return "object";
+    case "[":
+      return "array";
+    case '"':
+      return "string";
+    case "t":
+    case "f":
+      return "bool";
+    case "n":
+      return "null";
+    default:
+      return "number";
+  }
+}
+
+/**
+ * Rebuilds an object without the copies of `key`, except `replace.kept`, which gets a new value. One pass: thousands
+ * of duplicates must not cost a scan each.
+ */
+function dropMembers(text: JsonText, members: readonly Member[], key: string, replace?: Replacement): JsonText {
+  const [first] = members;
+  const final = members.at(-1);
+  if (first === undefined || final === undefined) return text;
+  const stays = members.map((member) => member.key !== key || member === replace?.kept);
+  const lastKept = stays.lastIndexOf(true);
+  const pieces = [text.slice(0, first.keyStart)];
+  members.forEach((member, index) => {
+    if (stays[index] !== true) return;
+    const isReplaced = member === replace?.kept;
+    pieces.push(
+      isReplaced
+        ? `${text.slice(member.keyStart, member.valueStart)}${replace.value}`
+        : text.slice(member.keyStart, member.valueEnd),
+    );
+    // The comma and the white space after it belong to the member before them.
+    if (index < lastKept) pieces.push(text.slice(member.valueEnd, members[index + 1]?.keyStart));
+  });
+  pieces.push(text.slice(final.valueEnd));
+  return pieces.join("") as JsonText; // members left out or replaced whole
+}
+
+interface Replacement {
+  readonly kept: Member;
+  readonly value: JsonText;
+}
+
+function append(text: JsonText, key: string, value: JsonText): JsonText {
+  const last = scanObject(text).at(-1);
+  const at = last?.valueEnd ?? text.indexOf("{") + 1;
+  const comma = last === undefined ? "" : ",";
+  return `${text.slice(0, at)}${comma}${JSON.stringify(key)}:${value}${text.slice(at)}` as JsonText; // one more member
+}
+
+/**
+ * Go matches keys without regard to case and takes the last, so `"Name"` after `"name"` would win over the value we
+ * set. Then ours goes to the end.
+ */
+function hasVariantAfter(members: readonly Member[], last: Member): boolean {
+  const folded = foldKey(last.key);
+  return members.some((member) => member.keyStart > last.keyStart && foldKey(member.key) === folded);
+}
+
+/** A key as Go's case-insensitive match sees it: both ways round, for the letters that have two lower-case forms. */
+export function foldKey(key: string): string {
+  return key.toUpperCase().toLowerCase();
+}
+
+function decodeKey(quoted: string): string {
+  return quoted.includes("\\") ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
+}
+
+function decodeUtf8(bytes: Uint8Array, what: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new LeveeError("decode-failed", `Cannot read ${what} as JSON: it is not UTF-8`, { cause });
+  }
+}
+
+function wellFormed(text: string, what: string): string {
+  if (text.isWellFormed()) return text;
+  throw new LeveeError("decode-failed", `Cannot read ${what} as JSON: it has half a surrogate pair`);
+}
+
+function wrongKind(text: JsonText, wanted: string): LeveeError {
+  const seen = text.trim();
+  const shown = seen.length > 60 ? `${seen.slice(0, 60)}…` : seen;
+  return new LeveeError("decode-failed", `Cannot use JSON as ${wanted}: current value is ${shown}`);
+}

@@ -1,0 +1,96 @@
+import { type CniVersion, compareVersions } from "./cni-version.ts";
+import { parseCidr, parseIp } from "./ip.ts";
+import type { JsonReader } from "./json-reader.ts";
+import type { CniResult, ResultDns, ResultInterface, ResultIp, ResultRoute } from "./result-model.ts";
+
+/** Reads a result of any version into the one model. */
+export function readResult(reader: JsonReader, version: CniVersion): CniResult {
+  return compareVersions(version, "0.3.0") < 0 ? readResult020(reader, version) : readResult030(reader, version);
+}
+
+/** 0.1.0 and 0.2.0: at most one address of each family, routes beneath it, no interfaces. */
+function readResult020(reader: JsonReader, cniVersion: CniVersion): CniResult {
+  const families = ["ip4", "ip6"].flatMap((key) => reader.object(key) ?? []);
+  return {
+    cniVersion,
+    interfaces: [],
+    ips: families.map((family) => readIp(family, "ip")),
+    routes: families.flatMap((family) => family.objects("routes").map(readRoute)),
+    dns: readDns(reader.object("dns")),
+  };
+}
+
+/** 0.3.0 to 1.1.0: the shape stayed, 1.0.0 dropped `ips[].version` and 1.1.0 added members. */
+function readResult030(reader: JsonReader, cniVersion: CniVersion): CniResult {
+  return {
+    cniVersion,
+    interfaces: reader.objects("interfaces").map(readInterface),
+    // `version` is not read: the address says it, and plugins have been seen to get it wrong.
+    ips: reader.objects("ips").map((ip) => readIp(ip, "address")),
+    routes: reader.objects("routes").map(readRoute),
+    dns: readDns(reader.object("dns")),
+  };
+}
+
+function readInterface(reader: JsonReader): ResultInterface {
+  return {
+    name: reader.string("name") ?? "",
+    ...present("mac", nonEmpty(reader.string("mac"))),
+    ...present("mtu", nonZero(reader.integer("mtu"))),
+    ...present("sandbox", nonEmpty(reader.string("sandbox"))),
+    ...present("socketPath", nonEmpty(reader.string("socketPath"))),
+    ...present("pciID", nonEmpty(reader.string("pciID"))),
+  };
+}
+
+function readIp(reader: JsonReader, key: "ip" | "address"): ResultIp {
+  const address = reader.parsed(key, "an address with prefix", parseCidr);
+  if (address === undefined) throw reader.missing(key, "an address with prefix");
+  return {
+    address: address.text,
+    ...present("gateway", reader.parsed("gateway", "an IP address", parseIp)?.text),
+    ...present("interface", reader.integer("interface")),
+  };
+}
+
+function readRoute(reader: JsonReader): ResultRoute {
+  const dst = reader.parsed("dst", "a network with prefix", parseCidr);
+  if (dst === undefined) throw reader.missing("dst", "a network with prefix");
+  return {
+    dst: dst.text,
+    ...present("gw", reader.parsed("gw", "an IP address", parseIp)?.text),
+    ...present("mtu", nonZero(reader.integer("mtu"))),
+    ...present("advmss", nonZero(reader.integer("advmss"))),
+    ...present("priority", nonZero(reader.integer("priority"))),
+    // Zero means something for these two: the unspecified table, the universe scope.
+    ...present("table", reader.integer("table")),
+    ...present("scope", reader.integer("scope")),
+  };
+}
+
+function readDns(reader: JsonReader | undefined): ResultDns {
+  if (reader === undefined) return {};
+  return {
+    ...present("nameservers", nonEmptyList(reader.strings("nameservers"))),
+    ...present("domain", nonEmpty(reader.string("domain"))),
+    ...present("search", nonEmptyList(reader.strings("search"))),
+    ...present("options", nonEmptyList(reader.strings("options"))),
+  };
+}
+
+/** `{[key]: value}`, or nothing: optional members are absent, never undefined. */
+function present<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {
+  return value === undefined ? {} : ({ [key]: value } as { [K in Key]?: Value }); // a computed key widens to string
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+function nonZero(value: number | undefined): number | undefined {
+  return value === 0 ? undefined : value;
+}
+
+function nonEmptyList(list: string[] | undefined): string[] | undefined {
+  return list?.length === 0 ? undefined : list;
+}

@@ -1,0 +1,186 @@
+import type { ContainerId, IfName, NetnsPath } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import { type CniArgs, noArgs, parseCniArgs } from "./cni-args.ts";
+import { ifnameProblem } from "./interface-name.ts";
+
+export type Verb = "ADD" | "DEL" | "CHECK" | "GC" | "STATUS" | "VERSION";
+
+/** The variables of a call as the shim found them; absent ones are `""`. */
+export interface RawRequest {
+  readonly verb: string;
+  readonly containerId: string;
+  readonly netns: string;
+  readonly ifname: string;
+  readonly cniArgs: string;
+  readonly cniPath: string;
+}
+
+interface Attachment {
+  readonly containerId: ContainerId;
+  readonly ifname: IfName;
+}
+
+interface Surroundings {
+  readonly args: CniArgs;
+  /** CNI_PATH: folders separated by `:`, may be empty. */
+  readonly cniPath: string;
+}
+
+export type AddRequest = { readonly verb: "ADD"; readonly netns: NetnsPath } & Attachment & Surroundings;
+export type CheckRequest = { readonly verb: "CHECK"; readonly netns: NetnsPath } & Attachment & Surroundings;
+/** The netns of a DEL may be gone, and then the runtime need not name it. */
+export type DelRequest = { readonly verb: "DEL"; readonly netns: NetnsPath | undefined } & Attachment & Surroundings;
+export type GcRequest = { readonly verb: "GC" } & Surroundings;
+export type StatusRequest = { readonly verb: "STATUS" } & Surroundings;
+export type VersionRequest = { readonly verb: "VERSION" } & Surroundings;
+export type CniRequest = AddRequest | CheckRequest | DelRequest | GcRequest | StatusRequest | VersionRequest;
+
+type Variable = "CNI_CONTAINERID" | "CNI_NETNS" | "CNI_IFNAME" | "CNI_ARGS" | "CNI_PATH";
+type Need = "required" | "optional" | "unused";
+
+/**
+ * Which verb needs which variable. As libcni's plugin skeleton has it, but CNI_PATH is optional for DEL and STATUS,
+ * as the specification says: neither may fail for want of something they can do without.
+ */
+export const verbTable: Readonly<Record<Verb, Readonly<Record<Variable, Need>>>> = {
+  ADD: {
+    CNI_CONTAINERID: "required",
+    CNI_NETNS: "required",
+    CNI_IFNAME: "required",
+    CNI_ARGS: "optional",
+    CNI_PATH: "required",
+  },
+  CHECK: {
+    CNI_CONTAINERID: "required",
+    CNI_NETNS: "required",
+    CNI_IFNAME: "required",
+    CNI_ARGS: "optional",
+    CNI_PATH: "required",
+  },
+  DEL: {
+    CNI_CONTAINERID: "required",
+    CNI_NETNS: "optional",
+    CNI_IFNAME: "required",
+    CNI_ARGS: "optional",
+    CNI_PATH: "optional",
+  },
+  GC: {
+    CNI_CONTAINERID: "unused",
+    CNI_NETNS: "unused",
+    CNI_IFNAME: "unused",
+    CNI_ARGS: "unused",
+    CNI_PATH: "required",
+  },
+  STATUS: {
+    CNI_CONTAINERID: "unused",
+    CNI_NETNS: "unused",
+    CNI_IFNAME: "unused",
+    CNI_ARGS: "unused",
+    CNI_PATH: "optional",
+  },
+  VERSION: {
+    CNI_CONTAINERID: "unused",
+    CNI_NETNS: "unused",
+    CNI_IFNAME: "unused",
+    CNI_ARGS: "unused",
+    CNI_PATH: "unused",
+  },
+};
+
+/** Each variable: where it stands in the call, and what is wrong with a value. */
+const variables: Readonly<
+  Record<Variable, { readonly field: keyof RawRequest; readonly problem: (value: string) => string | undefined }>
+> = {
+  CNI_CONTAINERID: { field: "containerId", problem: containerIdProblem },
+  CNI_NETNS: { field: "netns", problem: netnsProblem },
+  CNI_IFNAME: { field: "ifname", problem: ifnameProblem },
+  CNI_ARGS: { field: "cniArgs", problem: argsProblem },
+  CNI_PATH: { field: "cniPath", problem: (value) => (value.includes("\0") ? "must not contain NUL" : undefined) },
+};
+
+/** Container IDs become file names in Multus' cache and in IPAM plugins: longer ones fail there, after side effects. */
+const containerIdBytesMax = 253;
+const containerIdPattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
+const pathBytesMax = 4096;
+
+/** Reads one call. Everything that is wrong with it is said at once. */
+export function parseRequest(raw: RawRequest): CniRequest {
+  if (!isVerb(raw.verb)) {
+    throw new LeveeError(
+      "env-invalid",
+      `Cannot serve CNI_COMMAND as it must be one of ${Object.keys(verbTable).join(", ")}: current value is ${JSON.stringify(raw.verb)}`,
+    );
+  }
+  const problems = problemsOf(raw.verb, raw);
+  if (problems.length > 0) {
+    throw new LeveeError("env-invalid", `Cannot serve ${raw.verb}: ${problems.join("; ")}`);
+  }
+  return requestOf(raw.verb, raw);
+}
+
+export function isVerb(text: string): text is Verb {
+  return Object.hasOwn(verbTable, text);
+}
+
+function problemsOf(verb: Verb, raw: RawRequest): string[] {
+  const rows = Object.entries(variables).filter(([name]) => verbTable[verb][name as Variable] !== "unused"); // keys of the table
+  const missing = rows.filter(
+    ([name, row]) => verbTable[verb][name as Variable] === "required" && raw[row.field] === "",
+  );
+  const wrong = rows.flatMap(([name, row]) => {
+    const value = raw[row.field];
+    const problem = value === "" ? undefined : row.problem(value);
+    return problem === undefined ? [] : [`${name} ${problem}: current value is ${JSON.stringify(clip(value))}`];
+  });
+  // The first sentence is the plugin skeleton's own, which runtimes' users know.
+  return missing.length === 0
+    ? wrong
+    : [`required env variables [${missing.map(([name]) => name).join(",")}] missing`, ...wrong];
+}
+
+function requestOf(verb: Verb, raw: RawRequest): CniRequest {
+  const isUnused = verbTable[verb].CNI_ARGS === "unused";
+  const surroundings: Surroundings = { args: isUnused ? noArgs : parseCniArgs(raw.cniArgs), cniPath: raw.cniPath };
+  // The validators of the table have passed, which is what the brands stand for.
+  const attachment: Attachment = { containerId: raw.containerId as ContainerId, ifname: raw.ifname as IfName };
+  const netns = raw.netns as NetnsPath; // checked by the table as well
+  switch (verb) {
+    case "ADD":
+    case "CHECK":
+      return { verb, netns, ...attachment, ...surroundings };
+    case "DEL":
+      return { verb, netns: raw.netns === "" ? undefined : netns, ...attachment, ...surroundings };
+    case "GC":
+    case "STATUS":
+    case "VERSION":
+      return { verb, ...surroundings };
+  }
+}
+
+export function containerIdProblem(value: string): string | undefined {
+  if (value.length > containerIdBytesMax) return `must have at most ${containerIdBytesMax} characters`;
+  return containerIdPattern.test(value)
+    ? undefined
+    : "must be letters, digits, '_', '.' and '-', and start with a letter or digit";
+}
+
+export function netnsProblem(value: string): string | undefined {
+  if (!value.startsWith("/")) return "must be an absolute path";
+  if (Buffer.byteLength(value, "utf8") >= pathBytesMax) return `must be shorter than ${pathBytesMax} bytes`;
+  if (value.includes("\0") || value.split("/").includes("..")) return "must not contain NUL or '..'";
+  return undefined;
+}
+
+function argsProblem(value: string): string | undefined {
+  try {
+    parseCniArgs(value);
+    return undefined;
+  } catch {
+    // The only way it fails; the caller adds the value.
+    return "must be KEY=VALUE pairs separated by ';'";
+  }
+}
+
+function clip(value: string): string {
+  return value.length > 200 ? `${value.slice(0, 200)}…` : value;
+}
