@@ -11,12 +11,12 @@ const knownHosts: readonly RegExp[] = [
   /^www\.w3\.org$/,
   /^no-color\.org$/,
   /^(?:www\.)?(?:example\.(?:com|org|net)|.+\.(?:test|invalid|example))$/,
-  /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/,
+  /^(?:localhost|127\.0\.0\.1|\[::1\])$/,
 ];
 
 const url = /\bhttps?:\/\/([^\s/"'`)>\]\\]+)/g;
 /** Folders of somebody's machine. Written apart so that this file passes its own rule. */
-const machineFolders = ["work", "root", "home/[a-z]", "Users/[a-z]", "tmp/bash"].join("|");
+const machineFolders = ["work", "root", "home/[a-z]+", "Users/[a-z]+", "tmp/bash\\w*"].join("|");
 const machinePath = new RegExp(`(?<![\\w.~*}/\\])-])/(?:${machineFolders})(?![\\w-])(?!/?\\*)`, "g");
 const binary = /\.(?:png|jpg|ico|gz|tar|bin)$/;
 
@@ -37,7 +37,7 @@ function hostProblems(file: string, line: number, text: string): readonly Proble
   // npm's lockfile carries funding links of packages; its own rule is below.
   if (file === "package-lock.json") return [];
   return [...text.matchAll(url)]
-    .map((match) => match[1] ?? "")
+    .map((match) => (match[1] ?? "").replace(/:\d+$/, ""))
     .filter((host) => !host.includes("$") && !knownHosts.some((known) => known.test(host)))
     .map((host) => ({
       file,

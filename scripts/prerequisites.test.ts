@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { advice, installCommand, missingFor, pluginFolder, thisMachine, type Machine } from "./prerequisites.ts";
+
+const complete: Machine = { platform: "linux", isRoot: true, hasProgram: () => true, hasFile: () => true };
+
+function packages(
+  machine: Partial<Machine>,
+  purpose: "build" | "test" | "start" = "test",
+): readonly (string | undefined)[] {
+  return missingFor(purpose, { ...complete, ...machine }).map(({ debianPackage }) => debianPackage);
+}
+
+describe("missingFor", () => {
+  test("is empty on a machine that has everything", () => {
+    expect(missingFor("test", complete)).toEqual([]);
+  });
+
+  test("names the package of each missing program", () => {
+    expect(packages({ hasProgram: () => false })).toEqual(["cargo", "gcc", "iproute2", "procps"]);
+  });
+
+  test("asks for the static library and the plugins when their files are missing", () => {
+    expect(packages({ hasFile: () => false })).toEqual(["libc6-dev", "containernetworking-plugins"]);
+  });
+
+  test("asks for no networks when only building", () => {
+    const bare: Partial<Machine> = {
+      isRoot: false,
+      hasProgram: (name) => name !== "ip",
+      hasFile: (path) => path.endsWith("libc.a"),
+    };
+    expect(packages(bare, "build")).toEqual([]);
+    expect(packages(bare, "start")).toEqual([undefined, "iproute2", "containernetworking-plugins"]);
+  });
+
+  test("stops at once on another system", () => {
+    expect(missingFor("build", { ...complete, platform: "darwin", hasProgram: () => false })).toEqual([
+      { what: "Linux (this is darwin)", debianPackage: undefined },
+    ]);
+  });
+});
+
+describe("pluginFolder", () => {
+  test("takes the first folder that has all plugins, not a part of them", () => {
+    const partial = (path: string): boolean => path.startsWith("/usr/lib/cni/") || path === "/opt/cni/bin/bridge";
+    expect(pluginFolder({ ...complete, hasFile: partial })).toBe("/usr/lib/cni");
+    expect(pluginFolder({ ...complete, hasFile: (path) => path === "/opt/cni/bin/bridge" })).toBeUndefined();
+  });
+});
+
+describe("advice", () => {
+  test("gives the exact command and says that root is needed", () => {
+    const machine = { ...complete, isRoot: false, hasProgram: (name: string) => name !== "ip" };
+    expect(advice(missingFor("start", machine), ["iproute2"], machine)).toBe(
+      `On Debian or Ubuntu, as root: ${installCommand(["iproute2"])}\nThen run the command again as root.`,
+    );
+  });
+
+  test("says what to do without apt", () => {
+    const machine = { ...complete, hasProgram: () => false };
+    expect(advice([], ["cargo"], machine)).toContain("with your distribution's tools");
+  });
+});
+
+test("thisMachine finds a program that is there and none that is not", () => {
+  const machine = thisMachine();
+  expect(machine.hasProgram("sh")).toBe(true);
+  expect(machine.hasProgram("no-such-program-anywhere")).toBe(false);
+});
