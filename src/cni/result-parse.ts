@@ -1,6 +1,7 @@
 import { type CniVersion, compareVersions } from "./cni-version.ts";
 import { parseCidr, parseIp } from "./ip.ts";
 import type { JsonReader } from "./json-reader.ts";
+import { present } from "./present.ts";
 import type { CniResult, ResultDns, ResultInterface, ResultIp, ResultRoute } from "./result-model.ts";
 
 /** Reads a result of any version into the one model. */
@@ -76,11 +77,6 @@ function readDns(reader: JsonReader | undefined): ResultDns {
     ...present("search", nonEmptyList(reader.strings("search"))),
     ...present("options", nonEmptyList(reader.strings("options"))),
   };
-}
-
-/** `{[key]: value}`, or nothing: optional members are absent, never undefined. */
-function present<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {
-  return value === undefined ? {} : ({ [key]: value } as { [K in Key]?: Value }); // a computed key widens to string
 }
 
 function nonEmpty(text: string | undefined): string | undefined {

@@ -1,0 +1,49 @@
+import { LeveeError } from "../base/errors.ts";
+import type { RouteEdit } from "../cni/chain.ts";
+import { parseIp } from "../cni/ip.ts";
+import type { SelectionElement } from "./selection-element.ts";
+
+const untouched: RouteEdit = { dropV4: false, dropV6: false, gateways: [] };
+
+/**
+ * Which default routes go and which come, one edit per attachment in the order of `elements`.
+ *
+ * `default-route` chooses the attachment that has the pod's default route, so as soon as one element has it, all
+ * others lose theirs, in both families. The chosen one gets the gateways it names in place of its own. With an empty
+ * list it keeps the default route its plugin made: that is what the list was allowed to be empty for. (Multus strips
+ * every interface then, the chosen one and eth0 included, and from 4.2.2 on removes nothing at all.)
+ */
+export function planDefaultRoutes(elements: readonly (SelectionElement | undefined)[]): RouteEdit[] {
+  const wishes = elements.map((element) => element?.defaultRoute);
+  const asked = wishes.filter((wish) => wish !== undefined);
+  if (asked.length === 0) return wishes.map(() => untouched);
+  checkSingle(asked);
+  return wishes.map((wish) => editFor(wish, asked.flat()));
+}
+
+function editFor(wish: readonly string[] | undefined, allGateways: readonly string[]): RouteEdit {
+  if (wish?.length !== 0) return { dropV4: true, dropV6: true, gateways: wish ?? [] };
+  // Keeps its own, unless another attachment asked for that family by gateway.
+  return { dropV4: hasFamily(allGateways, 4), dropV6: hasFamily(allGateways, 6), gateways: [] };
+}
+
+/** One default route per family: the kernel could balance over two, but neither Multus nor we say how. */
+function checkSingle(asked: readonly (readonly string[])[]): void {
+  const gateways = asked.flat();
+  const isSingle = ([4, 6] as const).every(
+    (family) => gateways.filter((gateway) => familyOf(gateway) === family).length <= 1,
+  );
+  const keepers = asked.filter((wish) => wish.length === 0).length;
+  if (isSingle && keepers <= 1) return;
+  throw new LeveeError("annotation-invalid", "multus does not support ECMP for default-route", {
+    details: `default-route was asked for as ${JSON.stringify(asked)}; at most one gateway per family and one empty list may be given`,
+  });
+}
+
+function hasFamily(gateways: readonly string[], family: 4 | 6): boolean {
+  return gateways.some((gateway) => familyOf(gateway) === family);
+}
+
+function familyOf(gateway: string): 4 | 6 | undefined {
+  return parseIp(gateway)?.family;
+}

@@ -1,0 +1,32 @@
+import type { Namespace } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import type { SelectionElement } from "./selection-element.ts";
+
+export interface IsolationRule {
+  readonly isEnabled: boolean;
+  /** Namespaces whose networks every pod may use. */
+  readonly globalNamespaces: readonly string[];
+}
+
+/** Reads `globalNamespaces`: a list by commas. Unset means `default`; set, it replaces that. */
+export function parseGlobalNamespaces(setting: string | undefined): string[] {
+  if (setting === undefined || setting === "") return ["default"];
+  return setting.split(",").map((namespace) => namespace.trim());
+}
+
+/** Refuses networks of other namespaces. For the networks annotation only, not for the default network. */
+export function checkIsolation(
+  rule: IsolationRule,
+  podNamespace: Namespace,
+  elements: readonly SelectionElement[],
+): void {
+  if (!rule.isEnabled) return;
+  const forbidden = elements.find(
+    ({ namespace }) => namespace !== podNamespace && !rule.globalNamespaces.includes(namespace),
+  );
+  if (forbidden === undefined) return;
+  throw new LeveeError(
+    "isolation-violated",
+    `GetNetworkDelegates: namespace isolation enabled, annotation violates permission, pod is in namespace ${podNamespace} but refers to target namespace ${forbidden.namespace}`,
+  );
+}

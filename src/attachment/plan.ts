@@ -1,0 +1,175 @@
+import type { ContainerId, IfName, JsonText, NetworkName } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import type { Chain, MultusOrigin, RouteEdit } from "../cni/chain.ts";
+import { type CniArgs, delegateArgs } from "../cni/cni-args.ts";
+import { jsonString, jsonValue } from "../cni/json-text.ts";
+import type { NetworkConf } from "../cni/network-conf.ts";
+import { pluginStdin } from "../cni/plugin-stdin.ts";
+import { present } from "../cni/present.ts";
+import { checkCapabilities } from "./capability.ts";
+import { planDefaultRoutes } from "./default-route.ts";
+import type { SelectionElement } from "./selection-element.ts";
+
+/** A network as it was found: its configuration, and the device a device plugin gave to the pod for it. */
+export interface NetworkSource {
+  readonly network: NetworkName;
+  readonly conf: NetworkConf;
+  readonly resource?: { readonly resourceName: string; readonly deviceId: string };
+}
+
+export interface WantedNetwork {
+  /** Absent for networks every pod gets. */
+  readonly element?: SelectionElement;
+  readonly source: NetworkSource;
+}
+
+export interface PlanInput {
+  readonly request: { readonly ifname: IfName; readonly args: CniArgs; readonly containerId?: ContainerId };
+  readonly defaultNetwork: NetworkSource;
+  /** Present when the pod chose its default network by annotation. */
+  readonly defaultElement?: SelectionElement;
+  readonly others: readonly WantedNetwork[];
+  /** Capability values from the runtime, as JSON text by capability name. */
+  readonly runtimeConfig: Readonly<Record<string, JsonText>>;
+}
+
+/** Decides everything about a pod's attachments before the first plugin runs: order, names, bytes, routes. */
+export function planAttachments(input: PlanInput): readonly Chain[] {
+  const wanted = [wantedDefault(input), ...input.others];
+  const ifnames = chooseIfnames(wanted, input.request.ifname);
+  const routes = planDefaultRoutes(wanted.map(({ element }) => element));
+  return wanted.map((network, index) => {
+    const isDefault = index === 0;
+    // The default network takes its port mappings and the like from the runtime, so its element is not checked.
+    if (!isDefault) checkCapabilities(network.source, network.element);
+    return chainOf(network, input, { isDefault, ifname: at(ifnames, index), routes: at(routes, index) });
+  });
+}
+
+interface Place {
+  readonly isDefault: boolean;
+  readonly ifname: IfName;
+  readonly routes: RouteEdit;
+}
+
+function wantedDefault(input: PlanInput): WantedNetwork {
+  const { defaultNetwork: source, defaultElement: element } = input;
+  return element === undefined ? { source } : { element, source };
+}
+
+function chainOf(wanted: WantedNetwork, input: PlanInput, place: Place): Chain {
+  const { element, source } = wanted;
+  const { conf } = source;
+  if (conf.plugins.length === 0) {
+    throw new LeveeError("config-invalid", `Cannot attach ${source.network}: its configuration has no plugins`);
+  }
+  const offered = declaredOnly(conf, offeredCapabilities(wanted, input, place));
+  return {
+    network: source.network,
+    confName: conf.name,
+    ifname: place.ifname,
+    cniVersion: conf.cniVersion,
+    isDefault: place.isDefault,
+    cniArgs: delegateArgs(input.request.args, {
+      ...present("mac", element?.mac),
+      ...present("ips", element?.ips),
+      // The runtime's own addresses are for the interface it asked for; a second one must not get them too.
+      omit: place.isDefault ? [] : ["IP", "MAC", "GATEWAY"],
+    }),
+    links: conf.plugins.map((plugin) => ({
+      type: plugin.type,
+      stdin: pluginStdin(plugin, {
+        name: conf.name,
+        cniVersion: conf.cniVersion,
+        runtimeConfig: offered,
+        ...present("cniArgs", element?.cniArgs),
+        ...present("deviceId", source.resource?.deviceId),
+      }),
+    })),
+    disableCheck: conf.disableCheck,
+    disableGC: conf.disableGC,
+    routes: place.routes,
+    multus: { config: conf.text, isList: conf.isList, capabilityArgs: offered, request: requestOf(wanted) },
+  };
+}
+
+/** The element's interface, else the runtime's for the default network, else `net` and the place in the whole list. */
+function chooseIfnames(wanted: readonly WantedNetwork[], runtimeIfname: IfName): IfName[] {
+  const taken = new Map<string, NetworkName>();
+  return wanted.map(({ element, source }, index) => {
+    const ifname = element?.ifname ?? (index === 0 ? runtimeIfname : (`net${index}` as IfName)); // short, no odd characters
+    const holder = taken.get(ifname);
+    if (holder !== undefined) {
+      throw new LeveeError(
+        "interface-taken",
+        `Cannot attach ${source.network} as ${ifname}: ${holder} has that interface name in the same pod; name another one in the annotation`,
+      );
+    }
+    taken.set(ifname, source.network);
+    return ifname;
+  });
+}
+
+/**
+ * Capability values on offer to the network's plugins. Those of the runtime go to the default network only, as the
+ * multi-net specification has it (7.5); Multus hands them to every network, so that one host port would be mapped
+ * to several interfaces. This is deliberate.
+ */
+function offeredCapabilities(wanted: WantedNetwork, input: PlanInput, place: Place): Record<string, JsonText> {
+  const deviceId = wanted.source.resource?.deviceId ?? (place.isDefault ? undefined : wanted.element?.deviceId);
+  const device = deviceId === undefined ? {} : deviceCapabilities(deviceId, wanted.source.network, input, place.ifname);
+  return place.isDefault
+    ? { ...input.runtimeConfig, ...device }
+    : { ...elementCapabilities(wanted.element), ...device };
+}
+
+function elementCapabilities(element: SelectionElement | undefined): Record<string, JsonText> {
+  if (element === undefined) return {};
+  const { portMappings, bandwidth, ips, mac, infinibandGuid } = element;
+  return {
+    ...present("portMappings", portMappings),
+    ...present("bandwidth", bandwidth),
+    ...present("ips", ips === undefined ? undefined : jsonValue(ips)),
+    ...present("mac", mac === undefined ? undefined : jsonString(mac)),
+    ...present("infinibandGUID", infinibandGuid === undefined ? undefined : jsonString(infinibandGuid)),
+  };
+}
+
+const deviceInfoFolder = "/var/run/k8s.cni.cncf.io/devinfo/cni";
+
+function deviceCapabilities(
+  deviceId: string,
+  network: NetworkName,
+  input: PlanInput,
+  ifname: IfName,
+): Record<string, JsonText> {
+  const { containerId } = input.request;
+  if (containerId === undefined) return { deviceID: jsonString(deviceId) };
+  const file = `${deviceInfoFolder}/${network.replaceAll("/", "-")}-${containerId}_${ifname}`;
+  return { deviceID: jsonString(deviceId), CNIDeviceInfoFile: jsonString(file) };
+}
+
+/** Keeps what some plugin declares: the rest nobody reads, and pod annotations alone may have 256 KiB. */
+function declaredOnly(conf: NetworkConf, offered: Readonly<Record<string, JsonText>>): Record<string, JsonText> {
+  const isDeclared = (name: string): boolean => conf.plugins.some((plugin) => plugin.capabilities[name] === true);
+  return Object.fromEntries(Object.entries(offered).filter(([name]) => isDeclared(name)));
+}
+
+function requestOf({ element, source }: WantedNetwork): MultusOrigin["request"] {
+  return {
+    ...present("ifname", element?.ifname),
+    ...present("mac", element?.mac),
+    ...present("infinibandGuid", element?.infinibandGuid),
+    ...present("ips", element?.ips),
+    ...present("defaultRoute", element?.defaultRoute),
+    ...present("deviceId", source.resource?.deviceId ?? element?.deviceId),
+    ...present("resourceName", source.resource?.resourceName),
+  };
+}
+
+function at<Item>(list: readonly Item[], index: number): Item {
+  const item = list[index];
+  if (item === undefined)
+    throw new LeveeError("internal", `Cannot plan attachments: nothing at place ${index} of ${list.length}`);
+  return item;
+}

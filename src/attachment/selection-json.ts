@@ -1,0 +1,246 @@
+import type { IfName, JsonText, Namespace } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import { ifnameProblem } from "../cni/interface-name.ts";
+import { parseCidr, parseIp } from "../cni/ip.ts";
+import { arrayElements, foldKey, jsonKind, memberText, scanObject, valueOf } from "../cni/json-text.ts";
+import { present } from "../cni/present.ts";
+import { isMacAddress } from "./mac-address.ts";
+import type { SelectionElement } from "./selection-element.ts";
+
+interface ElementContext {
+  readonly podNamespace: Namespace;
+  readonly index: number;
+  /** Put before errors that Go's decoder would have reported. */
+  readonly prefix: string;
+}
+
+/** The keys of the specification and of Multus. */
+const knownKeys = [
+  "name",
+  "namespace",
+  "interface",
+  "interfaceRequest",
+  "ips",
+  "mac",
+  "infiniband-guid",
+  "portMappings",
+  "bandwidth",
+  "deviceID",
+  "cni-args",
+  "default-route",
+  "ipam-claim-reference",
+] as const;
+type Key = (typeof knownKeys)[number];
+
+/** Go matches keys without regard to case. */
+const keyByFold: ReadonlyMap<string, Key> = new Map(knownKeys.map((key) => [foldKey(key), key]));
+
+/** Reads one object of the JSON form. Anything it cannot read is an error that names element, key and value. */
+export function parseElement(text: JsonText, context: ElementContext): SelectionElement {
+  const fields = new ElementFields(text, context);
+  const element: SelectionElement = {
+    name: fields.name(),
+    namespace: fields.namespace(),
+    ...present("mac", fields.mac()),
+    ...present("infinibandGuid", fields.guid()),
+    ...present("ips", fields.ips()),
+    ...present("ifname", fields.ifname()),
+    ...present("portMappings", fields.portMappings()),
+    ...present("bandwidth", fields.bandwidth()),
+    ...present("deviceId", fields.string("deviceID")),
+    ...present("cniArgs", fields.cniArgs()),
+    ...present("defaultRoute", fields.defaultRoute()),
+    ...present("ipamClaimReference", fields.string("ipam-claim-reference")),
+    unknownKeys: fields.unknownKeys,
+  };
+  if (element.ipamClaimReference !== undefined && element.ips !== undefined) {
+    throw fields.error("ips", "must not be given together with ipam-claim-reference");
+  }
+  return element;
+}
+
+/** The members of one element by key, with a reader for each kind of value. */
+class ElementFields {
+  readonly unknownKeys: readonly string[];
+  readonly #context: ElementContext;
+  readonly #values = new Map<Key, JsonText>();
+
+  constructor(text: JsonText, context: ElementContext) {
+    this.#context = context;
+    if (jsonKind(text) !== "object") throw this.#fail(`it must be an object: current value is ${clip(text)}`);
+    const unknown: string[] = [];
+    for (const member of scanObject(text)) {
+      const key = keyByFold.get(foldKey(member.key));
+      if (key === undefined) unknown.push(member.key);
+      else if (this.#values.has(key)) throw this.#fail(`key "${key}" must be given once`);
+      else this.#values.set(key, valueOf(text, member));
+    }
+    this.unknownKeys = unknown;
+  }
+
+  name(): string {
+    const name = this.string("name") ?? "";
+    // Multus would look for it and not find it: no object of Kubernetes has another kind of name.
+    if (name.length > 253 || !/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(name)) {
+      throw this.error("name", "must be the name of a NetworkAttachmentDefinition");
+    }
+    return name;
+  }
+
+  namespace(): Namespace {
+    const namespace = this.string("namespace");
+    if (namespace === undefined) return this.#context.podNamespace;
+    if (namespace.length > 63 || !/^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(namespace)) {
+      throw this.error("namespace", "must be the name of a namespace");
+    }
+    return namespace as Namespace; // matched just above
+  }
+
+  ifname(): IfName | undefined {
+    // The old key counts only when the new one is absent.
+    const key = this.string("interface") === undefined ? "interfaceRequest" : "interface";
+    const ifname = this.string(key);
+    if (ifname === undefined) return undefined;
+    const problem = ifnameProblem(ifname);
+    if (problem !== undefined) throw this.error(key, `cannot be used, ${problem}`);
+    return ifname as IfName; // no problem found
+  }
+
+  mac(): string | undefined {
+    const mac = this.string("mac");
+    if (mac === undefined || isMacAddress(mac)) return mac;
+    throw annotationInvalid(`parsePodNetworkAnnotation: failed to mac: address ${mac}: invalid MAC address`);
+  }
+
+  guid(): string | undefined {
+    const guid = this.string("infiniband-guid");
+    if (guid === undefined || isMacAddress(guid)) return guid;
+    throw annotationInvalid(
+      `parsePodNetworkAnnotation: failed to validate infiniband GUID: address ${guid}: invalid MAC address`,
+    );
+  }
+
+  ips(): string[] | undefined {
+    const ips = this.strings("ips");
+    for (const ip of ips ?? []) {
+      if (ip.includes("/") && parseCidr(ip) === undefined) {
+        throw annotationInvalid(`failed to parse CIDR ${JSON.stringify(ip)}: invalid CIDR address: ${ip}`);
+      }
+      if (!ip.includes("/") && parseIp(ip) === undefined) {
+        throw annotationInvalid(`failed to parse IP address ${JSON.stringify(ip)}`);
+      }
+    }
+    return ips?.length === 0 ? undefined : ips;
+  }
+
+  defaultRoute(): string[] | undefined {
+    return this.strings("default-route")?.map((gateway) => {
+      const ip = parseIp(gateway);
+      if (ip === undefined) throw annotationInvalid(`${this.#context.prefix}invalid IP address: ${gateway}`);
+      return ip.text;
+    });
+  }
+
+  portMappings(): JsonText | undefined {
+    const list = this.#get("portMappings");
+    if (list === undefined) return undefined;
+    if (jsonKind(list) !== "array") throw this.error("portMappings", "must be an array");
+    const isGood = arrayElements(list).every((mapping) => jsonKind(mapping) === "object" && isPortMapping(mapping));
+    if (!isGood) {
+      throw this.error(
+        "portMappings",
+        "must have objects with hostPort and containerPort of 1 to 65535, and optionally protocol (tcp, udp or sctp) and hostIP",
+      );
+    }
+    return arrayElements(list).length === 0 ? undefined : list;
+  }
+
+  bandwidth(): JsonText | undefined {
+    const object = this.#get("bandwidth");
+    if (object === undefined) return undefined;
+    const isGood = jsonKind(object) === "object" && rateKeys.every((key) => isRate(memberText(object, key)));
+    if (!isGood)
+      throw this.error("bandwidth", `must be an object whose ${rateKeys.join(", ")} are integers of 0 or more`);
+    return object;
+  }
+
+  cniArgs(): Record<string, JsonText> | undefined {
+    const object = this.#get("cni-args");
+    if (object === undefined) return undefined;
+    if (jsonKind(object) !== "object") throw this.error("cni-args", "must be an object");
+    const entries = scanObject(object).map((member): [string, JsonText] => [member.key, valueOf(object, member)]);
+    return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  }
+
+  /** A string; empty counts as absent, as it does for Multus. */
+  string(key: Key): string | undefined {
+    const value = this.#get(key);
+    if (value === undefined) return undefined;
+    if (jsonKind(value) !== "string") throw this.error(key, "must be a string");
+    const text = String(JSON.parse(value));
+    return text === "" ? undefined : text;
+  }
+
+  strings(key: Key): string[] | undefined {
+    const list = this.#get(key);
+    if (list === undefined) return undefined;
+    if (jsonKind(list) !== "array") throw this.error(key, "must be an array of strings");
+    return arrayElements(list).map((item) => {
+      if (jsonKind(item) !== "string") throw this.error(key, "must be an array of strings");
+      return String(JSON.parse(item));
+    });
+  }
+
+  error(key: Key, rule: string): LeveeError {
+    const value = this.#values.get(key);
+    return this.#fail(
+      `key "${key}" ${rule}: ${value === undefined ? "it is missing" : `current value is ${clip(value)}`}`,
+    );
+  }
+
+  #get(key: Key): JsonText | undefined {
+    const value = this.#values.get(key);
+    return value === undefined || jsonKind(value) === "null" ? undefined : value;
+  }
+
+  #fail(reason: string): LeveeError {
+    return annotationInvalid(`${this.#context.prefix}element ${this.#context.index}: ${reason}`);
+  }
+}
+
+const rateKeys = ["ingressRate", "ingressBurst", "egressRate", "egressBurst"];
+
+function isRate(value: JsonText | undefined): boolean {
+  return (
+    value === undefined ||
+    jsonKind(value) === "null" ||
+    (/^(?:0|[1-9][0-9]*)$/.test(value) && Number.isSafeInteger(Number(value)))
+  );
+}
+
+function isPortMapping(mapping: JsonText): boolean {
+  const read = (key: string): unknown => JSON.parse(memberText(mapping, key) ?? "null");
+  return (
+    [read("hostPort"), read("containerPort")].every(isPort) && isProtocol(read("protocol")) && isHostIp(read("hostIP"))
+  );
+}
+
+function isPort(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535;
+}
+
+function isProtocol(value: unknown): boolean {
+  return value === null || (typeof value === "string" && ["", "tcp", "udp", "sctp"].includes(value.toLowerCase()));
+}
+
+function isHostIp(value: unknown): boolean {
+  return value === null || value === "" || (typeof value === "string" && parseIp(value) !== undefined);
+}
+
+function clip(text: string): string {
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+
+function annotationInvalid(message: string): LeveeError {
+  return new LeveeError("annotation-invalid", message);
+}

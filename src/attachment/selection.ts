@@ -1,0 +1,115 @@
+import type { IfName, JsonText, Namespace } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import { ifnameBytesMax } from "../cni/interface-name.ts";
+import { JsonGrammarError } from "../cni/json-grammar.ts";
+import { arrayElements, asJsonText, jsonKind } from "../cni/json-text.ts";
+import { parseElement } from "./selection-json.ts";
+import type { SelectionElement } from "./selection-element.ts";
+
+export { networkNameOf, type SelectionElement } from "./selection-element.ts";
+
+/** The pod's annotation that asks for networks. */
+export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
+
+/** The pod's annotation that asks for another default network. */
+export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
+
+/** Reads `k8s.v1.cni.cncf.io/networks` in either grammar. The error texts are Multus', since people search for them. */
+export function parseSelection(annotation: string, podNamespace: Namespace): SelectionElement[] {
+  if (annotation === "") return [];
+  // Multus' own test for the grammar: none of these can stand in the short form.
+  return /[[{"]/.test(annotation) ? parseJsonForm(annotation, podNamespace) : parseShortForm(annotation, podNamespace);
+}
+
+/** Reads `v1.multus-cni.io/default-network`: exactly one network, by default in Multus' own namespace. */
+export function defaultNetworkOf(
+  annotations: Readonly<Record<string, string>>,
+  multusNamespace: Namespace,
+): SelectionElement | undefined {
+  if (!Object.hasOwn(annotations, defaultNetworkAnnotation)) return undefined;
+  const annotation = annotations[defaultNetworkAnnotation] ?? "";
+  if (annotation === "") {
+    throw invalid('parsePodNetworkAnnotation: pod annotation does not have "network" as key');
+  }
+  const [element, ...rest] = parseSelection(annotation, multusNamespace);
+  if (rest.length > 0) {
+    throw invalid(`tryLoadK8sPodDefaultNetwork: more than one default network is specified: ${annotation}`);
+  }
+  if (element === undefined) {
+    throw invalid(`tryLoadK8sPodDefaultNetwork: no default network is specified: ${annotation}`);
+  }
+  return element;
+}
+
+const jsonPrefix =
+  "parsePodNetworkAnnotation: failed to parse pod Network Attachment Selection Annotation JSON format: ";
+
+function parseJsonForm(annotation: string, podNamespace: Namespace): SelectionElement[] {
+  const text = readJson(annotation);
+  const kind = jsonKind(text);
+  if (kind === "null") return [];
+  if (kind !== "array") {
+    throw invalid(`${jsonPrefix}json: cannot unmarshal ${kind} into Go value of type []*types.NetworkSelectionElement`);
+  }
+  return arrayElements(text).map((element, index) =>
+    parseElement(element, { podNamespace, index, prefix: jsonPrefix }),
+  );
+}
+
+function readJson(annotation: string): JsonText {
+  try {
+    return asJsonText(annotation, "the annotation");
+  } catch (cause) {
+    const reason = cause instanceof LeveeError && cause.cause instanceof JsonGrammarError ? cause.cause : cause;
+    throw invalid(`${jsonPrefix}${reason instanceof Error ? reason.message : String(reason)}`, cause);
+  }
+}
+
+function parseShortForm(annotation: string, podNamespace: Namespace): SelectionElement[] {
+  return annotation.split(",").map((item) => parseShortItem(item.trim(), podNamespace));
+}
+
+/** `[<namespace>/]<name>[@<interface>]` */
+function parseShortItem(item: string, podNamespace: Namespace): SelectionElement {
+  const slashed = item.split("/");
+  if (slashed.length > 2) throw shortFormError("Invalid network object (failed at '/')");
+  const namespace = slashed.length === 2 ? (slashed[0] ?? "").trim() : "";
+  const named = (slashed.at(-1) ?? "").split("@");
+  if (named.length > 2) throw shortFormError("Invalid network object (failed at '@')");
+  const [name = "", ifname = ""] = named.map((part) => part.trim());
+  checkLabel(namespace);
+  checkLabel(name);
+  checkShortIfname(ifname);
+  return {
+    name,
+    namespace: namespace === "" ? podNamespace : (namespace as Namespace), // matched the label pattern
+    ...(ifname === "" ? {} : { ifname: ifname as IfName }), // checked just above
+    unknownKeys: [],
+  };
+}
+
+const labelPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+
+function checkLabel(label: string): void {
+  if (label === "" || labelPattern.test(label)) return;
+  throw shortFormError(
+    `Failed to parse: one or more items did not match comma-delimited format (must consist of lower case alphanumeric characters). Must start and end with an alphanumeric character), mismatch @ '${label}'`,
+  );
+}
+
+function checkShortIfname(ifname: string): void {
+  // Beyond Multus' own test, what libcni and the kernel would refuse later is refused here.
+  const isBad = /[\s/:\p{Cc}]/u.test(ifname) || ifname === "." || ifname === "..";
+  if (!isBad && Buffer.byteLength(ifname, "utf8") <= ifnameBytesMax) return;
+  throw shortFormError(
+    `Failed to parse interface name: must be less than 15 chars and not contain '/' or spaces. interface name '${ifname}'`,
+  );
+}
+
+function shortFormError(reason: string): LeveeError {
+  return invalid(`parsePodNetworkAnnotation: parsePodNetworkObjectName: ${reason}`);
+}
+
+function invalid(message: string, cause?: unknown): LeveeError {
+  return new LeveeError("annotation-invalid", message, cause === undefined ? {} : { cause });
+}
