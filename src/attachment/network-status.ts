@@ -1,0 +1,121 @@
+import type { JsonText } from "../base/brand.ts";
+import type { Chain } from "../cni/chain.ts";
+import { printGoJson } from "../cni/go-json.ts";
+import { isDefaultDestination, parseCidr } from "../cni/ip.ts";
+import { present } from "../cni/present.ts";
+import { type CniResult, parseResult, type ResultInterface } from "../cni/result.ts";
+import { deviceInfoOf } from "./device-info.ts";
+
+/** The pod's annotation that tells what it got. */
+export const networkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";
+
+/** One entry of the annotation; the order of the members is the order in which they are printed. */
+interface NetworkStatus {
+  readonly "name": string;
+  readonly "interface"?: string;
+  readonly "ips"?: readonly string[];
+  readonly "mac"?: string;
+  readonly "mtu"?: number;
+  readonly "default"?: true;
+  readonly "dns": CniResult["dns"];
+  readonly "device-info"?: object;
+  readonly "gateway"?: readonly string[];
+}
+
+/**
+ * The value of the network-status annotation, byte for byte as Multus writes it, from what the plugins answered.
+ * Undefined when no result has an interface: then nothing is written. `deviceInfo` holds one text per chain.
+ */
+export function networkStatus(
+  chains: readonly Chain[],
+  results: readonly JsonText[],
+  deviceInfo: readonly (JsonText | undefined)[] = [],
+): string | undefined {
+  const statuses = chains.flatMap((chain, index) => {
+    const text = results[index];
+    if (text === undefined) return [];
+    const result = parseResult(text, chain.cniVersion, `the result of ${chain.network}`);
+    return statusesOf({ chain, result, device: deviceInfoOf(deviceInfo[index]) });
+  });
+  return statuses.length === 0 ? undefined : `[${statuses.map(printGoJson).join(",")}]`;
+}
+
+interface Attached {
+  readonly chain: Chain;
+  readonly result: CniResult;
+  readonly device: object | undefined;
+}
+
+function statusesOf(attached: Attached): NetworkStatus[] {
+  const { interfaces, ips } = attached.result;
+  const [only] = interfaces;
+  // A single interface takes all addresses, whatever index they carry.
+  if (only !== undefined && interfaces.length === 1) {
+    return [statusOf(attached, { link: only, ips: ips.map(addressOf), isDefault: attached.chain.isDefault })];
+  }
+  return statusesBySandbox(attached);
+}
+
+/** Several interfaces: one entry for each inside the pod, with the addresses that point at it. */
+function statusesBySandbox(attached: Attached): NetworkStatus[] {
+  const { interfaces, ips } = attached.result;
+  const inside = interfaces.flatMap((link, index) => (link.sandbox === undefined ? [] : [index]));
+  const last = inside.at(-1);
+  const defaultIndex = attached.chain.isDefault ? (defaultInterface(attached.result) ?? inside[0]) : undefined;
+  return inside.flatMap((index) => {
+    const link = interfaces[index];
+    // Addresses that point nowhere go to the last interface.
+    const own = ips.filter((ip) => (ip.interface ?? last) === index).map(addressOf);
+    return link === undefined ? [] : [statusOf(attached, { link, ips: own, isDefault: index === defaultIndex })];
+  });
+}
+
+/** The interface of the first address that has a gateway. */
+function defaultInterface(result: CniResult): number | undefined {
+  return result.ips.find((ip) => ip.gateway !== undefined && ip.interface !== undefined)?.interface;
+}
+
+interface Part {
+  readonly link: ResultInterface;
+  readonly ips: readonly string[];
+  readonly isDefault: boolean;
+}
+
+function statusOf({ chain, result, device }: Attached, { link, ips, isDefault }: Part): NetworkStatus {
+  // Only an interface inside the pod is the pod's.
+  const inside = link.sandbox === undefined ? undefined : link;
+  const { nameservers, domain, search, options } = result.dns;
+  return {
+    name: chain.network,
+    ...present("interface", nonEmpty(inside?.name)),
+    ...present("ips", ips.length === 0 ? undefined : ips),
+    ...present("mac", inside?.mac),
+    ...present("mtu", inside?.mtu),
+    ...present("default", isDefault ? true : undefined),
+    dns: {
+      ...present("nameservers", nameservers),
+      ...present("domain", domain),
+      ...present("search", search),
+      ...present("options", options),
+    },
+    ...present("device-info", device),
+    ...present("gateway", gatewaysOf(result)),
+  };
+}
+
+/** Gateways of the default routes in the plugin's own result, before `default-route` changed anything. */
+function gatewaysOf(result: CniResult): string[] | undefined {
+  const gateways = result.routes.flatMap(({ dst, gw }) => {
+    const destination = parseCidr(dst);
+    return gw !== undefined && destination !== undefined && isDefaultDestination(destination) ? [gw] : [];
+  });
+  return gateways.length === 0 ? undefined : gateways;
+}
+
+function addressOf(ip: { readonly address: string }): string {
+  return ip.address.slice(0, ip.address.indexOf("/"));
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
