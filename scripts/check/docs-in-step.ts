@@ -11,8 +11,8 @@ import type { Tree } from "./tree.ts";
 /** Pages that repeat what the code says must say the same, in both directions. */
 export const docsInStep = fileRule("docs-in-step", (tree) => [
   ...errorPageProblems(tree, errorCatalogue),
-  ...numberPageProblems(tree, { header: ["type", "name"], rustPrefix: "FRAME_", numbers: FrameType }),
-  ...numberPageProblems(tree, { header: ["tag", "name"], rustPrefix: "TAG_", numbers: tagNumber }),
+  ...numberPageProblems(tree, { header: ["type", "name"], rustFile: "shim/src/frame_type.rs", numbers: FrameType }),
+  ...numberPageProblems(tree, { header: ["tag", "name"], rustFile: "shim/src/tag.rs", numbers: tagNumber }),
   ...dependencyProblems(tree),
   ...linkProblems(tree),
 ]);
@@ -60,7 +60,7 @@ function inErrors(line: number, message: string, remedy: string): Problem {
 
 interface NumberTable {
   readonly header: readonly string[];
-  readonly rustPrefix: string;
+  readonly rustFile: string;
   readonly numbers: Readonly<Record<string, number>>;
 }
 
@@ -85,14 +85,18 @@ export function numberPageProblems(tree: Tree, table: NumberTable): readonly Pro
 }
 
 function shimProblems(tree: Tree, table: NumberTable): readonly Problem[] {
-  const found = rustConstants(tree, table.rustPrefix);
-  if (found === undefined) return [];
+  const constants = rustConstants(tree.read(table.rustFile) ?? "");
+  if (constants.length === 0) {
+    return [
+      { file: table.rustFile, line: 0, message: "no numbers found", remedy: "Write them as const NAME: u8 = n;" },
+    ];
+  }
   // The shim names only what it uses, so it may lack numbers but not have others.
-  return [...found.numbers].flatMap(([name, { number, line }]): Problem[] => {
+  return constants.flatMap(({ name, number, line }): Problem[] => {
     const known = table.numbers[name] ?? table.numbers[name.toLowerCase()];
     if (known === number) return [];
-    const message = `${table.rustPrefix}${name} is ${number}, in src/wire it is ${known ?? "unknown"}`;
-    return [{ file: found.file, line, message, remedy: "Make shim and daemon agree" }];
+    const message = `${name} is ${number}, in src/wire it is ${known ?? "unknown"}`;
+    return [{ file: table.rustFile, line, message, remedy: "Make shim and daemon agree" }];
   });
 }
 

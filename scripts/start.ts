@@ -1,0 +1,23 @@
+/**
+ * `npm start`: Levee on this machine, with no cluster. Sees to what the machine needs, builds once, then hands over to
+ * `levee demo`, which cleans up after itself.
+ */
+import { spawn } from "node:child_process";
+import { join, resolve } from "node:path";
+import { build } from "./build.ts";
+import { ensurePrerequisites } from "./prerequisites.ts";
+
+const dist = resolve(import.meta.dirname, "../dist");
+
+if (!ensurePrerequisites("start")) process.exit(1);
+build({ shimOnly: false });
+
+const demo = spawn(join(dist, "levee"), ["demo", ...process.argv.slice(2)], { stdio: "inherit" });
+// The terminal sends Ctrl-C to both of us. The demonstration needs it to clean up; we only wait for it to end.
+process.on("SIGINT", () => undefined);
+for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => demo.kill(signal));
+demo.on("error", (error) => {
+  console.error(`Cannot start dist/levee: ${error.message}`);
+  process.exit(1);
+});
+demo.on("close", (code) => process.exit(code ?? 1));
