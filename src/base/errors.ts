@@ -35,6 +35,7 @@ export const errorCatalogue = {
   "setting-invalid": { cni: 113, meaning: "The daemon's own configuration has problems" },
   "isolation-violated": { cni: 114, meaning: "Namespace isolation forbids the pod this network" },
   "daemon-unreachable": { cni: 115, meaning: "The daemon did not answer on its socket" },
+  "state-newer": { cni: 116, meaning: "The state folder was written by a newer Levee; install that version again" },
   "internal": { cni: 199, meaning: "A defect in Levee; please report it" },
 } as const satisfies Record<string, { readonly cni: number; readonly meaning: string }>;
 

@@ -1,0 +1,216 @@
+import type { ContainerId, JsonText, Namespace, PodName } from "../base/brand.ts";
+import { keyText, type AttachmentKey, type AttachmentRecord } from "./attachment-record.ts";
+import type { Genesis, JournalEntry } from "./journal-entry.ts";
+import { LeakLedger } from "./leak-ledger.ts";
+
+/** Repeated deletes come within minutes of each other; this many containers are more than a node removes in that time. */
+const settledMax = 4_096;
+
+/**
+ * The journal in memory: what the lines written so far amount to. Serves all reads.
+ * Changes only by `apply`, with the same entries at run time and at replay, so both end in the same state.
+ */
+export class JournalState {
+  readonly #byToken = new Map<string, Held>();
+  readonly #tokenByKey = new Map<string, string>();
+  readonly #tokensByContainer = new Map<ContainerId, Set<string>>();
+  /** Containers whose removal is known, newest last. */
+  readonly #settled = new Set<ContainerId>();
+  readonly #leakBytes = new Map<string, number>();
+  #leaks = new LeakLedger();
+  #genesis: Genesis | undefined;
+  #liveBytes = 0;
+  #orphans = 0;
+
+  get genesis(): Genesis | undefined {
+    return this.#genesis === undefined ? undefined : { ...this.#genesis, leaksDropped: this.#leaks.dropped };
+  }
+
+  get leaks(): LeakLedger {
+    return this.#leaks;
+  }
+
+  /** Bytes of the log that would be missed; the rest is of things that are gone. */
+  get liveBytes(): number {
+    return this.#liveBytes;
+  }
+
+  /** Entries about a record that is not there: its intent was damaged. */
+  get orphans(): number {
+    return this.#orphans;
+  }
+
+  get size(): number {
+    return this.#byToken.size;
+  }
+
+  *records(): Generator<AttachmentRecord> {
+    for (const held of this.#byToken.values()) yield held.record;
+  }
+
+  byToken(token: string): AttachmentRecord | undefined {
+    return this.#byToken.get(token)?.record;
+  }
+
+  byKey(key: AttachmentKey): AttachmentRecord | undefined {
+    const token = this.#tokenByKey.get(keyText(key));
+    return token === undefined ? undefined : this.byToken(token);
+  }
+
+  forPod(namespace: Namespace, name: PodName): readonly AttachmentRecord[] {
+    return [...this.records()].filter(({ pod }) => pod.namespace === namespace && pod.name === name);
+  }
+
+  has(containerId: ContainerId): boolean {
+    return this.#tokensByContainer.has(containerId);
+  }
+
+  containers(): IterableIterator<ContainerId> {
+    return this.#tokensByContainer.keys();
+  }
+
+  isSettled(containerId: ContainerId): boolean {
+    return this.#settled.has(containerId);
+  }
+
+  /** Remembers that nothing is left to do for a container, so that the next DEL of it is quick. */
+  settle(containerId: ContainerId): void {
+    this.#settled.delete(containerId);
+    this.#settled.add(containerId);
+    if (this.#settled.size <= settledMax) return;
+    for (const oldest of this.#settled) {
+      this.#settled.delete(oldest);
+      return;
+    }
+  }
+
+  /** The entries that rebuild this state in an empty journal, genesis apart. */
+  *snapshot(): Generator<JournalEntry> {
+    for (const record of this.records()) yield { kind: "begin", record };
+    for (const leak of this.#leaks.all()) yield { kind: "leak", leak };
+  }
+
+  /** Corrects the book of live bytes after the log was rewritten from the snapshot. */
+  recount(entry: JournalEntry, bytes: number): void {
+    if (entry.kind === "leak") this.#countLeak(entry.leak.id, bytes);
+    const held = entry.kind === "begin" ? this.#byToken.get(entry.record.token) : undefined;
+    if (held === undefined) return;
+    this.#liveBytes += bytes - held.bytes;
+    this.#byToken.set(held.record.token, { record: held.record, bytes });
+  }
+
+  /** Takes in one entry whose line is `bytes` long. Never throws: what does not fit is counted. */
+  apply(entry: JournalEntry, bytes: number): void {
+    switch (entry.kind) {
+      case "genesis":
+        if (this.#genesis !== undefined) return;
+        this.#genesis = entry.genesis;
+        this.#leaks = new LeakLedger(entry.genesis.leaksDropped);
+        return;
+      case "imported":
+        if (this.#genesis !== undefined) this.#genesis = { ...this.#genesis, importDone: true };
+        return;
+      case "begin":
+        this.#begin(entry.record, bytes);
+        return;
+      case "removed":
+        this.#remove(entry.token);
+        if (!this.has(entry.containerId)) this.settle(entry.containerId);
+        return;
+      case "leak":
+      case "leak-retried":
+      case "leak-resolved":
+        this.#applyLeak(entry, bytes);
+        return;
+      default:
+        this.#change(entry.token, bytes, (record) => changed(record, entry));
+    }
+  }
+
+  #begin(record: AttachmentRecord, bytes: number): void {
+    // Two records under one key mean that the removal of the older one was lost.
+    const older = this.#tokenByKey.get(keyText(record));
+    if (older !== undefined) this.#remove(older);
+    this.#remove(record.token);
+    this.#byToken.set(record.token, { record, bytes });
+    this.#tokenByKey.set(keyText(record), record.token);
+    const tokens = this.#tokensByContainer.get(record.containerId) ?? new Set();
+    this.#tokensByContainer.set(record.containerId, tokens.add(record.token));
+    this.#settled.delete(record.containerId);
+    this.#liveBytes += bytes;
+  }
+
+  #change(token: string, bytes: number, change: (record: AttachmentRecord) => AttachmentRecord): void {
+    const held = this.#byToken.get(token);
+    if (held === undefined) {
+      this.#orphans += 1;
+      return;
+    }
+    this.#byToken.set(token, { record: change(held.record), bytes: held.bytes + bytes });
+    this.#liveBytes += bytes;
+  }
+
+  #remove(token: string): void {
+    const held = this.#byToken.get(token);
+    if (held === undefined) return;
+    const { record } = held;
+    this.#byToken.delete(token);
+    this.#tokenByKey.delete(keyText(record));
+    const tokens = this.#tokensByContainer.get(record.containerId);
+    tokens?.delete(token);
+    if (tokens?.size === 0) this.#tokensByContainer.delete(record.containerId);
+    this.#liveBytes -= held.bytes;
+  }
+
+  #applyLeak(entry: LeakChange, bytes: number): void {
+    switch (entry.kind) {
+      case "leak": {
+        const dropped = this.#leaks.add(entry.leak);
+        if (dropped !== undefined) this.#countLeak(dropped.id, undefined);
+        this.#countLeak(entry.leak.id, bytes);
+        return;
+      }
+      case "leak-retried":
+        // Only the newest retry counts as live; its cost is forgotten with the entry.
+        this.#leaks.retried(entry.id, entry.retry);
+        return;
+      case "leak-resolved":
+        this.#leaks.resolve(entry.id);
+        this.#countLeak(entry.id, undefined);
+    }
+  }
+
+  #countLeak(id: string, bytes: number | undefined): void {
+    this.#liveBytes += (bytes ?? 0) - (this.#leakBytes.get(id) ?? 0);
+    if (bytes === undefined) this.#leakBytes.delete(id);
+    else this.#leakBytes.set(id, bytes);
+  }
+}
+
+interface Held {
+  readonly record: AttachmentRecord;
+  readonly bytes: number;
+}
+
+type LeakChange = Extract<JournalEntry, { kind: "leak" | "leak-retried" | "leak-resolved" }>;
+type RecordChange = Extract<JournalEntry, { kind: "step" | "undoing" | "commit" | "acknowledge" | "del-failed" }>;
+
+function changed(record: AttachmentRecord, entry: RecordChange): AttachmentRecord {
+  switch (entry.kind) {
+    case "step":
+      return { ...record, steps: new Map(record.steps).set(entry.step.step, entry.step) };
+    case "undoing":
+      return { ...record, phase: "undoing", failure: record.failure ?? entry.failure };
+    case "commit":
+      return { ...record, phase: "committed", results: entry.results };
+    case "acknowledge":
+      // Also when the commit before it was damaged: the pod has its network, and undoing it would be worse than a missing prevResult.
+      return { ...record, phase: "acknowledged", results: allResults(record) };
+    case "del-failed":
+      return { ...record, delAttempts: record.delAttempts + 1 };
+  }
+}
+
+function allResults(record: AttachmentRecord): readonly (JsonText | undefined)[] {
+  return record.results.length > 0 ? record.results : record.chains.map(() => undefined);
+}

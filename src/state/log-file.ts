@@ -1,0 +1,147 @@
+import { open, stat } from "node:fs/promises";
+import { errnoOf, LeveeError } from "../base/errors.ts";
+
+/** The few things done to an open log, so that tests can count them and make them fail. */
+export interface LogHandle {
+  write(bytes: Uint8Array, position: number): Promise<void>;
+  datasync(): Promise<void>;
+  truncate(length: number): Promise<void>;
+  inode(): Promise<bigint>;
+  close(): Promise<void>;
+}
+
+export type OpenLog = (path: string) => Promise<LogHandle>;
+
+/** A file that only grows, whose end is known exactly: bytes after `size` are never left behind. */
+export class LogFile {
+  readonly path: string;
+  readonly #openLog: OpenLog;
+  #handle: LogHandle | undefined;
+  #size: number;
+  /** Bytes past `size` may be on disk, or bytes before it may not be: only a rewrite makes the file sound again. */
+  #unsound = false;
+
+  constructor(path: string, size: number, openLog: OpenLog = openSystemLog) {
+    this.path = path;
+    this.#size = size;
+    this.#openLog = openLog;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get unsound(): boolean {
+    return this.#unsound;
+  }
+
+  /** Appends `bytes`, or leaves the file as it was and throws. */
+  async append(bytes: Uint8Array, sync: boolean): Promise<void> {
+    const handle = await this.#open();
+    try {
+      await handle.write(bytes, this.#size);
+    } catch (cause) {
+      await this.cutTail();
+      throw cause;
+    }
+    if (sync) await this.#sync(handle);
+    this.#size += bytes.length;
+  }
+
+  /** Removes what lies behind the last good line. */
+  async cutTail(): Promise<void> {
+    try {
+      const handle = await this.#open();
+      await handle.truncate(this.#size);
+    } catch {
+      // The caller reports the write that failed; the file is rewritten before it is used again.
+      this.#unsound = true;
+    }
+  }
+
+  /** The file is to be rewritten before the next line is appended. */
+  distrust(): void {
+    this.#unsound = true;
+  }
+
+  /** Goes on behind everything that is in the file, damaged or not. */
+  async continueBehind(fileBytes: number, endsCleanly: boolean): Promise<void> {
+    this.#size = fileBytes;
+    if (!endsCleanly) await this.append(Buffer.from("\n"), false);
+  }
+
+  /** Called when the path has been replaced by a sound file of this size. */
+  async replaced(size: number): Promise<void> {
+    this.#size = size;
+    this.#unsound = false;
+    await this.close();
+  }
+
+  /** Notices a file that was removed or replaced under our hands, which would swallow everything written to it. */
+  async checkPlace(): Promise<void> {
+    try {
+      const handle = await this.#open();
+      const { ino } = await stat(this.path, { bigint: true });
+      if (ino !== (await handle.inode())) this.#unsound = true;
+    } catch (cause) {
+      if (errnoOf(cause) !== "ENOENT") throw cause;
+      this.#unsound = true;
+    }
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+
+  async #open(): Promise<LogHandle> {
+    try {
+      return (this.#handle ??= await this.#openLog(this.path));
+    } catch (cause) {
+      if (errnoOf(cause) === "ENOENT") this.#unsound = true;
+      throw cause;
+    }
+  }
+
+  async #sync(handle: LogHandle): Promise<void> {
+    try {
+      await handle.datasync();
+    } catch (cause) {
+      // After a failed sync Linux forgets which pages were dirty: a second sync would succeed and prove nothing.
+      await this.cutTail();
+      this.#unsound = true;
+      throw cause;
+    }
+  }
+}
+
+/** What a caller is told when a file of the state folder cannot be written. */
+export function unwritable(path: string, cause: unknown): LeveeError {
+  if (cause instanceof LeveeError) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new LeveeError("state-unwritable", `Cannot write ${path}: ${errnoOf(cause) ?? "no errno"} (${message})`, { cause });
+}
+
+/** Disk full, or the quota is. */
+export function isFull(cause: unknown): boolean {
+  const errno = errnoOf(cause);
+  return errno === "ENOSPC" || errno === "EDQUOT";
+}
+
+export async function openSystemLog(path: string): Promise<LogHandle> {
+  const file = await open(path, "r+");
+  return {
+    async write(bytes, position) {
+      let done = 0;
+      while (done < bytes.length) {
+        const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+        done += bytesWritten;
+      }
+    },
+    datasync: () => file.datasync(),
+    truncate: (length) => file.truncate(length),
+    inode: async () => (await file.stat({ bigint: true })).ino,
+    close: () => file.close(),
+  };
+}
