@@ -1,0 +1,19 @@
+import type { Command } from "commander";
+import { examples } from "../command-line.ts";
+import { CommandFailure } from "../failure.ts";
+
+/** Only the help entry: the daemon itself starts in src/main.ts, before anything of the command line is loaded. */
+export function addDaemon(program: Command): void {
+  program
+    .command("daemon")
+    .description("Run the node daemon in the foreground")
+    .requiredOption("--config <file>", "daemon-config.json: the keys of Multus and our own, see docs/knobs.md")
+    .addHelpText("after", [
+      "\nStart it with BUN_JSC_useJIT=0 in the environment: a quarter less memory for a fifth more CPU.",
+      "SIGTERM stops it in order; attachments stay. Problems of the configuration are all reported at once.",
+      examples("levee daemon --config /etc/levee/daemon-config.json"),
+    ].join("\n"))
+    .action(() => {
+      throw new CommandFailure("internal", "The daemon is not started from here");
+    });
+}

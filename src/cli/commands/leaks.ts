@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import { contextOf, examples } from "../command-line.ts";
+import type { LeaksAnswer } from "../../wire/node-view.ts";
+import { readLeaks } from "../node-source.ts";
+import { print } from "../print.ts";
+import { ageText } from "../span.ts";
+import { renderTable } from "../table.ts";
+import type { World } from "../world.ts";
+
+export function addLeaks(program: Command, world: World): void {
+  const command = program
+    .command("leaks")
+    .description("Show what could not be undone yet, and records of the journal that were put aside")
+    .addHelpText("after", [
+      "\nThe resident hand retries every leak; an entry goes away when its undo has succeeded.",
+      examples("levee leaks", "levee leaks -o wide", "levee leaks -o json | jq '.leaks | length'"),
+    ].join("\n"));
+  command.action(async () => {
+    const context = contextOf(command, world);
+    const read = await readLeaks(context);
+    const nowMs = world.clock.wallMs();
+    print(world.stdout, context.settings.output, {
+      value: { source: read.source, ...read.answer },
+      text: () => leaksText(read.answer, nowMs, false),
+      wide: () => leaksText(read.answer, nowMs, true),
+    });
+  });
+}
+
+export function leaksText(answer: LeaksAnswer, nowMs: number, isWide: boolean): string {
+  if (answer.leaks.length === 0 && answer.quarantined.length === 0) return "No leaks, no damaged records\n";
+  const parts = [
+    answer.leaks.length === 0 ? "No leaks\n" : leakTable(answer, nowMs, isWide),
+    answer.quarantined.length === 0 ? "" : `\nDamaged records, put aside:\n${quarantineTable(answer, nowMs)}`,
+  ];
+  return parts.join("");
+}
+
+function leakTable(answer: LeaksAnswer, nowMs: number, isWide: boolean): string {
+  const rows = answer.leaks.map((leak) => [
+    leak.pod === "" ? "" : `${leak.namespace}/${leak.pod}`,
+    leak.network, leak.ifname, leak.reason, String(leak.attempts), ageText(nowMs - leak.sinceWallMs),
+    ...(isWide ? [leak.id, leak.containerId] : []),
+  ]);
+  return renderTable(["POD", "NETWORK", "INTERFACE", "REASON", "ATTEMPTS", "AGE", ...(isWide ? ["ID", "CONTAINER"] : [])], rows);
+}
+
+function quarantineTable(answer: LeaksAnswer, nowMs: number): string {
+  return renderTable(["FILE", "REASON", "AGE"], answer.quarantined.map((record) => [record.file, record.reason, ageText(nowMs - record.sinceWallMs)]));
+}

@@ -1,0 +1,58 @@
+import type { Command } from "commander";
+import { contextOf, examples } from "../command-line.ts";
+import { ask, runTool, type Context } from "../context.ts";
+import { toFailure } from "../failure.ts";
+import { oneLine } from "../plain-text.ts";
+import { print } from "../print.ts";
+import { isSuccess } from "../run-program.ts";
+import { cliVersion } from "../software.ts";
+import { renderTable } from "../table.ts";
+import { protocolVersion } from "../../wire/frame.ts";
+import type { World } from "../world.ts";
+
+interface Versions {
+  readonly cli: { readonly version: string; readonly protocol: number };
+  readonly daemon: Part;
+  readonly shim: Part;
+}
+
+/** What a part says of itself, or why it says nothing. */
+type Part = { readonly software: string; readonly protocol?: number } | { readonly unavailable: string };
+
+export function addVersion(program: Command, world: World): void {
+  const command = program
+    .command("version")
+    .description("Show the versions of this program, the running daemon and the shim")
+    .option("--shim <file>", "the shim to ask (LEVEE_SHIM; default: levee-shim beside this program)")
+    .addHelpText("after", examples("levee version", "levee version -o json"));
+  command.action(async () => {
+    const context = contextOf(command, world);
+    const [daemon, shim] = await Promise.all([daemonVersion(context), shimVersion(context)]);
+    const versions: Versions = { cli: { version: cliVersion, protocol: protocolVersion }, daemon, shim };
+    print(world.stdout, context.settings.output, { value: versions, text: () => versionText(versions) });
+  });
+}
+
+export function versionText(versions: Versions): string {
+  const cli: Part = { software: `levee ${versions.cli.version}`, protocol: versions.cli.protocol };
+  const rows = Object.entries({ cli, daemon: versions.daemon, shim: versions.shim }).map(([part, facts]) =>
+    "unavailable" in facts ? [part, "not available", "", facts.unavailable] : [part, facts.software, facts.protocol === undefined ? "" : String(facts.protocol), ""],
+  );
+  return renderTable(["PART", "SOFTWARE", "PROTOCOL", "NOTE"], rows).replaceAll(/ +-$/gmu, "");
+}
+
+async function daemonVersion(context: Context): Promise<Part> {
+  try {
+    const node = await ask(context, { ask: "node" });
+    return { software: node.software, protocol: node.protocol };
+  } catch (error) {
+    return { unavailable: toFailure(error).message };
+  }
+}
+
+async function shimVersion(context: Context): Promise<Part> {
+  const end = await runTool(context.world, context.settings.shim, ["--version"]);
+  const software = oneLine(end.stdout.split("\n")[0] ?? "");
+  if (isSuccess(end) && software !== "") return { software };
+  return { unavailable: `${context.settings.shim}: ${end.startError ?? "it does not say"}` };
+}

@@ -1,0 +1,84 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Clock } from "../../base/clock.ts";
+import { CommandFailure } from "../failure.ts";
+import { plainText } from "../plain-text.ts";
+
+export interface ChildSpec {
+  /** For people: "daemon", "resident hand". */
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: string;
+}
+
+/** The daemon waits 10 s for running calls before it ends by itself. */
+const stopGraceMs = 15_000;
+const logLinesShown = 12;
+
+/** A program the demonstration keeps running, with its output in a file that a person may follow. */
+export class Child {
+  readonly name: string;
+  readonly log: string;
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<string>;
+  #isEnded = false;
+
+  /** Resolves when the program runs. */
+  static async start(spec: ChildSpec): Promise<Child> {
+    const log = openSync(spec.log, "a", 0o600);
+    try {
+      const [file, ...args] = spec.command;
+      // A session of its own: Ctrl-C in the terminal reaches us alone, and we end it in the right order.
+      const started = spawn(file, args, { env: { ...spec.env }, stdio: ["ignore", log, log], detached: true });
+      const child = new Child(spec, started);
+      await new Promise<void>((resolve, reject) => {
+        started.once("spawn", resolve);
+        started.once("error", (cause) => reject(new CommandFailure("start-failed", `Cannot start the ${spec.name}: ${file}: ${cause.message}`, { cause })));
+      });
+      return child;
+    } finally {
+      closeSync(log);
+    }
+  }
+
+  private constructor(spec: ChildSpec, started: ChildProcess) {
+    this.name = spec.name;
+    this.log = spec.log;
+    this.#process = started;
+    this.#ended = new Promise((resolve) => {
+      started.once("exit", (code, signal) => {
+        this.#isEnded = true;
+        resolve(signal === null ? `status ${code ?? "unknown"}` : `signal ${signal}`);
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
+  /** Rejects when the program ends by itself, with its last words. Never resolves. */
+  async failure(): Promise<never> {
+    const how = await this.#ended;
+    const words = await this.lastWords();
+    throw new CommandFailure("child-ended", `The ${this.name} ended unexpectedly with ${how}${words === "" ? " and said nothing" : `. Its last words: ${words}`}`, {
+      remedy: "run it again; if it ends again, report this",
+    });
+  }
+
+  /** Asks it to end, waits, and kills it when it does not. */
+  async stop(clock: Clock): Promise<void> {
+    if (this.#isEnded) return;
+    this.#process.kill("SIGTERM");
+    const cancel = clock.after(stopGraceMs, () => this.#process.kill("SIGKILL"));
+    await this.#ended;
+    cancel();
+  }
+
+  async lastWords(): Promise<string> {
+    const text = await readFile(this.log, "utf8").catch(() => "");
+    return plainText(text).trim().split("\n").slice(-logLinesShown).join("\n");
+  }
+}

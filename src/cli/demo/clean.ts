@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import type { Context } from "../context.ts";
+import { toFailure } from "../failure.ts";
+import { netnsName, podText } from "../names.ts";
+import { netnsExists, netnsPath, removeNetns } from "../netns.ts";
+import { listPodFiles } from "../pod-file.ts";
+import { hasLink, removeBridges } from "./bridges.ts";
+import { endStale, staleProcesses } from "./stale-processes.ts";
+import { sitePaths, type Site } from "./site.ts";
+
+/** What a clean-up found, and what it could not remove. */
+export interface Cleaned {
+  readonly removed: readonly string[];
+  readonly left: readonly string[];
+}
+
+/**
+ * Removes whatever there is of the site, by force and without the daemon's help: after it has been stopped, and for
+ * what a killed demonstration left behind. The order matters:
+ * 1. processes, so that nobody makes anything new; 2. namespaces, and with them the interfaces in the bridges;
+ * 3. bridges; 4. folders last, as they hold the list of namespaces: a clean-up that is cut short can be repeated.
+ */
+export async function cleanSite(context: Context, site: Site): Promise<Cleaned> {
+  const { world } = context;
+  const removed: string[] = [];
+  const problems: string[] = [];
+  const attempt = async (work: () => Promise<readonly string[]>): Promise<void> => {
+    try {
+      removed.push(...(await work()));
+    } catch (error) {
+      problems.push(toFailure(error).message);
+    }
+  };
+  await attempt(async () => {
+    const stale = await staleProcesses(site);
+    await endStale(world, site);
+    return stale.map((pid) => `process ${pid}`);
+  });
+  const names = await siteNetns(site);
+  for (const name of names) await attempt(async () => ((await removeNetns(world, name)) ? [netnsPath(name)] : []));
+  await attempt(() => removeBridges(world, site));
+  const folders = problems.length === 0 ? [site.runDir, site.stateDir] : [];
+  for (const folder of folders) await attempt(() => removeFolder(folder));
+  return { removed, left: [...problems, ...(await leftovers(site, names))] };
+}
+
+/** What is still there of the site. Empty means that the machine is as it was. */
+export async function leftovers(site: Site, netnsNames: readonly string[]): Promise<readonly string[]> {
+  const paths = [site.runDir, site.stateDir, ...netnsNames.map(netnsPath)].filter((path) => existsSync(path));
+  const bridges = site.networks.map(({ bridge }) => bridge).filter(hasLink);
+  const processes = await staleProcesses(site);
+  return [...paths, ...bridges.map((name) => `bridge ${name}`), ...processes.map((pid) => `process ${pid}`)];
+}
+
+/** Namespaces of every pod in the site's directory, and the demonstration pod's own even if its file was never written. */
+async function siteNetns(site: Site): Promise<readonly string[]> {
+  const pods = await listPodFiles(sitePaths(site).directory);
+  const own = existsSync(site.stateDir) ? [netnsName(site.pod)] : [];
+  return [...new Set([...pods.map(({ netns }) => netns), ...own])].filter(netnsExists);
+}
+
+async function removeFolder(path: string): Promise<readonly string[]> {
+  if (!existsSync(path)) return [];
+  await rm(path, { recursive: true, force: true });
+  return [path];
+}
+
+export function cleanedText(site: Site, cleaned: Cleaned): string {
+  if (cleaned.left.length > 0) return `Left behind, please remove by hand: ${cleaned.left.join(", ")}`;
+  const bridges = site.networks.map(({ bridge }) => bridge).join(", ");
+  return `Nothing is left: no network namespace, no bridge (${bridges}), no process, no file (${site.runDir}, ${site.stateDir}); ${podText(site.pod)} is gone`;
+}

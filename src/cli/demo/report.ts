@@ -1,0 +1,43 @@
+import type { Attached } from "../attach.ts";
+import { interfaceTable } from "../interface-table.ts";
+import { netnsName, podText } from "../names.ts";
+import type { Paint } from "../paint.ts";
+import { memoryText, type Memory } from "./memory.ts";
+import type { Reach } from "./reach.ts";
+import type { Site } from "./site.ts";
+
+export interface DemoFacts {
+  readonly attached: Attached;
+  readonly tookMs: number;
+  readonly reaches: readonly Reach[];
+  readonly memory: { readonly daemon: Memory | undefined; readonly hand: Memory | undefined };
+}
+
+/** What the pod got and the proof that it works. */
+export function gotText(facts: DemoFacts, paint: Paint): string {
+  const proofs = facts.reaches.map(({ from, to, isReached, how }) => `  ${isReached ? paint("green", "ok  ") : paint("red", "FAIL")}  ${from} to ${to}: ${how}\n`);
+  return [
+    `${paint("bold", `${podText(facts.attached)} is on ${facts.attached.interfaces.length} networks`)} after ${Math.round(facts.tookMs)} ms, network namespace ${facts.attached.netns}\n\n`,
+    interfaceTable(facts.attached),
+    "\nPackets between the pod and its gateways:\n",
+    ...proofs,
+    `\nMemory: daemon ${memoryText(facts.memory.daemon)}, resident hand ${memoryText(facts.memory.hand)}\n`,
+  ].join("");
+}
+
+/** Exact commands, to be copied into another terminal. */
+export function howToGoOn(site: Site, levee: string, paint: Paint): string {
+  const networks = site.networks.map(({ name }) => name);
+  const web = { namespace: site.pod.namespace, name: "web" };
+  return [
+    `\n${paint("bold", "How to go on, in another terminal as root:")}\n`,
+    `  export LEVEE_SOCKET_DIR=${site.runDir} LEVEE_STATE_DIR=${site.stateDir}\n`,
+    `  ${levee} ls -o wide\n`,
+    `  ${levee} why ${site.pod.name}\n`,
+    `  ${levee} attach ${web.name} --networks ${networks.toReversed().join(",")}\n`,
+    `  ip netns exec ${netnsName(web)} ip addr\n`,
+    `  ${levee} detach ${web.name}\n`,
+    `\nNetworks are files in ${site.stateDir}/directory/networks; the daemon's log is ${site.stateDir}/daemon.log.\n`,
+    "Ctrl-C ends the demonstration and removes everything it made.\n",
+  ].join("");
+}

@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import { stringify } from "yaml";
+import type { PodKey } from "../names.ts";
+
+/** Everything the demonstration makes on this machine, and nothing outside of it: what is named here is removed again. */
+export interface Site {
+  readonly runDir: string;
+  readonly stateDir: string;
+  readonly networks: readonly SiteNetwork[];
+  readonly pod: PodKey;
+}
+
+export interface SiteNetwork {
+  readonly name: string;
+  readonly bridge: string;
+  readonly subnets: readonly SiteSubnet[];
+  /** Whether pods on it reach the rest of the world through it. */
+  readonly isDefaultRoute: boolean;
+}
+
+export interface SiteSubnet {
+  readonly subnet: string;
+  readonly gateway: string;
+  readonly prefixLength: number;
+}
+
+/** The demonstration's own corner: no clash with an installation in /run/levee and /var/lib/levee. */
+export function demoSite(hasIpv6: boolean): Site {
+  const v6: readonly SiteSubnet[] = hasIpv6 ? [{ subnet: "fd00:202::/64", gateway: "fd00:202::1", prefixLength: 64 }] : [];
+  return {
+    runDir: "/run/levee-demo",
+    stateDir: "/var/lib/levee-demo",
+    pod: { namespace: "default", name: "demo" },
+    networks: [
+      { name: "lan", bridge: "levee-lan0", isDefaultRoute: true, subnets: [{ subnet: "10.201.0.0/24", gateway: "10.201.0.1", prefixLength: 24 }] },
+      { name: "dmz", bridge: "levee-dmz0", isDefaultRoute: false, subnets: [{ subnet: "10.202.0.0/24", gateway: "10.202.0.1", prefixLength: 24 }, ...v6] },
+    ],
+  };
+}
+
+export function sitePaths(site: Site): SitePaths {
+  const at = (...parts: readonly string[]): string => join(site.stateDir, ...parts);
+  return {
+    config: at("daemon-config.json"),
+    directory: at("directory"),
+    networks: at("directory", "networks"),
+    pods: at("directory", "pods"),
+    ipam: at("ipam"),
+    daemonLog: at("daemon.log"),
+    handLog: at("hand.log"),
+  };
+}
+
+export interface SitePaths {
+  readonly config: string;
+  readonly directory: string;
+  readonly networks: string;
+  readonly pods: string;
+  readonly ipam: string;
+  readonly daemonLog: string;
+  readonly handLog: string;
+}
+
+/** The daemon's configuration: every folder it could write to is inside the site. */
+export function daemonConfig(site: Site, binDir: string): string {
+  const { directory } = sitePaths(site);
+  const config = {
+    cniVersion: "1.0.0",
+    socketDir: site.runDir,
+    stateDir: site.stateDir,
+    directory,
+    clusterNetwork: site.networks[0]?.name ?? "",
+    multusNamespace: site.pod.namespace,
+    cniConfigDir: join(site.stateDir, "net.d"),
+    confDir: join(site.stateDir, "conf.d"),
+    cniDir: join(site.stateDir, "multus"),
+    binDir,
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+/** A NetworkAttachmentDefinition on the distribution's bridge and host-local plugins. */
+export function networkYaml(site: Site, network: SiteNetwork): string {
+  const config = {
+    cniVersion: "1.0.0",
+    name: network.name,
+    type: "bridge",
+    bridge: network.bridge,
+    // The bridge and its addresses are made by the demonstration: as gateway the plugin would switch on forwarding on this host.
+    isGateway: false,
+    ipMasq: false,
+    ipam: {
+      type: "host-local",
+      dataDir: sitePaths(site).ipam,
+      ranges: network.subnets.map(({ subnet, gateway }) => [{ subnet, gateway }]),
+      routes: network.isDefaultRoute ? [{ dst: "0.0.0.0/0" }] : [],
+    },
+  };
+  return stringify({
+    apiVersion: "k8s.cni.cncf.io/v1",
+    kind: "NetworkAttachmentDefinition",
+    metadata: { name: network.name, namespace: site.pod.namespace },
+    spec: { config: JSON.stringify(config, undefined, 2) },
+  });
+}

@@ -1,0 +1,66 @@
+import { errnoOf, errorCatalogue, LeveeError } from "../base/errors.ts";
+import { oneLine } from "./plain-text.ts";
+
+/** kubectl's convention: 1 means it failed, 2 that the command line was wrong; 130 is what shells use for Ctrl-C. */
+export const exitCode = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+/** An error for the person at the terminal: what went wrong, its code, and what to try next. */
+export class CommandFailure extends Error {
+  override readonly name = "CommandFailure";
+  readonly code: string;
+  readonly remedy: string;
+  readonly exitCode: number;
+
+  constructor(code: string, message: string, options: FailureFacts = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.remedy = options.remedy ?? "";
+    this.exitCode = options.exitCode ?? exitCode.failed;
+  }
+}
+
+export interface FailureFacts {
+  readonly remedy?: string;
+  readonly exitCode?: number;
+  readonly cause?: unknown;
+}
+
+export function usageFailure(message: string, remedy: string): CommandFailure {
+  return new CommandFailure("usage", message, { remedy, exitCode: exitCode.usage });
+}
+
+export function interruptedFailure(doing: string): CommandFailure {
+  return new CommandFailure("interrupted", `Interrupted while ${doing}`, { exitCode: exitCode.interrupted });
+}
+
+/** The lines on stderr for whatever was thrown. Messages may quote a plugin, so control characters go. */
+export function failureText(thrown: unknown): string {
+  const failure = toFailure(thrown);
+  const remedy = failure.remedy === "" ? "" : `\n  try: ${oneLine(failure.remedy)}`;
+  return `Error: ${oneLine(failure.message)} (${oneLine(failure.code)})${remedy}\n`;
+}
+
+export function toFailure(thrown: unknown): CommandFailure {
+  if (thrown instanceof CommandFailure) return thrown;
+  if (thrown instanceof LeveeError) return new CommandFailure(thrown.code, thrown.message, { cause: thrown });
+  const errno = errnoOf(thrown);
+  if (errno !== undefined) return new CommandFailure(errno, (thrown as Error).message, { remedy: remedyForErrno(errno), cause: thrown });
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new CommandFailure("internal", message, { remedy: "report this as a defect of Levee, with the command line", cause: thrown });
+}
+
+/** `101 network-unknown` for a number of ours, `CNI code 7` and its meaning's name for one of the specification. */
+export function cniCodeName(number: number): string {
+  const known = Object.entries(errorCatalogue).find(([, row]) => row.cni === number);
+  return known === undefined ? `CNI code ${number}` : `CNI code ${number}, ${known[0]}`;
+}
+
+function remedyForErrno(errno: string): string {
+  const remedies: Readonly<Record<string, string>> = {
+    EACCES: "run the command as root",
+    EPERM: "run the command as root",
+    ENOSPC: "free space on the disk, then repeat the command",
+    EROFS: "choose a writable folder with --state-dir and --directory",
+  };
+  return remedies[errno] ?? "";
+}

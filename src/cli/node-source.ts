@@ -1,0 +1,48 @@
+import { readJournalOnly } from "../state/read-only.ts";
+import type { AttachmentsAnswer, LeaksAnswer, TimelineAnswer } from "../wire/node-view.ts";
+import { isUnreachable } from "./ask.ts";
+import { ask, type Context } from "./context.ts";
+import { attachmentsOnDisk, leaksOnDisk, timelineOnDisk } from "./disk-view.ts";
+import { toFailure } from "./failure.ts";
+import type { PodKey } from "./names.ts";
+
+/** An answer and where it is from: a dead daemon must not keep anybody from seeing what is on the node. */
+export interface Sourced<T> {
+  readonly source: "daemon" | "disk";
+  readonly answer: T;
+}
+
+type Journal = Awaited<ReturnType<typeof readJournalOnly>>;
+
+export function readAttachments(context: Context, source?: "daemon" | "disk"): Promise<Sourced<AttachmentsAnswer>> {
+  const fromDisk = (journal: Journal): AttachmentsAnswer => attachmentsOnDisk(journal);
+  return source === "disk" ? readDisk(context, fromDisk) : daemonOrDisk(context, () => ask(context, { ask: "attachments" }), fromDisk);
+}
+
+export function readLeaks(context: Context): Promise<Sourced<LeaksAnswer>> {
+  return daemonOrDisk(context, () => ask(context, { ask: "leaks" }), leaksOnDisk);
+}
+
+export function readTimeline(context: Context, pod: PodKey): Promise<Sourced<TimelineAnswer>> {
+  return daemonOrDisk(context, () => ask(context, { ask: "timeline", ...pod }), (journal) => timelineOnDisk(journal, pod));
+}
+
+async function daemonOrDisk<T>(context: Context, fromDaemon: () => Promise<T>, fromDisk: (journal: Journal) => T): Promise<Sourced<T>> {
+  try {
+    return { source: "daemon", answer: await fromDaemon() };
+  } catch (error) {
+    if (!isUnreachable(error)) throw error;
+    const read = await readDisk(context, fromDisk).catch((diskError: unknown) => {
+      // Both ways are closed; the daemon's absence is the one to mend, the other goes along.
+      const failure = toFailure(error);
+      context.world.stderr.write(`Note: the journal in ${context.settings.stateDir} cannot be read either: ${toFailure(diskError).message}\n`);
+      throw failure;
+    });
+    context.world.stderr.write(`Note: ${toFailure(error).message}. Showing what the journal in ${context.settings.stateDir} says, as of its last write\n`);
+    return read;
+  }
+}
+
+async function readDisk<T>(context: Context, fromDisk: (journal: Journal) => T): Promise<Sourced<T>> {
+  return { source: "disk", answer: fromDisk(await readJournalOnly(context.settings.stateDir)) };
+}

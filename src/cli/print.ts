@@ -1,0 +1,29 @@
+import { stringify } from "yaml";
+import { plainValue } from "./plain-text.ts";
+import type { Screen } from "./world.ts";
+
+export const outputFormats = ["table", "wide", "json", "yaml"] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+/** One answer in the format that was asked for. `text` is for people, `value` for programs. */
+export function print(screen: Screen, format: OutputFormat, answer: Printable): void {
+  switch (format) {
+    case "json":
+      screen.write(`${JSON.stringify(plainValue(answer.value), undefined, 2)}\n`);
+      return;
+    case "yaml":
+      screen.write(stringify(plainValue(answer.value), { lineWidth: 0 }));
+      return;
+    case "wide":
+      screen.write(answer.wide?.() ?? answer.text());
+      return;
+    case "table":
+      screen.write(answer.text());
+  }
+}
+
+export interface Printable {
+  readonly value: unknown;
+  text(): string;
+  wide?(): string;
+}

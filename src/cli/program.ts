@@ -1,0 +1,45 @@
+import { Command } from "commander";
+import { addAttach } from "./commands/attach.ts";
+import { addDaemon } from "./commands/daemon.ts";
+import { addDemo } from "./commands/demo.ts";
+import { addDetach } from "./commands/detach.ts";
+import { addLeaks } from "./commands/leaks.ts";
+import { addLs } from "./commands/ls.ts";
+import { addVersion } from "./commands/version.ts";
+import { addWhy } from "./commands/why.ts";
+import { examples } from "./command-line.ts";
+import { cliSoftware } from "./software.ts";
+import type { World } from "./world.ts";
+
+/** The whole command line: global options, then one file per command. */
+export function buildProgram(world: World): Command {
+  const program = new Command("levee")
+    .description("Levee gives pods more than one network, and tells why when it cannot.")
+    .version(cliSoftware, "--version", "print this program's version")
+    .option("-o, --output <format>", "table, wide, json or yaml (default: table)")
+    .option("--socket-dir <folder>", "folder of the daemon's socket (LEVEE_SOCKET_DIR; default: /run/levee)")
+    .option("--state-dir <folder>", "folder of the daemon's journal (LEVEE_STATE_DIR; default: /var/lib/levee)")
+    .option("--directory <folder>", "folder of networks and pods as YAML (LEVEE_DIRECTORY; default: STATE-DIR/directory)")
+    .helpOption("-h, --help", "show this help")
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => world.stdout.write(text),
+      writeErr: (text) => world.stderr.write(text),
+      // Errors are written once, in our own form, by runCli.
+      outputError: () => undefined,
+      getOutHelpWidth: () => helpColumns,
+      getErrHelpWidth: () => helpColumns,
+    })
+    .addHelpText("after", `${examples(
+      "levee attach web --networks lan,dmz",
+      "levee ls -o wide",
+      "levee why web",
+      "levee demo",
+    )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted.`);
+  for (const add of [addAttach, addDetach, addLs, addWhy, addLeaks, addVersion, addDemo, addDaemon]) add(program, world);
+  return program;
+}
+
+/** Help texts are wrapped the same everywhere, so that what a test or a page quotes is what a person sees. */
+const helpColumns = 100;

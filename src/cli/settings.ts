@@ -1,0 +1,76 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { usageFailure } from "./failure.ts";
+import { outputFormats, type OutputFormat } from "./print.ts";
+import type { World } from "./world.ts";
+
+/** Where things are and how to print: the global options, else LEVEE_ variables, else the defaults of a node. */
+export interface Settings {
+  readonly output: OutputFormat;
+  readonly socketDir: string;
+  readonly stateDir: string;
+  readonly directory: string;
+  readonly shim: string;
+  readonly cniPath: string;
+}
+
+/** What the command line said; every value optional. */
+export interface GivenOptions {
+  readonly output?: string;
+  readonly socketDir?: string;
+  readonly stateDir?: string;
+  readonly directory?: string;
+  readonly shim?: string;
+  readonly cniPath?: string;
+}
+
+export const settingDefaults = { socketDir: "/run/levee", stateDir: "/var/lib/levee" } as const;
+const pluginFolders = ["/opt/cni/bin", "/usr/lib/cni"] as const;
+
+export function readSettings(given: GivenOptions, world: Pick<World, "env" | "self">): Settings {
+  const stateDir = folder("--state-dir", given.stateDir ?? variable(world, "LEVEE_STATE_DIR") ?? settingDefaults.stateDir);
+  const cniPath = given.cniPath ?? variable(world, "LEVEE_CNI_PATH") ?? existing(pluginFolders).join(":");
+  return {
+    output: readOutput(given.output),
+    socketDir: folder("--socket-dir", given.socketDir ?? variable(world, "LEVEE_SOCKET_DIR") ?? settingDefaults.socketDir),
+    stateDir,
+    directory: folder("--directory", given.directory ?? variable(world, "LEVEE_DIRECTORY") ?? join(stateDir, "directory")),
+    shim: given.shim ?? variable(world, "LEVEE_SHIM") ?? findShim(world, cniPath),
+    cniPath,
+  };
+}
+
+export function socketPath(settings: Pick<Settings, "socketDir">): string {
+  return join(settings.socketDir, "levee.sock");
+}
+
+/** An empty variable counts as not set, as in most programs. */
+function variable(world: Pick<World, "env">, name: string): string | undefined {
+  const value = world.env[name];
+  return value === undefined || value === "" ? undefined : value;
+}
+
+function readOutput(given: string | undefined): OutputFormat {
+  const format = outputFormats.find((known) => known === (given ?? "table"));
+  if (format === undefined) {
+    throw usageFailure(`Cannot print as ${JSON.stringify(given)}: the output must be one of ${outputFormats.join(", ")}`, "-o table");
+  }
+  return format;
+}
+
+/** Paths go into files that other processes read from another working folder, so they must be absolute. */
+function folder(option: string, path: string): string {
+  if (!path.startsWith("/")) throw usageFailure(`Cannot use ${option} as it must be an absolute path: current value is ${JSON.stringify(path)}`, `${option} "$PWD/${path}"`);
+  return path;
+}
+
+/** The shim that came with this program; else the one installed among the plugins. */
+function findShim(world: Pick<World, "self">, cniPath: string): string {
+  const beside = join(dirname(world.self[0]), "levee-shim");
+  const candidates = [beside, ...cniPath.split(":").filter((path) => path !== "").map((path) => join(path, "levee-shim"))];
+  return existing(candidates)[0] ?? beside;
+}
+
+function existing(paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => existsSync(path));
+}

@@ -1,0 +1,81 @@
+import { CommandFailure, cniCodeName, interruptedFailure } from "./failure.ts";
+import { podText } from "./names.ts";
+import { netnsPath } from "./netns.ts";
+import type { AttachedPod } from "./pod-file.ts";
+import { isSuccess, runProgram, type ProgramEnd } from "./run-program.ts";
+import type { Settings } from "./settings.ts";
+import { childEnv, type World } from "./world.ts";
+
+/** One CNI call, as a container runtime makes it. */
+export interface ShimCall {
+  readonly verb: "ADD" | "DEL";
+  readonly pod: AttachedPod;
+  /** The configuration on the shim's stdin. */
+  readonly conf: string;
+  readonly signal?: AbortSignal;
+}
+
+/** The shim keeps to 55 s by itself; past this it is broken. */
+const shimTimeoutMs = 65_000;
+
+/** Runs the shim as containerd would and returns what it printed. */
+export async function callShim(world: World, settings: Pick<Settings, "shim" | "cniPath">, call: ShimCall): Promise<string> {
+  const end = await runProgram(world.clock, {
+    file: settings.shim,
+    args: [],
+    env: childEnv(world, cniEnv(call, settings.cniPath)),
+    input: call.conf,
+    timeoutMs: shimTimeoutMs,
+    ...(call.signal === undefined ? {} : { signal: call.signal }),
+  });
+  if (isSuccess(end)) return end.stdout;
+  throw shimFailure(call, settings.shim, end);
+}
+
+export function cniEnv(call: Pick<ShimCall, "verb" | "pod">, cniPath: string): Record<string, string> {
+  const { pod } = call;
+  return {
+    CNI_COMMAND: call.verb,
+    CNI_CONTAINERID: pod.containerId,
+    CNI_NETNS: netnsPath(pod.netns),
+    CNI_IFNAME: "eth0",
+    CNI_PATH: cniPath,
+    CNI_ARGS: [
+      "IgnoreUnknown=1",
+      `K8S_POD_NAMESPACE=${pod.namespace}`,
+      `K8S_POD_NAME=${pod.name}`,
+      `K8S_POD_INFRA_CONTAINER_ID=${pod.containerId}`,
+      `K8S_POD_UID=${pod.uid}`,
+    ].join(";"),
+  };
+}
+
+function shimFailure(call: ShimCall, shim: string, end: ProgramEnd): CommandFailure {
+  const doing = call.verb === "ADD" ? "attach" : "detach";
+  const what = `Cannot ${doing} ${podText(call.pod)}`;
+  if (end.stopped === "interrupted") return interruptedFailure(`${doing}ing ${podText(call.pod)}`);
+  if (end.stopped === "timeout") return new CommandFailure("shim-timeout", `${what}: the shim did not end within ${shimTimeoutMs / 1000} s`, { remedy: "levee version, then the daemon's log" });
+  if (end.startError !== undefined) {
+    return new CommandFailure("shim-missing", `${what}: the shim ${shim} could not be started, ${end.startError}`, { remedy: "name the shim with --shim FILE or LEVEE_SHIM" });
+  }
+  const error = parseCniError(end.stdout);
+  if (error !== undefined) {
+    const details = error.details === "" ? "" : `; ${error.details}`;
+    return new CommandFailure(cniCodeName(error.code), `${what}: ${error.message}${details}`, { remedy: `levee why ${podText(call.pod)}` });
+  }
+  const reason = end.stderr.trim() || `it ended with ${end.signal ?? `status ${end.exitCode ?? "unknown"}`} and no message`;
+  return new CommandFailure("shim-failed", `${what}: the shim failed: ${reason}`, { remedy: `levee why ${podText(call.pod)}` });
+}
+
+/** The error object of the CNI specification, which plugins print on stdout. */
+export function parseCniError(stdout: string): { readonly code: number; readonly message: string; readonly details: string } | undefined {
+  try {
+    const value: unknown = JSON.parse(stdout);
+    if (typeof value !== "object" || value === null || !("code" in value) || !("msg" in value)) return undefined;
+    if (typeof value.code !== "number" || typeof value.msg !== "string") return undefined;
+    const details = "details" in value && typeof value.details === "string" ? value.details : "";
+    return { code: value.code, message: value.msg, details };
+  } catch {
+    return undefined; // Not JSON: the caller falls back to stderr.
+  }
+}

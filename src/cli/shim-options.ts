@@ -1,0 +1,24 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { shimConf } from "../config/shim-conf.ts";
+import { errnoOf } from "../base/errors.ts";
+import { CommandFailure } from "./failure.ts";
+import type { Settings } from "./settings.ts";
+
+/** Options of the commands that play the container runtime. */
+export function addShimOptions(command: Command): Command {
+  return command
+    .option("--shim <file>", "the shim to run (LEVEE_SHIM; default: levee-shim beside this program)")
+    .option("--cni-path <folders>", "where plugins are looked for (LEVEE_CNI_PATH; default: /opt/cni/bin:/usr/lib/cni, those that exist)")
+    .option("--conf <file>", "the CNI configuration for the shim, such as the one the daemon wrote (default: made from --socket-dir and --state-dir)");
+}
+
+/** What the shim gets on stdin. */
+export async function readConf(file: string | undefined, settings: Settings): Promise<string> {
+  if (file === undefined) return shimConf({ socketDir: settings.socketDir, stateDir: settings.stateDir });
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot read the configuration ${file}`, { remedy: "--conf FILE with an existing file, or leave it out", cause });
+  }
+}

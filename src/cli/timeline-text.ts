@@ -1,0 +1,102 @@
+import type { AttachmentView, TimelineAnswer, TimelineEntry } from "../wire/node-view.ts";
+import type { Paint } from "./paint.ts";
+import { oneLine, plainText } from "./plain-text.ts";
+import { ageText, momentText, tookText } from "./span.ts";
+
+export interface TimelineView {
+  readonly timeline: TimelineAnswer;
+  /** The pod's sandboxes that the daemon has on record now. */
+  readonly attachments: readonly AttachmentView[];
+  readonly nowMs: number;
+  readonly paint: Paint;
+}
+
+/** The story of one pod: what it amounts to first, then call by call. */
+export function timelineText(view: TimelineView): string {
+  const blocks = callsOf(view.timeline.entries).map((call) => callText(call, view));
+  return `${summaryOf(view)}\n${blocks.map((block) => `\n${block}`).join("")}`;
+}
+
+/** One sentence: how the pod stands now, or how the last thing that happened to it ended. */
+export function summaryOf(view: TimelineView): string {
+  const pod = oneLine(view.timeline.namespace === "" ? view.timeline.name : `${view.timeline.namespace}/${view.timeline.name}`);
+  const current = view.attachments.toSorted((left, right) => left.sinceWallMs - right.sinceWallMs).at(-1);
+  if (current !== undefined) return `${pod} ${oneLine(standing(current, view))}`;
+  const last = view.timeline.entries.at(-1);
+  if (last === undefined) return `${pod}: nothing has happened to it since the daemon started`;
+  return `${pod} ${oneLine(ending(last, view.timeline.entries, view.nowMs))}`;
+}
+
+function standing(current: AttachmentView, view: TimelineView): string {
+  const ago = `${ageText(view.nowMs - current.sinceWallMs)} ago`;
+  const networks = current.networks.map((one) => `${one.network} (${[one.ifname, ...one.ips].join(" ")})`).join(", ");
+  switch (current.phase) {
+    case "attached":
+      return `attached ${ago} on ${networks}`;
+    case "attaching":
+      return `is being attached, started ${ago}: ${networks}`;
+    case "detaching":
+      return `is being detached, started ${ago}`;
+    case "undoing":
+      return `failed: ${lastDetail(view.timeline.entries) ?? "no reason on record"}; what was done is being undone, started ${ago}`;
+    case "lost":
+      return `lost its shim ${ago}; what was done is going to be undone`;
+  }
+}
+
+function ending(last: TimelineEntry, entries: readonly TimelineEntry[], nowMs: number): string {
+  const ago = `${ageText(nowMs - last.wallMs)} ago`;
+  const failed = entries.findLast(({ what }) => what === "failed");
+  if (last.verb === "DEL" && last.what === "finished") return `detached ${ago}`;
+  if (last.what === "leaked") return `left something behind ${ago}, see levee leaks: ${last.detail ?? failed?.detail ?? "no reason on record"}`;
+  if (failed !== undefined) return `failed ${ageText(nowMs - failed.wallMs)} ago: ${failed.detail ?? "no reason on record"}`;
+  return `is not attached; last seen ${ago}: ${last.verb} ${last.what}`;
+}
+
+function lastDetail(entries: readonly TimelineEntry[]): string | undefined {
+  return entries.findLast(({ what, detail }) => what === "failed" && detail !== undefined)?.detail;
+}
+
+/** Entries of one call stand together; the ring of the daemon is in order of time, so calls of one pod may interleave. */
+function callsOf(entries: readonly TimelineEntry[]): readonly (readonly TimelineEntry[])[] {
+  const calls: TimelineEntry[][] = [];
+  const openCalls = new Map<string, TimelineEntry[]>();
+  for (const entry of entries) {
+    const key = `${entry.containerId} ${entry.verb}`;
+    const open = entry.what === "asked" ? undefined : openCalls.get(key);
+    if (open !== undefined) {
+      open.push(entry);
+      continue;
+    }
+    const started = [entry];
+    calls.push(started);
+    openCalls.set(key, started);
+  }
+  return calls;
+}
+
+function callText(call: readonly TimelineEntry[], view: TimelineView): string {
+  const [first] = call;
+  if (first === undefined) return "";
+  const heading = `${oneLine(first.verb)} of ${oneLine(first.containerId).slice(0, 13)}, ${momentText(first.wallMs)} (${ageText(view.nowMs - first.wallMs)} ago)`;
+  const columns = call.map((entry) => [`+${tookText(entry.wallMs - first.wallMs)}`, oneLine(entry.what), factsText(entry)] as const);
+  const widths = [0, 1].map((column) => Math.max(...columns.map((cells) => (cells[column] ?? "").length)));
+  const lines = columns.map(([since, what, facts], at) => {
+    const line = `  ${since.padStart(widths[0] ?? 0)}  ${what.padEnd(widths[1] ?? 0)}  ${facts}`.trimEnd();
+    return [what === "failed" || what === "leaked" ? view.paint("red", line) : line, ...stderrLines(call[at])].join("\n");
+  });
+  return `${view.paint("bold", heading)}\n${lines.join("\n")}\n`;
+}
+
+function factsText(entry: TimelineEntry): string {
+  const place = [entry.network, entry.ifname].filter((part) => part !== undefined).join(" ");
+  const memory = entry.maxRssKib === undefined ? undefined : `${(entry.maxRssKib / 1024).toFixed(1)} MiB`;
+  const took = entry.tookMs === undefined ? undefined : `took ${tookText(entry.tookMs)}`;
+  return [place, entry.plugin, took, memory, entry.detail].filter((part) => part !== undefined && part !== "").map((part) => oneLine(part ?? "")).join("  ");
+}
+
+/** A plugin's own words, indented under the step they belong to. */
+function stderrLines(entry: TimelineEntry | undefined): readonly string[] {
+  const text = plainText(entry?.stderr ?? "").trim();
+  return text === "" ? [] : text.split("\n").map((line) => `      stderr: ${line.trimEnd()}`);
+}

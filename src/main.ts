@@ -1,0 +1,54 @@
+import { systemClock } from "./base/clock.ts";
+
+/** The one entry of `levee`. The daemon and the commands are loaded apart, so neither carries the other's libraries. */
+const argv = process.argv.slice(2);
+const status = isDaemon(argv) ? await daemon() : await commands();
+await flushed(process.stdout);
+await flushed(process.stderr);
+process.exit(status);
+
+/** Its help is a page of the command line like all the others. */
+function isDaemon([first, ...rest]: readonly string[]): boolean {
+  return first === "daemon" && !rest.includes("--help") && !rest.includes("-h");
+}
+
+async function daemon(): Promise<number> {
+  const { runDaemon } = await import("./daemon/main.ts");
+  return runDaemon(argv.slice(1), process.env);
+}
+
+async function commands(): Promise<number> {
+  const { runCli } = await import("./cli/main.ts");
+  const interrupt = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => interrupt.abort());
+  return runCli({
+    argv,
+    env: process.env,
+    stdout: screen(process.stdout),
+    stderr: screen(process.stderr),
+    clock: systemClock,
+    self: ownCommand(),
+    isRoot: process.getuid?.() === 0,
+    interrupted: interrupt.signal,
+  });
+}
+
+/** Inside the compiled program the script lives in a file system of its own; from source it is a file beside Bun. */
+function ownCommand(): readonly [string, ...string[]] {
+  const script = process.argv[1] ?? "";
+  return script === "" || script.startsWith("/$bunfs/") ? [process.execPath] : [process.execPath, script];
+}
+
+function screen(stream: NodeJS.WriteStream): { readonly isTerminal: boolean; write(text: string): void } {
+  // `levee ls | head -1` closes the pipe early: not an error, and no reason to stop cleaning up.
+  stream.on("error", () => undefined);
+  return { isTerminal: stream.isTTY, write: (text) => void stream.write(text) };
+}
+
+/** Resolves when everything written so far has left the process: exit would cut a pipe off at 64 KiB. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once("error", () => resolve());
+    stream.write("", () => resolve());
+  });
+}
