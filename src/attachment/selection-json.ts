@@ -2,7 +2,7 @@ import type { IfName, JsonText, Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import { ifnameProblem } from "../cni/interface-name.ts";
 import { parseCidr, parseIp } from "../cni/ip.ts";
-import { arrayElements, foldKey, jsonKind, memberText, scanObject, valueOf } from "../cni/json-text.ts";
+import { arrayElements, foldKey, jsonKind, jsonString, memberText, scanObject, valueOf } from "../cni/json-text.ts";
 import { present } from "../cni/present.ts";
 import { isMacAddress } from "./mac-address.ts";
 import type { SelectionElement } from "./selection-element.ts";
@@ -124,10 +124,10 @@ class ElementFields {
     const ips = this.strings("ips");
     for (const ip of ips ?? []) {
       if (ip.includes("/") && parseCidr(ip) === undefined) {
-        throw annotationInvalid(`failed to parse CIDR ${JSON.stringify(ip)}: invalid CIDR address: ${ip}`);
+        throw annotationInvalid(`failed to parse CIDR ${jsonString(ip)}: invalid CIDR address: ${ip}`);
       }
       if (!ip.includes("/") && parseIp(ip) === undefined) {
-        throw annotationInvalid(`failed to parse IP address ${JSON.stringify(ip)}`);
+        throw annotationInvalid(`failed to parse IP address ${jsonString(ip)}`);
       }
     }
     return ips?.length === 0 ? undefined : ips;

@@ -148,5 +148,6 @@ function quoteCharacter(point: number): string {
   if (point === 0x27) return String.raw`'\''`;
   if (point === 0x22) return `'"'`;
   // Control characters and lone surrogates must not reach a log line as they are.
-  return `'${JSON.stringify(String.fromCodePoint(point)).slice(1, -1)}'`;
+  const isPrintable = point > 0x1f && point !== 0x7f && (point < 0xd800 || point > 0xdfff);
+  return isPrintable ? `'${String.fromCodePoint(point)}'` : `'\\u${point.toString(16).padStart(4, "0")}'`;
 }

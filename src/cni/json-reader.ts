@@ -1,4 +1,5 @@
 import { LeveeError } from "../base/errors.ts";
+import { jsonValue } from "./json-text.ts";
 
 /**
  * Reads facts out of parsed JSON that came from outside. Every wrong type is an error that names the place
@@ -94,7 +95,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function mismatch(what: string, place: string, wanted: string, value: unknown): LeveeError {
-  const text = value === undefined ? "missing" : JSON.stringify(value);
+  const text = value === undefined ? "missing" : jsonValue(value);
   const seen = text.length > 120 ? `${text.slice(0, 120)}…` : text;
   return new LeveeError("decode-failed", `Cannot read ${what}: ${place} must be ${wanted}: current value is ${seen}`);
 }

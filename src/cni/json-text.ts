@@ -115,7 +115,7 @@ export function jsonValue(value: unknown): JsonText {
 
 /** An object of given members. */
 export function jsonObject(members: Iterable<readonly [string, JsonText]>): JsonText {
-  const printed = Array.from(members, ([key, value]) => `${JSON.stringify(key)}:${value}`);
+  const printed = Array.from(members, ([key, value]) => `${jsonString(key)}:${value}`);
   return `{${printed.join(",")}}` as JsonText; // JSON by construction
 }
 
@@ -173,7 +173,7 @@ function append(text: JsonText, key: string, value: JsonText): JsonText {
   const last = scanObject(text).at(-1);
   const at = last?.valueEnd ?? text.indexOf("{") + 1;
   const comma = last === undefined ? "" : ",";
-  return `${text.slice(0, at)}${comma}${JSON.stringify(key)}:${value}${text.slice(at)}` as JsonText; // one more member
+  return `${text.slice(0, at)}${comma}${jsonString(key)}:${value}${text.slice(at)}` as JsonText; // one more member
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ContainerId, IfName, NetnsPath } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import { type CniArgs, noArgs, parseCniArgs } from "./cni-args.ts";
 import { ifnameProblem } from "./interface-name.ts";
+import { jsonString } from "./json-text.ts";
 
 export type Verb = "ADD" | "DEL" | "CHECK" | "GC" | "STATUS" | "VERSION";
 
@@ -130,7 +131,7 @@ function problemsOf(verb: Verb, raw: RawRequest): string[] {
   const wrong = rows.flatMap(([name, row]) => {
     const value = raw[row.field];
     const problem = value === "" ? undefined : row.problem(value);
-    return problem === undefined ? [] : [`${name} ${problem}: current value is ${JSON.stringify(clip(value))}`];
+    return problem === undefined ? [] : [`${name} ${problem}: current value is ${jsonString(clip(value))}`];
   });
   // The first sentence is the plugin skeleton's own, which runtimes' users know.
   return missing.length === 0
