@@ -1,0 +1,118 @@
+import type { JsonText } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import type { LogLevel } from "../base/log.ts";
+import { JsonGrammarError } from "../cni/json-grammar.ts";
+import { asJsonText, jsonKind } from "../cni/json-text.ts";
+import { budgetProblems } from "./budgets.ts";
+import { readIgnored } from "./ignored-settings.ts";
+import { numberKnobs, pathKnobs, type NumberKnobKey } from "./knobs.ts";
+import { readLogLevel } from "./log-level.ts";
+import { readNetSettings, type NetSettings } from "./net-settings.ts";
+import { lineAndColumn } from "./position.ts";
+import { ConfigError } from "./problem.ts";
+import { SettingsReader, type Setting } from "./settings-reader.ts";
+
+/** daemon-config.json: Multus' settings as they are, and ours beside them. Read once, at the start. */
+export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey, number>> {
+  readonly path: string;
+  readonly stateDir: string;
+  /** The embedded source, off when undefined. */
+  readonly directory: string | undefined;
+  readonly socketDir: string;
+  readonly daemonSocketDir: string | undefined;
+  readonly logLevel: LogLevel;
+  /** Off when undefined. */
+  readonly metricsPort: number | undefined;
+  readonly capabilities: Readonly<Record<string, boolean>>;
+  readonly cniConfigDir: string;
+  /** `auto`, or the path of a conf to install. */
+  readonly multusConfigFile: string;
+  readonly multusMasterCNI: string;
+  readonly multusAutoconfigDir: string;
+  readonly overrideNetworkName: boolean;
+  /** Every top-level member as text: they win over the conf of each call. */
+  readonly rawOverlay: readonly Setting[];
+  /** To be logged once: keys that are unknown, or accepted without effect, and why. */
+  readonly notices: readonly string[];
+}
+
+/** Throws a ConfigError (`setting-invalid`) that lists every problem. */
+export function parseDaemonConfig(text: string, path: string): DaemonConfig {
+  const from = new SettingsReader(parseObject(text, path));
+  const notices: string[] = [];
+  const own = readOwn(from);
+  const config: DaemonConfig = {
+    path,
+    ...readNetSettings(from),
+    ...own,
+    ...readGenerator(from),
+    metricsPort: from.integer("metricsPort", 1, 65_535),
+    logLevel: readLogLevel(from, notices),
+    rawOverlay: Object.freeze(from.settings.map((setting) => Object.freeze(setting))),
+    notices,
+  };
+  notices.push(...readIgnored(from));
+  // Sums of values that are wrong themselves would only add noise.
+  if (from.problems.length === 0) from.problems.push(...budgetProblems(own));
+  if (from.problems.length > 0) throw new ConfigError("setting-invalid", path, from.problems);
+  Object.freeze(notices);
+  return Object.freeze(config);
+}
+
+function parseObject(text: string, path: string): JsonText {
+  const json = parseJson(text, path);
+  if (jsonKind(json) === "object") return json;
+  throw new LeveeError("setting-invalid", `Cannot use ${path} as it must hold a JSON object: current value is a JSON ${jsonKind(json)}`);
+}
+
+function parseJson(text: string, path: string): JsonText {
+  try {
+    return asJsonText(text, path);
+  } catch (cause) {
+    if (!(cause instanceof LeveeError)) throw cause;
+    if (!(cause.cause instanceof JsonGrammarError)) throw new LeveeError("setting-invalid", cause.message, { cause });
+    const { line, column } = lineAndColumn(text, cause.cause.offset);
+    throw new LeveeError("setting-invalid", `Cannot read ${path} as JSON: ${cause.cause.message}, at line ${line}, column ${column}`, { cause });
+  }
+}
+
+type OwnSettings = Pick<DaemonConfig, NumberKnobKey | "stateDir" | "directory" | "socketDir" | "daemonSocketDir">;
+
+function readOwn(from: SettingsReader): OwnSettings {
+  const keys = Object.keys(numberKnobs) as NumberKnobKey[]; // the table's own keys
+  const numbers = keys.map((key) => [key, readNumber(from, key)] as const);
+  return {
+    ...(Object.fromEntries(numbers) as Record<NumberKnobKey, number>), // one per key of the table
+    stateDir: from.path("stateDir", pathKnobs.stateDir.bytesMax) ?? pathKnobs.stateDir.default,
+    directory: from.path("directory", pathKnobs.directory.bytesMax),
+    socketDir: from.path("socketDir", pathKnobs.socketDir.bytesMax) ?? pathKnobs.socketDir.default,
+    daemonSocketDir: from.path("daemonSocketDir", pathKnobs.daemonSocketDir.bytesMax),
+  };
+}
+
+function readNumber(from: SettingsReader, key: NumberKnobKey): number {
+  const knob = numberKnobs[key];
+  return from.integer(key, knob.min, knob.max, knob.unit === "ms" ? " of milliseconds" : "") ?? knob.default;
+}
+
+type GeneratorSettings = Pick<
+  DaemonConfig,
+  "capabilities" | "cniConfigDir" | "multusConfigFile" | "multusMasterCNI" | "multusAutoconfigDir" | "overrideNetworkName"
+>;
+
+/** What decides the conf that the runtime reads. */
+function readGenerator(from: SettingsReader): GeneratorSettings {
+  const cniConfigDir = from.path("cniConfigDir") ?? "/etc/cni/net.d";
+  return {
+    cniConfigDir,
+    capabilities: from.flags("capabilities") ?? Object.freeze({}),
+    multusConfigFile: from.word("multusConfigFile", (text) => text === "auto" || text.startsWith("/"), 'set "auto" or the absolute path of a conf') ?? "auto",
+    multusMasterCNI: from.word("multusMasterCNI", isFileName, "set the name of a file, without a folder") ?? "",
+    multusAutoconfigDir: from.path("multusAutoconfigDir") ?? cniConfigDir,
+    overrideNetworkName: from.flag("overrideNetworkName") ?? false,
+  };
+}
+
+function isFileName(text: string): boolean {
+  return !text.includes("/") && !text.includes("\0") && text !== "." && text !== "..";
+}

@@ -1,0 +1,58 @@
+import { foldKey } from "../cni/json-text.ts";
+import { knobs } from "./knobs.ts";
+import { multusKeys, type MultusKey, type MultusKind } from "./multus-keys.ts";
+import type { SettingsReader } from "./settings-reader.ts";
+
+/** Checks the keys that have no effect here, and returns a notice for each of them and for each unknown key. */
+export function readIgnored(from: SettingsReader): string[] {
+  return [...withoutEffect(from), ...unknown(from)];
+}
+
+const known: ReadonlyMap<string, string> = new Map([...Object.keys(knobs), ...Object.keys(multusKeys)].map((key) => [foldKey(key), key]));
+
+function withoutEffect(from: SettingsReader): string[] {
+  const rows: [string, MultusKey][] = Object.entries(multusKeys);
+  const present = rows.filter(([key, row]) => row.use !== "used" && from.has(key));
+  for (const [key, row] of present) checkKind(from, key, row.kind);
+  const told = present.filter(([key, row]) => row.anyway === undefined || from.flag(key) !== row.anyway);
+  return told.map(([key, row]) => `${key} has no effect: ${row.note}`);
+}
+
+/** A key of the wrong type is a slip even when its value is not used: Multus would not start with it either. Flags are read by the caller. */
+function checkKind(from: SettingsReader, key: string, kind: MultusKind): void {
+  if (key === "connectionLimit") from.integer(key, 1, Number.MAX_SAFE_INTEGER);
+  else if (kind === "string" || kind === "path") from.string(key);
+  else if (kind === "object") from.object(key);
+  else if (kind === "list") from.list(key);
+}
+
+function unknown(from: SettingsReader): string[] {
+  return from.settings
+    .filter((setting) => !known.has(foldKey(setting.key)))
+    .map((setting) => {
+      const near = nearest(setting.key);
+      return `${JSON.stringify(setting.key.slice(0, 80))} is no setting we know and has no effect${near === undefined ? "" : `; did you mean ${near}?`}`;
+    });
+}
+
+/** The known key within two slips of the pen. */
+function nearest(key: string): string | undefined {
+  // Long keys are no slips, and the comparison is quadratic.
+  if (key.length > 64) return undefined;
+  const ranked = [...known].map(([folded, name]) => ({ name, slips: distance(foldKey(key), folded) }));
+  return ranked.filter(({ slips }) => slips <= 2).toSorted((left, right) => left.slips - right.slips)[0]?.name;
+}
+
+/** Levenshtein's: how many letters must be put in, taken out or changed. */
+function distance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_unused, index) => index);
+  for (let at = 1; at <= left.length; at += 1) {
+    const next = [at];
+    for (let index = 1; index <= right.length; index += 1) {
+      const change = (row[index - 1] ?? 0) + (left[at - 1] === right[index - 1] ? 0 : 1);
+      next.push(Math.min((row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1, change));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}

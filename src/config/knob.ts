@@ -1,0 +1,25 @@
+/** One setting of the daemon: what it may be, and why it is what it is when nobody says otherwise. */
+export interface NumberKnob {
+  readonly unit: "ms" | "count";
+  readonly default: number;
+  readonly min: number;
+  readonly max: number;
+  /** One sentence: why this default, or what the number protects. */
+  readonly reason: string;
+  readonly origin: KnobOrigin;
+}
+
+export interface PathKnob {
+  readonly unit: "path";
+  /** Undefined: off, or derived from another setting. */
+  readonly default: string | undefined;
+  /** Bytes of the path as it is used, without a trailing slash. */
+  readonly bytesMax: number;
+  readonly reason: string;
+  readonly origin: KnobOrigin;
+}
+
+export type Knob = NumberKnob | PathKnob;
+
+/** Whose key it is: ours, or one that Multus reads as well. */
+export type KnobOrigin = "levee" | "multus";

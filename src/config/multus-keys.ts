@@ -1,0 +1,78 @@
+/**
+ * Every key Multus reads from daemon-config.json or from the conf on stdin, and what becomes of it here.
+ * docs/knobs.md lists the same and is checked against this table.
+ */
+export const multusKeys = {
+  // The conf itself
+  cniVersion: used("string", "CNI version of the generated conf, and of delegates that name none."),
+  name: used("string", "Name of the network in the generated conf."),
+  type: ignored("string", "the conf is always generated with our own shim's type"),
+  capabilities: used("flags", "Capabilities the generated conf declares, besides the primary network's and our own."),
+  ipam: ignored("object", "addresses are the delegates' business"),
+  dns: ignored("object", "name servers come from the delegates' results"),
+  prevResult: perCall("object", "it belongs to a single call, and is taken from the call's own conf only"),
+  "cni.dev/valid-attachments": perCall("list", "it belongs to a single GC call; a fixed list would detach every pod that is not on it"),
+  "cni.dev/attachments": perCall("list", "it belongs to a single GC call; a fixed list would detach every pod that is not on it"),
+  runtimeConfig: used("object", "Replaces what the runtime sends, as with Multus."),
+  // Which networks
+  confDir: used("path", "Folder of confs for networks that name no configuration of their own; `/etc/cni/multus/net.d`."),
+  cniDir: used("path", "Where Multus keeps its cache, which is read at DEL and kept up for the way back; `/var/lib/cni/multus`."),
+  binDir: used("path", "Where plugins are looked for after the call's own CNI_PATH; `/opt/cni/bin`."),
+  delegates: used("objects", "Networks of every pod, the first being the default one; only without `clusterNetwork`."),
+  clusterNetwork: used("string", "The default network: a NetworkAttachmentDefinition in `multusNamespace`, a conf's name, a file or a folder."),
+  defaultNetworks: used("strings", "Further networks for every pod outside `systemNamespaces`."),
+  systemNamespaces: used("strings", "Namespaces whose pods get no `defaultNetworks`; `kube-system`."),
+  multusNamespace: used("string", "Namespace in which `clusterNetwork` and `defaultNetworks` are looked up; `kube-system`."),
+  namespaceIsolation: used("flag", "Pods may use only networks of their own namespace and of `globalNamespaces`; off."),
+  globalNamespaces: used("string", "Comma list of namespaces open to everybody; `default`, replaced when set."),
+  readinessindicatorfile: used("path", "File of the default network whose presence says that it is ready."),
+  auxiliaryCNIChainName: used("string", "Folder next to `clusterNetwork` whose plugins form a last, additional chain."),
+  // The daemon
+  socketDir: used("path", "See the table above."),
+  daemonSocketDir: used("path", "See the table above."),
+  metricsPort: used("integer", "Port of `/metrics`; off unless set."),
+  logLevel: used("string", "`panic` and `error` log errors, `verbose` informs, `debug` tells all; unset is `verbose`, since a silent daemon helps nobody."),
+  cniConfigDir: used("path", "Where the generated conf is written; `/etc/cni/net.d`."),
+  multusConfigFile: used("string", "`auto` to generate the conf, or the path of one to install; `auto`."),
+  multusMasterCNI: used("string", "File name of the primary conf in `multusAutoconfigDir`; the first one unless set."),
+  multusAutoconfigDir: used("path", "Folder in which the primary conf is found; `cniConfigDir` unless set."),
+  overrideNetworkName: used("flag", "The generated conf takes the primary conf's `name`; off."),
+  // Accepted, without effect
+  chrootDir: ignored("string", "plugins are run by the shim, which is on the host already"),
+  kubeconfig: ignored("string", "the daemon uses its own service account; the thick Multus ignores this key too"),
+  logFile: ignored("string", "logs go to stderr, where the container runtime rotates them"),
+  logOptions: ignored("object", "logs go to stderr, where the container runtime rotates them"),
+  logToStderr: ignored("flag", "logs always go to stderr", true),
+  enablePprof: ignored("flag", "there is no Go runtime to profile; the metrics port serves our own measurements", false),
+  connectionLimit: ignored("integer", "waiting calls are cheap here; `attachCeiling`, `detachCeiling` and `waitingMax` bound the work"),
+  retryDeleteOnError: ignored("flag", "what a failed DEL left behind is always kept and tried again", true),
+  perNodeCertificate: ignored("object", "the daemon uses its own service account"),
+  forceCNIVersion: ignored("flag", "another network's conf is never rewritten", false),
+} as const satisfies Record<string, MultusKey>;
+
+export type MultusKeyName = keyof typeof multusKeys;
+
+export interface MultusKey {
+  readonly kind: MultusKind;
+  /** `used`: has its effect. `ignored`: type-checked, noted once. `per-call`: taken from the call's conf only. */
+  readonly use: "used" | "ignored" | "per-call";
+  /** What it does, or why it does nothing. */
+  readonly note: string;
+  /** The value that asks for what happens anyway, so that there is nothing to say about it. */
+  readonly anyway?: boolean;
+}
+
+/** `flags`: object of booleans. `objects`: list of objects. `strings`: list of strings. */
+export type MultusKind = "string" | "path" | "flag" | "integer" | "object" | "list" | "strings" | "objects" | "flags";
+
+function used(kind: MultusKind, note: string): MultusKey {
+  return { kind, use: "used", note };
+}
+
+function ignored(kind: MultusKind, note: string, anyway?: boolean): MultusKey {
+  return { kind, use: "ignored", note, ...(anyway === undefined ? {} : { anyway }) };
+}
+
+function perCall(kind: MultusKind, note: string): MultusKey {
+  return { kind, use: "per-call", note };
+}

@@ -1,0 +1,31 @@
+import { LeveeError, type ErrorCode } from "../base/errors.ts";
+
+/** One thing to change in a configuration, with what is needed to change it. */
+export interface ConfigProblem {
+  /** The key as it stands in the file; with a place such as `delegates[1]` where the key alone would not do. */
+  readonly key: string;
+  /** The value found there, shortened. */
+  readonly seen: string;
+  /** What to write instead. */
+  readonly remedy: string;
+}
+
+/** All problems of one configuration at once: nobody should have to restart a daemon five times to learn of five slips. */
+export class ConfigError extends LeveeError {
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(code: ErrorCode, what: string, problems: readonly ConfigProblem[]) {
+    super(code, `Cannot use ${what}: ${problems.map(sentence).join("; ")}`);
+    this.problems = problems;
+  }
+}
+
+/** The value seen, in one short line: an error never carries a configuration's body. */
+export function shorten(text: string): string {
+  const line = text.replace(/\s+/gu, " ").trim();
+  return line.length > 60 ? `${line.slice(0, 60)}…` : line;
+}
+
+function sentence(problem: ConfigProblem): string {
+  return `${problem.key} is ${problem.seen}, ${problem.remedy}`;
+}

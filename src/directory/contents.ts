@@ -1,0 +1,101 @@
+import type { Clock } from "../base/clock.ts";
+import { errnoOf } from "../base/errors.ts";
+import type { DirectoryProblem } from "./facts.ts";
+import { limits } from "./limits.ts";
+import { compareNames, listFiles, type ListedFile, type Listing, type OnFolder } from "./listing.ts";
+import { emptyManifest, type Manifest } from "./manifest.ts";
+import type { FileProblem, ParseFile } from "./parse-file.ts";
+import { markOf, readSourceFile, type FileMark } from "./source-file.ts";
+
+/** What is kept of a file: its last good content, and what is wrong with the present one. */
+export interface KeptFile {
+  readonly mark: FileMark | undefined;
+  readonly digest: string;
+  readonly manifest: Manifest;
+  readonly problems: readonly FileProblem[];
+}
+
+export interface ContentsOptions {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly parse: ParseFile;
+  /** Told of each folder before it is read. */
+  readonly onFolder: OnFolder;
+}
+
+/** The files of the folder, by name. A refresh reads only what has changed since the last one. */
+export class Contents {
+  readonly #options: ContentsOptions;
+  #files: ReadonlyMap<string, KeptFile> = new Map();
+  #listingProblems: readonly DirectoryProblem[] = [];
+
+  constructor(options: ContentsOptions) {
+    this.#options = options;
+  }
+
+  get files(): ReadonlyMap<string, KeptFile> {
+    return this.#files;
+  }
+
+  problems(): DirectoryProblem[] {
+    const ofFiles = [...this.#files].flatMap(([file, kept]) => kept.problems.map((problem) => ({ file, ...problem })));
+    return [...this.#listingProblems, ...ofFiles];
+  }
+
+  /** Takes in what has changed. Returns whether any object may have. A folder that cannot be read keeps all it had. */
+  async refresh(): Promise<boolean> {
+    const listing = await this.#list();
+    if (listing === undefined) return false;
+    const before = this.#files;
+    const files = new Map<string, KeptFile>();
+    let roomBytes: number = limits.totalBytesMax;
+    for (const file of listing.files) {
+      const kept = await this.#refreshFile(file, before.get(file.name), roomBytes);
+      if (kept !== undefined) files.set(file.name, kept);
+      roomBytes -= kept?.mark?.sizeBytes ?? 0;
+    }
+    for (const [name, kept] of before) if (listing.unreadable.some((folder) => name.startsWith(`${folder}/`))) files.set(name, kept);
+    this.#files = new Map([...files].toSorted(([left], [right]) => compareNames(left, right)));
+    this.#listingProblems = listing.problems;
+    return files.size !== before.size || [...files].some(([name, kept]) => kept.manifest !== before.get(name)?.manifest);
+  }
+
+  async #list(): Promise<Listing | undefined> {
+    try {
+      return await listFiles(this.#options.folder, this.#options.onFolder);
+    } catch (thrown) {
+      this.#listingProblems = [{ file: "", line: undefined, reason: `Cannot read the folder, so what it held before is served: ${describe(thrown)}` }];
+      return undefined;
+    }
+  }
+
+  /** Undefined when the file is gone. */
+  async #refreshFile(file: ListedFile, before: KeptFile | undefined, roomBytes: number): Promise<KeptFile | undefined> {
+    const wallMs = this.#options.clock.wallMs();
+    try {
+      const mark = await markOf(file.real, wallMs);
+      if (before?.mark?.identity === mark.identity && !before.mark.isFresh) return before;
+      if (mark.sizeBytes > roomBytes) {
+        return broken(before, `Cannot read the file as all files together may have ${limits.totalBytesMax} bytes: it would be more`);
+      }
+      const content = await readSourceFile(file.real, wallMs);
+      if (content.digest === before?.digest) return { ...before, mark: content.mark };
+      const parsed = this.#options.parse(content.bytes);
+      const { mark: read, digest } = content;
+      if ("manifest" in parsed) return { mark: read, digest, manifest: parsed.manifest, problems: [] };
+      return { mark: read, digest, manifest: before?.manifest ?? emptyManifest, problems: parsed.problems };
+    } catch (thrown) {
+      if (["ENOENT", "ENOTDIR"].includes(errnoOf(thrown) ?? "")) return undefined;
+      return broken(before, describe(thrown));
+    }
+  }
+}
+
+/** Without mark and digest, so that the next refresh tries again. */
+function broken(before: KeptFile | undefined, reason: string): KeptFile {
+  return { mark: undefined, digest: "", manifest: before?.manifest ?? emptyManifest, problems: [{ line: undefined, reason }] };
+}
+
+function describe(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,162 @@
+import { opendir } from "node:fs/promises";
+import type { Namespace, PodName } from "../base/brand.ts";
+import type { Cancel, Clock } from "../base/clock.ts";
+import { LeveeError, toLeveeError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import { buildCatalogue, objectKey, type Catalogue } from "./catalogue.ts";
+import { Contents } from "./contents.ts";
+import type { DirectoryProblem, NetworkDefinition, PodFacts } from "./facts.ts";
+import { FolderWatch } from "./folder-watch.ts";
+import { loadParser, type ParseFile } from "./parse-file.ts";
+import { PodWaiters } from "./pod-waiters.ts";
+
+export interface DirectoryOptions {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** An editor writes, renames and removes in one go; one scan serves them all. */
+const settleMs = 50;
+/** inotify drops events when its queue is full, and network file systems send none. */
+const rescanMs = 10_000;
+
+/** Pods and networks from a folder of YAML, for a machine without a cluster. Writes nothing. */
+export class Directory {
+  readonly #options: DirectoryOptions;
+  readonly #contents: Contents;
+  readonly #watch: FolderWatch;
+  readonly #waiters = new PodWaiters();
+  #stopRescan: Cancel = () => undefined;
+  #catalogue: Catalogue = buildCatalogue([]);
+  #reported: ReadonlySet<string> = new Set();
+  #changes = 0;
+  #seenFolders = new Set<string>();
+  #cancelScan: Cancel | undefined;
+  #scanning: Promise<void> | undefined;
+  #isDirty = false;
+  #isClosed = false;
+
+  /** Loads everything, then watches. Fails when the folder cannot be read at all; a broken file in it is a problem, not a failure. */
+  static async open(options: DirectoryOptions): Promise<Directory> {
+    await requireFolder(options.folder);
+    const directory = new Directory(options, await loadParser());
+    await directory.#scan();
+    directory.#stopRescan = options.clock.every(rescanMs, () => directory.#scanNow());
+    return directory;
+  }
+
+  private constructor(options: DirectoryOptions, parse: ParseFile) {
+    this.#options = options;
+    this.#watch = new FolderWatch(
+      () => this.#scanSoon(),
+      (folder, error) => options.logger.warn("cannot watch a folder, so its changes are seen every 10 s only", { folder, error: error.message }),
+    );
+    const onFolder = (path: string, identity: string): void => {
+      this.#seenFolders.add(path);
+      this.#watch.add(path, identity);
+    };
+    this.#contents = new Contents({ folder: options.folder, clock: options.clock, parse, onFolder });
+  }
+
+  findPod(namespace: Namespace, name: PodName): Promise<PodFacts | undefined> {
+    return Promise.resolve(this.#catalogue.pods.get(objectKey(namespace, name)));
+  }
+
+  findNetwork(namespace: Namespace, name: string): Promise<NetworkDefinition | undefined> {
+    return Promise.resolve(this.#catalogue.networks.get(objectKey(namespace, name)));
+  }
+
+  /** Resolves when the pod is there; rejects with the signal's reason, or `cancelled` when the directory is closed. */
+  async waitForPod(namespace: Namespace, name: PodName, signal: AbortSignal): Promise<PodFacts> {
+    signal.throwIfAborted();
+    const key = objectKey(namespace, name);
+    const pod = this.#catalogue.pods.get(key);
+    if (pod !== undefined) return pod;
+    if (this.#isClosed) throw closedError();
+    return this.#waiters.wait(key, signal);
+  }
+
+  /** Counts up whenever what is served has changed. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** What is wrong in the folder now. */
+  problems(): readonly DirectoryProblem[] {
+    return [...this.#contents.problems(), ...this.#catalogue.problems];
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopRescan();
+    this.#cancelScan?.();
+    this.#watch.close();
+    this.#waiters.rejectAll(closedError());
+    await this.#scanning;
+  }
+
+  /** After the first event, not after the last: a file that is written all the time must not hold up the others. */
+  #scanSoon(): void {
+    if (this.#isClosed || this.#cancelScan !== undefined) return;
+    this.#cancelScan = this.#options.clock.after(settleMs, () => {
+      this.#cancelScan = undefined;
+      this.#scanNow();
+    });
+  }
+
+  /** One scan at a time; what happens during it is seen by the next. */
+  #scanNow(): void {
+    if (this.#isClosed) return;
+    if (this.#scanning !== undefined) {
+      this.#isDirty = true;
+      return;
+    }
+    this.#scanning = this.#scan().catch((thrown: unknown) => this.#reportDefect(thrown)).finally(() => {
+      this.#scanning = undefined;
+      if (this.#isDirty) this.#scanSoon();
+      this.#isDirty = false;
+    });
+  }
+
+  /** A scan turns everything that can happen to files into problems; anything else is our own mistake, and must not end the daemon. */
+  #reportDefect(thrown: unknown): void {
+    this.#options.logger.error("a scan of the directory failed", { folder: this.#options.folder, error: toLeveeError(thrown, "Cannot scan the directory").message });
+  }
+
+  async #scan(): Promise<void> {
+    this.#seenFolders = new Set();
+    const isChanged = await this.#contents.refresh();
+    if (this.#isClosed) return;
+    this.#watch.keepOnly(this.#seenFolders);
+    if (isChanged) {
+      this.#catalogue = buildCatalogue(this.#contents.files);
+      this.#changes += 1;
+      this.#waiters.serve(this.#catalogue.pods);
+    }
+    this.#report();
+  }
+
+  /** Each problem is logged when it appears, and its end when it is mended. */
+  #report(): void {
+    const { logger, folder } = this.#options;
+    const problems = new Map(this.problems().map((problem) => [JSON.stringify(problem), problem]));
+    for (const [key, { file, line, reason }] of problems) if (!this.#reported.has(key)) logger.warn("problem in the directory", { folder, file, line, reason });
+    if (problems.size === 0 && this.#reported.size > 0) logger.info("the directory has no problems any more", { folder });
+    this.#reported = new Set(problems.keys());
+  }
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  try {
+    const handle = await opendir(folder);
+    await handle.close();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LeveeError("setting-invalid", `Cannot open the directory as it must be a readable folder: current value is ${folder} (${why})`, { cause });
+  }
+}
+
+function closedError(): LeveeError {
+  return new LeveeError("cancelled", "Cannot wait for a pod as the directory is closed");
+}

@@ -1,0 +1,67 @@
+import type { Namespace } from "../base/brand.ts";
+import type { NetworkDefinition, PodFacts } from "./facts.ts";
+import { Fields, type Complain } from "./fields.ts";
+import { isObjectName, isPodName, isPodUid } from "./names.ts";
+
+/** The objects of one file, in the order in which they stand there. */
+export interface Manifest {
+  readonly pods: readonly PodFacts[];
+  readonly networks: readonly NetworkDefinition[];
+}
+
+export const emptyManifest: Manifest = { pods: [], networks: [] };
+
+/** Collects the objects of a file, document by document; what is wrong with one goes to its `complain`. */
+export class ManifestBuilder {
+  readonly #pods: PodFacts[] = [];
+  readonly #networks: NetworkDefinition[] = [];
+
+  add(document: unknown, complain: Complain): void {
+    const fields = new Fields(document, complain);
+    if (!fields.isObject) {
+      complain([], "Cannot use a document as it must be an object with apiVersion and kind");
+      return;
+    }
+    const kind = `${fields.text(["apiVersion"]) ?? ""} ${fields.text(["kind"]) ?? ""}`;
+    if (kind === "v1 Pod") this.#addPod(fields);
+    else if (kind === "k8s.cni.cncf.io/v1 NetworkAttachmentDefinition") this.#addNetwork(fields);
+    else complain(["kind"], `Cannot use a document as its kind must be v1 Pod or k8s.cni.cncf.io/v1 NetworkAttachmentDefinition: current value is ${JSON.stringify(kind.trim())}`);
+  }
+
+  build(): Manifest {
+    return Object.freeze({ pods: Object.freeze(this.#pods), networks: Object.freeze(this.#networks) });
+  }
+
+  #addPod(fields: Fields): void {
+    const name = fields.name(["metadata", "name"]);
+    const namespace = readNamespace(fields);
+    const uid = fields.text(["metadata", "uid"]) ?? "";
+    const annotations = fields.texts(["metadata", "annotations"]);
+    const priority = fields.int32(["spec", "priority"]);
+    if (uid !== "" && !isPodUid(uid)) {
+      fields.complain(["metadata", "uid"], `Cannot use a pod as metadata.uid must consist of letters, digits, '-', '_' and '.': current value is ${JSON.stringify(uid.slice(0, 80))}`);
+    } else if (name !== undefined && isPodName(name) && namespace !== undefined) {
+      // An empty UID is none at all: see PodFacts.
+      this.#pods.push(Object.freeze({ namespace, name, uid: uid as PodFacts["uid"], annotations, priority, isStatic: isStatic(annotations) }));
+    }
+  }
+
+  #addNetwork(fields: Fields): void {
+    const name = fields.name(["metadata", "name"]);
+    const namespace = readNamespace(fields);
+    const annotations = fields.texts(["metadata", "annotations"]);
+    const config = fields.text(["spec", "config"]) ?? "";
+    if (name === undefined || !isObjectName(name) || namespace === undefined) return;
+    this.#networks.push(Object.freeze({ namespace, name, config: config === "" ? undefined : config, annotations }));
+  }
+}
+
+function readNamespace(fields: Fields): Namespace | undefined {
+  return fields.namespace(["metadata", "namespace"], "default");
+}
+
+/** Kubelet marks the pods it starts from files with their source; those of the API server say `api`. */
+function isStatic(annotations: Readonly<Record<string, string>>): boolean {
+  const source = annotations["kubernetes.io/config.source"];
+  return source !== undefined && source !== "api";
+}

@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { open, stat, type FileHandle } from "node:fs/promises";
+import type { BigIntStats } from "node:fs";
+import { LeveeError } from "../base/errors.ts";
+import { limits } from "./limits.ts";
+
+/** What a file looked like when it was read; enough to tell whether it has to be read again. */
+export interface FileMark {
+  readonly identity: string;
+  /** Changed so recently that a further change might not move the clock of the file system. */
+  readonly isFresh: boolean;
+  readonly sizeBytes: number;
+}
+
+export interface FileContent {
+  readonly mark: FileMark;
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+}
+
+/** File systems count time in steps of some milliseconds; network ones in whole seconds. */
+const freshMs = 2_000;
+
+export async function markOf(path: string, wallMs: number): Promise<FileMark> {
+  return toMark(await stat(path, { bigint: true }), wallMs);
+}
+
+/** Reads a regular file of bounded size. Never waits on a pipe and never follows a link that has taken the file's place. */
+export async function readSourceFile(path: string, wallMs: number): Promise<FileContent> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const facts = await file.stat({ bigint: true });
+    if (!facts.isFile()) throw new LeveeError("decode-failed", "Cannot read the file as it must be a regular one");
+    if (facts.size > limits.fileBytesMax) throw tooLarge(facts.size);
+    const bytes = await readBounded(file);
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    return { mark: toMark(facts, wallMs), bytes, digest };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The file may grow between its stat and the end of the reading, so the limit holds here too. */
+async function readBounded(file: FileHandle): Promise<Uint8Array> {
+  const buffer = Buffer.alloc(limits.fileBytesMax + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) return Uint8Array.prototype.slice.call(buffer, 0, length);
+    length += bytesRead;
+  }
+  throw tooLarge(BigInt(length));
+}
+
+function toMark(facts: BigIntStats, wallMs: number): FileMark {
+  return {
+    identity: [facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(":"),
+    isFresh: Number(facts.ctimeMs) > wallMs - freshMs,
+    sizeBytes: Number(facts.size),
+  };
+}
+
+function tooLarge(sizeBytes: bigint): LeveeError {
+  return new LeveeError("decode-failed", `Cannot read the file as it may have ${limits.fileBytesMax} bytes: current size is ${sizeBytes}`);
+}
