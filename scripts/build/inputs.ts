@@ -20,7 +20,7 @@ function filesUnder(root: string, input: string): readonly string[] {
   if (stats === undefined) return [];
   if (!stats.isDirectory()) return [input];
   return readdirSync(join(root, input), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+    .filter((entry) => entry.isFile() && !/\.(?:test|fixture)\.ts$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
     .toSorted();
 }

@@ -39,6 +39,7 @@ export function productFiles(tree: Tree): readonly string[] {
   return tree.files.filter((path) => path.startsWith("src/") && path.endsWith(".ts") && !isTestFile(path));
 }
 
+/** Tests and what only tests use: `x.test.ts`, `x.fixture.ts`, and the folder test/. */
 export function isTestFile(path: string): boolean {
-  return path.endsWith(".test.ts") || path.startsWith("test/");
+  return /\.(?:test|fixture)\.ts$/.test(path) || path.startsWith("test/");
 }
