@@ -1,0 +1,106 @@
+import { LeveeError } from "../base/errors.ts";
+import { parseResult } from "../cni/result.ts";
+import type { AttachmentRecord } from "../state/attachment-record.ts";
+import { protocolVersion } from "../wire/frame.ts";
+import type { AttachmentsAnswer, AttachmentView, LeaksAnswer, NetworkView, NodeAnswer, Question, TimelineAnswer } from "../wire/node-view.ts";
+import type { Reception } from "./reception.ts";
+import type { Ports } from "./ports.ts";
+
+/** Answers what the CLI asks about this node. */
+export function answerQuestion(text: string, reception: Reception): AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer {
+  const question = parseQuestion(text);
+  const { ports } = reception;
+  switch (question.ask) {
+    case "attachments":
+      return { attachments: ports.journal.all().map((record) => attachmentView(record, ports)) };
+    case "timeline":
+      return { namespace: question.namespace, name: question.name, entries: ports.timeline.of(question.namespace, question.name) };
+    case "leaks":
+      return leaksAnswer(ports);
+    case "node":
+      return nodeAnswer(reception);
+  }
+}
+
+function parseQuestion(text: string): Question {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new LeveeError("decode-failed", "Cannot understand the question as it is not JSON", { cause });
+  }
+  const { ask, namespace, name } = (value ?? {}) as { ask?: unknown; namespace?: unknown; name?: unknown }; // each is checked below
+  if (ask === "attachments" || ask === "leaks" || ask === "node") return { ask };
+  if (ask === "timeline" && typeof namespace === "string" && typeof name === "string") return { ask, namespace, name };
+  throw new LeveeError("decode-failed", `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks or node: current value is ${JSON.stringify(ask)}`);
+}
+
+function attachmentView(record: AttachmentRecord, ports: Ports): AttachmentView {
+  return {
+    namespace: record.pod.namespace,
+    pod: record.pod.name,
+    uid: record.pod.uid,
+    containerId: record.containerId,
+    netns: record.netns.path,
+    phase: phaseOf(record, ports),
+    sinceWallMs: record.startedWallMs,
+    networks: record.chains.map((_chain, index) => networkView(record, index)),
+  };
+}
+
+function phaseOf(record: AttachmentRecord, ports: Ports): AttachmentView["phase"] {
+  if (record.phase === "acknowledged") return record.delAttempts > 0 ? "detaching" : "attached";
+  if (ports.recovery.isPending(record.token)) return "lost";
+  return record.phase === "undoing" ? "undoing" : "attaching";
+}
+
+function networkView(record: AttachmentRecord, index: number): NetworkView {
+  const chain = record.chains[index];
+  if (chain === undefined) throw new RangeError("index is one of record.chains");
+  const result = record.results[index];
+  const parsed = result === undefined ? undefined : parseResult(result, chain.cniVersion);
+  return {
+    network: chain.network,
+    ifname: chain.ifname,
+    isDefault: chain.isDefault,
+    plugins: chain.links.map((link) => link.type),
+    ips: parsed?.ips.map((ip) => ip.address) ?? [],
+    mac: parsed?.interfaces.find((candidate) => candidate.name === chain.ifname)?.mac ?? "",
+  };
+}
+
+function leaksAnswer(ports: Ports): LeaksAnswer {
+  return {
+    leaks: ports.journal.leaks().map((leak) => ({
+      id: leak.id,
+      namespace: leak.pod?.namespace ?? "",
+      pod: leak.pod?.name ?? "",
+      containerId: leak.containerId,
+      network: leak.chains.map((chain) => chain.network).join(","),
+      ifname: leak.chains[0]?.ifname ?? leak.ifname,
+      reason: leak.reason,
+      sinceWallMs: leak.sinceWallMs,
+      attempts: leak.attempts,
+    })),
+    quarantined: ports.journal.quarantined().map(({ name, reason, foundWallMs }) => ({ file: name, reason, sinceWallMs: foundWallMs })),
+  };
+}
+
+function nodeAnswer(reception: Reception): NodeAnswer {
+  const { ports } = reception;
+  return {
+    software: reception.software,
+    protocol: protocolVersion,
+    stateDir: ports.config.stateDir,
+    socket: reception.socketPath,
+    bootId: ports.bootId,
+    startedWallMs: reception.startedWallMs,
+    attachments: ports.journal.all().length,
+    leaks: ports.journal.leaks().length,
+    quarantined: ports.journal.quarantined().length,
+    waiting: ports.attachPermits.waiting + ports.detachPermits.waiting,
+    running: ports.attachPermits.running + ports.detachPermits.running,
+    residentHands: ports.recovery.residents.map(({ hand, sinceWallMs }) => ({ software: hand.identity.software, pid: hand.identity.pid, sinceWallMs })),
+    notices: reception.notices(),
+  };
+}

@@ -1,0 +1,135 @@
+import type { JsonText, NetnsPath } from "../base/brand.ts";
+import { LeveeError, toLeveeError } from "../base/errors.ts";
+import { mergeResults } from "../attachment/merge.ts";
+import { printResult } from "../cni/result.ts";
+import { routeOps } from "../hands/route-ops.ts";
+import { runAdd, type ChainPlace } from "../hands/run-chain.ts";
+import { prefix } from "../hands/explain-outcome.ts";
+import type { AttachmentRecord } from "../state/attachment-record.ts";
+import type { Call } from "./call.ts";
+import { noteRun, subjectOf } from "./dismantle.ts";
+import type { Ports } from "./ports.ts";
+import { undoRecord } from "./retire.ts";
+import { routesStepOf, stepOf } from "./steps.ts";
+import type { Answer } from "./verbs/answer.ts";
+
+/** A delegate that is in the middle of its work gets this long to end by itself when its ADD is given up. */
+const cancelGraceMs = 5_000;
+
+/**
+ * Runs a plan that is in the journal, from wherever it got to, and answers with its result. The first time that is
+ * the beginning; for a call that comes back after the daemon was away, it is the step after the last one recorded.
+ */
+export async function attach(call: Call, record: AttachmentRecord, ports: Ports): Promise<Answer> {
+  try {
+    const results = await runChains(call, record, ports);
+    const output = printResult(mergeResults(record.chains, results), record.cniVersion);
+    await ports.journal.commit(record.token, results);
+    await ports.mirror.write(ports.journal.findByToken(record.token) ?? record);
+    ports.timeline.note(subjectOf(record, "ADD"), "committed");
+    return { output, delivered: (printed) => delivered(record, printed, ports) };
+  } catch (thrown) {
+    throw await giveUp(call, record, toLeveeError(thrown, "Cannot attach the pod"), ports);
+  }
+}
+
+/** The answer of an ADD that was committed before the daemon went away. */
+export function committedAnswer(record: AttachmentRecord, ports: Ports): Answer {
+  const results = record.results.filter((result) => result !== undefined);
+  return { output: printResult(mergeResults(record.chains, results), record.cniVersion), delivered: (printed) => delivered(record, printed, ports) };
+}
+
+/** Undoes by the same shim, before the runtime hears of the failure. A lost shim's work is left to recovery. */
+export async function giveUp(call: Call, record: AttachmentRecord, error: LeveeError, ports: Ports): Promise<LeveeError> {
+  if (!call.hand.isLost) {
+    try {
+      await ports.journal.undoing(record.token, { code: error.code, cniCode: error.cniCode, message: error.message, details: error.details });
+      const current = ports.journal.findByToken(record.token) ?? record;
+      await undoRecord(call.hand, current, { path: call.header.netns, identity: call.header.netnsIdentity }, ports);
+      return error;
+    } catch (thrown) {
+      ports.logger.error("An attachment could not be undone by its own shim", { container: record.containerId, reason: toLeveeError(thrown, "Undo").message });
+    }
+  }
+  ports.recovery.lost(record.token, call.hand.identity);
+  return error;
+}
+
+async function runChains(call: Call, record: AttachmentRecord, ports: Ports): Promise<readonly JsonText[]> {
+  const place = placeOf(call, record, ports);
+  const results: JsonText[] = [];
+  for (const [chainIndex, chain] of record.chains.entries()) {
+    let result: JsonText | undefined;
+    for (const [linkIndex, link] of chain.links.entries()) {
+      const step = stepOf(record.chains, chainIndex, linkIndex);
+      const done = record.steps.get(step);
+      result = done === undefined ? await runLink({ chain, link, step, previous: result, undoTimeoutMs: ports.config.addUndoMs }) : done.result;
+    }
+    await editRoutes(call, record, chainIndex, ports);
+    if (result !== undefined) results.push(result);
+  }
+  return results;
+
+  async function runLink(add: Parameters<typeof runAdd>[1]): Promise<JsonText> {
+    const known = call.resumed?.last?.step === add.step ? call.resumed.last.outcome : undefined;
+    const result = await untilCancelled(call, add.step, ports, () => runAdd(call.hand, add, place, known));
+    await ports.journal.step(record.token, { step: add.step, result });
+    return result;
+  }
+}
+
+async function editRoutes(call: Call, record: AttachmentRecord, chainIndex: number, ports: Ports): Promise<void> {
+  const step = routesStepOf(record.chains, chainIndex);
+  const chain = record.chains[chainIndex];
+  if (chain === undefined || record.steps.has(step)) return;
+  const ops = routeOps(chain);
+  if (ops.length > 0) {
+    const outcome = await untilCancelled(call, step, ports, () => call.hand.routes(record.netns.path as NetnsPath, ops, step));
+    if (outcome.failure !== undefined) throw new LeveeError("routes-failed", `${prefix(chain)}: Cannot set the default route: ${outcome.message}`);
+    ports.timeline.note(subjectOf(record, "ADD"), "routed", { network: chain.network, ifname: chain.ifname });
+  }
+  await ports.journal.step(record.token, { step, result: undefined });
+}
+
+function placeOf(call: Call, record: AttachmentRecord, ports: Ports): ChainPlace {
+  const subject = subjectOf(record, "ADD");
+  const endsMs = ports.clock.monotonicMs() + Math.min(ports.config.addDelegatesMs, call.remainingMs() - ports.config.addUndoMs);
+  return {
+    containerId: record.containerId,
+    netns: record.netns.path as NetnsPath,
+    cniPath: record.cniPath,
+    remainingMs: () => {
+      const leftMs = endsMs - ports.clock.monotonicMs();
+      if (leftMs > 0) return leftMs;
+      throw new LeveeError("delegate-timeout", `Cannot run another plugin as the ${ports.config.addDelegatesMs} ms for all of them are used up`);
+    },
+    onRan: (ran) => noteRun(ports, subject, ran),
+  };
+}
+
+/** Lets a running order end by itself for a while when the call is given up, then has it killed. */
+async function untilCancelled<T>(call: Call, step: number, ports: Ports, run: () => Promise<T>): Promise<T> {
+  call.signal.throwIfAborted();
+  let stopTimer = (): void => undefined;
+  const onAbort = (): void => {
+    stopTimer = ports.clock.after(cancelGraceMs, () => call.hand.kill(step));
+  };
+  call.signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await run();
+  } finally {
+    call.signal.removeEventListener("abort", onAbort);
+    stopTimer();
+  }
+}
+
+/** The runtime has the result, or it does not: then the pod will not run, and what was attached for it goes. */
+async function delivered(record: AttachmentRecord, printed: boolean, ports: Ports): Promise<void> {
+  if (printed) {
+    await ports.journal.acknowledge(record.token);
+    ports.timeline.note(subjectOf(record, "ADD"), "acknowledged");
+    return;
+  }
+  ports.timeline.note(subjectOf(record, "ADD"), "lost", { detail: "the runtime did not take the result" });
+  ports.recovery.lost(record.token, record.hand);
+}

@@ -1,0 +1,130 @@
+import type { JsonText } from "../base/brand.ts";
+import type { Clock } from "../base/clock.ts";
+import { LeveeError } from "../base/errors.ts";
+import { isSupportedVersion, newestVersion } from "../cni/cni-version.ts";
+import { asJsonText, memberText } from "../cni/json-text.ts";
+import { Hand } from "../hands/hand.ts";
+import { bytesField, encodeFrame, flagField, required, type Frame } from "../wire/frame.ts";
+import { encodeFinish, encodeWelcome, type CallHeader, type ResumeHeader } from "../wire/messages.ts";
+import type { ServerConnection } from "./server-connection.ts";
+
+/** What the runtime gave the shim is bounded there too; a larger one means a broken peer. */
+const configBytesMax = 262_144;
+
+export interface CallOptions {
+  readonly connection: ServerConnection;
+  readonly header: CallHeader;
+  readonly clock: Clock;
+  /** Hex name of the operation: new, or the old one when a lost call comes back. */
+  readonly token: string;
+  readonly resumed: ResumeHeader | undefined;
+}
+
+/** One CNI call and the shim that makes it, from its first frame to BYE. */
+export class Call {
+  readonly header: CallHeader;
+  readonly hand: Hand;
+  readonly token: string;
+  readonly resumed: ResumeHeader | undefined;
+  readonly #connection: ServerConnection;
+  readonly #clock: Clock;
+  readonly #endsMs: number;
+  readonly #cancel = new AbortController();
+  #answerVersion: string = newestVersion;
+  #config: Waiter<Uint8Array> | undefined;
+  #acknowledgement: Waiter<boolean> | undefined;
+
+  constructor(options: CallOptions) {
+    const { connection, header, clock } = options;
+    this.header = header;
+    this.token = options.token;
+    this.resumed = options.resumed;
+    this.#connection = connection;
+    this.#clock = clock;
+    this.#endsMs = clock.monotonicMs() + header.budgetMs;
+    this.hand = new Hand(connection, header.hand, { isResident: false, cniPath: header.cniPath });
+    connection.closed.addEventListener("abort", () => this.cancel(connection.closed.reason as Error), { once: true });
+    connection.handOver((frame) => this.#take(frame));
+  }
+
+  /** The CNI version in which the runtime wants its answer; the newest until its configuration is here. */
+  get answerVersion(): string {
+    return this.#answerVersion;
+  }
+
+  /** Aborted when the shim is gone, or when a DEL of the same container ends this call. */
+  get signal(): AbortSignal {
+    return this.#cancel.signal;
+  }
+
+  cancel(reason: Error): void {
+    if (!this.#cancel.signal.aborted) this.#cancel.abort(reason);
+  }
+
+  /** What is left of the shim's whole budget. */
+  remainingMs(): number {
+    return this.#endsMs - this.#clock.monotonicMs();
+  }
+
+  welcome(heartbeatMs: number, software: string): void {
+    this.#connection.send(encodeWelcome(Buffer.from(this.token, "hex"), heartbeatMs, software));
+  }
+
+  /** Asks for the configuration, which the shim keeps until the call's turn has come. */
+  async config(): Promise<JsonText> {
+    if (this.header.configLength > configBytesMax) {
+      throw new LeveeError("config-invalid", `Cannot take a configuration of ${this.header.configLength} bytes: the limit is ${configBytesMax}`);
+    }
+    const bytes = await this.#await<Uint8Array>((waiter) => (this.#config = waiter), encodeFrame("GO", []));
+    const text = asJsonText(bytes, "the network configuration on stdin");
+    const stated = memberText(text, "cniVersion");
+    const cniVersion: unknown = stated === undefined ? undefined : JSON.parse(stated);
+    if (typeof cniVersion === "string" && isSupportedVersion(cniVersion)) this.#answerVersion = cniVersion;
+    return text;
+  }
+
+  /** Hands over the answer. Resolves to whether the runtime has got it. */
+  finish(exitCode: number, output: string): Promise<boolean> {
+    return this.#await<boolean>((waiter) => (this.#acknowledgement = waiter), encodeFinish(exitCode, output));
+  }
+
+  bye(): void {
+    this.#connection.endWith(encodeFrame("BYE", []));
+  }
+
+  refuse(error: LeveeError): void {
+    this.#connection.refuse(error);
+  }
+
+  #await<T>(keep: (waiter: Waiter<T>) => void, frame: Uint8Array): Promise<T> {
+    const { closed } = this.#connection;
+    if (closed.aborted) return Promise.reject(closed.reason as Error);
+    return new Promise<T>((resolve, reject) => {
+      closed.addEventListener("abort", () => reject(closed.reason as Error), { once: true });
+      keep({ resolve });
+      this.#connection.send(frame);
+    });
+  }
+
+  #take(frame: Frame): void {
+    switch (frame.type) {
+      case "OUTCOME":
+        return this.hand.settle(frame);
+      case "CONFIG":
+        return settle(this.#config, required(bytesField(frame, "config"), frame, "config"), frame);
+      case "ACK":
+        return settle(this.#acknowledgement, flagField(frame, "printed"), frame);
+      default:
+        throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame in the middle of a call`);
+    }
+  }
+}
+
+interface Waiter<T> {
+  resolve(value: T): void;
+}
+
+function settle<T>(waiter: Waiter<T> | undefined, value: T, frame: Frame): void {
+  if (waiter === undefined) throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame nobody asked for`);
+  waiter.resolve(value);
+}

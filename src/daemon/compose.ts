@@ -1,0 +1,129 @@
+import { readFile, statfs } from "node:fs/promises";
+import type { Clock } from "../base/clock.ts";
+import { toLeveeError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import type { DaemonConfig } from "../config/daemon-config.ts";
+import { Directory } from "../directory/directory.ts";
+import type { DirectoryProblem } from "../directory/facts.ts";
+import { Journal } from "../state/journal.ts";
+import { MultusMirror } from "../state/multus-mirror.ts";
+import { holdStateFolder } from "../state/one-writer.ts";
+import { OfflineFolder } from "./offline-folder.ts";
+import { Permits } from "./permits.ts";
+import type { NodePorts, Ports } from "./ports.ts";
+import { receive, type Reception } from "./reception.ts";
+import { Recovery } from "./recovery.ts";
+import { Server } from "./server.ts";
+import { SharedDeletes } from "./shared-deletes.ts";
+import { Timeline } from "./timeline.ts";
+import { Turns } from "./turns.ts";
+import { emptyView } from "./view.ts";
+
+export interface DaemonOptions {
+  readonly config: DaemonConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly software: string;
+  /** Fault injection for the kill matrix: called after each journal record has reached the file. */
+  readonly onJournalWritten?: (count: number) => void;
+}
+
+export interface RunningDaemon {
+  /** Ends in order; nothing under way is lost, because its shim comes back to the next daemon. */
+  stop(): Promise<void>;
+}
+
+/** Connections of shims that wait, hands, and a few people asking. */
+const spareConnections = 64;
+const tmpfsMagic = 0x01021994;
+
+/** Builds the daemon from its parts, in the order in which they may touch the disk and the world. */
+export async function startDaemon(options: DaemonOptions, signal: AbortSignal): Promise<RunningDaemon> {
+  const { config, clock, logger, software } = options;
+  const bootId = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
+  // Nobody else writes this state folder from here on; a second daemon waits in this line.
+  const lock = await holdStateFolder(config.stateDir, { clock, signal, onWaiting: () => logger.warn("Another daemon holds the state folder; waiting for it to end", { stateDir: config.stateDir }) });
+  const journal = await Journal.open({ stateDir: config.stateDir, bootId, clock, logger, multusDir: config.cniDir, ...(options.onJournalWritten === undefined ? {} : { onWritten: options.onJournalWritten }) });
+  const directory = config.directory === undefined ? undefined : await Directory.open({ folder: config.directory, clock, logger });
+  const nodePorts: NodePorts = {
+    clock,
+    logger,
+    config,
+    bootId,
+    journal,
+    mirror: new MultusMirror(config.cniDir, logger),
+    offline: new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal }),
+    view: directory ?? emptyView,
+    turns: new Turns(),
+    timeline: new Timeline(clock),
+  };
+  const ports: Ports = {
+    ...nodePorts,
+    recovery: new Recovery(nodePorts),
+    deletes: new SharedDeletes(),
+    attachPermits: new Permits(clock, { what: "an attachment", ceiling: config.attachCeiling, waitingMax: config.waitingMax, waitMsMax: config.addQueueMs }),
+    detachPermits: new Permits(clock, { what: "a detachment", ceiling: config.detachCeiling, waitingMax: config.waitingMax, waitMsMax: config.delQueueMs }),
+  };
+  const notices = [...config.notices, ...(await stateNotices(config.stateDir))];
+  for (const notice of notices) logger.warn(notice);
+
+  const calls = new Set<Promise<void>>();
+  const server = new Server({
+    socketDir: config.socketDir,
+    clock,
+    heartbeatMs: config.heartbeatMs,
+    connectionsMax: config.waitingMax + config.attachCeiling + config.detachCeiling + spareConnections,
+    onOpened: (connection, first) => receive(connection, first, reception),
+  });
+  const reception: Reception = {
+    ports,
+    software,
+    socketPath: server.path,
+    startedWallMs: clock.wallMs(),
+    notices: () => [...notices, ...(directory?.problems().map(problemText) ?? [])],
+    calls,
+  };
+  await server.listen();
+  // After the socket listens: a shim that could not connect before has its record in the folder by now.
+  await ports.offline.start((request) => ports.recovery.offlineDelete(request));
+  ports.recovery.start();
+  logger.info("The daemon is ready", { socket: server.path, stateDir: config.stateDir, attachments: journal.all().length });
+
+  return { stop: () => stop({ server, ports, calls, lock, closeView: () => directory?.close() }) };
+}
+
+interface Running {
+  readonly server: Server;
+  readonly ports: Ports;
+  readonly calls: ReadonlySet<Promise<void>>;
+  readonly lock: Disposable;
+  readonly closeView: () => void;
+}
+
+/**
+ * 1. No new peers: shims that come now wait for the next daemon.
+ * 2. Calls under way get some time to end.
+ * 3. The rest is cut off; their shims finish the running plugin and resume with the next daemon.
+ * 4. What still writes the journal ends, then the journal is closed and the folder let go.
+ */
+async function stop({ server, ports, calls, lock, closeView }: Running): Promise<void> {
+  await server.stopListening();
+  await Promise.race([Promise.allSettled(calls), ports.clock.sleep(ports.config.shutdownMs)]);
+  server.closeConnections();
+  await Promise.allSettled(calls);
+  ports.offline.stop();
+  await ports.recovery.stop().catch((thrown: unknown) => ports.logger.warn("Recovery was cut off", { reason: toLeveeError(thrown, "Recovery").message }));
+  closeView();
+  await ports.journal.close();
+  lock[Symbol.dispose]();
+}
+
+function problemText(problem: DirectoryProblem): string {
+  const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
+  return place === "" ? problem.reason : `${place}: ${problem.reason}`;
+}
+
+async function stateNotices(stateDir: string): Promise<readonly string[]> {
+  const { type } = await statfs(stateDir);
+  return type === tmpfsMagic ? [`The state folder ${stateDir} is on tmpfs: the journal dies with the boot; put stateDir on a disk`] : [];
+}

@@ -1,0 +1,71 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { dirname, extname, join } from "node:path";
+import type { JsonText } from "../base/brand.ts";
+import { errnoOf, LeveeError } from "../base/errors.ts";
+import { asJsonText } from "../cni/json-text.ts";
+import { appendPlugins, parseNetworkConf, type NetworkConf } from "../cni/network-conf.ts";
+
+const confExtensions: ReadonlySet<string> = new Set([".conf", ".conflist", ".json"]);
+
+/** Loads the configuration at a path; of a folder, the first file by name, as runtimes do. */
+export async function loadConfPath(path: string): Promise<NetworkConf> {
+  const facts = await reading(path, () => stat(path));
+  if (!facts.isDirectory()) return loadConfFile(path);
+  const [first] = await confNames(path);
+  if (first === undefined) throw new LeveeError("config-invalid", `Cannot find a network configuration in ${path}: it holds no .conf, .conflist or .json file`);
+  return loadConfFile(join(path, first));
+}
+
+/** The configuration in `folder` whose `name` is this one. A broken neighbour does not hide it. */
+export async function findConfByName(folder: string, name: string): Promise<NetworkConf | undefined> {
+  for (const fileName of await confNames(folder)) {
+    const conf = await loadConfFile(join(folder, fileName)).catch((thrown: unknown) => {
+      if (thrown instanceof LeveeError) return undefined;
+      throw thrown;
+    });
+    if (conf?.name === name) return conf;
+  }
+  return undefined;
+}
+
+/** The plugin configurations in a network's own sub-folder, by file name. */
+export async function subFolderTexts(subFolder: string): Promise<JsonText[]> {
+  const names = (await confNames(subFolder)).filter((name) => extname(name) === ".conf");
+  return Promise.all(
+    names.map(async (name) => {
+      const path = join(subFolder, name);
+      return asJsonText(await reading(path, () => readFile(path)), path);
+    }),
+  );
+}
+
+async function loadConfFile(path: string): Promise<NetworkConf> {
+  const text = asJsonText(await reading(path, () => readFile(path)), path);
+  const conf = parseNetworkConf(text, { what: path });
+  return conf.isList && !conf.loadOnlyInlinedPlugins ? withSubFolder(conf, dirname(path)) : conf;
+}
+
+/** libcni 1.3: plugins in `<folder>/<network name>/*.conf` belong to the chain too, after those in the list. */
+async function withSubFolder(conf: NetworkConf, folder: string): Promise<NetworkConf> {
+  const texts = await subFolderTexts(join(folder, conf.name));
+  return texts.length === 0 ? conf : appendPlugins(conf, texts);
+}
+
+async function confNames(folder: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder);
+    return names.filter((name) => confExtensions.has(extname(name))).toSorted();
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return [];
+    throw new LeveeError("io-failed", `Cannot list ${folder}: ${errnoOf(cause) ?? "unknown"}`, { cause });
+  }
+}
+
+async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    const code = errnoOf(cause) === "ENOENT" ? "config-invalid" : "io-failed";
+    throw new LeveeError(code, `Cannot read the network configuration ${path}: ${errnoOf(cause) ?? "unknown"}`, { cause });
+  }
+}

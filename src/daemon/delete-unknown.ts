@@ -1,0 +1,91 @@
+import type { ContainerId, IfName, JsonText } from "../base/brand.ts";
+import { toLeveeError } from "../base/errors.ts";
+import { planAttachments } from "../attachment/plan.ts";
+import type { Chain } from "../cni/chain.ts";
+import { podArgs, type CniArgs } from "../cni/cni-args.ts";
+import { effectiveNetConf } from "../config/net-conf.ts";
+import type { Hand } from "../hands/hand.ts";
+import type { AttachmentRecord } from "../state/attachment-record.ts";
+import { leakOf, unknownLeak } from "../state/leak-ledger.ts";
+import { importMultusCache } from "../state/multus-cache.ts";
+import { dismantle, type NetnsNow } from "./dismantle.ts";
+import { requestOf, resolveNetworks } from "./networks.ts";
+import type { NodePorts } from "./ports.ts";
+import { recordedPod } from "./subject.ts";
+
+/** A DEL for which the journal has no record. */
+export interface UnknownDelete {
+  readonly containerId: ContainerId;
+  readonly ifname: IfName;
+  readonly args: CniArgs;
+  readonly cniPath: string;
+  readonly now: NetnsNow;
+  /** The call's configuration, asked for only when the networks must be worked out again. */
+  readonly config: () => Promise<JsonText>;
+}
+
+/**
+ * Never added: success at once. If the journal was damaged that cannot be told, so the record is looked for in Multus'
+ * cache, then worked out again from the pod and its networks, and if all that fails the loss is written down.
+ */
+export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: NodePorts): Promise<void> {
+  if (ports.journal.knows(request.containerId) !== "lost") return ports.offline.dropDelete(request.containerId, request.ifname);
+  const record = (await fromMultus(request, ports)) ?? (await workOut(request, ports));
+  const failures = record === undefined ? [] : await dismantle(hand, record, request.now, { ports, limitMs: ports.config.delDelegatesMs, verb: "DEL" });
+  if (record === undefined) await writeDown(request, record, [], "the journal lost its record, and neither Multus' cache nor the pod is there to work it out from", ports);
+  for (const { index, error } of failures) await writeDown(request, record, [index], error.message, ports);
+  if (record !== undefined) await ports.mirror.remove(record);
+  await ports.journal.forget(request.containerId);
+  await ports.offline.dropDelete(request.containerId, request.ifname);
+}
+
+/** Multus' files hold what Multus attached, and a copy of what we did. Rarely needed, so the whole folder may be read. */
+async function fromMultus(request: UnknownDelete, ports: NodePorts): Promise<AttachmentRecord | undefined> {
+  const { records } = await importMultusCache(ports.config.cniDir);
+  return records.find((record) => record.containerId === request.containerId && record.ifname === request.ifname);
+}
+
+/** The plan as ADD would make it today, if pod and networks are still there. */
+async function workOut(request: UnknownDelete, ports: NodePorts): Promise<AttachmentRecord | undefined> {
+  const { namespace: podNamespace, name: podName, uid: podUid } = podArgs(request.args);
+  try {
+    const pod = podNamespace === undefined || podName === undefined ? undefined : await ports.view.findPod(podNamespace, podName);
+    const isSamePod = pod !== undefined && (podUid === undefined || pod.uid === "" || pod.uid === podUid);
+    if (podName !== undefined && !isSamePod) return undefined;
+    const conf = effectiveNetConf(await request.config(), ports.config);
+    const networks = await resolveNetworks(await requestOf(pod, ports.view), conf, ports.view);
+    const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
+    return recordFor(request, chains, conf.cniVersion);
+  } catch (thrown) {
+    ports.logger.warn("A lost record could not be worked out again", { container: request.containerId, reason: toLeveeError(thrown, "Rebuild").message });
+    return undefined;
+  }
+}
+
+function recordFor(request: UnknownDelete, chains: readonly Chain[], cniVersion: string): AttachmentRecord {
+  return {
+    token: "",
+    containerId: request.containerId,
+    ifname: request.ifname,
+    netns: { path: request.now.path, identity: undefined },
+    bootId: "",
+    pod: recordedPod(request.args),
+    cniPath: request.cniPath,
+    cniVersion,
+    hand: undefined,
+    startedWallMs: 0,
+    chains,
+    phase: "acknowledged",
+    steps: new Map(),
+    results: [],
+    failure: undefined,
+    delAttempts: 0,
+    origin: "levee",
+  };
+}
+
+async function writeDown(request: UnknownDelete, record: AttachmentRecord | undefined, chains: readonly number[], reason: string, ports: NodePorts): Promise<void> {
+  ports.logger.error("A DEL could not be carried out fully and is kept in the leak ledger", { container: request.containerId, reason });
+  const facts = { pod: recordedPod(request.args), netns: request.now, cniPath: request.cniPath, bootId: ports.bootId, reason };
+  await ports.journal.leak(record === undefined ? unknownLeak(request, facts, ports.clock) : leakOf(record, chains, reason, ports.clock));
+}

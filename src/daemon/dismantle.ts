@@ -1,0 +1,102 @@
+import type { NetnsPath } from "../base/brand.ts";
+import { LeveeError, toLeveeError } from "../base/errors.ts";
+import { sameNetns, type NetnsIdentity } from "../base/identity.ts";
+import type { Hand } from "../hands/hand.ts";
+import { runDel, type ChainPlace, type Ran } from "../hands/run-chain.ts";
+import type { AttachmentRecord } from "../state/attachment-record.ts";
+import type { NodePorts } from "./ports.ts";
+import { lastResult, linksStarted } from "./steps.ts";
+import type { Subject } from "./timeline.ts";
+
+/** A chain whose DEL failed, and why. */
+export interface ChainFailure {
+  /** Its place in the record. */
+  readonly index: number;
+  readonly error: LeveeError;
+}
+
+/** The namespace as it is now: where the path leads, if anywhere. */
+export interface NetnsNow {
+  readonly path: string;
+  readonly identity: NetnsIdentity | undefined;
+}
+
+/**
+ * Runs DEL for everything a record may have set up: chains last to first, each chain's links last to first.
+ * One chain's failure does not keep the others from being undone; a lost hand does.
+ */
+export async function dismantle(hand: Hand, record: AttachmentRecord, now: NetnsNow, options: DismantleOptions): Promise<readonly ChainFailure[]> {
+  const { ports, limitMs, verb } = options;
+  const endsMs = ports.clock.monotonicMs() + limitMs;
+  const subject = subjectOf(record, verb);
+  const place: ChainPlace = {
+    containerId: record.containerId,
+    netns: netnsToPass(record, now, ports.bootId),
+    cniPath: record.cniPath === "" ? pluginPath(hand, ports) : record.cniPath,
+    remainingMs: () => remaining(endsMs - ports.clock.monotonicMs(), limitMs),
+    onRan: (ran) => noteRun(ports, subject, ran),
+  };
+  const failures: ChainFailure[] = [];
+  for (const [index, chain] of [...record.chains.entries()].toReversed()) {
+    const linksDone = startedLinks(record, index, ports.bootId);
+    if (linksDone === 0) continue;
+    try {
+      await runDel(hand, chain, place, { result: record.results[index] ?? lastResult(record, index), linksDone });
+    } catch (thrown) {
+      if (hand.isLost) throw thrown;
+      failures.push({ index, error: toLeveeError(thrown, `Cannot undo ${chain.network}`) });
+    }
+  }
+  return failures;
+}
+
+export interface DismantleOptions {
+  readonly ports: NodePorts;
+  readonly limitMs: number;
+  readonly verb: string;
+}
+
+/**
+ * Which namespace the plugins are given: the one that was attached, or none when it is gone or the path leads to
+ * another one by now. Records taken over from Multus know no identity, so the caller's word is taken.
+ */
+export function netnsToPass(record: AttachmentRecord, now: NetnsNow, bootId: string): NetnsPath | "" {
+  if (record.netns.identity === undefined) return (now.identity === undefined ? "" : now.path) as NetnsPath | "";
+  const isSame = record.bootId === bootId && sameNetns(record.netns.identity, now.identity);
+  return isSame ? (now.path as NetnsPath) : "";
+}
+
+export function subjectOf(record: Pick<AttachmentRecord, "pod" | "containerId">, verb: string): Subject {
+  return { namespace: record.pod.namespace, name: record.pod.name, containerId: record.containerId, verb };
+}
+
+export function noteRun(ports: NodePorts, subject: Subject, ran: Ran): void {
+  const { outcome, chain, link } = ran;
+  const isGood = outcome.exitCode === 0 && outcome.failure === undefined;
+  ports.timeline.note({ ...subject, verb: ran.verb }, "ran", {
+    network: chain.network,
+    ifname: chain.ifname,
+    plugin: link.type,
+    tookMs: Math.round(outcome.wallUs / 100) / 10,
+    maxRssKib: outcome.maxRssKib,
+    ...(isGood ? {} : { detail: outcome.message === "" ? `exit code ${outcome.exitCode ?? "none"}, signal ${outcome.signal ?? "none"}` : outcome.message }),
+    ...(outcome.stderr === "" ? {} : { stderr: outcome.stderr }),
+  });
+}
+
+/** Where plugins are looked for when nobody said: the hand's own path, then the configured one. */
+export function pluginPath(hand: Hand, ports: NodePorts): string {
+  return hand.cniPath === "" ? ports.config.binDir : hand.cniPath;
+}
+
+function startedLinks(record: AttachmentRecord, index: number, bootId: string): number {
+  const all = record.chains[index]?.links.length ?? 0;
+  const isFinished = record.phase === "committed" || record.phase === "acknowledged";
+  // Steps are written, not synced: after a reboot the journal may have forgotten some, so all are undone.
+  return isFinished || record.bootId !== bootId ? all : linksStarted(record, index);
+}
+
+function remaining(leftMs: number, limitMs: number): number {
+  if (leftMs > 0) return leftMs;
+  throw new LeveeError("delegate-timeout", `Cannot run another plugin as all ${limitMs} ms are used up`);
+}

@@ -1,0 +1,93 @@
+import { readFile } from "node:fs/promises";
+import { systemClock } from "../base/clock.ts";
+import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
+import { jsonLogger, type Logger } from "../base/log.ts";
+import { software } from "../base/version.ts";
+import { parseDaemonConfig, type DaemonConfig } from "../config/daemon-config.ts";
+import { startDaemon } from "./compose.ts";
+
+/** Multus' own place for it, so that an existing ConfigMap serves. */
+const defaultConfigPath = "/etc/cni/net.d/multus.d/daemon-config.json";
+
+/** Runs the daemon until SIGTERM or SIGINT. Resolves to the exit code. */
+export async function runDaemon(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const stopped = new AbortController();
+  for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stopped.abort(new LeveeError("cancelled", `The daemon was asked to end by ${name}`)));
+  // Without a handler SIGUSR1 would end the process.
+  process.on("SIGUSR1", () => undefined);
+  process.stdout.on("error", () => undefined);
+  process.stderr.on("error", () => undefined);
+  let config: DaemonConfig;
+  try {
+    config = await readConfig(configPath(argv));
+  } catch (thrown) {
+    process.stderr.write(`Error: ${toLeveeError(thrown, "Cannot read the configuration").message}\n`);
+    return 1;
+  }
+  const logger = jsonLogger(systemClock, config.logLevel, (line) => process.stderr.write(line));
+  return serve(config, logger, env, stopped.signal);
+}
+
+async function serve(config: DaemonConfig, logger: Logger, env: Readonly<Record<string, string | undefined>>, stopped: AbortSignal): Promise<number> {
+  dieOfDefects(logger);
+  if (env["BUN_JSC_useJIT"] !== "0") logger.warn("The daemon runs with the JIT on and takes more memory than it needs; set BUN_JSC_useJIT=0");
+  try {
+    const daemon = await startDaemon({ config, clock: systemClock, logger, software, ...faultOf(env) }, stopped);
+    await aborted(stopped);
+    logger.info("The daemon ends");
+    await daemon.stop();
+    return 0;
+  } catch (thrown) {
+    if (stopped.aborted) return 0;
+    const error = toLeveeError(thrown, "Cannot start the daemon");
+    logger.error(error.message, { code: error.code });
+    return 1;
+  }
+}
+
+/** A defect ends the process at once: the journal makes a restart safe, a daemon in an unknown state is not. */
+function dieOfDefects(logger: Logger): void {
+  const die = (thrown: unknown): void => {
+    logger.error("The daemon ends because of a defect", { reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) });
+    process.exit(70);
+  };
+  process.on("uncaughtException", die);
+  process.on("unhandledRejection", die);
+}
+
+function configPath(argv: readonly string[]): string {
+  const at = argv.findIndex((argument) => argument === "--config" || argument === "-config");
+  if (at >= 0 && argv[at + 1] !== undefined) return argv[at + 1] ?? "";
+  const joined = argv.find((argument) => /^--?config=/.test(argument));
+  if (joined !== undefined) return joined.slice(joined.indexOf("=") + 1);
+  return defaultConfigPath;
+}
+
+async function readConfig(path: string): Promise<DaemonConfig> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (cause) {
+    throw new LeveeError("setting-invalid", `Cannot read the daemon's configuration ${path}: ${errnoOf(cause) ?? "unknown"}; name it with --config FILE`, { cause });
+  }
+  return parseDaemonConfig(text, path);
+}
+
+/** `LEVEE_FAULT=journal-write:N` kills the daemon after its Nth journal write: how the kill matrix proves that no write is special. */
+function faultOf(env: Readonly<Record<string, string | undefined>>): { onJournalWritten?: (count: number) => void } {
+  const match = /^journal-write:(\d+)$/.exec(env["LEVEE_FAULT"] ?? "");
+  if (match === null) return {};
+  const fatal = Number(match[1]);
+  return {
+    onJournalWritten: (count) => {
+      if (count === fatal) process.kill(process.pid, "SIGKILL");
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,129 @@
+import type { JsonText, Namespace, NetworkName } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import { checkIsolation } from "../attachment/isolation.ts";
+import type { NetworkSource } from "../attachment/plan.ts";
+import { defaultNetworkOf, networksAnnotation, parseSelection, type SelectionElement } from "../attachment/selection.ts";
+import { asJsonText, jsonString, jsonValue } from "../cni/json-text.ts";
+import { appendPlugins, parseNetworkConf } from "../cni/network-conf.ts";
+import type { NetConf } from "../config/net-conf.ts";
+import { dirname, join } from "node:path";
+import { findConfByName, loadConfPath, subFolderTexts } from "./conf-files.ts";
+import type { NetworkDefinition, PodFacts, View } from "./view.ts";
+
+/** Every network of one pod, in the order in which they are attached. */
+export interface PodNetworks {
+  readonly defaultNetwork: NetworkSource;
+  readonly others: readonly { readonly element?: SelectionElement; readonly source: NetworkSource }[];
+  /** The element of the default-network annotation, if the pod has one. */
+  readonly defaultElement?: SelectionElement;
+}
+
+/** What the pod asks for, found in the view before it is admitted. */
+export interface PodRequest {
+  readonly pod: PodFacts | undefined;
+  readonly elements: readonly SelectionElement[];
+  readonly definitions: ReadonlyMap<string, NetworkDefinition>;
+}
+
+/** Reads the pod's annotation and finds each network it names; needs no slot and no configuration. */
+export async function requestOf(pod: PodFacts | undefined, view: View): Promise<PodRequest> {
+  const annotation = pod?.annotations[networksAnnotation] ?? "";
+  const elements = pod === undefined || annotation.trim() === "" ? [] : parseSelection(annotation, pod.namespace);
+  const definitions = new Map<string, NetworkDefinition>();
+  for (const element of elements) {
+    const key = `${element.namespace}/${element.name}`;
+    const definition = definitions.get(key) ?? (await view.findNetwork(element.namespace, element.name));
+    if (definition === undefined) {
+      throw new LeveeError("network-unknown", `cannot find a network-attachment-definition (${element.name}) in namespace (${element.namespace})`);
+    }
+    definitions.set(key, definition);
+  }
+  return { pod, elements, definitions };
+}
+
+/** Resolves every network to a configuration: the default one first, then the node's, then the pod's. */
+export async function resolveNetworks(request: PodRequest, conf: NetConf, view: View): Promise<PodNetworks> {
+  const [master, ...nodeNetworks] = await networksOfConf(request.pod, conf, view);
+  const override = request.pod === undefined ? undefined : defaultNetworkOf(request.pod.annotations, conf.multusNamespace);
+  const defaultNetwork = override === undefined ? master : await namedNetwork(override.namespace, override.name, conf, view);
+  if (defaultNetwork === undefined) throw noDefaultNetwork();
+  if (request.pod !== undefined) checkIsolation({ isEnabled: conf.namespaceIsolation, globalNamespaces: conf.globalNamespaces }, request.pod.namespace, request.elements);
+  const others: { element?: SelectionElement; source: NetworkSource }[] = nodeNetworks.map((source) => ({ source }));
+  for (const element of request.elements) {
+    const definition = request.definitions.get(`${element.namespace}/${element.name}`);
+    if (definition !== undefined) others.push({ element, source: await sourceOf(definition, conf) });
+  }
+  const auxiliary = await auxiliaryChain(conf);
+  if (auxiliary !== undefined) others.push({ source: auxiliary });
+  return { defaultNetwork, others, ...(override === undefined ? {} : { defaultElement: override }) };
+}
+
+/** The network that STATUS asks about: the node's own default, whatever a pod may choose instead. */
+export async function primaryNetwork(conf: NetConf, view: View): Promise<NetworkSource> {
+  const [master] = await networksOfConf(undefined, conf, view);
+  if (master === undefined) throw noDefaultNetwork();
+  return master;
+}
+
+async function networksOfConf(pod: PodFacts | undefined, conf: NetConf, view: View): Promise<readonly NetworkSource[]> {
+  if (conf.clusterNetwork === "") return conf.delegates.map((text, index) => inlineNetwork(text, index));
+  const isSystem = pod !== undefined && conf.systemNamespaces.includes(pod.namespace);
+  const names = [conf.clusterNetwork, ...(isSystem || pod === undefined ? [] : conf.defaultNetworks)];
+  return Promise.all(names.map((name) => nodeNetwork(name, conf, view)));
+}
+
+function inlineNetwork(text: JsonText, index: number): NetworkSource {
+  const conf = parseNetworkConf(text, { what: `delegates[${index}]` });
+  return { network: conf.name as NetworkName, conf };
+}
+
+/** A network named in the configuration: a path, a definition in Multus' namespace, or a file with that name. */
+async function nodeNetwork(name: string, conf: NetConf, view: View): Promise<NetworkSource> {
+  if (name.includes("/")) {
+    const loaded = await loadConfPath(name);
+    return { network: loaded.name as NetworkName, conf: loaded };
+  }
+  return namedNetwork(conf.multusNamespace, name, conf, view);
+}
+
+async function namedNetwork(namespace: Namespace, name: string, conf: NetConf, view: View): Promise<NetworkSource> {
+  const definition = await view.findNetwork(namespace, name);
+  if (definition !== undefined) return sourceOf(definition, conf);
+  const fromFile = await findConfByName(conf.confDir, name);
+  if (fromFile !== undefined) return { network: fromFile.name as NetworkName, conf: fromFile };
+  throw new LeveeError("network-unknown", `Cannot find the network ${name}: there is no definition ${namespace}/${name}, and no configuration with that name in ${conf.confDir}`);
+}
+
+/** A definition's own configuration, or the file in confDir that bears its name (NPWG 3.4.1). */
+async function sourceOf(definition: NetworkDefinition, conf: NetConf): Promise<NetworkSource> {
+  const network = `${definition.namespace}/${definition.name}` as NetworkName;
+  const what = `the NetworkAttachmentDefinition ${network}`;
+  if (definition.config !== undefined && definition.config.trim() !== "") {
+    const text = asJsonText(definition.config, what);
+    return { network, conf: parseNetworkConf(text, { what, defaultName: definition.name }) };
+  }
+  const fromFile = await findConfByName(conf.confDir, definition.name);
+  if (fromFile === undefined) {
+    throw new LeveeError("network-unknown", `Cannot use ${what}: it has no spec.config, and no configuration in ${conf.confDir} has the name ${definition.name}`);
+  }
+  return { network, conf: fromFile };
+}
+
+/** Multus' auxiliary chain: extra plugins of the node that run last, behind a plugin that changes nothing. */
+async function auxiliaryChain(conf: NetConf): Promise<NetworkSource | undefined> {
+  const name = conf.auxiliaryCNIChainName;
+  if (name === "") return undefined;
+  if (!conf.clusterNetwork.includes("/")) {
+    throw new LeveeError("config-invalid", `auxiliary chain used but ClusterNetwork must be a path, and it is not a path: ${conf.clusterNetwork}`);
+  }
+  const texts = await subFolderTexts(join(dirname(conf.clusterNetwork), name));
+  if (texts.length === 0) return undefined;
+  const passthru = jsonValue([{ type: "passthru", name: "passthru-cni" }]);
+  const text = asJsonText(`{"cniVersion":${jsonString(conf.cniVersion)},"name":${jsonString(name)},"plugins":${passthru}}`, `the auxiliary chain ${name}`);
+  const chain = appendPlugins(parseNetworkConf(text, { what: `the auxiliary chain ${name}` }), texts);
+  return { network: name as NetworkName, conf: chain };
+}
+
+function noDefaultNetwork(): LeveeError {
+  return new LeveeError("not-ready", "Cannot tell the default network: the configuration has neither clusterNetwork nor delegates");
+}

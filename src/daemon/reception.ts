@@ -1,0 +1,80 @@
+import { LeveeError, toLeveeError } from "../base/errors.ts";
+import { Hand } from "../hands/hand.ts";
+import { encodeFrame, required, textField, type Frame } from "../wire/frame.ts";
+import { encodeWelcome, negotiateVersion, readCall, readHandIdentity, readResume } from "../wire/messages.ts";
+import type { Answer } from "../wire/node-view.ts";
+import { answerQuestion } from "./answers.ts";
+import { Call } from "./call.ts";
+import type { Ports } from "./ports.ts";
+import { serveCall } from "./serve-call.ts";
+import type { ServerConnection } from "./server-connection.ts";
+
+export interface Reception {
+  readonly ports: Ports;
+  readonly software: string;
+  /** Facts for `levee ls` and the like that only compose knows. */
+  readonly notices: () => readonly string[];
+  readonly socketPath: string;
+  readonly startedWallMs: number;
+  /** Calls under way, so that shutdown can wait for them. */
+  readonly calls: Set<Promise<void>>;
+}
+
+/** Sends each new connection where its first frame belongs. */
+export function receive(connection: ServerConnection, first: Frame, reception: Reception): void {
+  const { ports } = reception;
+  negotiateVersion(first);
+  switch (first.type) {
+    case "CALL":
+    case "RESUME":
+      return startCall(connection, first, reception);
+    case "RESIDENT":
+      return takeResident(connection, first, reception);
+    case "ASK":
+      return answer(connection, first, reception);
+    default:
+      ports.logger.warn("A peer started with a frame that starts nothing", { frame: first.type });
+      throw new LeveeError("protocol-violated", `Cannot start with a ${first.type} frame`);
+  }
+}
+
+function startCall(connection: ServerConnection, first: Frame, reception: Reception): void {
+  const { ports } = reception;
+  const resumed = first.type === "RESUME" ? readResume(first) : undefined;
+  const isKnown = resumed !== undefined && ports.journal.findByToken(resumed.token) !== undefined;
+  const token = isKnown ? resumed.token : Buffer.from(ports.clock.randomBytes(16)).toString("hex");
+  const call = new Call({ connection, header: resumed?.call ?? readCall(first), clock: ports.clock, token, resumed });
+  call.welcome(ports.config.heartbeatMs, reception.software);
+  const served = serveCall(call, ports)
+    .catch((thrown: unknown) => ports.logger.error("A call ended in a defect", { reason: toLeveeError(thrown, "Serving").message }))
+    .finally(() => reception.calls.delete(served));
+  reception.calls.add(served);
+}
+
+function takeResident(connection: ServerConnection, first: Frame, reception: Reception): void {
+  const { ports, software } = reception;
+  const hand = new Hand(connection, readHandIdentity(first), { isResident: true, cniPath: textField(first, "cni_path") ?? "" });
+  connection.handOver((frame) => {
+    if (frame.type !== "OUTCOME") throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
+    hand.settle(frame);
+  });
+  connection.send(encodeWelcome(ports.clock.randomBytes(16), ports.config.heartbeatMs, software));
+  ports.logger.info("The resident hand is here", { pid: hand.identity.pid, software: hand.identity.software });
+  hand.lost.addEventListener("abort", () => ports.logger.info("The resident hand is gone", { pid: hand.identity.pid }), { once: true });
+  ports.recovery.addResident(hand);
+}
+
+/** A question costs a look at memory, so it is answered at once; a bad one, or an answer too long to send, is an error. */
+function answer(connection: ServerConnection, first: Frame, reception: Reception): void {
+  try {
+    const question = required(textField(first, "question"), first, "question");
+    connection.endWith(answerFrame({ answer: answerQuestion(question, reception) }));
+  } catch (thrown) {
+    const error = toLeveeError(thrown, "Cannot answer");
+    connection.endWith(answerFrame({ error: { code: error.code, message: error.message } }));
+  }
+}
+
+function answerFrame(value: Answer<unknown>): Uint8Array {
+  return encodeFrame("ANSWER", [["answer", JSON.stringify(value)]]);
+}

@@ -1,0 +1,62 @@
+import { LeveeError, toLeveeError, type ErrorCode } from "../base/errors.ts";
+import type { AddRequest } from "../cni/verb.ts";
+import type { AttachmentRecord } from "../state/attachment-record.ts";
+import { attach, committedAnswer, giveUp } from "./attach.ts";
+import type { Call } from "./call.ts";
+import { subjectOf } from "./dismantle.ts";
+import type { Ports } from "./ports.ts";
+import type { ResumeHeader } from "../wire/messages.ts";
+import { add } from "./verbs/add.ts";
+import type { Answer } from "./verbs/answer.ts";
+
+/** The runtime has its result already; there is nothing left to say but goodbye. */
+export const alreadyPrinted = "already-printed";
+
+/** Goes on with an ADD whose daemon went away: from the step after the last one that is known. */
+export async function resumeAdd(call: Call, request: AddRequest, resumed: ResumeHeader, ports: Ports): Promise<Answer | typeof alreadyPrinted> {
+  const isFresh = ports.journal.findByToken(resumed.token) === undefined && resumed.last === undefined && !resumed.printed;
+  if (isFresh) return add(call, request, ports);
+  using _turn = await ports.turns.take(request.containerId, { verb: "ADD", cancel: (reason) => call.cancel(reason) }, call.signal);
+  const record = ports.journal.findByToken(resumed.token);
+  if (record === undefined) return resumeUnknown(resumed);
+  ports.timeline.note(subjectOf(record, "ADD"), "resumed", { detail: `in phase ${record.phase}` });
+  return goOn(call, record, resumed, ports);
+}
+
+async function goOn(call: Call, record: AttachmentRecord, resumed: ResumeHeader, ports: Ports): Promise<Answer | typeof alreadyPrinted> {
+  switch (record.phase) {
+    case "acknowledged":
+      return alreadyPrinted;
+    case "committed":
+      if (!resumed.printed) return committedAnswer(record, ports);
+      await ports.journal.acknowledge(record.token);
+      return alreadyPrinted;
+    case "undoing":
+      throw await giveUp(call, record, failureOf(record), ports);
+    case "intent":
+      return attachAgain(call, record, ports);
+  }
+}
+
+async function attachAgain(call: Call, record: AttachmentRecord, ports: Ports): Promise<Answer> {
+  let permit: Disposable;
+  try {
+    permit = await ports.attachPermits.take(call.signal);
+  } catch (thrown) {
+    throw await giveUp(call, record, toLeveeError(thrown, "Cannot go on with the attachment"), ports);
+  }
+  using _permit = permit;
+  return attach(call, record, ports);
+}
+
+/** The shim ran steps that the journal does not know: only the shim itself can undo them. */
+function resumeUnknown(resumed: ResumeHeader): typeof alreadyPrinted {
+  if (resumed.printed) return alreadyPrinted;
+  throw new LeveeError("hand-lost", `Cannot go on with operation ${resumed.token} as the journal does not know it any more; the shim undoes what it did`);
+}
+
+function failureOf(record: AttachmentRecord): LeveeError {
+  const { failure } = record;
+  if (failure === undefined) return new LeveeError("internal", "The attachment was being undone for a reason that is not recorded");
+  return new LeveeError(failure.code as ErrorCode, failure.message, { cniCode: failure.cniCode, details: failure.details });
+}

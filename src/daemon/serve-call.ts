@@ -1,0 +1,94 @@
+import { LeveeError, toLeveeError } from "../base/errors.ts";
+import { printCniError } from "../cni/cni-error.ts";
+import { parseRequest, type CniRequest } from "../cni/verb.ts";
+import type { Call } from "./call.ts";
+import type { Ports } from "./ports.ts";
+import { alreadyPrinted, resumeAdd } from "./resume.ts";
+import { subjectOfCall } from "./subject.ts";
+import { add } from "./verbs/add.ts";
+import type { Answer } from "./verbs/answer.ts";
+import { check } from "./verbs/check.ts";
+import { del } from "./verbs/del.ts";
+import { gc } from "./verbs/gc.ts";
+import { status } from "./verbs/status.ts";
+
+/** Serves one CNI call from its header to goodbye. Every error of a verb ends here: told once, logged once. */
+export async function serveCall(call: Call, ports: Ports): Promise<void> {
+  const startedMs = ports.clock.monotonicMs();
+  let request: CniRequest | undefined;
+  try {
+    request = parseRequest(call.header);
+    note(request, "asked", ports);
+    const answer = await dispatch(call, request, ports);
+    if (answer !== alreadyPrinted) await deliver(call, answer, ports);
+    call.bye();
+    log(call, ports, startedMs);
+  } catch (thrown) {
+    const error = toLeveeError(thrown, `Cannot serve ${call.header.verb}`);
+    if (request !== undefined) note(request, "failed", ports, error);
+    log(call, ports, startedMs, error);
+    await tell(call, error);
+  }
+}
+
+function dispatch(call: Call, request: CniRequest, ports: Ports): Promise<Answer | typeof alreadyPrinted> {
+  switch (request.verb) {
+    case "ADD":
+      return call.resumed === undefined ? add(call, request, ports) : resumeAdd(call, request, call.resumed, ports);
+    case "DEL":
+      return del(call, request, ports);
+    case "CHECK":
+      return check(call, request, ports);
+    case "STATUS":
+      return status(call, ports);
+    case "GC":
+      return gc(call, ports);
+    case "VERSION":
+      // The shim answers VERSION by itself; a peer that asks us is not one of ours.
+      return Promise.reject(new LeveeError("protocol-violated", "Cannot serve VERSION over the socket"));
+  }
+}
+
+async function deliver(call: Call, answer: Answer, ports: Ports): Promise<void> {
+  let printed = false;
+  try {
+    printed = await call.finish(0, answer.output);
+  } catch (thrown) {
+    if (!call.hand.isLost) throw thrown;
+  }
+  await answer.delivered?.(printed);
+  if (!printed && answer.delivered !== undefined) ports.logger.warn("The runtime did not take a result; the attachment is undone", { container: call.header.containerId });
+}
+
+/** A DEL that cannot be served now, and an ADD that only its shim can undo, are the shim's to finish; the rest is an answer. */
+async function tell(call: Call, error: LeveeError): Promise<void> {
+  if (call.hand.isLost) return;
+  const isForShim = error.code === "hand-lost" || (call.header.verb === "DEL" && error.code === "try-later");
+  if (isForShim) {
+    call.refuse(error);
+    return;
+  }
+  try {
+    await call.finish(1, printCniError(call.answerVersion, error));
+    call.bye();
+  } catch (thrown) {
+    // The shim left before it heard of the error; nobody is there to be told.
+    if (!call.hand.isLost) call.refuse(toLeveeError(thrown, "Cannot answer"));
+  }
+}
+
+function note(request: CniRequest, what: string, ports: Ports, error?: LeveeError): void {
+  if (!("containerId" in request)) return;
+  ports.timeline.note(subjectOfCall(request), what, error === undefined ? {} : { detail: `${error.code}: ${error.message}`, ...(error.details === "" ? {} : { stderr: error.details }) });
+}
+
+function log(call: Call, ports: Ports, startedMs: number, error?: LeveeError): void {
+  const { verb, containerId, ifname } = call.header;
+  const fields = { verb, container: containerId, ifname, tookMs: Math.round(ports.clock.monotonicMs() - startedMs) };
+  if (error === undefined) {
+    if (verb === "STATUS") ports.logger.debug("Served", fields);
+    else ports.logger.info("Served", fields);
+    return;
+  }
+  ports.logger.warn("Not served", { ...fields, code: error.code, reason: error.message, ...(error.details === "" ? {} : { details: error.details }) });
+}

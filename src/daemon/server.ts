@@ -1,0 +1,107 @@
+import { chmod, lstat, mkdir, rename, stat, unlink } from "node:fs/promises";
+import { createServer, type Server as NetServer } from "node:net";
+import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { errnoOf, LeveeError } from "../base/errors.ts";
+import { encodeFrame, type Frame } from "../wire/frame.ts";
+import { ServerConnection } from "./server-connection.ts";
+
+export const socketName = "levee.sock";
+
+/** A peer that connects and says nothing holds a descriptor; five seconds are plenty for one frame from a local process. */
+const firstFrameMsMax = 5_000;
+
+export interface ServerOptions {
+  readonly socketDir: string;
+  readonly clock: Clock;
+  readonly heartbeatMs: number;
+  readonly connectionsMax: number;
+  /** Takes a connection with its first frame. */
+  readonly onOpened: (connection: ServerConnection, first: Frame) => void;
+}
+
+/**
+ * The daemon's door. Whoever can talk here runs plugins as root, so the folder is 0700 and the shim checks it too.
+ * The socket is bound under a unique name and renamed into place: there is never a moment without a socket, and a
+ * dying daemon cannot unlink its successor's.
+ */
+export class Server {
+  readonly path: string;
+  readonly #options: ServerOptions;
+  readonly #connections = new Set<ServerConnection>();
+  readonly #net: NetServer;
+  #inode: bigint | undefined;
+  #stopHeartbeat: () => void = () => undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.path = join(options.socketDir, socketName);
+    this.#net = createServer({ allowHalfOpen: false }, (socket) => this.#welcome(new ServerConnection(socket, () => undefined)));
+  }
+
+  async listen(): Promise<void> {
+    const { socketDir, clock, heartbeatMs } = this.#options;
+    await makePrivateFolder(socketDir);
+    const unique = `${this.path}.${Buffer.from(clock.randomBytes(6)).toString("hex")}`;
+    await new Promise<void>((resolve, reject) => {
+      this.#net.once("error", reject);
+      this.#net.listen(unique, resolve);
+    });
+    await chmod(unique, 0o600);
+    this.#inode = (await stat(unique, { bigint: true })).ino;
+    await rename(unique, this.path);
+    const beat = encodeFrame("HEARTBEAT", []);
+    this.#stopHeartbeat = clock.every(heartbeatMs, () => {
+      for (const connection of this.#connections) connection.send(beat);
+    });
+  }
+
+  /** Takes no new peers; those connected stay until they are done. */
+  async stopListening(): Promise<void> {
+    // A successor may have renamed its own socket over ours meanwhile; that one is not ours to remove.
+    const current = await stat(this.path, { bigint: true }).catch(() => undefined);
+    if (current !== undefined && current.ino === this.#inode) await unlink(this.path).catch(() => undefined);
+    this.#net.close();
+  }
+
+  closeConnections(): void {
+    this.#stopHeartbeat();
+    for (const connection of this.#connections) connection.close();
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  #welcome(connection: ServerConnection): void {
+    const { clock, connectionsMax, onOpened } = this.#options;
+    if (this.#connections.size >= connectionsMax) {
+      connection.refuse(new LeveeError("try-later", `Cannot take another connection as there are ${connectionsMax} already`));
+      return;
+    }
+    this.#connections.add(connection);
+    const cancel = clock.after(firstFrameMsMax, () => connection.close());
+    connection.closed.addEventListener("abort", () => {
+      cancel();
+      this.#connections.delete(connection);
+    });
+    connection.handOver((frame) => {
+      cancel();
+      onOpened(connection, frame);
+    });
+  }
+}
+
+/** Makes the folder, or refuses one that others could write to. Its parents are not ours to judge. */
+async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const facts = await lstat(folder);
+  if (!facts.isDirectory()) {
+    throw new LeveeError("setting-invalid", `Cannot listen in ${folder} as it must be a folder, not a link or a file`);
+  }
+  try {
+    if ((facts.mode & 0o077) !== 0) await chmod(folder, 0o700);
+  } catch (cause) {
+    throw new LeveeError("setting-invalid", `Cannot make ${folder} private: ${errnoOf(cause) ?? "chmod failed"}; it must belong to root and have mode 0700`, { cause });
+  }
+}

@@ -1,0 +1,25 @@
+import { podArgs, type CniArgs } from "../cni/cni-args.ts";
+import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+import type { RecordedPod } from "../state/attachment-record.ts";
+import type { Subject } from "./timeline.ts";
+
+/** Whom a call is about. A call without a pod is filed under its container ID. */
+export function subjectOfCall(request: { readonly verb: string; readonly containerId: string; readonly args: CniArgs }): Subject {
+  const pod = podArgs(request.args);
+  return {
+    namespace: pod.namespace ?? "",
+    name: pod.name ?? request.containerId,
+    containerId: request.containerId,
+    verb: request.verb,
+  };
+}
+
+/** The pod as the journal keeps it; its parts are empty for a runtime that names none. */
+export function recordedPod(args: CniArgs, facts?: { readonly uid: PodUid }): RecordedPod {
+  const { namespace, name, uid } = podArgs(args);
+  return {
+    namespace: namespace ?? ("" as Namespace),
+    name: name ?? ("" as PodName),
+    uid: uid ?? facts?.uid ?? ("" as PodUid),
+  };
+}

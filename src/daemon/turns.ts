@@ -1,0 +1,105 @@
+import type { ContainerId } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+
+/** Who holds a container's turn, and how it can be asked to stop. */
+export interface Holder {
+  readonly verb: string;
+  cancel(reason: Error): void;
+}
+
+/**
+ * One operation at a time per container, different containers in parallel, and GC alone: the CNI specification's
+ * rule for runtimes, which Multus leaves to chance.
+ */
+export class Turns {
+  readonly #active = new Map<ContainerId, Holder>();
+  readonly #waiting: Waiting[] = [];
+  #alone = false;
+
+  /** Waits for the container's turn. The caller disposes it on every path. */
+  take(containerId: ContainerId, holder: Holder, signal: AbortSignal): Promise<Disposable> {
+    return this.#queue({ containerId, holder, signal });
+  }
+
+  /** Waits until nothing runs, and keeps everything else out. */
+  takeAlone(holder: Holder, signal: AbortSignal): Promise<Disposable> {
+    return this.#queue({ containerId: undefined, holder, signal });
+  }
+
+  /** Asks an ADD that holds this container to stop, so that a DEL need not wait for its end. */
+  cancelAdd(containerId: ContainerId): void {
+    const reason = new LeveeError("cancelled", "The attachment was given up as the runtime asked to delete the container");
+    const holder = this.#active.get(containerId);
+    if (holder?.verb === "ADD") holder.cancel(reason);
+    for (const waiting of this.#waiting) {
+      if (waiting.containerId === containerId && waiting.holder.verb === "ADD") waiting.holder.cancel(reason);
+    }
+  }
+
+  #queue(request: Request): Promise<Disposable> {
+    return new Promise((resolve, reject) => {
+      if (request.signal.aborted) {
+        reject(request.signal.reason as Error);
+        return;
+      }
+      const onAbort = (): void => {
+        const at = this.#waiting.indexOf(waiting);
+        if (at < 0) return;
+        this.#waiting.splice(at, 1);
+        reject(request.signal.reason as Error);
+        this.#grant();
+      };
+      const waiting: Waiting = {
+        ...request,
+        granted: (turn) => {
+          request.signal.removeEventListener("abort", onAbort);
+          resolve(turn);
+        },
+      };
+      request.signal.addEventListener("abort", onAbort, { once: true });
+      this.#waiting.push(waiting);
+      this.#grant();
+    });
+  }
+
+  /** Gives turns to all who may have one, in order; nobody overtakes GC or an earlier request for the same container. */
+  #grant(): void {
+    const wanted = new Set<ContainerId>();
+    for (const waiting of this.#waiting.slice()) {
+      if (waiting.containerId === undefined) {
+        if (this.#active.size === 0 && !this.#alone && wanted.size === 0) this.#start(waiting);
+        return;
+      }
+      const isFree = !this.#alone && !this.#active.has(waiting.containerId) && !wanted.has(waiting.containerId);
+      if (isFree) this.#start(waiting);
+      else wanted.add(waiting.containerId);
+    }
+  }
+
+  #start(waiting: Waiting): void {
+    this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+    const { containerId, holder } = waiting;
+    if (containerId === undefined) this.#alone = true;
+    else this.#active.set(containerId, holder);
+    let isHeld = true;
+    waiting.granted({
+      [Symbol.dispose]: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        if (containerId === undefined) this.#alone = false;
+        else this.#active.delete(containerId);
+        this.#grant();
+      },
+    });
+  }
+}
+
+interface Request {
+  readonly containerId: ContainerId | undefined;
+  readonly holder: Holder;
+  readonly signal: AbortSignal;
+}
+
+interface Waiting extends Request {
+  granted(turn: Disposable): void;
+}

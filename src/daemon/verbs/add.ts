@@ -1,0 +1,91 @@
+import { LeveeError } from "../../base/errors.ts";
+import { sameNetns } from "../../base/identity.ts";
+import { planAttachments } from "../../attachment/plan.ts";
+import type { AddRequest } from "../../cni/verb.ts";
+import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
+import type { AttachmentRecord } from "../../state/attachment-record.ts";
+import { attach } from "../attach.ts";
+import type { Call } from "../call.ts";
+import { netnsToPass } from "../dismantle.ts";
+import { findPod } from "../find-pod.ts";
+import { requestOf, resolveNetworks, type PodRequest } from "../networks.ts";
+import type { Ports } from "../ports.ts";
+import { undoRecord } from "../retire.ts";
+import { recordedPod, subjectOfCall } from "../subject.ts";
+import type { Answer } from "./answer.ts";
+
+/** Attaches every network the pod asks for, in order, or none of them. */
+export async function add(call: Call, request: AddRequest, ports: Ports): Promise<Answer> {
+  await ports.recovery.settleBefore(call, request.args);
+  using _turn = await ports.turns.take(request.containerId, { verb: "ADD", cancel: (reason) => call.cancel(reason) }, call.signal);
+  await refuseWrongNetns(call, request);
+  await clearEarlier(call, request, ports);
+  const pod = await findPod(request.args, ports, call.signal);
+  const wanted = await requestOf(pod, ports.view);
+
+  const subject = subjectOfCall(request);
+  ports.timeline.note(subject, "waiting");
+  using _permit = await ports.attachPermits.take(call.signal);
+  ports.timeline.note(subject, "permitted");
+
+  const conf = effectiveNetConf(await call.config(), ports.config);
+  const record = await plan(call, request, wanted, { conf, ports });
+  // Durable before the first side effect: a crash after this line is finished or undone from the journal.
+  await ports.journal.begin(record);
+  ports.timeline.note(subject, "planned", { detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", ") });
+  return attach(call, record, ports);
+}
+
+/** A missing namespace, or the host's own, is never attached to. */
+async function refuseWrongNetns(call: Call, request: AddRequest): Promise<void> {
+  const { netnsIdentity } = call.header;
+  if (netnsIdentity === undefined) throw new LeveeError("env-invalid", `Cannot attach as CNI_NETNS cannot be opened: current value is ${request.netns}`);
+  const [own] = await call.hand.stat(["/proc/self/ns/net"]);
+  if (sameNetns(own, netnsIdentity)) {
+    throw new LeveeError("env-invalid", `Cannot attach as CNI_NETNS is the network namespace of the host: current value is ${request.netns}`);
+  }
+}
+
+/** What is left of an earlier ADD for the same container and interface goes first; a living one is an error. */
+async function clearEarlier(call: Call, request: AddRequest, ports: Ports): Promise<void> {
+  const earlier = ports.journal.find({ containerId: request.containerId, ifname: request.ifname });
+  if (earlier === undefined) return;
+  const now = { path: request.netns, identity: call.header.netnsIdentity };
+  const isSettled = earlier.phase === "acknowledged" && earlier.delAttempts === 0;
+  if (isSettled && netnsToPass(earlier, now, ports.bootId) !== "") {
+    throw new LeveeError("interface-taken", `Cannot attach ${request.containerId} as ${request.ifname} is attached already in ${request.netns}; delete it first`);
+  }
+  if (!isSettled) await ports.recovery.proveGone(call.hand, earlier);
+  await undoRecord(call.hand, earlier, now, ports);
+}
+
+async function plan(call: Call, request: AddRequest, wanted: PodRequest, options: { conf: NetConf; ports: Ports }): Promise<AttachmentRecord> {
+  const { conf, ports } = options;
+  const networks = await resolveNetworks(wanted, conf, ports.view);
+  const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
+  return {
+    token: call.token,
+    containerId: request.containerId,
+    ifname: request.ifname,
+    netns: { path: request.netns, identity: call.header.netnsIdentity },
+    bootId: ports.bootId,
+    pod: recordedPod(request.args, wanted.pod),
+    cniPath: pathWithBinDir(request.cniPath, conf.binDir),
+    cniVersion: conf.cniVersion,
+    hand: call.hand.identity,
+    startedWallMs: ports.clock.wallMs(),
+    chains,
+    phase: "intent",
+    steps: new Map(),
+    results: [],
+    failure: undefined,
+    delAttempts: 0,
+    origin: "levee",
+  };
+}
+
+/** The runtime's CNI_PATH first, then the configured folder. */
+function pathWithBinDir(cniPath: string, binDir: string): string {
+  const folders = cniPath.split(":").filter((folder) => folder !== "");
+  return (folders.includes(binDir) || binDir === "" ? folders : [...folders, binDir]).join(":");
+}

@@ -1,0 +1,9 @@
+/** What a verb gives back for the runtime. */
+export interface Answer {
+  readonly output: string;
+  /** Called once it is known whether the runtime got the output. */
+  readonly delivered?: (printed: boolean) => Promise<void>;
+}
+
+/** Success with nothing to print, as DEL, CHECK, STATUS and GC answer. */
+export const silence: Answer = { output: "" };

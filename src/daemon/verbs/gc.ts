@@ -1,0 +1,95 @@
+import type { JsonText } from "../../base/brand.ts";
+import { deadline } from "../../base/clock.ts";
+import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import type { Chain } from "../../cni/chain.ts";
+import { supportsVerb } from "../../cni/cni-version.ts";
+import { jsonValue } from "../../cni/json-text.ts";
+import { withMember } from "../../cni/plugin-stdin.ts";
+import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
+import { runForNetwork } from "../../hands/run-chain.ts";
+import type { AttachmentRecord } from "../../state/attachment-record.ts";
+import type { Call } from "../call.ts";
+import { netnsToPass } from "../dismantle.ts";
+import { primaryNetwork } from "../networks.ts";
+import type { Ports } from "../ports.ts";
+import { undoRecord } from "../retire.ts";
+import { silence, type Answer } from "./answer.ts";
+import { networkChain, networkPlace } from "./status.ts";
+
+/** GC runs alone, so it must not make pods wait for long. */
+const aloneMsMax = 10_000;
+/** A runtime whose list is wrong must not empty the node: so many detaches in one call, or a tenth of the node. */
+const detachesMax = 5;
+const detachesShare = 0.1;
+
+/**
+ * Removes what the runtime no longer knows and whose network namespace is gone, then tells every network which
+ * attachments remain. What the runtime does not know but still lives is reported, not touched.
+ */
+export async function gc(call: Call, ports: Ports): Promise<Answer> {
+  const conf = effectiveNetConf(await call.config(), ports.config);
+  const late = (): LeveeError => new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneMsMax} ms`);
+  using limit = deadline(ports.clock, aloneMsMax, late, call.signal);
+  using _alone = await ports.turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
+  const errors = [...(await detachDead(call, conf, ports)), ...(await tellNetworks(call, conf, ports))];
+  if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
+  if (errors.length > 1) throw new LeveeError("delegate-failed", `Garbage collection failed for ${errors.length} networks: ${errors.map((error) => error.message).join("; ")}`);
+  return silence;
+}
+
+async function detachDead(call: Call, conf: NetConf, ports: Ports): Promise<readonly LeveeError[]> {
+  const valid = new Set(conf.validAttachments.map((attachment) => `${attachment.containerID}/${attachment.ifname}`));
+  const unknown = ports.journal.all().filter((record) => record.phase === "acknowledged" && !valid.has(`${record.containerId}/${record.ifname}`));
+  const paths = unknown.map((record) => record.netns.path);
+  const identities = paths.length === 0 ? [] : await call.hand.stat(paths.map((path) => (path === "" ? "/nonexistent" : path)));
+  const dead = unknown.filter((record, index) => isDead(record, { path: paths[index] ?? "", identity: identities[index] }, ports));
+  const limit = Math.max(detachesMax, Math.floor(ports.journal.all().length * detachesShare));
+  if (unknown.length > dead.length || dead.length > limit) {
+    ports.logger.warn("The runtime does not know some attachments; those still alive, and those over the limit, are left alone", { unknown: unknown.length, dead: dead.length, limit });
+  }
+  for (const record of dead.slice(0, limit)) await undoRecord(call.hand, record, { path: "", identity: undefined }, ports);
+  return [];
+}
+
+function isDead(record: AttachmentRecord, now: { path: string; identity: AttachmentRecord["netns"]["identity"] }, ports: Ports): boolean {
+  return !record.chains.some((chain) => chain.disableGC) && netnsToPass(record, now, ports.bootId) === "";
+}
+
+/** Every network of the journal and the primary one, each with the attachments that are valid on it. */
+async function tellNetworks(call: Call, conf: NetConf, ports: Ports): Promise<readonly LeveeError[]> {
+  const place = networkPlace(call, ports, ports.config.addDelegatesMs);
+  const errors: LeveeError[] = [];
+  for (const chain of await networksToTell(conf, ports)) {
+    if (chain.disableGC || !supportsVerb(chain.cniVersion, "GC")) continue;
+    const attachments = attachmentsOn(chain, conf, ports);
+    const links = chain.links.map((link) => ({ ...link, stdin: withMember(withMember(link.stdin, "cni.dev/valid-attachments", attachments), "cni.dev/attachments", attachments) }));
+    try {
+      await runForNetwork(call.hand, "GC", { ...chain, links }, place);
+    } catch (thrown) {
+      if (call.hand.isLost) throw thrown;
+      errors.push(toLeveeError(thrown, `Cannot collect garbage of ${chain.network}`));
+    }
+  }
+  return errors;
+}
+
+async function networksToTell(conf: NetConf, ports: Ports): Promise<readonly Chain[]> {
+  const primary = await primaryNetwork(conf, ports.view);
+  const chains = new Map([[primary.conf.name, networkChain(primary.network, primary.conf)]]);
+  // With a damaged journal we cannot tell a network which attachments are valid; it would remove living ones.
+  if (ports.journal.quarantined().length > 0) return [...chains.values()];
+  for (const record of ports.journal.all()) {
+    for (const chain of record.chains) if (!chains.has(chain.confName)) chains.set(chain.confName, chain);
+  }
+  return [...chains.values()];
+}
+
+/** The runtime's list speaks of the primary network's interfaces; for all others the journal knows. */
+function attachmentsOn(chain: Chain, conf: NetConf, ports: Ports): JsonText {
+  const known = ports.journal.all().flatMap((record) =>
+    record.chains.filter((other) => other.confName === chain.confName).map((other) => ({ containerID: String(record.containerId), ifname: String(other.ifname) })),
+  );
+  const all = chain.isDefault ? [...known, ...conf.validAttachments] : known;
+  const unique = new Map(all.map(({ containerID, ifname }) => [`${containerID}/${ifname}`, { containerID, ifname }]));
+  return jsonValue([...unique.values()]);
+}

@@ -1,0 +1,60 @@
+import type { ContainerId, IfName, NetworkName } from "../../base/brand.ts";
+import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import type { Chain } from "../../cni/chain.ts";
+import { supportsVerb } from "../../cni/cni-version.ts";
+import type { NetworkConf } from "../../cni/network-conf.ts";
+import { pluginStdin } from "../../cni/plugin-stdin.ts";
+import { effectiveNetConf } from "../../config/net-conf.ts";
+import { runForNetwork, type ChainPlace } from "../../hands/run-chain.ts";
+import type { Call } from "../call.ts";
+import { pluginPath } from "../dismantle.ts";
+import { primaryNetwork } from "../networks.ts";
+import type { Ports } from "../ports.ts";
+import { silence, type Answer } from "./answer.ts";
+
+/** Runtimes ask every few seconds and hold a lock meanwhile, so the primary's plugins get little time. */
+const statusMsMax = 2_000;
+
+/**
+ * Whether this node may take pods. Fails only when there is no primary network or its own plugins say so: kubelet takes
+ * the whole node out of service otherwise, so overload, a full disk or a distant API server are never said here.
+ */
+export async function status(call: Call, ports: Ports): Promise<Answer> {
+  const conf = effectiveNetConf(await call.config(), ports.config);
+  const source = await primaryNetwork(conf, ports.view).catch((thrown: unknown) => {
+    const error = toLeveeError(thrown, "Cannot find the primary network");
+    throw error.code === "not-ready" ? error : new LeveeError("not-ready", error.message, { cause: thrown });
+  });
+  if (supportsVerb(source.conf.cniVersion, "STATUS")) {
+    await runForNetwork(call.hand, "STATUS", networkChain(source.network, source.conf), networkPlace(call, ports, statusMsMax));
+  }
+  return silence;
+}
+
+/** A chain that belongs to no attachment: for verbs that ask about a network as a whole. */
+export function networkChain(network: NetworkName, conf: NetworkConf): Chain {
+  return {
+    network,
+    confName: conf.name,
+    ifname: "" as IfName,
+    cniVersion: conf.cniVersion,
+    isDefault: true,
+    cniArgs: "",
+    links: conf.plugins.map((plugin) => ({ type: plugin.type, stdin: pluginStdin(plugin, { name: conf.name, cniVersion: conf.cniVersion }) })),
+    disableCheck: conf.disableCheck,
+    disableGC: conf.disableGC,
+    routes: { dropV4: false, dropV6: false, gateways: [] },
+    multus: { config: conf.text, isList: conf.isList, capabilityArgs: {}, request: {} },
+  };
+}
+
+export function networkPlace(call: Call, ports: Ports, limitMs: number): ChainPlace {
+  const endsMs = ports.clock.monotonicMs() + Math.min(limitMs, call.remainingMs());
+  return {
+    containerId: "" as ContainerId,
+    netns: "",
+    cniPath: pluginPath(call.hand, ports),
+    remainingMs: () => Math.max(1, endsMs - ports.clock.monotonicMs()),
+    onRan: () => undefined,
+  };
+}

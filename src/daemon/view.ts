@@ -1,0 +1,39 @@
+import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+
+/** A pod, in the few fields that decide its networks. */
+export interface PodFacts {
+  readonly namespace: Namespace;
+  readonly name: PodName;
+  readonly uid: PodUid;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly priority: number | undefined;
+  readonly isStatic: boolean;
+}
+
+/** A NetworkAttachmentDefinition. */
+export interface NetworkDefinition {
+  readonly namespace: Namespace;
+  readonly name: string;
+  readonly config: string | undefined;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Where pods and networks are looked up: a folder of YAML now, the API server's local copy later. */
+export interface View {
+  findPod(namespace: Namespace, name: PodName): Promise<PodFacts | undefined>;
+  /** Resolves when the pod appears; rejects when the signal is aborted. */
+  waitForPod(namespace: Namespace, name: PodName, signal: AbortSignal): Promise<PodFacts>;
+  findNetwork(namespace: Namespace, name: string): Promise<NetworkDefinition | undefined>;
+}
+
+/** For a machine with neither folder nor cluster: only the networks of the configuration itself. */
+export const emptyView: View = {
+  findPod: () => Promise.resolve(undefined),
+  waitForPod: (_namespace, _name, signal) =>
+    new Promise((_resolve, reject) => {
+      const onAbort = (): void => reject(signal.reason as Error);
+      if (signal.aborted) onAbort();
+      else signal.addEventListener("abort", onAbort, { once: true });
+    }),
+  findNetwork: () => Promise.resolve(undefined),
+};

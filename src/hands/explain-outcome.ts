@@ -1,0 +1,58 @@
+import { LeveeError } from "../base/errors.ts";
+import { parseCniError } from "../cni/cni-error.ts";
+import type { Outcome } from "../wire/messages.ts";
+
+/** Which run an outcome belongs to, for the sentence that a person reads. */
+export interface RunContext {
+  readonly verb: string;
+  readonly network: string;
+  readonly ifname: string;
+  readonly plugin: string;
+  readonly timeoutMs: number;
+}
+
+const sigkill = 9;
+
+/** Nothing when the plugin succeeded, else the error that says why not: the plugin's own where it gave one. */
+export function explainOutcome(outcome: Outcome, context: RunContext): LeveeError | undefined {
+  if (outcome.failure !== undefined) return explainFailure(outcome, context);
+  if (outcome.timedOut) {
+    return new LeveeError("delegate-timeout", `${prefix(context)}: ${context.plugin} was killed with its children as it ran past its ${context.timeoutMs} ms`, stderrOf(outcome));
+  }
+  if (outcome.exitCode === 0) return undefined;
+  if (outcome.signal !== undefined) return explainSignal(outcome, outcome.signal, context);
+  return explainExit(outcome, context);
+}
+
+/** `network (interface)`, in front of every error of a delegate. */
+export function prefix(context: { readonly network: string; readonly ifname: string }): string {
+  return `${context.network} (${context.ifname})`;
+}
+
+function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
+  const code = outcome.failure === "missing" ? "delegate-missing" : "delegate-failed";
+  const message = outcome.message === "" ? `it could not be run: ${outcome.failure ?? ""}` : outcome.message;
+  return new LeveeError(code, `${prefix(context)}: Cannot run ${context.plugin} for ${context.verb}: ${message}`, stderrOf(outcome));
+}
+
+function explainSignal(outcome: Outcome, signal: number, context: RunContext): LeveeError {
+  if (signal === sigkill && outcome.oomCgroup + outcome.oomNode > 0) {
+    const limit = outcome.cgroupLimit === undefined ? "the node has no memory left" : `its cgroup may use ${outcome.cgroupLimit} bytes`;
+    return new LeveeError("delegate-oom", `${prefix(context)}: ${context.plugin} was killed by the kernel for want of memory: ${limit}, its own peak was ${outcome.maxRssKib} KiB`, stderrOf(outcome));
+  }
+  return new LeveeError("delegate-failed", `${prefix(context)}: ${context.plugin} was ended by signal ${signal}`, stderrOf(outcome));
+}
+
+/** A plugin that failed by itself: its own code, message and details go through to the runtime. */
+function explainExit(outcome: Outcome, context: RunContext): LeveeError {
+  const own = parseCniError(Buffer.from(outcome.stdout).toString("utf8"));
+  if (own !== undefined) {
+    return new LeveeError("delegate-failed", `${prefix(context)}: ${own.msg}`, { cniCode: own.code, details: own.details });
+  }
+  return new LeveeError("delegate-failed", `${prefix(context)}: ${context.plugin} failed with exit code ${outcome.exitCode ?? "unknown"} and no CNI error`, stderrOf(outcome));
+}
+
+function stderrOf(outcome: Outcome): { details?: string } {
+  const text = outcome.stderr.trim();
+  return text === "" ? {} : { details: text };
+}

@@ -1,0 +1,124 @@
+import type { NetnsPath } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
+import { encodeFrame, numberField, required, type Frame } from "../wire/frame.ts";
+import {
+  encodeReap,
+  encodeRoutes,
+  encodeRun,
+  encodeStat,
+  readOutcome,
+  type HandIdentity,
+  type Outcome,
+  type RouteOp,
+  type RunOrder,
+} from "../wire/messages.ts";
+
+/** What a hand needs of its connection; the daemon's server provides it. */
+export interface HandChannel {
+  send(frame: Uint8Array): void;
+  /** Aborted when the peer is gone or the connection is closed. */
+  readonly closed: AbortSignal;
+}
+
+/** Orders that are not a step of a journalled plan get numbers from here up, so the two never meet in a RESUME. */
+const unplannedStepMin = 1_000_000;
+
+/** A connected shim that can be asked to act. The daemon itself executes nothing. */
+export class Hand {
+  readonly identity: HandIdentity;
+  readonly isResident: boolean;
+  /** Where plugins are looked for when a record does not say. */
+  readonly cniPath: string;
+  readonly #channel: HandChannel;
+  readonly #waiting = new Map<number, Waiter>();
+  #nextStep = unplannedStepMin;
+
+  constructor(channel: HandChannel, identity: HandIdentity, options: { isResident: boolean; cniPath: string }) {
+    this.#channel = channel;
+    this.identity = identity;
+    this.isResident = options.isResident;
+    this.cniPath = options.cniPath;
+    channel.closed.addEventListener("abort", () => this.#loseAll(), { once: true });
+  }
+
+  get isLost(): boolean {
+    return this.#channel.closed.aborted;
+  }
+
+  get lost(): AbortSignal {
+    return this.#channel.closed;
+  }
+
+  /** How many orders are under way. A call's shim takes one at a time, the resident hand eight. */
+  get busy(): number {
+    return this.#waiting.size;
+  }
+
+  run(order: RunOrder, step: number = this.#unplanned()): Promise<Outcome> {
+    return this.#ask(step, encodeRun(step, order));
+  }
+
+  routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.#unplanned()): Promise<Outcome> {
+    return this.#ask(step, encodeRoutes(step, netns, ops));
+  }
+
+  /** What each path leads to now; undefined where there is nothing. */
+  async stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> {
+    const step = this.#unplanned();
+    const outcome = await this.#ask(step, encodeStat(step, paths));
+    if (outcome.failure !== undefined || outcome.found.length !== paths.length) {
+      throw new LeveeError("protocol-violated", `Cannot look at ${paths.join(", ")}: ${outcome.message || "the hand answered for another number of paths"}`);
+    }
+    return outcome.found;
+  }
+
+  /** Makes sure that nothing of a lost hand is running any more. */
+  async reap(lost: ProcessIdentity, timeoutMs: number): Promise<"empty" | "alive" | "timeout"> {
+    const step = this.#unplanned();
+    const outcome = await this.#ask(step, encodeReap(step, lost, timeoutMs));
+    if (outcome.alive) return "alive";
+    return outcome.failure === undefined ? "empty" : "timeout";
+  }
+
+  /** Ends a run early; its outcome still arrives, as a failure. */
+  kill(step: number): void {
+    if (this.#waiting.has(step) && !this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
+  }
+
+  /** Takes an OUTCOME frame from the connection. */
+  settle(frame: Frame): void {
+    const step = required(numberField(frame, "step"), frame, "step");
+    const waiter = this.#waiting.get(step);
+    if (waiter === undefined) throw new LeveeError("protocol-violated", `Cannot use an outcome nobody asked for: its step is ${step}`);
+    this.#waiting.delete(step);
+    waiter.resolve(readOutcome(frame));
+  }
+
+  #ask(step: number, frame: Uint8Array): Promise<Outcome> {
+    if (this.isLost) return Promise.reject(this.#lostError());
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(step, { resolve, reject });
+      this.#channel.send(frame);
+    });
+  }
+
+  #unplanned(): number {
+    return this.#nextStep++;
+  }
+
+  #loseAll(): void {
+    const waiters = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const waiter of waiters) waiter.reject(this.#lostError());
+  }
+
+  #lostError(): LeveeError {
+    return new LeveeError("hand-lost", `Cannot go on as the shim with process ID ${this.identity.pid} went away`);
+  }
+}
+
+interface Waiter {
+  resolve(outcome: Outcome): void;
+  reject(error: Error): void;
+}

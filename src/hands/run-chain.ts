@@ -1,0 +1,110 @@
+import type { ContainerId, JsonText, NetnsPath } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
+import type { Chain, ChainLink } from "../cni/chain.ts";
+import { asJsonText } from "../cni/json-text.ts";
+import { withPrevResult } from "../cni/plugin-stdin.ts";
+import { withCniVersion } from "../cni/result.ts";
+import { prevResultAtDel } from "../cni/cni-version.ts";
+import type { Outcome, RunOrder } from "../wire/messages.ts";
+import { explainOutcome, prefix } from "./explain-outcome.ts";
+import type { Hand } from "./hand.ts";
+
+/** Where and for whom a chain is run. */
+export interface ChainPlace {
+  readonly containerId: ContainerId;
+  /** Empty when the namespace is gone or is another one by now. */
+  readonly netns: NetnsPath | "";
+  readonly cniPath: string;
+  /** Time for one more run; asked before each. Throws when there is none left. */
+  readonly remainingMs: () => number;
+  /** Told of every run, for the timeline. */
+  readonly onRan: (run: Ran) => void;
+}
+
+export interface Ran {
+  readonly verb: string;
+  readonly chain: Chain;
+  readonly link: ChainLink;
+  readonly outcome: Outcome;
+}
+
+/** What to do about one link of an ADD: its number in the plan, and what the chain has produced so far. */
+export interface AddLink {
+  readonly chain: Chain;
+  readonly link: ChainLink;
+  readonly step: number;
+  readonly previous: JsonText | undefined;
+  readonly undoTimeoutMs: number;
+}
+
+/** Runs one plugin's ADD. `known` is its outcome when a lost connection hid it the first time. */
+export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?: Outcome): Promise<JsonText> {
+  const timeoutMs = place.remainingMs();
+  const stdin = add.previous === undefined ? add.link.stdin : withPrevResult(add.link.stdin, add.previous);
+  const order = { ...orderFor("ADD", add.chain, add.link, place, stdin), timeoutMs, undo: { command: "DEL", timeoutMs: add.undoTimeoutMs } };
+  const outcome = known ?? (await hand.run(order, add.step));
+  throwUnlessDone("ADD", add.chain, add.link, { outcome, timeoutMs, place });
+  return resultOf(add.chain, add.link, outcome);
+}
+
+/** Runs DEL for the links of one chain, last first, and stops at the first that fails, as libcni does. */
+export async function runDel(hand: Hand, chain: Chain, place: ChainPlace, options: DelOptions): Promise<void> {
+  for (const link of chain.links.slice(0, options.linksDone ?? chain.links.length).toReversed()) {
+    const withResult = options.result !== undefined && prevResultAtDel(chain.cniVersion);
+    const stdin = withResult && options.result !== undefined ? withPrevResult(link.stdin, options.result) : link.stdin;
+    await runPlain(hand, "DEL", { chain, link, place, stdin });
+  }
+}
+
+export interface DelOptions {
+  /** The chain's result, given back as prevResult. */
+  readonly result: JsonText | undefined;
+  /** How many links of the chain may have run; all of them unless said. */
+  readonly linksDone?: number;
+}
+
+/** Runs CHECK for every link in order with the final result, as the specification says. */
+export async function runCheck(hand: Hand, chain: Chain, place: ChainPlace, result: JsonText): Promise<void> {
+  for (const link of chain.links) await runPlain(hand, "CHECK", { chain, link, place, stdin: withPrevResult(link.stdin, result) });
+}
+
+/** Runs a verb that belongs to no attachment (STATUS, GC) for every link in order. */
+export async function runForNetwork(hand: Hand, verb: "STATUS" | "GC", chain: Chain, place: ChainPlace): Promise<void> {
+  for (const link of chain.links) await runPlain(hand, verb, { chain, link, place, stdin: link.stdin });
+}
+
+interface PlainRun {
+  readonly chain: Chain;
+  readonly link: ChainLink;
+  readonly place: ChainPlace;
+  readonly stdin: JsonText;
+}
+
+async function runPlain(hand: Hand, verb: string, run: PlainRun): Promise<void> {
+  const timeoutMs = run.place.remainingMs();
+  const outcome = await hand.run({ ...orderFor(verb, run.chain, run.link, run.place, run.stdin), timeoutMs });
+  throwUnlessDone(verb, run.chain, run.link, { outcome, timeoutMs, place: run.place });
+}
+
+function throwUnlessDone(verb: string, chain: Chain, link: ChainLink, run: { outcome: Outcome; timeoutMs: number; place: ChainPlace }): void {
+  run.place.onRan({ verb, chain, link, outcome: run.outcome });
+  const error = explainOutcome(run.outcome, { verb, network: chain.network, ifname: chain.ifname, plugin: link.type, timeoutMs: run.timeoutMs });
+  if (error !== undefined) throw error;
+}
+
+function orderFor(verb: string, chain: Chain, link: ChainLink, place: ChainPlace, stdin: JsonText): Omit<RunOrder, "timeoutMs"> {
+  const isForAttachment = verb !== "STATUS" && verb !== "GC";
+  const attachment: Record<string, string> = isForAttachment
+    ? { CNI_CONTAINERID: place.containerId, CNI_NETNS: place.netns, CNI_IFNAME: chain.ifname, CNI_ARGS: chain.cniArgs }
+    : {};
+  return { plugin: link.type, env: { CNI_COMMAND: verb, ...attachment, CNI_PATH: place.cniPath }, stdin };
+}
+
+/** A plugin's answer as text, with the version it left out; the bytes stay its own. */
+function resultOf(chain: Chain, link: ChainLink, outcome: Outcome): JsonText {
+  const what = `the result of ${link.type} for ${prefix(chain)}`;
+  if (outcome.stdoutTruncated) {
+    throw new LeveeError("delegate-failed", `${prefix(chain)}: Cannot use ${what} as it is longer than ${outcome.stdout.length} bytes`);
+  }
+  return withCniVersion(asJsonText(outcome.stdout, what), chain.cniVersion);
+}

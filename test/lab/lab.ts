@@ -1,0 +1,301 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { NodeAnswer } from "../../src/wire/node-view.ts";
+import { ask } from "./ask.ts";
+
+const root = join(import.meta.dir, "../..");
+const leveeProgram = join(root, "dist/levee");
+const shimProgram = join(root, "dist/levee-shim");
+export const distributionPlugins = "/usr/lib/cni";
+
+/** What a CNI call through the real shim gave. */
+export interface CniOutcome {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CniCall {
+  readonly containerId: string;
+  readonly netns?: string;
+  readonly ifname?: string;
+  readonly args?: string;
+  readonly path?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly conf?: string;
+}
+
+/** One call that a programmable plugin wrote down. */
+export interface PluginCall {
+  readonly plugin: string;
+  readonly command: string;
+  readonly containerId: string;
+  readonly ifname: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string;
+  readonly ended: boolean;
+}
+
+/** A node in a temporary folder: the real daemon, shim and hand, programmable plugins, and network namespaces. */
+export class Lab {
+  readonly folder: string;
+  readonly id = randomBytes(3).toString("hex");
+  readonly #netns = new Set<string>();
+  #daemon: ChildProcess | undefined;
+  #hand: ChildProcess | undefined;
+  #daemonLog = "";
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async make(): Promise<Lab> {
+    for (const program of [leveeProgram, shimProgram]) {
+      if (!existsSync(program)) throw new Error(`Cannot test as ${program} is not built; run: npm run build`);
+    }
+    const lab = new Lab(await mkdtemp(join(tmpdir(), "levee-lab-")));
+    for (const name of ["bin", "control/calls", "control/answers", "control/scripts", "directory/pods", "directory/networks", "confdir"]) {
+      await mkdir(lab.path(name), { recursive: true });
+    }
+    await copyFile(join(root, "test/lab/programmable-plugin"), lab.path("bin/programmable"));
+    await lab.configure({});
+    return lab;
+  }
+
+  path(...parts: string[]): string {
+    return join(this.folder, ...parts);
+  }
+
+  get socketDir(): string {
+    return this.path("run");
+  }
+
+  get stateDir(): string {
+    return this.path("state");
+  }
+
+  get cniDir(): string {
+    return this.path("multus");
+  }
+
+  /** Writes the daemon's configuration: temporary folders, and what the test adds. */
+  async configure(settings: Readonly<Record<string, unknown>>): Promise<void> {
+    const config = {
+      cniVersion: "1.1.0",
+      socketDir: this.socketDir,
+      stateDir: this.stateDir,
+      cniDir: this.cniDir,
+      confDir: this.path("confdir"),
+      binDir: this.path("bin"),
+      directory: this.path("directory"),
+      logLevel: "debug",
+      ...settings,
+    };
+    await writeFile(this.path("daemon-config.json"), JSON.stringify(config, undefined, 2));
+  }
+
+  /** Adds a name under which the programmable plugin can be called. */
+  async plugin(name: string): Promise<void> {
+    await symlink("programmable", this.path("bin", name));
+  }
+
+  /** Tells a plugin what to print (`ADD` for all plugins, or `name.ADD`). */
+  async answer(key: string, text: string): Promise<void> {
+    await writeFile(this.path("control/answers", key), text);
+  }
+
+  /** Shell lines that a plugin runs before it answers. */
+  async script(key: string, lines: string): Promise<void> {
+    await writeFile(this.path("control/scripts", key), lines);
+  }
+
+  async unscript(key: string): Promise<void> {
+    await rm(this.path("control/scripts", key), { force: true });
+  }
+
+  /** A plugin's configuration with the control folder in it. */
+  conf(type: string, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+    return { type, controlDir: this.path("control"), ...more };
+  }
+
+  async network(name: string, config: unknown, namespace = "default"): Promise<void> {
+    const text = typeof config === "string" ? config : JSON.stringify(config);
+    const object = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata: { name, namespace }, spec: { config: text } };
+    await writeFile(this.path("directory/networks", `${namespace}.${name}.json`), JSON.stringify(object));
+  }
+
+  async pod(name: string, annotations: Readonly<Record<string, string>>, namespace = "default"): Promise<void> {
+    const object = { apiVersion: "v1", kind: "Pod", metadata: { name, namespace, annotations } };
+    await writeFile(this.path("directory/pods", `${namespace}.${name}.json`), JSON.stringify(object));
+  }
+
+  async startDaemon(env: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
+    const daemon = this.launchDaemon(env);
+    await this.untilReady();
+    return daemon;
+  }
+
+  /** Starts the daemon without waiting for it. */
+  launchDaemon(env: Readonly<Record<string, string>> = {}): ChildProcess {
+    const daemon = spawn(leveeProgram, ["daemon", "--config", this.path("daemon-config.json")], {
+      env: { PATH: process.env["PATH"] ?? "", BUN_JSC_useJIT: "0", ...env },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    daemon.stderr?.on("data", (chunk: Buffer) => (this.#daemonLog += chunk.toString()));
+    this.#daemon = daemon;
+    return daemon;
+  }
+
+  async untilReady(): Promise<NodeAnswer> {
+    return this.until("the daemon answers", async () => {
+      if (this.#daemon?.exitCode !== null && this.#daemon?.exitCode !== undefined) throw new Error(`The daemon ended with ${this.#daemon.exitCode}:\n${this.#daemonLog}`);
+      return ask<NodeAnswer>(this.socketDir, { ask: "node" }).catch(() => undefined);
+    });
+  }
+
+  async killDaemon(signal: NodeJS.Signals = "SIGKILL"): Promise<number | null> {
+    return kill(this.#daemon, signal);
+  }
+
+  async startHand(): Promise<ChildProcess> {
+    const hand = spawn(shimProgram, ["--resident", "--socket-dir", this.socketDir], { env: { PATH: process.env["PATH"] ?? "" }, stdio: ["ignore", "ignore", "pipe"] });
+    hand.stderr?.resume();
+    this.#hand = hand;
+    await this.until("the resident hand is connected", async () => {
+      const node = await ask<NodeAnswer>(this.socketDir, { ask: "node" });
+      return node.residentHands.some((resident) => resident.pid === hand.pid) || undefined;
+    });
+    return hand;
+  }
+
+  async killHand(signal: NodeJS.Signals = "SIGKILL"): Promise<number | null> {
+    return kill(this.#hand, signal);
+  }
+
+  get daemonLog(): string {
+    return this.#daemonLog;
+  }
+
+  /** The conf with which a runtime starts the shim. */
+  shimConf(more: Readonly<Record<string, unknown>> = {}): string {
+    return JSON.stringify({ cniVersion: "1.1.0", name: "levee", type: "levee-shim", daemonSocketDir: this.socketDir, stateDir: this.stateDir, ...more });
+  }
+
+  /** Starts a CNI call through the real shim, as a runtime would. */
+  start(verb: string, call: CniCall): { readonly process: ChildProcess; readonly outcome: Promise<CniOutcome> } {
+    const env: Record<string, string> = {
+      PATH: process.env["PATH"] ?? "",
+      CNI_COMMAND: verb,
+      CNI_CONTAINERID: call.containerId,
+      CNI_NETNS: call.netns ?? "",
+      CNI_IFNAME: call.ifname ?? "eth0",
+      CNI_ARGS: call.args ?? "",
+      CNI_PATH: call.path ?? `${this.path("bin")}:${distributionPlugins}`,
+      ...call.env,
+    };
+    const child = spawn(shimProgram, [], { env, stdio: ["pipe", "pipe", "pipe"] });
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(call.conf ?? this.shimConf());
+    return { process: child, outcome: collect(child) };
+  }
+
+  cni(verb: string, call: CniCall): Promise<CniOutcome> {
+    return this.start(verb, call).outcome;
+  }
+
+  /** A new network namespace; removed at the end. */
+  netns(name: string): string {
+    const full = `lab-${this.id}-${name}`;
+    ip(["netns", "add", full]);
+    this.#netns.add(full);
+    return `/var/run/netns/${full}`;
+  }
+
+  deleteNetns(path: string): void {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    this.#netns.delete(name);
+    ip(["netns", "delete", name]);
+  }
+
+  podArgs(name: string, namespace = "default"): string {
+    return `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name}`;
+  }
+
+  /** What the programmable plugins were asked to do, in order. */
+  async calls(): Promise<readonly PluginCall[]> {
+    const names = (await readdir(this.path("control/calls"))).toSorted();
+    return Promise.all(names.map((name) => this.#readCall(name)));
+  }
+
+  async forgetCalls(): Promise<void> {
+    await rm(this.path("control/calls"), { recursive: true, force: true });
+    await mkdir(this.path("control/calls"));
+  }
+
+  ask<T>(question: Parameters<typeof ask>[1]): Promise<T> {
+    return ask<T>(this.socketDir, question);
+  }
+
+  /** Waits until `look` finds something; fails with what was waited for. */
+  async until<T>(what: string, look: () => Promise<T | undefined>, timeoutMs = 15_000): Promise<T> {
+    const endsMs = performance.now() + timeoutMs;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      if (performance.now() > endsMs) throw new Error(`Waited ${timeoutMs} ms in vain until ${what}\n${this.#daemonLog.split("\n").slice(-20).join("\n")}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.killHand();
+    await this.killDaemon();
+    for (const name of this.#netns) spawnSync("ip", ["netns", "delete", name]);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #readCall(name: string): Promise<PluginCall> {
+    const [, plugin = "", command = "", containerId = "", ifname = ""] = /^\d+-([^-]+)-([A-Z]+)-(.+)-([^-]+)$/.exec(name) ?? [];
+    const folder = this.path("control/calls", name);
+    const env = (await readFile(join(folder, "env"), "utf8")).split("\n").filter((line) => line.includes("="));
+    return {
+      plugin,
+      command,
+      containerId,
+      ifname,
+      env: Object.fromEntries(env.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)])),
+      stdin: await readFile(join(folder, "stdin"), "utf8"),
+      ended: existsSync(join(folder, "ended")),
+    };
+  }
+}
+
+export function ip(args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync("ip", args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`ip ${args.join(" ")} failed: ${stderr}`);
+  return stdout;
+}
+
+function collect(child: ChildProcess): Promise<CniOutcome> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (exitCode, signal) => resolve({ exitCode, signal, stdout, stderr }));
+  });
+}
+
+function kill(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<number | null> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child?.exitCode ?? null);
+  return new Promise((resolve) => {
+    child.on("exit", (code) => resolve(code));
+    child.kill(signal);
+  });
+}
