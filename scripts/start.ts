@@ -1,6 +1,6 @@
 /**
  * `npm start`: Levee on this machine, with no cluster. Sees to what the machine needs, builds once, then hands over to
- * `levee demo`, which cleans up after itself.
+ * `levee demo`, which cleans up after itself. `npm start -- --once` attaches, prints, cleans up and ends.
  */
 import { spawn } from "node:child_process";
 import { join, resolve } from "node:path";
@@ -10,12 +10,17 @@ import { ensurePrerequisites } from "./prerequisites.ts";
 const dist = resolve(import.meta.dirname, "../dist");
 
 if (!ensurePrerequisites("start")) process.exit(1);
-build({ shimOnly: false });
+try {
+  build({ shimOnly: false });
+} catch (thrown) {
+  console.error(thrown instanceof Error ? thrown.message : String(thrown));
+  process.exit(1);
+}
 
 const demo = spawn(join(dist, "levee"), ["demo", ...process.argv.slice(2)], { stdio: "inherit" });
-// The terminal sends Ctrl-C to both of us. The demonstration needs it to clean up; we only wait for it to end.
-process.on("SIGINT", () => undefined);
-for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => demo.kill(signal));
+// The demonstration needs the signal to clean up; we only wait for it to end. That the terminal sends Ctrl-C to both
+// of us, so that it arrives there twice, does no harm.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => demo.kill(signal));
 demo.on("error", (error) => {
   console.error(`Cannot start dist/levee: ${error.message}`);
   process.exit(1);

@@ -5,7 +5,7 @@ import { FrameReader } from "../wire/frame-reader.ts";
 import { encodeFrame, protocolVersion, textField, type Frame } from "../wire/frame.ts";
 import type { Answer, AttachmentsAnswer, LeaksAnswer, NodeAnswer, Question, TimelineAnswer } from "../wire/node-view.ts";
 import { CommandFailure, interruptedFailure } from "./failure.ts";
-import { cliSoftware } from "./software.ts";
+import { software } from "../base/version.ts";
 
 /** Which question gets which answer. */
 interface AnswerOf {
@@ -65,7 +65,7 @@ function askFrame(question: Question): Uint8Array {
   return encodeFrame("ASK", [
     ["version_min", protocolVersion],
     ["version_max", protocolVersion],
-    ["software", cliSoftware],
+    ["software", software],
     ["question", JSON.stringify(question)],
   ]);
 }

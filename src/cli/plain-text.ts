@@ -2,7 +2,7 @@
  * Text that came from a plugin must not drive the terminal: a plugin's stderr could otherwise recolour, retitle or
  * overwrite what is shown. Escape sequences go as a whole, then every other control and direction-changing character.
  */
-const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])/gu;
+const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b\n]*(?:\u001b\\)?|[ -/]*[0-~])/gu;
 const controlCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
 /** Keeps line breaks and tabs. */

@@ -8,14 +8,14 @@ import { addLs } from "./commands/ls.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
 import { examples } from "./command-line.ts";
-import { cliSoftware } from "./software.ts";
+import { software } from "../base/version.ts";
 import type { World } from "./world.ts";
 
 /** The whole command line: global options, then one file per command. */
 export function buildProgram(world: World): Command {
   const program = new Command("levee")
     .description("Levee gives pods more than one network, and tells why when it cannot.")
-    .version(cliSoftware, "--version", "print this program's version")
+    .version(software, "--version", "print this program's version")
     .option("-o, --output <format>", "table, wide, json or yaml (default: table)")
     .option("--socket-dir <folder>", "folder of the daemon's socket (LEVEE_SOCKET_DIR; default: /run/levee)")
     .option("--state-dir <folder>", "folder of the daemon's journal (LEVEE_STATE_DIR; default: /var/lib/levee)")

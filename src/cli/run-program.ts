@@ -32,21 +32,29 @@ const stopGraceMs = 10_000;
 const drainMs = 1000;
 
 export function runProgram(clock: Clock, run: ProgramRun): Promise<ProgramEnd> {
+  try {
+    return watch(clock, run, spawn(run.file, [...run.args], { env: { ...run.env }, stdio: ["pipe", "pipe", "pipe"] }));
+  } catch (error) {
+    // Some reasons come as an event, others (a file that is no program) are thrown.
+    return Promise.resolve({ ...nothing, startError: errnoOf(error) ?? String(error) });
+  }
+}
+
+const nothing: ProgramEnd = { exitCode: undefined, signal: undefined, stdout: "", stderr: "", startError: undefined, stopped: undefined };
+
+function watch(clock: Clock, run: ProgramRun, child: ChildProcessWithoutNullStreams): Promise<ProgramEnd> {
   return new Promise((resolve) => {
-    const child = spawn(run.file, [...run.args], { env: { ...run.env }, stdio: ["pipe", "pipe", "pipe"] });
     const stdout = collect(child.stdout, stdoutBytesMax);
     const stderr = collect(child.stderr, stderrBytesMax);
     const stop = stopper(clock, child, run);
-    let isSettled = false;
     let cancelDrain = (): void => undefined;
+    // A promise settles once: whichever of the three events comes first decides.
     const settle = (facts: Partial<ProgramEnd>): void => {
-      if (isSettled) return;
-      isSettled = true;
       stop.cancel();
       cancelDrain();
       child.stdout.destroy();
       child.stderr.destroy();
-      resolve({ exitCode: undefined, signal: undefined, startError: undefined, stdout: stdout(), stderr: stderr(), stopped: stop.reason(), ...facts });
+      resolve({ ...nothing, stdout: stdout(), stderr: stderr(), stopped: stop.reason(), ...facts });
     };
     child.once("error", (error) => settle({ startError: errnoOf(error) ?? error.message }));
     child.once("close", (code, signal) => settle(endFacts(code, signal)));

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { numberKnobs } from "../config/knobs.ts";
 import { shimConf } from "../config/shim-conf.ts";
 import { errnoOf } from "../base/errors.ts";
 import { CommandFailure } from "./failure.ts";
@@ -15,10 +16,17 @@ export function addShimOptions(command: Command): Command {
 
 /** What the shim gets on stdin. */
 export async function readConf(file: string | undefined, settings: Settings): Promise<string> {
-  if (file === undefined) return shimConf({ socketDir: settings.socketDir, stateDir: settings.stateDir });
+  if (file === undefined) return ownConf(settings);
   try {
     return await readFile(file, "utf8");
   } catch (cause) {
     throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot read the configuration ${file}`, { remedy: "--conf FILE with an existing file, or leave it out", cause });
   }
+}
+
+/** The same conf that the daemon would install, with the default budgets. */
+function ownConf({ socketDir, stateDir }: Pick<Settings, "socketDir" | "stateDir">): string {
+  const { addBudgetMs, delBudgetMs, delPatienceMs } = numberKnobs;
+  const budgets = { addBudgetMs: addBudgetMs.default, delBudgetMs: delBudgetMs.default, delPatienceMs: delPatienceMs.default };
+  return shimConf({ name: "levee", capabilities: {}, socketDir, daemonSocketDir: socketDir, stateDir, ...budgets }, { cniVersion: "1.0.0" });
 }

@@ -7,7 +7,7 @@ export function addDaemon(program: Command): void {
   program
     .command("daemon")
     .description("Run the node daemon in the foreground")
-    .requiredOption("--config <file>", "daemon-config.json: the keys of Multus and our own, see docs/knobs.md")
+    .option("--config <file>", "daemon-config.json: the keys of Multus and our own, see docs/knobs.md (default: /etc/cni/net.d/multus.d/daemon-config.json)")
     .addHelpText("after", [
       "\nStart it with BUN_JSC_useJIT=0 in the environment: a quarter less memory for a fifth more CPU.",
       "SIGTERM stops it in order; attachments stay. Problems of the configuration are all reported at once.",

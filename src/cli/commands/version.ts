@@ -5,7 +5,7 @@ import { toFailure } from "../failure.ts";
 import { oneLine } from "../plain-text.ts";
 import { print } from "../print.ts";
 import { isSuccess } from "../run-program.ts";
-import { cliVersion } from "../software.ts";
+import { version } from "../../base/version.ts";
 import { renderTable } from "../table.ts";
 import { protocolVersion } from "../../wire/frame.ts";
 import type { World } from "../world.ts";
@@ -28,7 +28,7 @@ export function addVersion(program: Command, world: World): void {
   command.action(async () => {
     const context = contextOf(command, world);
     const [daemon, shim] = await Promise.all([daemonVersion(context), shimVersion(context)]);
-    const versions: Versions = { cli: { version: cliVersion, protocol: protocolVersion }, daemon, shim };
+    const versions: Versions = { cli: { version, protocol: protocolVersion }, daemon, shim };
     print(world.stdout, context.settings.output, { value: versions, text: () => versionText(versions) });
   });
 }

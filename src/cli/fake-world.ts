@@ -1,0 +1,46 @@
+import { systemClock, type Clock } from "../base/clock.ts";
+import type { Screen, World } from "./world.ts";
+
+/** A process for tests: what is written is kept, and Ctrl-C is a method. */
+export interface FakeWorld extends World {
+  readonly stdout: FakeScreen;
+  readonly stderr: FakeScreen;
+  interrupt(): void;
+}
+
+export class FakeScreen implements Screen {
+  readonly isTerminal: boolean;
+  text = "";
+
+  constructor(isTerminal: boolean) {
+    this.isTerminal = isTerminal;
+  }
+
+  write(text: string): void {
+    this.text += text;
+  }
+}
+
+export interface FakeWorldOptions {
+  readonly argv?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly isTerminal?: boolean;
+  readonly clock?: Clock;
+  readonly self?: readonly [string, ...string[]];
+}
+
+export function fakeWorld(options: FakeWorldOptions = {}): FakeWorld {
+  const controller = new AbortController();
+  const isTerminal = options.isTerminal ?? false;
+  return {
+    argv: options.argv ?? [],
+    env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...options.env },
+    stdout: new FakeScreen(isTerminal),
+    stderr: new FakeScreen(isTerminal),
+    clock: options.clock ?? systemClock,
+    self: options.self ?? ["/nowhere/levee"],
+    isRoot: true,
+    interrupted: controller.signal,
+    interrupt: () => controller.abort(),
+  };
+}
