@@ -1,4 +1,5 @@
 import { errorCatalogue } from "../../src/base/errors.ts";
+import { knobsPageProblems } from "../../src/config/knobs-page.ts";
 import { FrameType } from "../../src/wire/frame-type.ts";
 import { tagNumber } from "../../src/wire/tag.ts";
 import { dependencyProblems } from "./dependencies-page.ts";
@@ -13,9 +14,21 @@ export const docsInStep = fileRule("docs-in-step", (tree) => [
   ...errorPageProblems(tree, errorCatalogue),
   ...numberPageProblems(tree, { header: ["type", "name"], rustFile: "shim/src/frame_type.rs", numbers: FrameType }),
   ...numberPageProblems(tree, { header: ["tag", "name"], rustFile: "shim/src/tag.rs", numbers: tagNumber }),
+  ...knobProblems(tree),
   ...dependencyProblems(tree),
   ...linkProblems(tree),
 ]);
+
+/** docs/knobs.md is made of the tables of src/config, which know best how a row looks. */
+function knobProblems(tree: Tree): readonly Problem[] {
+  const file = "docs/knobs.md";
+  return knobsPageProblems(tree.read(file) ?? "").map((message) => ({
+    file,
+    line: 0,
+    message,
+    remedy: "Copy the row as it is",
+  }));
+}
 
 type Catalogue = Readonly<Record<string, { readonly cni: number; readonly meaning: string }>>;
 
