@@ -1,0 +1,60 @@
+//! One turn of talking to the daemon while the hand works: wait, carry on with jobs, receive.
+
+use std::time::Instant;
+
+use crate::channel::Channel;
+use crate::frame::{Fields, Frame};
+use crate::frame_type as kind;
+use crate::hand::{Ended, Hand};
+use crate::tag;
+
+/// What ends a conversation, other than an answer.
+pub enum Trouble {
+    /// The daemon went away: it may come back.
+    Lost(String),
+    /// The daemon broke the protocol: it would do so again.
+    Violated(String),
+}
+
+/// What one turn brought. Frames that came before the trouble still count.
+pub struct Turn {
+    pub frames: Vec<Frame>,
+    pub trouble: Option<Trouble>,
+}
+
+pub fn turn(channel: &mut Channel, hand: &mut Hand, until: Instant) -> Turn {
+    let mut fds = Vec::new();
+    channel.interest(&mut fds);
+    hand.wait(&mut fds, until.min(channel.silent_at()));
+    let mut trouble = channel.exchange().err().map(Trouble::Lost);
+    let mut frames = Vec::new();
+    loop {
+        match channel.next_frame() {
+            Ok(Some(frame)) => frames.push(frame),
+            Ok(None) => break,
+            Err(message) => {
+                trouble = Some(Trouble::Violated(message));
+                break;
+            }
+        }
+    }
+    Turn { frames, trouble }
+}
+
+pub fn outcome_frame(ended: &Ended) -> Vec<u8> {
+    Fields::new().number(tag::STEP, ended.step).and(&ended.outcome.fields).into_frame(kind::OUTCOME)
+}
+
+/// What WELCOME agrees on: the token of this operation.
+pub fn welcome(frame: &Frame, channel: &mut Channel) -> Result<Vec<u8>, String> {
+    let version = frame.required_number(tag::VERSION)?;
+    if version != crate::frame::PROTOCOL_VERSION {
+        return Err(format!(
+            "Cannot speak version {} of the protocol: this shim speaks {}",
+            version,
+            crate::frame::PROTOCOL_VERSION
+        ));
+    }
+    channel.set_heartbeat(frame.required_number(tag::HEARTBEAT_MS)?);
+    Ok(frame.required_bytes(tag::TOKEN)?.to_vec())
+}

@@ -1,0 +1,116 @@
+//! The command line. A runtime gives none: everything it says comes by the environment and stdin.
+
+use std::os::unix::fs::chroot;
+
+use crate::conf::DEFAULT_SOCKET_DIR;
+use crate::sys;
+
+pub const HELP: &str = "\
+levee-shim: the hands of Levee
+
+Started by a container runtime, without arguments, it is a CNI plugin: it reads CNI_* variables and a network
+configuration on stdin, asks the daemon what to do, does it, and prints the result.
+
+Options:
+  --resident              serve as the node's resident hand until SIGTERM
+    --root DIR            change the root folder to DIR first; all other paths are looked up inside it
+    --socket-dir DIR      folder of the daemon's socket, after the change of root (default /run/levee)
+    --delegate-memory N   memory limit in bytes for all plugins together
+  --version, -v           print the version
+  --help, -h              print this
+";
+
+pub enum Options {
+    Cni,
+    Version,
+    Help,
+    Resident(ResidentOptions),
+}
+
+#[derive(Debug, PartialEq)]
+pub struct ResidentOptions {
+    pub root: Option<String>,
+    pub socket_dir: String,
+    pub delegate_memory: Option<u64>,
+}
+
+impl Options {
+    pub fn read(arguments: &[String]) -> Result<Options, String> {
+        match arguments.first().map(String::as_str) {
+            None => Ok(Options::Cni),
+            Some("--version" | "-v") => Ok(Options::Version),
+            Some("--help" | "-h") => Ok(Options::Help),
+            Some("--resident") => ResidentOptions::read(&arguments[1..]).map(Options::Resident),
+            Some(other) => Err(format!("Cannot use the option {:?}: see --help", other)),
+        }
+    }
+}
+
+impl ResidentOptions {
+    fn read(arguments: &[String]) -> Result<ResidentOptions, String> {
+        let mut options =
+            ResidentOptions { root: None, socket_dir: DEFAULT_SOCKET_DIR.to_string(), delegate_memory: None };
+        for pair in arguments.chunks(2) {
+            let (name, value) = match pair {
+                [name, value] => (name.as_str(), value.clone()),
+                _ => return Err(format!("Cannot use the option {:?} without a value", pair[0])),
+            };
+            let is_path = value.starts_with('/') && !value.contains('\0');
+            match (name, value.parse::<u64>()) {
+                ("--root", _) if is_path => options.root = Some(value),
+                ("--socket-dir", _) if is_path => options.socket_dir = value,
+                ("--delegate-memory", Ok(bytes)) if bytes > 0 => options.delegate_memory = Some(bytes),
+                ("--root" | "--socket-dir", _) => {
+                    return Err(format!(
+                        "Cannot use {} as it must be an absolute path: current value is {:?}",
+                        name, value
+                    ))
+                }
+                ("--delegate-memory", _) => {
+                    return Err(format!(
+                        "Cannot use {} as it must be a number above 0: current value is {:?}",
+                        name, value
+                    ))
+                }
+                _ => return Err(format!("Cannot use the option {:?}: see --help", name)),
+            }
+        }
+        Ok(options)
+    }
+
+    pub fn enter_root(&self) -> Result<(), String> {
+        match &self.root {
+            None => Ok(()),
+            Some(root) => chroot(root)
+                .and_then(|()| std::env::set_current_dir("/"))
+                .map_err(|error| format!("Cannot change the root folder to {}: {}", root, sys::error_text(&error))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resident(arguments: &[&str]) -> Result<ResidentOptions, String> {
+        ResidentOptions::read(&arguments.iter().map(|argument| argument.to_string()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_of_the_resident_hand() {
+        let all = resident(&["--root", "/host", "--socket-dir", "/run/x", "--delegate-memory", "1000"]).unwrap();
+        let expected =
+            ResidentOptions { root: Some("/host".into()), socket_dir: "/run/x".into(), delegate_memory: Some(1000) };
+        assert_eq!(all, expected);
+        assert_eq!(resident(&[]).unwrap().socket_dir, "/run/levee");
+        for wrong in [
+            &["--root"][..],
+            &["--root", "host"],
+            &["--delegate-memory", "0"],
+            &["--delegate-memory", "1Gi"],
+            &["--x", "1"],
+        ] {
+            assert!(resident(wrong).is_err(), "{:?}", wrong);
+        }
+    }
+}
