@@ -5,7 +5,7 @@ import type { Knob, NumberKnob, PathKnob } from "./knob.ts";
  * how the budgets must add up is in budgets.ts.
  */
 export const numberKnobs = {
-  addBudgetMs: ms(55_000, 5_000, 110_000, "The whole of one ADD as the shim enforces it; containerd holds a lock meanwhile, and kubelet gives up at 2 minutes."),
+  addBudgetMs: ms(55_000, 5_000, 110_000, "The whole of one ADD as the shim enforces it; containerd holds a read lock meanwhile, so one endless ADD and one change of a conf would stop the node."),
   addLookupMs: ms(5_000, 100, 30_000, "How long an ADD waits for its pod and its networks to appear in the local view."),
   addDelegatesMs: ms(25_000, 1_000, 100_000, "All plugins of one ADD together; a plugin past it is killed with its children."),
   addUndoMs: ms(8_000, 1_000, 60_000, "Kept back for undoing a failed ADD by the same shim, before the error is answered."),

@@ -1,0 +1,59 @@
+import type { Knob } from "./knob.ts";
+import { knobs } from "./knobs.ts";
+import { multusKeys, type MultusKey } from "./multus-keys.ts";
+
+/** How docs/knobs.md and the tables differ, both ways; each entry says what to do. Empty when they agree. */
+export function knobsPageProblems(page: string): string[] {
+  const wanted = [...knobRows(), ...multusRows()];
+  const found = page.split("\n").filter((line) => line.startsWith("| `"));
+  return [
+    ...wanted.filter((row) => !found.includes(row)).map((row) => `docs/knobs.md lacks the row ${row}`),
+    ...found.filter((row) => !wanted.includes(row)).map((row) => `docs/knobs.md has a row that no table in src/config has: ${row}`),
+    ...found.filter((row, index) => found.indexOf(row) < index).map((row) => `docs/knobs.md has a row twice: ${row}`),
+  ];
+}
+
+/** One row per setting: key, unit, default, bounds, reason. */
+export function knobRows(): string[] {
+  return Object.entries<Knob>(knobs).map(([key, knob]) => row([`\`${key}\``, knob.unit, defaultOf(knob), boundsOf(knob), knob.reason]));
+}
+
+/** One row per key of Multus: key, type, whether it is used, what it does or why it does nothing. */
+export function multusRows(): string[] {
+  return Object.entries<MultusKey>(multusKeys).map(([key, entry]) => row([`\`${key}\``, kindNames[entry.kind], entry.use, capitalised(entry.note)]));
+}
+
+const kindNames: Readonly<Record<MultusKey["kind"], string>> = {
+  string: "string",
+  path: "absolute path",
+  flag: "boolean",
+  integer: "integer",
+  object: "object",
+  list: "list",
+  strings: "list of strings",
+  objects: "list of objects",
+  flags: "object of booleans",
+};
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+function defaultOf(knob: Knob): string {
+  if (knob.default === undefined) return "–";
+  return typeof knob.default === "number" ? grouped(knob.default) : `\`${knob.default}\``;
+}
+
+function boundsOf(knob: Knob): string {
+  return knob.unit === "path" ? `absolute, ≤ ${grouped(knob.bytesMax)} bytes` : `${grouped(knob.min)} to ${grouped(knob.max)}`;
+}
+
+/** 55000 as 55,000. */
+function grouped(value: number): string {
+  return String(value).replace(/\B(?=(?:\d{3})+$)/gu, ",");
+}
+
+function capitalised(note: string): string {
+  const sentence = `${note.charAt(0).toUpperCase()}${note.slice(1)}`;
+  return sentence.endsWith(".") ? sentence : `${sentence}.`;
+}
