@@ -112,10 +112,10 @@ async function withdraw(context: Context, request: AttachRequest, failed: { read
     await work().catch((error: unknown) => left.push(toFailure(error).message));
   };
   // A runtime sends DEL after a failed ADD. It also waits for the undo of an ADD that was interrupted.
-  if (failed.isAddTried) await attempt(() => callShim(world, settings, { verb: "DEL", pod, conf: request.conf }));
+  const first = toFailure(failed.cause);
+  if (failed.isAddTried && first.code !== "shim-missing") await attempt(() => callShim(world, settings, { verb: "DEL", pod, conf: request.conf }));
   await attempt(() => removePodFile(settings.directory, pod));
   await attempt(() => removeNetns(world, pod.netns));
-  const first = toFailure(failed.cause);
   if (left.length === 0) return first;
   return new CommandFailure(first.code, `${first.message}. Cleaning up failed too: ${left.join("; ")}`, {
     remedy: `levee detach ${podText(pod)}`, exitCode: first.exitCode, cause: first,

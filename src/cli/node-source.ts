@@ -1,9 +1,9 @@
-import { readJournalOnly } from "../state/read-only.ts";
+import { readJournalOnly, type JournalReading } from "../state/read-only.ts";
 import type { AttachmentsAnswer, LeaksAnswer, TimelineAnswer } from "../wire/node-view.ts";
 import { isUnreachable } from "./ask.ts";
 import { ask, type Context } from "./context.ts";
 import { attachmentsOnDisk, leaksOnDisk, timelineOnDisk } from "./disk-view.ts";
-import { toFailure } from "./failure.ts";
+import { CommandFailure, toFailure } from "./failure.ts";
 import type { PodKey } from "./names.ts";
 
 /** An answer and where it is from: a dead daemon must not keep anybody from seeing what is on the node. */
@@ -12,10 +12,8 @@ export interface Sourced<T> {
   readonly answer: T;
 }
 
-type Journal = Awaited<ReturnType<typeof readJournalOnly>>;
-
 export function readAttachments(context: Context, source?: "daemon" | "disk"): Promise<Sourced<AttachmentsAnswer>> {
-  const fromDisk = (journal: Journal): AttachmentsAnswer => attachmentsOnDisk(journal);
+  const fromDisk = (journal: JournalReading): AttachmentsAnswer => attachmentsOnDisk(journal);
   return source === "disk" ? readDisk(context, fromDisk) : daemonOrDisk(context, () => ask(context, { ask: "attachments" }), fromDisk);
 }
 
@@ -27,7 +25,7 @@ export function readTimeline(context: Context, pod: PodKey): Promise<Sourced<Tim
   return daemonOrDisk(context, () => ask(context, { ask: "timeline", ...pod }), (journal) => timelineOnDisk(journal, pod));
 }
 
-async function daemonOrDisk<T>(context: Context, fromDaemon: () => Promise<T>, fromDisk: (journal: Journal) => T): Promise<Sourced<T>> {
+async function daemonOrDisk<T>(context: Context, fromDaemon: () => Promise<T>, fromDisk: (journal: JournalReading) => T): Promise<Sourced<T>> {
   try {
     return { source: "daemon", answer: await fromDaemon() };
   } catch (error) {
@@ -43,6 +41,8 @@ async function daemonOrDisk<T>(context: Context, fromDaemon: () => Promise<T>, f
   }
 }
 
-async function readDisk<T>(context: Context, fromDisk: (journal: Journal) => T): Promise<Sourced<T>> {
-  return { source: "disk", answer: fromDisk(await readJournalOnly(context.settings.stateDir)) };
+async function readDisk<T>(context: Context, fromDisk: (journal: JournalReading) => T): Promise<Sourced<T>> {
+  const journal = await readJournalOnly(context.settings.stateDir);
+  if (!journal.exists) throw new CommandFailure("state-missing", "there is none, so no daemon has run on that folder");
+  return { source: "disk", answer: fromDisk(journal) };
 }

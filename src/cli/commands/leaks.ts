@@ -46,5 +46,8 @@ function leakTable(answer: LeaksAnswer, nowMs: number, isWide: boolean): string 
 }
 
 function quarantineTable(answer: LeaksAnswer, nowMs: number): string {
-  return renderTable(["FILE", "REASON", "AGE"], answer.quarantined.map((record) => [record.file, record.reason, ageText(nowMs - record.sinceWallMs)]));
+  return renderTable(["FILE", "REASON", "AGE"], answer.quarantined.map((record) => [
+    // Read from disk, a record that nobody has put aside yet has no time.
+    record.file, record.reason, record.sinceWallMs === 0 ? "" : ageText(nowMs - record.sinceWallMs),
+  ]));
 }

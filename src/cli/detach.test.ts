@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import type { AttachmentView } from "../wire/node-view.ts";
+import { encodeFrame } from "../wire/frame.ts";
+import { attach, splitNetworks } from "./attach.ts";
+import { attachedPods, detach, detachEach } from "./detach.ts";
+import { FakeShim } from "./fake-shim.fixture.ts";
+import { netnsName, parseNetworks, type PodKey } from "./names.ts";
+import { addNetns, netnsExists, removeNetns } from "./netns.ts";
+import { podFilePath } from "./pod-file.ts";
+
+const pod = { namespace: "default", name: `d${process.pid}` };
+const other = { namespace: "shop", name: `d${process.pid}` };
+let shim: FakeShim;
+let server: Server | undefined;
+
+beforeEach(() => {
+  shim = new FakeShim();
+});
+afterEach(async () => {
+  server?.close();
+  server = undefined;
+  for (const key of [pod, other]) await removeNetns(shim.context().world, netnsName(key));
+  shim.remove();
+});
+
+function attachPod(key: PodKey): ReturnType<typeof attach> {
+  return attach(shim.context(), { pod: key, ...splitNetworks(parseNetworks("lan", key.namespace), undefined), conf: "{}" });
+}
+
+describe("detach", () => {
+  test("runs DEL with the IDs of the attach, then removes namespace and file", async () => {
+    const attached = await attachPod(pod);
+    expect(await detach(shim.context(), pod, "{conf}")).toEqual({ ...pod, wasAttached: true });
+    const del = shim.calls()[1];
+    expect(del).toMatchObject({ verb: "DEL", conf: "{conf}", env: { CNI_CONTAINERID: attached.containerId, CNI_NETNS: attached.netns, CNI_IFNAME: "eth0" } });
+    expect(netnsExists(netnsName(pod))).toBe(false);
+    expect(existsSync(podFilePath(shim.context().settings.directory, pod))).toBe(false);
+  });
+
+  test("is content when there is nothing to detach", async () => {
+    expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: false });
+    expect(shim.calls()).toEqual([]);
+  });
+
+  test("can be repeated, and works when the namespace is gone already", async () => {
+    await attachPod(pod);
+    await removeNetns(shim.context().world, netnsName(pod));
+    expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: true });
+    expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: false });
+  });
+
+  test("keeps namespace and file when DEL fails, so that it can be repeated", async () => {
+    await attachPod(pod);
+    shim.behave({ del: `echo '{"code":11,"msg":"busy"}'; exit 1` });
+    await expect(detach(shim.context(), pod, "{}")).rejects.toMatchObject({ message: `Cannot detach default/${pod.name}: busy` });
+    expect(netnsExists(netnsName(pod))).toBe(true);
+    shim.behave({});
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
+  });
+
+  test("does not touch a pod file that somebody else wrote", async () => {
+    const path = podFilePath(shim.context().settings.directory, pod);
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, "kind: Pod\n");
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: false });
+    expect(readFileSync(path, "utf8")).toBe("kind: Pod\n");
+  });
+
+  test("does not take a namespace from a pod file into a path of its own choice", async () => {
+    const path = podFilePath(shim.context().settings.directory, pod);
+    mkdirSync(join(path, ".."), { recursive: true });
+    const annotations = `    levee.dev/container-id: ${"a".repeat(64)}\n    levee.dev/netns: levee-/../../etc\n`;
+    writeFileSync(path, `metadata:\n  name: ${pod.name}\n  namespace: default\n  annotations:\n${annotations}`);
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: false });
+    expect(shim.calls()).toEqual([]);
+  });
+});
+
+describe("detach of a namespace whose pod file was never written", () => {
+  test("removes it without a daemon", async () => {
+    await addNetns(shim.context().world, netnsName(pod));
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
+    expect(netnsExists(netnsName(pod))).toBe(false);
+  });
+
+  test("runs DEL for the container the daemon knows there, and for no other", async () => {
+    await addNetns(shim.context().world, netnsName(pod));
+    const mine: AttachmentView = { namespace: "default", pod: pod.name, uid: "u", containerId: "c".repeat(64), netns: `/var/run/netns/${netnsName(pod)}`, phase: "attached", sinceWallMs: 0, networks: [] };
+    const elsewhere = { ...mine, containerId: "e".repeat(64), netns: "/var/run/netns/cni-1" };
+    mkdirSync(shim.context().settings.socketDir);
+    server = createServer((socket) => socket.on("data", () => socket.write(encodeFrame("ANSWER", [["answer", JSON.stringify({ answer: { attachments: [mine, elsewhere] } })]]))));
+    await new Promise<void>((resolve) => void server?.listen(join(shim.context().settings.socketDir, "levee.sock"), resolve));
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
+    expect(shim.calls().map(({ env }) => env["CNI_CONTAINERID"])).toEqual([mine.containerId]);
+  });
+});
+
+describe("detachEach", () => {
+  test("goes on after a failure and reports both", async () => {
+    await attachPod(pod);
+    await attachPod(other);
+    expect(await attachedPods(shim.context())).toEqual([pod, other]);
+    shim.behave({ del: `case "$CNI_ARGS" in *NAMESPACE=default*) echo '{"code":11,"msg":"busy"}'; exit 1;; esac` });
+    const { done, failed } = await detachEach(shim.context(), [pod, other], "{}");
+    expect(done).toEqual([{ ...other, wasAttached: true }]);
+    expect(failed.map(({ message }) => message)).toEqual([`Cannot detach default/${pod.name}: busy`]);
+    expect(await attachedPods(shim.context())).toEqual([pod]);
+  });
+
+  test("attachedPods of a directory that does not exist are none", async () => {
+    expect(await attachedPods(shim.context())).toEqual([]);
+  });
+});
