@@ -3,7 +3,16 @@
  * A part whose inputs are unchanged is left alone. `bun scripts/build.ts [--shim-only]`
  */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { elfProblem } from "./build/elf.ts";
 import { inputsHash } from "./build/inputs.ts";
@@ -54,10 +63,14 @@ export function build(options: { readonly shimOnly: boolean }): void {
       continue;
     }
     const startedMs = performance.now();
-    // Built beside and renamed into place: a running program cannot be written over.
-    const fresh = `${part.output}.new`;
-    part.build(fresh);
-    renameSync(fresh, part.output);
+    // Built beside and renamed into place: a running program cannot be written over, and two builds may meet.
+    const fresh = `${part.output}.${process.pid}`;
+    try {
+      part.build(fresh);
+      renameSync(fresh, part.output);
+    } finally {
+      rmSync(fresh, { force: true });
+    }
     writeFileSync(recordFile, `${JSON.stringify({ ...readRecord(), [part.name]: hash }, undefined, 2)}\n`);
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
     console.log(`${part.name}: built in ${seconds} s, ${statSync(part.output).size} bytes`);
@@ -85,6 +98,8 @@ function buildLevee(to: string): void {
   // A daemon must not pick up a .env or bunfig.toml from wherever it happens to be started.
   const fixed = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig", "src/main.ts", "--outfile", to];
   const { status } = spawnSync(bun(), [...args, ...fixed], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+  // The program carries its source map inside; the copy beside it is of no use.
+  rmSync(`${to}.map`, { force: true });
   if (status !== 0) throw new Error(`Cannot build levee: bun ended with ${status ?? "a signal"}`);
 }
 
