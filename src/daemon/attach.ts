@@ -24,8 +24,8 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
   try {
     const results = await runChains(call, record, ports);
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
-    await ports.journal.commit(record.token, results);
-    await ports.mirror.write(ports.journal.findByToken(record.token) ?? record);
+    // Multus' copy is only for going back to it, so it is written beside the commit, not before or after.
+    await Promise.all([ports.journal.commit(record.token, results), ports.mirror.write({ ...record, results })]);
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
     return { output, delivered: (printed) => delivered(record, printed, ports) };
   } catch (thrown) {
@@ -42,8 +42,8 @@ export function committedAnswer(record: AttachmentRecord, ports: Ports): Answer 
 /** Undoes by the same shim, before the runtime hears of the failure. A lost shim's work is left to recovery. */
 export async function giveUp(call: Call, record: AttachmentRecord, error: LeveeError, ports: Ports): Promise<LeveeError> {
   if (!call.hand.isLost) {
+    await noteUndoing(record, error, ports);
     try {
-      await ports.journal.undoing(record.token, { code: error.code, cniCode: error.cniCode, message: error.message, details: error.details });
       const current = ports.journal.findByToken(record.token) ?? record;
       await undoRecord(call.hand, current, { path: call.header.netns, identity: call.header.netnsIdentity }, ports);
       return error;
@@ -53,6 +53,14 @@ export async function giveUp(call: Call, record: AttachmentRecord, error: LeveeE
   }
   ports.recovery.lost(record.token, call.hand.identity);
   return error;
+}
+
+/** Lets a restarted daemon answer with the first failure. A full disk must not keep the undo itself from happening. */
+async function noteUndoing(record: AttachmentRecord, error: LeveeError, ports: Ports): Promise<void> {
+  const failure = { code: error.code, cniCode: error.cniCode, message: error.message, details: error.details };
+  await ports.journal.undoing(record.token, failure).catch((thrown: unknown) => {
+    ports.logger.warn("The reason of an undo could not be written down", { container: record.containerId, reason: toLeveeError(thrown, "Journal").message });
+  });
 }
 
 async function runChains(call: Call, record: AttachmentRecord, ports: Ports): Promise<readonly JsonText[]> {

@@ -10,6 +10,9 @@ import type { ServerConnection } from "./server-connection.ts";
 
 /** What the runtime gave the shim is bounded there too; a larger one means a broken peer. */
 const configBytesMax = 262_144;
+const configMsMax = 5_000;
+/** No call may claim more than this, whatever its shim says: runtimes give up after four minutes. */
+const budgetMsMax = 240_000;
 
 export interface CallOptions {
   readonly connection: ServerConnection;
@@ -41,8 +44,8 @@ export class Call {
     this.resumed = options.resumed;
     this.#connection = connection;
     this.#clock = clock;
-    this.#endsMs = clock.monotonicMs() + header.budgetMs;
-    this.hand = new Hand(connection, header.hand, { isResident: false, cniPath: header.cniPath });
+    this.#endsMs = clock.monotonicMs() + Math.min(header.budgetMs, budgetMsMax);
+    this.hand = new Hand(connection, header.hand, { clock, isResident: false, cniPath: header.cniPath });
     connection.closed.addEventListener("abort", () => this.cancel(connection.closed.reason as Error), { once: true });
     connection.handOver((frame) => this.#take(frame));
   }
@@ -75,7 +78,9 @@ export class Call {
     if (this.header.configLength > configBytesMax) {
       throw new LeveeError("config-invalid", `Cannot take a configuration of ${this.header.configLength} bytes: the limit is ${configBytesMax}`);
     }
-    const bytes = await this.#await<Uint8Array>((waiter) => (this.#config = waiter), encodeFrame("GO", []));
+    // A shim that has its configuration in memory and does not send it would hold the call's slot.
+    const cancel = this.#clock.after(configMsMax, () => this.refuse(new LeveeError("protocol-violated", `The configuration did not come within ${configMsMax} ms`)));
+    const bytes = await this.#await<Uint8Array>((waiter) => (this.#config = waiter), encodeFrame("GO", [])).finally(cancel);
     const text = asJsonText(bytes, "the network configuration on stdin");
     const stated = memberText(text, "cniVersion");
     const cniVersion: unknown = stated === undefined ? undefined : JSON.parse(stated);
@@ -90,6 +95,11 @@ export class Call {
 
   bye(): void {
     this.#connection.endWith(encodeFrame("BYE", []));
+  }
+
+  /** Ends without a word; the shim takes that for a lost daemon and comes back, or leaves a note. */
+  hangUp(): void {
+    this.#connection.close();
   }
 
   refuse(error: LeveeError): void {

@@ -53,7 +53,7 @@ function startCall(connection: ServerConnection, first: Frame, reception: Recept
 
 function takeResident(connection: ServerConnection, first: Frame, reception: Reception): void {
   const { ports, software } = reception;
-  const hand = new Hand(connection, readHandIdentity(first), { isResident: true, cniPath: textField(first, "cni_path") ?? "" });
+  const hand = new Hand(connection, readHandIdentity(first), { clock: ports.clock, isResident: true, cniPath: textField(first, "cni_path") ?? "" });
   connection.handOver((frame) => {
     if (frame.type !== "OUTCOME") throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
     hand.settle(frame);

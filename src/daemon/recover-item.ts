@@ -21,6 +21,7 @@ export async function recoverRecord(hand: Hand, token: string, options: RecoverO
   const { ports, suspects, signal } = options;
   const seen = ports.journal.findByToken(token);
   if (seen === undefined) return true;
+  if (ports.turns.isBusy(seen.containerId)) return false;
   using _turn = await ports.turns.take(seen.containerId, holder, signal);
   const before = ports.journal.findByToken(token);
   if (before === undefined || isSettled(before)) return true;
@@ -38,6 +39,7 @@ export async function recoverRecord(hand: Hand, token: string, options: RecoverO
 /** Carries out a DEL that the runtime made while the daemon was away. */
 export async function recoverOfflineDelete(hand: Hand, request: OfflineDelete, options: RecoverOptions): Promise<boolean> {
   const { ports, suspects, signal } = options;
+  if (ports.turns.isBusy(request.containerId)) return false;
   using _turn = await ports.turns.take(request.containerId, holder, signal);
   if (!(await ports.offline.has(request.name))) return true;
   const record = ports.journal.find({ containerId: request.containerId, ifname: request.ifname });

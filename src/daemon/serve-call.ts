@@ -50,14 +50,19 @@ function dispatch(call: Call, request: CniRequest, ports: Ports): Promise<Answer
 }
 
 async function deliver(call: Call, answer: Answer, ports: Ports): Promise<void> {
-  let printed = false;
+  const printed = await call.finish(0, answer.output).catch((thrown: unknown) => {
+    if (call.hand.isLost) return false;
+    throw thrown;
+  });
+  if (answer.delivered === undefined) return;
+  if (!printed) ports.logger.warn("The runtime did not take a result; the attachment is undone", { container: call.header.containerId });
   try {
-    printed = await call.finish(0, answer.output);
+    await answer.delivered(printed);
   } catch (thrown) {
-    if (!call.hand.isLost) throw thrown;
+    // Without BYE the shim leaves a durable note instead, so the acknowledgement is late but not lost.
+    ports.logger.error("An acknowledgement could not be written down", { container: call.header.containerId, reason: toLeveeError(thrown, "Journal").message });
+    call.hangUp();
   }
-  await answer.delivered?.(printed);
-  if (!printed && answer.delivered !== undefined) ports.logger.warn("The runtime did not take a result; the attachment is undone", { container: call.header.containerId });
 }
 
 /** A DEL that cannot be served now, and an ADD that only its shim can undo, are the shim's to finish; the rest is an answer. */

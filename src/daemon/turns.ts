@@ -26,6 +26,11 @@ export class Turns {
     return this.#queue({ containerId: undefined, holder, signal });
   }
 
+  /** Whether somebody holds or waits for this container, so that background work need not queue behind a call. */
+  isBusy(containerId: ContainerId): boolean {
+    return this.#alone || this.#active.has(containerId) || this.#waiting.some((waiting) => waiting.containerId === undefined || waiting.containerId === containerId);
+  }
+
   /** Asks an ADD that holds this container to stop, so that a DEL need not wait for its end. */
   cancelAdd(containerId: ContainerId): void {
     const reason = new LeveeError("cancelled", "The attachment was given up as the runtime asked to delete the container");

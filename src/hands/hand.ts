@@ -1,4 +1,5 @@
 import type { NetnsPath } from "../base/brand.ts";
+import type { Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
 import { encodeFrame, numberField, required, type Frame } from "../wire/frame.ts";
@@ -19,7 +20,13 @@ export interface HandChannel {
   send(frame: Uint8Array): void;
   /** Aborted when the peer is gone or the connection is closed. */
   readonly closed: AbortSignal;
+  close(): void;
 }
+
+/** A hand that has not answered this long after an order's own limit is stuck; cutting it off is the only way to go on. */
+const stuckMs = 10_000;
+/** For orders that have no limit of their own and take no time. */
+const quickMs = 5_000;
 
 /** Orders that are not a step of a journalled plan get numbers from here up, so the two never meet in a RESUME. */
 const unplannedStepMin = 1_000_000;
@@ -31,11 +38,13 @@ export class Hand {
   /** Where plugins are looked for when a record does not say. */
   readonly cniPath: string;
   readonly #channel: HandChannel;
+  readonly #clock: Clock;
   readonly #waiting = new Map<number, Waiter>();
   #nextStep = unplannedStepMin;
 
-  constructor(channel: HandChannel, identity: HandIdentity, options: { isResident: boolean; cniPath: string }) {
+  constructor(channel: HandChannel, identity: HandIdentity, options: { clock: Clock; isResident: boolean; cniPath: string }) {
     this.#channel = channel;
+    this.#clock = options.clock;
     this.identity = identity;
     this.isResident = options.isResident;
     this.cniPath = options.cniPath;
@@ -56,17 +65,17 @@ export class Hand {
   }
 
   run(order: RunOrder, step: number = this.#unplanned()): Promise<Outcome> {
-    return this.#ask(step, encodeRun(step, order));
+    return this.#ask(step, encodeRun(step, order), order.timeoutMs);
   }
 
   routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.#unplanned()): Promise<Outcome> {
-    return this.#ask(step, encodeRoutes(step, netns, ops));
+    return this.#ask(step, encodeRoutes(step, netns, ops), quickMs);
   }
 
   /** What each path leads to now; undefined where there is nothing. */
   async stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> {
     const step = this.#unplanned();
-    const outcome = await this.#ask(step, encodeStat(step, paths));
+    const outcome = await this.#ask(step, encodeStat(step, paths), quickMs);
     if (outcome.failure !== undefined || outcome.found.length !== paths.length) {
       throw new LeveeError("protocol-violated", `Cannot look at ${paths.join(", ")}: ${outcome.message || "the hand answered for another number of paths"}`);
     }
@@ -76,7 +85,7 @@ export class Hand {
   /** Makes sure that nothing of a lost hand is running any more. */
   async reap(lost: ProcessIdentity, timeoutMs: number): Promise<"empty" | "alive" | "timeout"> {
     const step = this.#unplanned();
-    const outcome = await this.#ask(step, encodeReap(step, lost, timeoutMs));
+    const outcome = await this.#ask(step, encodeReap(step, lost, timeoutMs), timeoutMs);
     if (outcome.alive) return "alive";
     return outcome.failure === undefined ? "empty" : "timeout";
   }
@@ -92,13 +101,15 @@ export class Hand {
     const waiter = this.#waiting.get(step);
     if (waiter === undefined) throw new LeveeError("protocol-violated", `Cannot use an outcome nobody asked for: its step is ${step}`);
     this.#waiting.delete(step);
+    waiter.stopTimer();
     waiter.resolve(readOutcome(frame));
   }
 
-  #ask(step: number, frame: Uint8Array): Promise<Outcome> {
+  #ask(step: number, frame: Uint8Array, limitMs: number): Promise<Outcome> {
     if (this.isLost) return Promise.reject(this.#lostError());
     return new Promise((resolve, reject) => {
-      this.#waiting.set(step, { resolve, reject });
+      const stopTimer = this.#clock.after(limitMs + stuckMs, () => this.#channel.close());
+      this.#waiting.set(step, { resolve, reject, stopTimer });
       this.#channel.send(frame);
     });
   }
@@ -110,7 +121,10 @@ export class Hand {
   #loseAll(): void {
     const waiters = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const waiter of waiters) waiter.reject(this.#lostError());
+    for (const waiter of waiters) {
+      waiter.stopTimer();
+      waiter.reject(this.#lostError());
+    }
   }
 
   #lostError(): LeveeError {
@@ -121,4 +135,5 @@ export class Hand {
 interface Waiter {
   resolve(outcome: Outcome): void;
   reject(error: Error): void;
+  stopTimer(): void;
 }

@@ -31,28 +31,39 @@ export async function gc(call: Call, ports: Ports): Promise<Answer> {
   const late = (): LeveeError => new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneMsMax} ms`);
   using limit = deadline(ports.clock, aloneMsMax, late, call.signal);
   using _alone = await ports.turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
-  const errors = [...(await detachDead(call, conf, ports)), ...(await tellNetworks(call, conf, ports))];
+  await detachDead(call, conf, ports);
+  const errors = await tellNetworks(call, conf, ports);
   if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
   if (errors.length > 1) throw new LeveeError("delegate-failed", `Garbage collection failed for ${errors.length} networks: ${errors.map((error) => error.message).join("; ")}`);
   return silence;
 }
 
-async function detachDead(call: Call, conf: NetConf, ports: Ports): Promise<readonly LeveeError[]> {
+async function detachDead(call: Call, conf: NetConf, ports: Ports): Promise<void> {
   const valid = new Set(conf.validAttachments.map((attachment) => `${attachment.containerID}/${attachment.ifname}`));
-  const unknown = ports.journal.all().filter((record) => record.phase === "acknowledged" && !valid.has(`${record.containerId}/${record.ifname}`));
-  const paths = unknown.map((record) => record.netns.path);
-  const identities = paths.length === 0 ? [] : await call.hand.stat(paths.map((path) => (path === "" ? "/nonexistent" : path)));
-  const dead = unknown.filter((record, index) => isDead(record, { path: paths[index] ?? "", identity: identities[index] }, ports));
+  const settled = ports.journal.all().filter((record) => record.phase === "acknowledged");
+  const known = settled.filter((record) => valid.has(`${record.containerId}/${record.ifname}`));
+  const unknown = settled.filter((record) => !known.includes(record));
+  if (unknown.length === 0) return;
+  await proveSight(call, known, ports);
+  const alive = await livingNetns(call, unknown, ports);
+  const dead = unknown.filter((record) => !alive.has(record) && !record.chains.some((chain) => chain.disableGC));
   const limit = Math.max(detachesMax, Math.floor(ports.journal.all().length * detachesShare));
   if (unknown.length > dead.length || dead.length > limit) {
     ports.logger.warn("The runtime does not know some attachments; those still alive, and those over the limit, are left alone", { unknown: unknown.length, dead: dead.length, limit });
   }
   for (const record of dead.slice(0, limit)) await undoRecord(call.hand, record, { path: "", identity: undefined }, ports);
-  return [];
 }
 
-function isDead(record: AttachmentRecord, now: { path: string; identity: AttachmentRecord["netns"]["identity"] }, ports: Ports): boolean {
-  return !record.chains.some((chain) => chain.disableGC) && netnsToPass(record, now, ports.bootId) === "";
+/** A hand that sees none of the namespaces known to be alive looks into the wrong mount namespace: to it all are dead. */
+async function proveSight(call: Call, known: readonly AttachmentRecord[], ports: Ports): Promise<void> {
+  if (known.length === 0 || (await livingNetns(call, known, ports)).size > 0) return;
+  throw new LeveeError("try-later", `Cannot tell living network namespaces from dead ones: of ${known.length} that the runtime calls valid, none can be seen`);
+}
+
+async function livingNetns(call: Call, records: readonly AttachmentRecord[], ports: Ports): Promise<ReadonlySet<AttachmentRecord>> {
+  const withPath = records.filter((record) => record.netns.path !== "");
+  const identities = withPath.length === 0 ? [] : await call.hand.stat(withPath.map((record) => record.netns.path));
+  return new Set(withPath.filter((record, index) => netnsToPass(record, { path: record.netns.path, identity: identities[index] }, ports.bootId) !== ""));
 }
 
 /** Every network of the journal and the primary one, each with the attachments that are valid on it. */

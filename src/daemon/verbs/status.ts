@@ -1,5 +1,5 @@
 import type { ContainerId, IfName, NetworkName } from "../../base/brand.ts";
-import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import { errorCatalogue, LeveeError, toLeveeError } from "../../base/errors.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { supportsVerb } from "../../cni/cni-version.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
@@ -21,14 +21,19 @@ const statusMsMax = 2_000;
  */
 export async function status(call: Call, ports: Ports): Promise<Answer> {
   const conf = effectiveNetConf(await call.config(), ports.config);
-  const source = await primaryNetwork(conf, ports.view).catch((thrown: unknown) => {
-    const error = toLeveeError(thrown, "Cannot find the primary network");
-    throw error.code === "not-ready" ? error : new LeveeError("not-ready", error.message, { cause: thrown });
-  });
+  const source = await primaryNetwork(conf, ports.view).catch(asNotReady);
   if (supportsVerb(source.conf.cniVersion, "STATUS")) {
-    await runForNetwork(call.hand, "STATUS", networkChain(source.network, source.conf), networkPlace(call, ports, statusMsMax));
+    await runForNetwork(call.hand, "STATUS", networkChain(source.network, source.conf), networkPlace(call, ports, statusMsMax)).catch(asNotReady);
   }
   return silence;
+}
+
+/** A plugin's own code (50, 51) goes through; whatever else keeps the primary from working is "not available". */
+function asNotReady(thrown: unknown): never {
+  const error = toLeveeError(thrown, "Cannot ask the primary network");
+  const isOwn = error.code === "delegate-failed" && error.cniCode !== errorCatalogue["delegate-failed"].cni;
+  if (isOwn || error.code === "not-ready" || error.code === "hand-lost") throw error;
+  throw new LeveeError("not-ready", error.message, { cause: thrown, details: error.details });
 }
 
 /** A chain that belongs to no attachment: for verbs that ask about a network as a whole. */

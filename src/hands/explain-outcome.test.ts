@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { explainOutcome } from "./explain-outcome.ts";
+import { outcome } from "./outcome.fixture.ts";
+
+const context = { verb: "ADD", network: "default/lan", ifname: "net1", plugin: "bridge", timeoutMs: 25_000 };
+
+test("explainOutcome has nothing to say of a success", () => {
+  expect(explainOutcome(outcome(), context)).toBeUndefined();
+});
+
+test("explainOutcome passes the plugin's own code, message and details on, prefixed by network and interface", () => {
+  const stdout = Buffer.from('{"cniVersion":"1.0.0","code":11,"msg":"no address left","details":"range 10.0.0.0/24"}');
+  expect(explainOutcome(outcome({ exitCode: 1, stdout }), context)).toMatchObject({
+    cniCode: 11,
+    message: "default/lan (net1): no address left",
+    details: "range 10.0.0.0/24",
+  });
+});
+
+test("explainOutcome gives stderr as details when the plugin left no CNI error", () => {
+  expect(explainOutcome(outcome({ exitCode: 2, stderr: "panic: oh\n", stdout: Buffer.from("junk") }), context)).toMatchObject({
+    code: "delegate-failed",
+    message: "default/lan (net1): bridge failed with exit code 2 and no CNI error",
+    details: "panic: oh",
+  });
+});
+
+test("explainOutcome names a timeout and its limit", () => {
+  expect(explainOutcome(outcome({ exitCode: undefined, signal: 9, timedOut: true }), context)).toMatchObject({
+    code: "delegate-timeout",
+    message: expect.stringContaining("ran past its 25000 ms"),
+  });
+});
+
+test("explainOutcome names the OOM killer only when a kill was counted", () => {
+  const killed = { exitCode: undefined, signal: 9 };
+  expect(explainOutcome(outcome({ ...killed, oomCgroup: 1, cgroupLimit: 1_048_576 }), context)).toMatchObject({
+    code: "delegate-oom",
+    message: expect.stringContaining("its cgroup may use 1048576 bytes"),
+  });
+  expect(explainOutcome(outcome(killed), context)).toMatchObject({ code: "delegate-failed", message: expect.stringContaining("signal 9") });
+});
+
+test("explainOutcome tells a missing program from one that could not be run", () => {
+  expect(explainOutcome(outcome({ exitCode: undefined, failure: "missing", message: "bridge is not in /opt/cni/bin" }), context)).toMatchObject({
+    code: "delegate-missing",
+    message: "default/lan (net1): Cannot run bridge for ADD: bridge is not in /opt/cni/bin",
+  });
+  expect(explainOutcome(outcome({ exitCode: undefined, failure: "busy" }), context)).toMatchObject({ code: "delegate-failed", message: expect.stringContaining("busy") });
+});
