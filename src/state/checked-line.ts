@@ -96,7 +96,6 @@ function looksTorn(tail: Buffer, letter: LineLetter): boolean {
   if (text.length <= whole.length) return whole.startsWith(text);
   if (!text.startsWith(whole) || !/^[0-9a-f]{0,8}( |$)/.test(text.slice(whole.length))) return false;
   // The last byte of a complete line is the newline. A control character there is a damaged newline, elsewhere plain damage.
-  // eslint-disable-next-line no-control-regex
   return !/[\x00-\x1f]/.test(text) && goodLine(tail, { start: 0, end: end - 1 }, letter) === undefined;
 }
 
@@ -124,7 +123,12 @@ function* salvage(file: Buffer, range: Range, letter: LineLetter): Generator<Seg
   if (damagedFrom < range.end || range.end === range.start) yield damaged(file, damagedFrom, range.end);
 }
 
-function longestGood(file: Buffer, start: number, ends: readonly number[], letter: LineLetter): { line: GoodLine; end: number } | undefined {
+function longestGood(
+  file: Buffer,
+  start: number,
+  ends: readonly number[],
+  letter: LineLetter,
+): { line: GoodLine; end: number } | undefined {
   for (const end of ends) {
     const line = goodLine(file, { start, end }, letter);
     if (line !== undefined) return { line, end };

@@ -82,7 +82,13 @@ export async function loadIndex(path: string): Promise<LoadedIndex> {
     else applyLine(segment, ids, path);
     if (segment.kind === "line") goodBytes = segment.offset + segment.bytes;
   }
-  return { exists: true, ids, goodBytes, damaged, sound: damaged.length === 0 && goodBytes === file.length && endsCleanly(file) };
+  return {
+    exists: true,
+    ids,
+    goodBytes,
+    damaged,
+    sound: damaged.length === 0 && goodBytes === file.length && endsCleanly(file),
+  };
 }
 
 type Sign = "+" | "-";

@@ -4,8 +4,17 @@ import type { AttachmentRecord, RecordedFailure, StepRecord } from "./attachment
 import { countAt, flagAt, listAt, parseShape, shapeAt, textAt, timeAt, type Shape } from "./json-shape.ts";
 import type { LeakEntry, LeakRetry } from "./leak-ledger.ts";
 import {
-  chainsFromJson, failureFromJson, netnsFromJson, netnsToJson, podFromJson, recordFromJson, recordToJson, resultsFromJson, resultsToJson,
-  stepFromJson, stepToJson,
+  chainsFromJson,
+  failureFromJson,
+  netnsFromJson,
+  netnsToJson,
+  podFromJson,
+  recordFromJson,
+  recordToJson,
+  resultsFromJson,
+  resultsToJson,
+  stepFromJson,
+  stepToJson,
 } from "./record-json.ts";
 
 /** One line of the journal. A kind that is not in this list was written by a newer Levee. */
@@ -55,7 +64,9 @@ export function entryFromJson(json: string): JournalEntry {
   const kind = textAt(shape, "kind");
   const read = Object.hasOwn(readers, kind) ? readers[kind as EntryKind] : undefined;
   if (read !== undefined) return read(shape);
-  throw new LeveeError("state-newer", `Cannot read a journal record as its kind is unknown: ${kind}`, { details: `the unknown kind ${kind}` });
+  throw new LeveeError("state-newer", `Cannot read a journal record as its kind is unknown: ${kind}`, {
+    details: `the unknown kind ${kind}`,
+  });
 }
 
 const readers: { readonly [Kind in EntryKind]: (shape: Shape) => JournalEntry } = {
@@ -63,13 +74,29 @@ const readers: { readonly [Kind in EntryKind]: (shape: Shape) => JournalEntry } 
   "imported": () => ({ kind: "imported" }),
   "begin": (shape) => ({ kind: "begin", record: recordFromJson(shapeAt(shape, "record")) }),
   "step": (shape) => ({ kind: "step", token: textAt(shape, "token"), step: stepFromJson(shapeAt(shape, "step")) }),
-  "undoing": (shape) => ({ kind: "undoing", token: textAt(shape, "token"), failure: failureFromJson(shapeAt(shape, "failure")) }),
-  "commit": (shape) => ({ kind: "commit", token: textAt(shape, "token"), results: resultsFromJson(listAt(shape, "results")) }),
+  "undoing": (shape) => ({
+    kind: "undoing",
+    token: textAt(shape, "token"),
+    failure: failureFromJson(shapeAt(shape, "failure")),
+  }),
+  "commit": (shape) => ({
+    kind: "commit",
+    token: textAt(shape, "token"),
+    results: resultsFromJson(listAt(shape, "results")),
+  }),
   "acknowledge": (shape) => ({ kind: "acknowledge", token: textAt(shape, "token") }),
   "del-failed": (shape) => ({ kind: "del-failed", token: textAt(shape, "token"), reason: textAt(shape, "reason") }),
-  "removed": (shape) => ({ kind: "removed", token: textAt(shape, "token"), containerId: textAt(shape, "containerId") as ContainerId }),
+  "removed": (shape) => ({
+    kind: "removed",
+    token: textAt(shape, "token"),
+    containerId: textAt(shape, "containerId") as ContainerId,
+  }),
   "leak": (shape) => ({ kind: "leak", leak: leakFromJson(shapeAt(shape, "leak")) }),
-  "leak-retried": (shape) => ({ kind: "leak-retried", id: textAt(shape, "id"), retry: retryFromJson(shapeAt(shape, "retry")) }),
+  "leak-retried": (shape) => ({
+    kind: "leak-retried",
+    id: textAt(shape, "id"),
+    retry: retryFromJson(shapeAt(shape, "retry")),
+  }),
   "leak-resolved": (shape) => ({ kind: "leak-resolved", id: textAt(shape, "id") }),
 };
 
@@ -103,5 +130,9 @@ function leakFromJson(json: Shape): LeakEntry {
 }
 
 function retryFromJson(json: Shape): LeakRetry {
-  return { reason: textAt(json, "reason"), attempts: countAt(json, "attempts"), nextTryWallMs: timeAt(json, "nextTryWallMs") };
+  return {
+    reason: textAt(json, "reason"),
+    attempts: countAt(json, "attempts"),
+    nextTryWallMs: timeAt(json, "nextTryWallMs"),
+  };
 }

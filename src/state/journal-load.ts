@@ -64,7 +64,8 @@ function replay(file: Buffer, path: string): Omit<LoadedJournal, "exists"> {
 
 /** The entry of a line whose checksum is right, or what is wrong with it. A newer format stops everything: guessing could undo live pods. */
 function readEntry(line: GoodLine, path: string): JournalEntry | LeveeError {
-  if (line.version !== lineVersion) throw newer(path, line, `format version ${line.version}, this build reads version ${lineVersion}`);
+  if (line.version !== lineVersion)
+    throw newer(path, line, `format version ${line.version}, this build reads version ${lineVersion}`);
   try {
     return entryFromJson(line.body);
   } catch (cause) {

@@ -9,6 +9,7 @@ import { loadJournal, type LoadedJournal } from "./journal-load.ts";
 import type { JournalState } from "./journal-state.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import { LogFile, unwritable, type OpenLog } from "./log-file.ts";
+import { offlineFolderOf } from "./offline-records.ts";
 import { listQuarantine, putAside, type Evidence, type Quarantined } from "./quarantine.ts";
 import { Reserve } from "./reserve.ts";
 
@@ -66,6 +67,8 @@ async function prepareFolder(stateDir: string): Promise<void> {
   try {
     const created = await mkdir(stateDir, { recursive: true, mode: 0o700 });
     if (created !== undefined) await syncFolder(dirname(created));
+    // Before any shim needs it, so that the daemon can watch it.
+    await mkdir(offlineFolderOf(stateDir), { recursive: true, mode: 0o700 });
     // Left by a crash in the middle of a rewrite: the file beside it is the valid one.
     for (const name of ["journal.log.tmp", "containers.idx.tmp", "reserve.tmp", "probe.tmp", "probe"]) {
       await unlink(join(stateDir, name)).catch(ignoreMissing);
@@ -76,12 +79,19 @@ async function prepareFolder(stateDir: string): Promise<void> {
 }
 
 /** Copies everything damaged into quarantine. `stored` says whether all of it is safe there. */
-async function putDamageAside(options: JournalOptions, journal: LoadedJournal, index: LoadedIndex): Promise<{ found: Quarantined[]; stored: boolean }> {
+async function putDamageAside(
+  options: JournalOptions,
+  journal: LoadedJournal,
+  index: LoadedIndex,
+): Promise<{ found: Quarantined[]; stored: boolean }> {
   const found: Quarantined[] = [];
   let stored = true;
   for (const evidence of evidenceOf(journal, index, options.clock.wallMs())) {
     options.logger.error("A part of the state folder is damaged and was put aside", {
-      file: evidence.source, offset: evidence.offset, bytes: evidence.content.length, reason: evidence.reason,
+      file: evidence.source,
+      offset: evidence.offset,
+      bytes: evidence.content.length,
+      reason: evidence.reason,
     });
     try {
       found.push(await putAside(options.stateDir, evidence));
@@ -98,16 +108,23 @@ async function putDamageAside(options: JournalOptions, journal: LoadedJournal, i
 function evidenceOf(journal: LoadedJournal, index: LoadedIndex, foundWallMs: number): readonly Evidence[] {
   const parts: Evidence[] = [
     ...journal.damaged.map((part) => ({ ...part, source: "journal" as const, foundWallMs })),
-    ...index.damaged.map((part) => ({ ...part, source: "index" as const, reason: "its checksum is wrong", foundWallMs })),
+    ...index.damaged.map((part) => ({
+      ...part,
+      source: "index" as const,
+      reason: "its checksum is wrong",
+      foundWallMs,
+    })),
   ];
   const missing = missingReason(journal, index);
-  if (missing !== undefined) parts.push({ source: "journal", offset: 0, content: new Uint8Array(), reason: missing, foundWallMs });
+  if (missing !== undefined)
+    parts.push({ source: "journal", offset: 0, content: new Uint8Array(), reason: missing, foundWallMs });
   return parts;
 }
 
 /** A journal is born with its genesis, and before anything is in the index: otherwise it was cut, emptied or removed. */
 function missingReason(journal: LoadedJournal, index: LoadedIndex): string | undefined {
-  if (journal.exists) return journal.state.genesis === undefined ? "its first record, the genesis, is missing" : undefined;
+  if (journal.exists)
+    return journal.state.genesis === undefined ? "its first record, the genesis, is missing" : undefined;
   return index.ids.size > 0 ? "the journal is gone, its index is not" : undefined;
 }
 
@@ -123,7 +140,11 @@ function assemble(options: JournalOptions, journal: LoadedJournal, index: Loaded
 }
 
 /** Both files without damage, genesis first. Says whether that was done; only a journal without genesis cannot do without. */
-async function makeSound(parts: Parts, options: JournalOptions, loaded: { journal: LoadedJournal; index: LoadedIndex }): Promise<boolean> {
+async function makeSound(
+  parts: Parts,
+  options: JournalOptions,
+  loaded: { journal: LoadedJournal; index: LoadedIndex },
+): Promise<boolean> {
   const { journal, index } = loaded;
   const born = journal.state.genesis !== undefined;
   if (journal.sound && born && index.sound) {
@@ -131,7 +152,12 @@ async function makeSound(parts: Parts, options: JournalOptions, loaded: { journa
     return true;
   }
   if (!born) {
-    const genesis = { bootId: options.bootId, createdWallMs: options.clock.wallMs(), importDone: false, leaksDropped: 0 };
+    const genesis = {
+      bootId: options.bootId,
+      createdWallMs: options.clock.wallMs(),
+      importDone: false,
+      leaksDropped: 0,
+    };
     parts.state.apply({ kind: "genesis", genesis }, 0);
   }
   try {
@@ -139,14 +165,20 @@ async function makeSound(parts: Parts, options: JournalOptions, loaded: { journa
     return true;
   } catch (cause) {
     if (!journal.exists) throw unwritable(parts.log.path, cause);
-    options.logger.error("The damaged journal could not be rewritten; it goes on as it is", { path: parts.log.path, error: String(cause) });
+    options.logger.error("The damaged journal could not be rewritten; it goes on as it is", {
+      path: parts.log.path,
+      error: String(cause),
+    });
     return false;
   }
 }
 
 async function cutTorn(log: LogFile, journal: LoadedJournal, logger: Logger): Promise<void> {
   // Written by a daemon that died in the middle; nobody was told that it is safe, so nothing rests on it.
-  logger.info("Cut off the last record of the journal: it was not written to its end", { path: log.path, bytes: journal.tornBytes });
+  logger.info("Cut off the last record of the journal: it was not written to its end", {
+    path: log.path,
+    bytes: journal.tornBytes,
+  });
   await log.cutTail();
 }
 

@@ -103,19 +103,16 @@ export class JournalState {
   apply(entry: JournalEntry, bytes: number): void {
     switch (entry.kind) {
       case "genesis":
-        if (this.#genesis !== undefined) return;
-        this.#genesis = entry.genesis;
-        this.#leaks = new LeakLedger(entry.genesis.leaksDropped);
+        this.#isBorn(entry.genesis);
         return;
       case "imported":
-        if (this.#genesis !== undefined) this.#genesis = { ...this.#genesis, importDone: true };
+        this.#imported();
         return;
       case "begin":
         this.#begin(entry.record, bytes);
         return;
       case "removed":
-        this.#remove(entry.token);
-        if (!this.has(entry.containerId)) this.settle(entry.containerId);
+        this.#removed(entry);
         return;
       case "leak":
       case "leak-retried":
@@ -125,6 +122,22 @@ export class JournalState {
       default:
         this.#change(entry.token, bytes, (record) => changed(record, entry));
     }
+  }
+
+  #isBorn(genesis: Genesis): void {
+    // A second one is not ours; taking it would empty the ledger.
+    if (this.#genesis !== undefined) return;
+    this.#genesis = genesis;
+    this.#leaks = new LeakLedger(genesis.leaksDropped);
+  }
+
+  #imported(): void {
+    if (this.#genesis !== undefined) this.#genesis = { ...this.#genesis, importDone: true };
+  }
+
+  #removed({ token, containerId }: { readonly token: string; readonly containerId: ContainerId }): void {
+    this.#remove(token);
+    if (!this.has(containerId)) this.settle(containerId);
   }
 
   #begin(record: AttachmentRecord, bytes: number): void {

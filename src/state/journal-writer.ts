@@ -4,7 +4,8 @@ import { LeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { encodeLine } from "./checked-line.ts";
 import type { ContainerIndex } from "./container-index.ts";
-import { entryToJson, type EntryKind, type Genesis, type JournalEntry } from "./journal-entry.ts";
+import { durability, type Durability } from "./durability.ts";
+import { entryToJson, type Genesis, type JournalEntry } from "./journal-entry.ts";
 import type { JournalState } from "./journal-state.ts";
 import { isFull, unwritable, type LogFile } from "./log-file.ts";
 import type { Reserve } from "./reserve.ts";
@@ -125,10 +126,16 @@ export class JournalWriter {
     while (remaining.length > 0) {
       try {
         const bytes = Buffer.from(remaining.map(({ line }) => line).join(""));
-        await this.#parts.log.append(bytes, remaining.some(({ sync }) => sync));
+        await this.#parts.log.append(
+          bytes,
+          remaining.some(({ sync }) => sync),
+        );
       } catch (cause) {
         const kept = isFull(cause) ? await this.#makeRoom(remaining) : [];
-        this.#refuse(remaining.filter((pending) => !kept.includes(pending)), cause);
+        this.#refuse(
+          remaining.filter((pending) => !kept.includes(pending)),
+          cause,
+        );
         remaining = kept;
         continue;
       }
@@ -163,7 +170,9 @@ export class JournalWriter {
     const urgent = batch.filter((pending) => pending.urgent);
     if (urgent.length < batch.length) return urgent;
     if (!this.#parts.reserve.held) return [];
-    this.#parts.logger.warn("The disk is full: the reserve is used for deletes, new attachments are refused", { path: this.#parts.log.path });
+    this.#parts.logger.warn("The disk is full: the reserve is used for deletes, new attachments are refused", {
+      path: this.#parts.log.path,
+    });
     try {
       await this.#parts.reserve.release();
       return urgent;
@@ -208,13 +217,6 @@ export class JournalWriter {
   }
 }
 
-interface Durability {
-  /** Whether the caller may rely on it after a power cut, not only after a crash of the daemon. */
-  readonly sync: boolean;
-  /** Whether it may use the reserve: it belongs to an ending, or to an attachment that is already in use. */
-  readonly urgent: boolean;
-}
-
 interface Pending extends Durability {
   readonly entry: JournalEntry;
   readonly line: string;
@@ -223,21 +225,6 @@ interface Pending extends Durability {
   readonly reject: (error: LeveeError) => void;
 }
 
-const durability: Readonly<Record<EntryKind, Durability>> = {
-  "genesis": { sync: true, urgent: false },
-  "imported": { sync: true, urgent: false },
-  "begin": { sync: true, urgent: false },
-  "step": { sync: false, urgent: false },
-  "commit": { sync: true, urgent: false },
-  "undoing": { sync: false, urgent: true },
-  "acknowledge": { sync: false, urgent: true },
-  "del-failed": { sync: false, urgent: true },
-  "removed": { sync: false, urgent: true },
-  "leak": { sync: true, urgent: true },
-  "leak-retried": { sync: false, urgent: true },
-  "leak-resolved": { sync: false, urgent: true },
-};
-
 function containerOf({ entry }: Pending): ContainerId {
   if (entry.kind === "begin") return entry.record.containerId;
   if (entry.kind === "removed") return entry.containerId;
@@ -245,6 +232,7 @@ function containerOf({ entry }: Pending): ContainerId {
 }
 
 function genesisOf(state: JournalState): Genesis {
-  if (state.genesis === undefined) throw new LeveeError("internal", "Cannot rewrite a journal before its genesis is known");
+  if (state.genesis === undefined)
+    throw new LeveeError("internal", "Cannot rewrite a journal before its genesis is known");
   return state.genesis;
 }

@@ -7,8 +7,13 @@ import { aChain, aFolder, aRecord, attach, containerId, json, openIn, tokenOf } 
 describe("Journal", () => {
   test("keeps an attachment over a restart with every byte and every bit", async () => {
     const folder = await aFolder();
-    const hostile = json('{"a":"\\u0000\\n\\"L1 00000000 {}","__proto__":{"x":1},"big":9007199254740993,"k":1,"k":2,"\u2028":"\ud800"}');
-    const chain = aChain({ links: [{ ...aChain().links[0]!, stdin: hostile }], multus: { ...aChain().multus, capabilityArgs: JSON.parse('{"__proto__":"[]"}') } });
+    const hostile = json(
+      '{"a":"\\u0000\\n\\"L1 00000000 {}","__proto__":{"x":1},"big":9007199254740993,"k":1,"k":2,"\u2028":"\ud800"}',
+    );
+    const chain = aChain({
+      links: [{ ...aChain().links[0]!, stdin: hostile }],
+      multus: { ...aChain().multus, capabilityArgs: JSON.parse('{"__proto__":"[]"}') },
+    });
     const record = aRecord(1, { chains: [chain] });
     const journal = await openIn(folder);
     await attach(journal, record);
@@ -31,9 +36,12 @@ describe("Journal", () => {
     const journal = await openIn(folder);
     await journal.close();
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
-    for (const name of ["journal.log", "containers.idx", "reserve"]) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+    for (const name of ["journal.log", "containers.idx", "reserve"])
+      expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, "reserve"))).blocks * 512).toBeGreaterThanOrEqual(65_536);
-    expect(await readFile(join(folder, "journal.log"), "utf8")).toMatch(/^L1 [0-9a-f]{8} \{"kind":"genesis","genesis":\{"bootId"/);
+    expect(await readFile(join(folder, "journal.log"), "utf8")).toMatch(
+      /^L1 [0-9a-f]{8} \{"kind":"genesis","genesis":\{"bootId"/,
+    );
   });
 
   test("walks through the phases of an attachment", async () => {
@@ -75,7 +83,10 @@ describe("Journal", () => {
 
   test("begin refuses a second attachment of the same interface, also while the first is on its way", async () => {
     const journal = await openIn(await aFolder());
-    const both = await Promise.allSettled([journal.begin(aRecord(1)), journal.begin(aRecord(1, { token: tokenOf(2) }))]);
+    const both = await Promise.allSettled([
+      journal.begin(aRecord(1)),
+      journal.begin(aRecord(1, { token: tokenOf(2) })),
+    ]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     expect(journal.begin(aRecord(1, { token: tokenOf(3) }))).rejects.toMatchObject({ code: "interface-taken" });
     expect(journal.begin(aRecord(2, { token: tokenOf(1) }))).rejects.toMatchObject({ code: "internal" });
@@ -127,8 +138,19 @@ describe("Journal", () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
     const leak = {
-      id: "a1", containerId: containerId("gone"), ifname: "eth0" as IfName, pod: undefined, chains: [aChain()], results: [undefined],
-      netns: { path: "", identity: { device: 1n, inode: 2n } }, cniPath: "/bin", bootId: "b", reason: "busy", sinceWallMs: 1, attempts: 0, nextTryWallMs: 2,
+      id: "a1",
+      containerId: containerId("gone"),
+      ifname: "eth0" as IfName,
+      pod: undefined,
+      chains: [aChain()],
+      results: [undefined],
+      netns: { path: "", identity: { device: 1n, inode: 2n } },
+      cniPath: "/bin",
+      bootId: "b",
+      reason: "busy",
+      sinceWallMs: 1,
+      attempts: 0,
+      nextTryWallMs: 2,
     };
     await journal.leak(leak);
     await journal.leak({ ...leak, id: "a2", chains: [], results: [] });
@@ -139,7 +161,13 @@ describe("Journal", () => {
     await journal.close();
     const again = await openIn(folder);
     expect(again.leaks()).toHaveLength(1);
-    expect(again.findLeak(leak)).toMatchObject({ id: "a1", attempts: 1, reason: "still busy", netns: leak.netns, chains: leak.chains });
+    expect(again.findLeak(leak)).toMatchObject({
+      id: "a1",
+      attempts: 1,
+      reason: "still busy",
+      netns: leak.netns,
+      chains: leak.chains,
+    });
     expect(again.leaks()[0]!.nextTryWallMs).toBeGreaterThan(Date.now() + 40_000);
     await again.close();
   });

@@ -3,12 +3,20 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import type { ContainerId, JsonText, Namespace, PodName } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
-import { keyText, type AttachmentKey, type AttachmentRecord, type RecordedFailure, type StepRecord } from "./attachment-record.ts";
-import type { Genesis, JournalEntry } from "./journal-entry.ts";
+import {
+  keyText,
+  type AttachmentKey,
+  type AttachmentRecord,
+  type RecordedFailure,
+  type StepRecord,
+} from "./attachment-record.ts";
+import type { JournalEntry } from "./journal-entry.ts";
 import { openJournal, type JournalOptions, type OpenedJournal } from "./journal-open.ts";
+import { journalStats, type JournalStats } from "./journal-stats.ts";
 import { leakBackoffMs, type LeakEntry } from "./leak-ledger.ts";
 import { unwritable } from "./log-file.ts";
-import { importMultusCache, type ImportReport } from "./multus-cache.ts";
+import type { ImportReport } from "./multus-cache.ts";
+import { takeOverMultus } from "./multus-takeover.ts";
 import type { Quarantined } from "./quarantine.ts";
 
 export type { JournalOptions } from "./journal-open.ts";
@@ -32,7 +40,10 @@ export class Journal {
   /** The caller holds the state folder (`holdStateFolder`): two writers would destroy each other's lines. */
   static async open(options: JournalOptions): Promise<Journal> {
     const journal = new Journal(options, await openJournal(options));
-    await journal.#importOnce();
+    const { multusDir, clock, logger } = options;
+    if (multusDir !== undefined && journal.#importPending()) {
+      journal.#importReport = await takeOverMultus(journal, { multusDir, clock, logger });
+    }
     return journal;
   }
 
@@ -81,19 +92,7 @@ export class Journal {
   }
 
   stats(): JournalStats {
-    const { state, log, reserve, writer, quarantined } = this.#parts;
-    return {
-      genesis: state.genesis,
-      attachments: state.size,
-      leaks: state.leaks.all().length,
-      leaksDropped: state.leaks.dropped,
-      quarantined: quarantined.length,
-      orphans: state.orphans,
-      logBytes: log.size,
-      liveBytes: state.liveBytes,
-      reserveHeld: reserve.held,
-      ...writer.counts,
-    };
+    return journalStats(this.#parts);
   }
 
   // Writes, in the order of an attachment's life
@@ -102,10 +101,16 @@ export class Journal {
   async begin(record: AttachmentRecord): Promise<void> {
     const key = keyText(record);
     if (this.find(record) !== undefined || this.#beginning.has(key)) {
-      throw new LeveeError("interface-taken", `Cannot begin an attachment of ${record.ifname} as there is one: the container is ${record.containerId}`);
+      throw new LeveeError(
+        "interface-taken",
+        `Cannot begin an attachment of ${record.ifname} as there is one: the container is ${record.containerId}`,
+      );
     }
     if (this.findByToken(record.token) !== undefined) {
-      throw new LeveeError("internal", `Cannot begin an attachment under a token that is in use: it is ${record.token}`);
+      throw new LeveeError(
+        "internal",
+        `Cannot begin an attachment under a token that is in use: it is ${record.token}`,
+      );
     }
     this.#beginning.add(key);
     try {
@@ -149,16 +154,26 @@ export class Journal {
     await this.#parts.writer.submit({ kind: "removed", token, containerId: record.containerId });
   }
 
-  /** Nothing is left to do for a container whose record was lost: the next DEL of it is quick. Kept in memory and index only. */
+  /** Nothing is left to do for a container whose record was lost: the next DEL of it is quick. Not durable, and need not be. */
   async forget(containerId: ContainerId): Promise<void> {
-    this.#parts.state.settle(containerId);
-    await this.#parts.writer.exclusive(() => this.#parts.index.drop([containerId])).catch((cause: unknown) => {
-      this.#options.logger.warn("The index of containers could not be tidied", { error: String(cause) });
-    });
+    const { state, writer, index } = this.#parts;
+    state.settle(containerId);
+    await writer
+      .exclusive(() => index.drop([containerId]))
+      .catch((cause: unknown) => {
+        this.#options.logger.warn("The index of containers could not be tidied", { error: String(cause) });
+      });
   }
 
-  /** Resolves when synced. */
+  /** Containers that are ours although no record says what they have: their DEL takes the rebuild path. */
+  async suspect(ids: readonly ContainerId[]): Promise<void> {
+    const { state, writer, index } = this.#parts;
+    await writer.exclusive(() => index.add(ids.filter((id) => !state.has(id))));
+  }
+
+  /** Resolves when synced. One notice per lost attachment is enough, however often its DEL comes. */
   async leak(leak: LeakEntry): Promise<void> {
+    if (leak.chains.length === 0 && this.findLeak(leak)?.chains.length === 0) return;
     await this.#parts.writer.submit({ kind: "leak", leak });
   }
 
@@ -204,31 +219,12 @@ export class Journal {
 
   async #submitFor(token: string, entry: JournalEntry): Promise<void> {
     if (this.findByToken(token) === undefined) {
-      throw new LeveeError("internal", `Cannot write ${entry.kind} of an attachment that is not in the journal: its token is ${token}`);
+      throw new LeveeError(
+        "internal",
+        `Cannot write ${entry.kind} of an attachment that is not in the journal: its token is ${token}`,
+      );
     }
     await this.#parts.writer.submit(entry);
-  }
-
-  async #importOnce(): Promise<void> {
-    const { multusDir, logger } = this.#options;
-    if (multusDir === undefined || !this.#importPending()) return;
-    try {
-      const report = await importMultusCache(multusDir);
-      await this.#takeOver(report);
-      this.#importReport = report;
-      logger.info("Took over what Multus had attached", { folder: multusDir, attachments: report.records.length, problems: report.problems.length });
-    } catch (cause) {
-      // Deletes must be served even now. Until it is done every unknown container counts as lost, not as never added.
-      logger.error("Multus' cache could not be taken over; the next start tries again", { folder: multusDir, error: String(cause) });
-    }
-  }
-
-  async #takeOver(report: ImportReport): Promise<void> {
-    const fresh = report.records.filter((record) => this.find(record) === undefined);
-    await Promise.all(fresh.map((record) => this.begin(record)));
-    const unreadable = report.problems.flatMap(({ containerId }) => containerId ?? []);
-    await this.#parts.writer.exclusive(() => this.#parts.index.add(unreadable.filter((id) => !this.#parts.state.has(id))));
-    await this.markImported();
   }
 
   #importPending(): boolean {
@@ -240,17 +236,3 @@ export class Journal {
 const probeBytes = 4_096;
 
 export type Knowledge = "live" | "never-added" | "lost";
-
-export interface JournalStats {
-  readonly genesis: Genesis | undefined;
-  readonly attachments: number;
-  readonly leaks: number;
-  readonly leaksDropped: number;
-  readonly quarantined: number;
-  readonly orphans: number;
-  readonly logBytes: number;
-  readonly liveBytes: number;
-  readonly reserveHeld: boolean;
-  readonly written: number;
-  readonly compactions: number;
-}

@@ -8,7 +8,9 @@ export function parseShape(json: string, what: string): Shape {
     return shapeOf(JSON.parse(json) as unknown, what);
   } catch (cause) {
     if (cause instanceof LeveeError) throw cause;
-    throw new LeveeError("decode-failed", `Cannot read ${what} as it is not JSON: ${(cause as Error).message}`, { cause });
+    throw new LeveeError("decode-failed", `Cannot read ${what} as it is not JSON: ${(cause as Error).message}`, {
+      cause,
+    });
   }
 }
 

@@ -88,6 +88,10 @@ export class LeakLedger {
     return this.#dropped;
   }
 
+  get size(): number {
+    return this.#entries.size;
+  }
+
   all(): readonly LeakEntry[] {
     return [...this.#entries.values()];
   }

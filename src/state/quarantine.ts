@@ -39,13 +39,23 @@ export function quarantineFolder(stateDir: string): string {
 export async function putAside(stateDir: string, evidence: Evidence): Promise<Quarantined> {
   const { source, offset, reason, foundWallMs, content } = evidence;
   const sum = crc32(content).toString(16).padStart(8, "0");
-  const entry: Quarantined = { name: `${source}-${offset}-${sum}.bad`, source, reason, offset, bytes: content.length, foundWallMs };
+  const entry: Quarantined = {
+    name: `${source}-${offset}-${sum}.bad`,
+    source,
+    reason,
+    offset,
+    bytes: content.length,
+    foundWallMs,
+  };
   const folder = quarantineFolder(stateDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const names = await readdir(folder);
   if (names.length < quarantineFilesMax) {
     const header = `${JSON.stringify({ ...entry, fileName: evidence.fileName })}\n`;
-    await writeFileAtomically(join(folder, entry.name), Buffer.concat([Buffer.from(header), content]), { mode: 0o600, sync: true });
+    await writeFileAtomically(join(folder, entry.name), Buffer.concat([Buffer.from(header), content]), {
+      mode: 0o600,
+      sync: true,
+    });
   }
   return entry;
 }
@@ -79,7 +89,14 @@ function parseHeader(line: string, name: string): Quarantined {
     const shape = parseShape(line, "the first line of a quarantined file");
     const file = optionalTextAt(shape, "fileName");
     const reason = textAt(shape, "reason") + (file === undefined ? "" : ` (${file})`);
-    return { name, source, reason, offset: countAt(shape, "offset"), bytes: countAt(shape, "bytes"), foundWallMs: timeAt(shape, "foundWallMs") };
+    return {
+      name,
+      source,
+      reason,
+      offset: countAt(shape, "offset"),
+      bytes: countAt(shape, "bytes"),
+      foundWallMs: timeAt(shape, "foundWallMs"),
+    };
   } catch {
     // Not worth an error: the bytes below the line are what matters, and they are still there.
     return { name, source, reason: "its first line cannot be read", offset: 0, bytes: 0, foundWallMs: 0 };

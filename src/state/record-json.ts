@@ -1,10 +1,37 @@
-import type { ContainerId, IfName, JsonText, Namespace, NetworkName, PluginType, PodName, PodUid } from "../base/brand.ts";
+import type {
+  ContainerId,
+  IfName,
+  JsonText,
+  Namespace,
+  NetworkName,
+  PluginType,
+  PodName,
+  PodUid,
+} from "../base/brand.ts";
 import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
 import type { Chain, ChainLink, MultusOrigin, RouteEdit } from "../cni/chain.ts";
 import {
-  attachmentPhases, type AttachmentRecord, type RecordedFailure, type RecordedNetns, type RecordedPod, type StepRecord,
+  attachmentPhases,
+  type AttachmentRecord,
+  type RecordedFailure,
+  type RecordedNetns,
+  type RecordedPod,
+  type StepRecord,
 } from "./attachment-record.ts";
-import { bigintAt, countAt, flagAt, listAt, oneOfAt, optionalTextAt, shapeAt, shapeOf, textAt, textOf, timeAt, type Shape } from "./json-shape.ts";
+import {
+  bigintAt,
+  countAt,
+  flagAt,
+  listAt,
+  oneOfAt,
+  optionalTextAt,
+  shapeAt,
+  shapeOf,
+  textAt,
+  textOf,
+  timeAt,
+  type Shape,
+} from "./json-shape.ts";
 
 /**
  * Attachment records as plain JSON values and back. The casts to branded types are made here and only here:
@@ -66,7 +93,10 @@ export function netnsToJson(netns: RecordedNetns): object {
 }
 
 export function netnsFromJson(json: Shape): RecordedNetns {
-  return { path: textAt(json, "path"), identity: json["identity"] === undefined ? undefined : identityFromJson(shapeAt(json, "identity")) };
+  return {
+    path: textAt(json, "path"),
+    identity: json["identity"] === undefined ? undefined : identityFromJson(shapeAt(json, "identity")),
+  };
 }
 
 export function podFromJson(json: Shape): RecordedPod {
@@ -78,7 +108,12 @@ export function podFromJson(json: Shape): RecordedPod {
 }
 
 export function failureFromJson(json: Shape): RecordedFailure {
-  return { code: textAt(json, "code"), cniCode: countAt(json, "cniCode"), message: textAt(json, "message"), details: textAt(json, "details") };
+  return {
+    code: textAt(json, "code"),
+    cniCode: countAt(json, "cniCode"),
+    message: textAt(json, "message"),
+    details: textAt(json, "details"),
+  };
 }
 
 export function chainsFromJson(list: readonly unknown[]): readonly Chain[] {
@@ -90,7 +125,11 @@ function identityFromJson(json: Shape): NetnsIdentity {
 }
 
 function processFromJson(json: Shape): ProcessIdentity {
-  return { pid: countAt(json, "pid"), pidStart: countAt(json, "pidStart"), pidNamespace: countAt(json, "pidNamespace") };
+  return {
+    pid: countAt(json, "pid"),
+    pidStart: countAt(json, "pidStart"),
+    pidNamespace: countAt(json, "pidNamespace"),
+  };
 }
 
 function chainFromJson(json: Shape): Chain {
@@ -114,11 +153,17 @@ function linkFromJson(json: Shape): ChainLink {
 }
 
 function routesFromJson(json: Shape): RouteEdit {
-  return { dropV4: flagAt(json, "dropV4"), dropV6: flagAt(json, "dropV6"), gateways: textsFrom(listAt(json, "gateways"), "gateways") };
+  return {
+    dropV4: flagAt(json, "dropV4"),
+    dropV6: flagAt(json, "dropV6"),
+    gateways: textsFrom(listAt(json, "gateways"), "gateways"),
+  };
 }
 
 function multusFromJson(json: Shape): MultusOrigin {
-  const capabilities = Object.entries(shapeAt(json, "capabilityArgs")).map(([name, value]) => [name, textOf(value, name) as JsonText] as const);
+  const capabilities = Object.entries(shapeAt(json, "capabilityArgs")).map(
+    ([name, value]) => [name, textOf(value, name) as JsonText] as const,
+  );
   return {
     config: textAt(json, "config") as JsonText,
     isList: flagAt(json, "isList"),

@@ -1,7 +1,16 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ContainerId, IfName, JsonText, Namespace, NetworkName, PluginType, PodName, PodUid } from "../base/brand.ts";
+import type {
+  ContainerId,
+  IfName,
+  JsonText,
+  Namespace,
+  NetworkName,
+  PluginType,
+  PodName,
+  PodUid,
+} from "../base/brand.ts";
 import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/log.ts";
 import type { Chain } from "../cni/chain.ts";
@@ -24,7 +33,9 @@ export function tokenOf(number: number): string {
 }
 
 export function aChain(change: Partial<Chain> = {}): Chain {
-  const config = json('{"cniVersion":"1.0.0","name":"lan","type":"bridge","big":9007199254740993,"mtu":1500.0,"mtu":1500}');
+  const config = json(
+    '{"cniVersion":"1.0.0","name":"lan","type":"bridge","big":9007199254740993,"mtu":1500.0,"mtu":1500}',
+  );
   return {
     network: "default/lan" as NetworkName,
     confName: "lan",
@@ -36,7 +47,12 @@ export function aChain(change: Partial<Chain> = {}): Chain {
     disableCheck: false,
     disableGC: false,
     routes: { dropV4: true, dropV6: false, gateways: ["10.0.0.1"] },
-    multus: { config, isList: false, capabilityArgs: { mac: json('"02:00:00:00:00:01"') }, request: { mac: "02:00:00:00:00:01", ips: ["10.0.0.5/24"] } },
+    multus: {
+      config,
+      isList: false,
+      capabilityArgs: { mac: json('"02:00:00:00:00:01"') },
+      request: { mac: "02:00:00:00:00:01", ips: ["10.0.0.5/24"] },
+    },
     ...change,
   };
 }

@@ -1,0 +1,34 @@
+import type { Genesis } from "./journal-entry.ts";
+import type { OpenedJournal } from "./journal-open.ts";
+
+/** Numbers about the journal, for metrics and for people. */
+export interface JournalStats {
+  readonly genesis: Genesis | undefined;
+  readonly attachments: number;
+  readonly leaks: number;
+  readonly leaksDropped: number;
+  readonly quarantined: number;
+  /** Entries about a record whose intent was damaged. */
+  readonly orphans: number;
+  readonly logBytes: number;
+  readonly liveBytes: number;
+  readonly reserveHeld: boolean;
+  /** Records written since the start. */
+  readonly written: number;
+  readonly compactions: number;
+}
+
+export function journalStats({ state, log, reserve, writer, quarantined }: OpenedJournal): JournalStats {
+  return {
+    genesis: state.genesis,
+    attachments: state.size,
+    leaks: state.leaks.size,
+    leaksDropped: state.leaks.dropped,
+    quarantined: quarantined.length,
+    orphans: state.orphans,
+    logBytes: log.size,
+    liveBytes: state.liveBytes,
+    reserveHeld: reserve.held,
+    ...writer.counts,
+  };
+}

@@ -1,0 +1,107 @@
+import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { errnoOf, LeveeError } from "../base/errors.ts";
+import { putAside } from "./quarantine.ts";
+
+/** What a shim left for a daemon that it could not reach. See docs/protocol.md, "Offline records". */
+export interface OfflineRecord {
+  /** The file's name in the folder. */
+  readonly name: string;
+  readonly kind: "del" | "ack";
+  /** The payload of each frame, without its length: CALL and CONFIG of a delete, ACK of an acknowledgement. */
+  readonly frames: readonly Uint8Array[];
+}
+
+/** The shims stop at 1,024 files. More than this is not theirs, and the rest is read in the next round. */
+const filesMax = 2_048;
+/** Two frames of 1 MiB with their lengths, and the checksum. */
+const fileBytesMax = 2 * (1_048_576 + 4) + 4;
+const frameCount = { del: 2, ack: 1 } as const;
+const sumBytes = 4;
+const lengthBytes = 4;
+
+export function offlineFolderOf(stateDir: string): string {
+  return join(stateDir, "offline");
+}
+
+/** Everything in the folder that can be read, oldest name first. Damaged files are put aside; a record being written is left alone. */
+export async function readOfflineFolder(stateDir: string): Promise<OfflineRecord[]> {
+  const folder = offlineFolderOf(stateDir);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const names = (await readdir(folder)).filter((name) => kindOf(name) !== undefined).toSorted();
+  const records: OfflineRecord[] = [];
+  for (const name of names.slice(0, filesMax)) {
+    const record = await readOne(stateDir, name);
+    if (record !== undefined) records.push(record);
+  }
+  return records;
+}
+
+/** Removes a record whose content is in the journal. One that is gone already is no error. */
+export async function removeOffline(stateDir: string, name: string): Promise<void> {
+  if (kindOf(name) === undefined) {
+    throw new LeveeError(
+      "internal",
+      `Cannot remove an offline record as its name must end in .del or .ack and have no "/": current value is ${JSON.stringify(name)}`,
+    );
+  }
+  await unlink(join(offlineFolderOf(stateDir), name)).catch((cause: unknown) => {
+    if (errnoOf(cause) !== "ENOENT") throw cause;
+  });
+}
+
+const deletePattern = /^[^./\0][^/\0]{0,250}\.del$/;
+const acknowledgePattern = /^[0-9a-f]{32}\.ack$/;
+
+function kindOf(name: string): OfflineRecord["kind"] | undefined {
+  if (deletePattern.test(name)) return "del";
+  return acknowledgePattern.test(name) ? "ack" : undefined;
+}
+
+async function readOne(stateDir: string, name: string): Promise<OfflineRecord | undefined> {
+  const path = join(offlineFolderOf(stateDir), name);
+  const kind = kindOf(name);
+  try {
+    const { size, mtimeMs } = await stat(path);
+    const file = size > fileBytesMax ? undefined : await readFile(path);
+    const frames =
+      file === undefined || kind === undefined
+        ? `it has ${size} bytes, more than ${fileBytesMax}`
+        : framesOf(file, frameCount[kind]);
+    if (kind !== undefined && typeof frames !== "string") return { name, kind, frames };
+    await moveAside(stateDir, name, { content: file ?? Buffer.alloc(0), reason: String(frames), foundWallMs: mtimeMs });
+    return undefined;
+  } catch (cause) {
+    // Taken away between the listing and now, by the shim that made the call after all.
+    if (errnoOf(cause) === "ENOENT") return undefined;
+    throw cause;
+  }
+}
+
+/** The payloads, or what is wrong with the file. */
+function framesOf(file: Buffer, count: number): readonly Uint8Array[] | string {
+  const end = file.length - sumBytes;
+  if (end < 0) return `it is too short: ${file.length} bytes`;
+  if (crc32(file.subarray(0, end)) !== file.readUInt32LE(end)) return "its checksum is wrong";
+  const frames: Uint8Array[] = [];
+  let at = 0;
+  while (at + lengthBytes <= end) {
+    const length = file.readUInt32LE(at);
+    if (at + lengthBytes + length > end) return `frame ${frames.length + 1} runs past the end of the file`;
+    frames.push(file.subarray(at + lengthBytes, at + lengthBytes + length));
+    at += lengthBytes + length;
+  }
+  return at === end && frames.length === count
+    ? frames
+    : `it must hold ${count} frames: it holds ${frames.length} and ${end - at} bytes more`;
+}
+
+async function moveAside(
+  stateDir: string,
+  name: string,
+  damage: { content: Buffer; reason: string; foundWallMs: number },
+): Promise<void> {
+  await putAside(stateDir, { ...damage, source: "offline", offset: 0, fileName: name });
+  await removeOffline(stateDir, name);
+}
