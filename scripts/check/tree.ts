@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
 
 /** The files of the repository as the rules see them: what is committed or would be. */
 export interface Tree {
@@ -13,11 +13,7 @@ export interface Tree {
 
 /** What git knows, plus what it would add: so a rule speaks up before the commit, not after. */
 export function repositoryTree(root: string): Tree {
-  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-    cwd: root,
-    encoding: "utf8",
-  });
-  const files = [...new Set(listed.split("\0"))].filter((path) => path !== "" && existsSync(join(root, path)));
+  const files = (listedByGit(root) ?? listedByHand(root)).filter((path) => existsSync(join(root, path)));
   const texts = new Map<string, string>();
   return {
     root,
@@ -27,6 +23,26 @@ export function repositoryTree(root: string): Tree {
       return texts.get(path);
     },
   };
+}
+
+function listedByGit(root: string): readonly string[] | undefined {
+  try {
+    const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    const listed = execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return [...new Set(listed.split("\0"))].filter((path) => path !== "");
+  } catch {
+    // No git, or an unpacked archive that is no repository.
+    return undefined;
+  }
+}
+
+const notSource = /^(?:\.git|node_modules|dist|\.cache|shim\/target)(?:\/|$)/;
+
+function listedByHand(root: string): readonly string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((path) => !notSource.test(path) && !path.endsWith(".tmp"));
 }
 
 /** A tree made by hand, for the tests of the rules. */
