@@ -5,7 +5,7 @@ import type { Chain } from "../../cni/chain.ts";
 import { supportsVerb } from "../../cni/cni-version.ts";
 import { jsonValue } from "../../cni/json-text.ts";
 import { withMember } from "../../cni/plugin-stdin.ts";
-import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
+import { effectiveNetConf, type NetConf, type ValidAttachment } from "../../config/net-conf.ts";
 import { runForNetwork } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/attachment-record.ts";
 import type { Call } from "../call.ts";
@@ -28,18 +28,21 @@ const detachesShare = 0.1;
  */
 export async function gc(call: Call, ports: Ports): Promise<Answer> {
   const conf = effectiveNetConf(await call.config(), ports.config);
+  const valid = conf.validAttachments;
+  // An absent list is not an empty one: taking it for one would remove every attachment of the node.
+  if (valid === undefined) throw new LeveeError("config-invalid", "Cannot collect garbage as the configuration has no cni.dev/valid-attachments");
   const late = (): LeveeError => new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneMsMax} ms`);
   using limit = deadline(ports.clock, aloneMsMax, late, call.signal);
   using _alone = await ports.turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
-  await detachDead(call, conf, ports);
-  const errors = await tellNetworks(call, conf, ports);
+  await detachDead(call, valid, ports);
+  const errors = await tellNetworks(call, conf, valid, ports);
   if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
   if (errors.length > 1) throw new LeveeError("delegate-failed", `Garbage collection failed for ${errors.length} networks: ${errors.map((error) => error.message).join("; ")}`);
   return silence;
 }
 
-async function detachDead(call: Call, conf: NetConf, ports: Ports): Promise<void> {
-  const valid = new Set(conf.validAttachments.map((attachment) => `${attachment.containerID}/${attachment.ifname}`));
+async function detachDead(call: Call, attachments: readonly ValidAttachment[], ports: Ports): Promise<void> {
+  const valid = new Set(attachments.map(({ containerID, ifname }) => `${containerID}/${ifname}`));
   const settled = ports.journal.all().filter((record) => record.phase === "acknowledged");
   const known = settled.filter((record) => valid.has(`${record.containerId}/${record.ifname}`));
   const unknown = settled.filter((record) => !known.includes(record));
@@ -67,12 +70,12 @@ async function livingNetns(call: Call, records: readonly AttachmentRecord[], por
 }
 
 /** Every network of the journal and the primary one, each with the attachments that are valid on it. */
-async function tellNetworks(call: Call, conf: NetConf, ports: Ports): Promise<readonly LeveeError[]> {
+async function tellNetworks(call: Call, conf: NetConf, valid: readonly ValidAttachment[], ports: Ports): Promise<readonly LeveeError[]> {
   const place = networkPlace(call, ports, ports.config.addDelegatesMs);
   const errors: LeveeError[] = [];
   for (const chain of await networksToTell(conf, ports)) {
     if (chain.disableGC || !supportsVerb(chain.cniVersion, "GC")) continue;
-    const attachments = attachmentsOn(chain, conf, ports);
+    const attachments = attachmentsOn(chain, valid, ports);
     const links = chain.links.map((link) => ({ ...link, stdin: withMember(withMember(link.stdin, "cni.dev/valid-attachments", attachments), "cni.dev/attachments", attachments) }));
     try {
       await runForNetwork(call.hand, "GC", { ...chain, links }, place);
@@ -96,11 +99,11 @@ async function networksToTell(conf: NetConf, ports: Ports): Promise<readonly Cha
 }
 
 /** The runtime's list speaks of the primary network's interfaces; for all others the journal knows. */
-function attachmentsOn(chain: Chain, conf: NetConf, ports: Ports): JsonText {
+function attachmentsOn(chain: Chain, valid: readonly ValidAttachment[], ports: Ports): JsonText {
   const known = ports.journal.all().flatMap((record) =>
     record.chains.filter((other) => other.confName === chain.confName).map((other) => ({ containerID: String(record.containerId), ifname: String(other.ifname) })),
   );
-  const all = chain.isDefault ? [...known, ...conf.validAttachments] : known;
+  const all = chain.isDefault ? [...known, ...valid] : known;
   const unique = new Map(all.map(({ containerID, ifname }) => [`${containerID}/${ifname}`, { containerID, ifname }]));
   return jsonValue([...unique.values()]);
 }
