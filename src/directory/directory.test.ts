@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Namespace, PodName } from "../base/brand.ts";
-import { systemClock } from "../base/clock.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import { silentLogger, type Logger } from "../base/log.ts";
 import { Directory } from "./directory.ts";
@@ -297,4 +297,60 @@ test("Directory.close ends all watching, twice over without harm", async () => {
   write("a.yaml", podText("a"));
   await systemClock.sleep(150);
   expect(await directory.findPod(ns, podName("a"))).toBeUndefined();
+});
+
+/** A clock on which nothing happens by itself: events are never acted on, and the rescan comes when told. */
+function stillClock(): Clock & { rescan(): void; readonly pauses: readonly number[] } {
+  const rescans: (() => void)[] = [];
+  const pauses: number[] = [];
+  return {
+    ...systemClock,
+    after: () => () => undefined,
+    every(ms, callback) {
+      pauses.push(ms);
+      rescans.push(callback);
+      return () => void rescans.splice(0);
+    },
+    rescan: () => rescans.forEach((callback) => callback()),
+    pauses,
+  };
+}
+
+describe("Directory's slow rescan", () => {
+  test("finds what the watch has missed", async () => {
+    const clock = stillClock();
+    const directory = await Directory.open({ folder, clock, logger: silentLogger });
+    opened.push(directory);
+    expect(clock.pauses).toEqual([10_000]);
+    write("networks/lan.yaml", networkText("lan", "missed"));
+    await systemClock.sleep(100);
+    expect(await configOf(directory, "lan")).toBeUndefined();
+    clock.rescan();
+    await eventually(async () => (await configOf(directory, "lan")) === "missed");
+  });
+
+  test("finds the folder when it is back, and changes in it", async () => {
+    const clock = stillClock();
+    write("lan.yaml", networkText("lan", "1"));
+    const directory = await Directory.open({ folder, clock, logger: silentLogger });
+    opened.push(directory);
+    renameSync(folder, `${folder}.away`);
+    clock.rescan();
+    await eventually(() => directory.problems().length === 1);
+    renameSync(`${folder}.away`, folder);
+    write("lan.yaml", networkText("lan", "2"));
+    clock.rescan();
+    await eventually(async () => (await configOf(directory, "lan")) === "2");
+    expect(directory.problems()).toEqual([]);
+  });
+
+  test("ends with the directory", async () => {
+    const clock = stillClock();
+    const directory = await Directory.open({ folder, clock, logger: silentLogger });
+    await directory.close();
+    write("a.yaml", podText("a"));
+    clock.rescan();
+    await systemClock.sleep(50);
+    expect(await directory.findPod(ns, podName("a"))).toBeUndefined();
+  });
 });

@@ -215,7 +215,7 @@ describe("parseFile survives", () => {
     expect(bad("apiVersion: v1\nkind: Pod\nmetadata: &m {name: *m}\n")[0]?.reason).toContain("metadata.name must be");
   });
 
-  // Each of these takes the parser's own settings between 3 s and a minute.
+  // With the parser's default settings several of these take ten seconds to a minute.
   test.each([
     ["open lists", "[", ""],
     ["nested lists", "- ", ""],
