@@ -61,7 +61,7 @@ function statusesBySandbox(attached: Attached): NetworkStatus[] {
   const { interfaces, ips } = attached.result;
   const inside = interfaces.flatMap((link, index) => (link.sandbox === undefined ? [] : [index]));
   const last = inside.at(-1);
-  const defaultIndex = attached.chain.isDefault ? (defaultInterface(attached.result) ?? inside[0]) : undefined;
+  const defaultIndex = attached.chain.isDefault ? defaultInterface(attached.result, inside) : undefined;
   return inside.flatMap((index) => {
     const link = interfaces[index];
     // Addresses that point nowhere go to the last interface.
@@ -70,9 +70,10 @@ function statusesBySandbox(attached: Attached): NetworkStatus[] {
   });
 }
 
-/** The interface of the first address that has a gateway. */
-function defaultInterface(result: CniResult): number | undefined {
-  return result.ips.find((ip) => ip.gateway !== undefined && ip.interface !== undefined)?.interface;
+/** The interface of the first address that has a gateway; else, or when that is outside the pod, the first inside. */
+function defaultInterface(result: CniResult, inside: readonly number[]): number | undefined {
+  const index = result.ips.find((ip) => ip.gateway !== undefined && ip.interface !== undefined)?.interface;
+  return index !== undefined && inside.includes(index) ? index : inside[0];
 }
 
 interface Part {
