@@ -31,3 +31,11 @@ test("linkProblems finds an anchor without its heading", () => {
 test("linkProblems leaves code alone", () => {
   expect(problems({ "a.md": "```\n[x](y.md)\n```\n`[x](y.md)`" })).toEqual([]);
 });
+
+test("linkProblems finds a source file that is named but not there", () => {
+  const texts = {
+    "a.md": "`src/base/clock.ts`, `clock.ts`, `x.test.ts`\n`src/base/gone.ts` and `old.rs`",
+    "src/base/clock.ts": "",
+  };
+  expect(problems(texts)).toEqual(["a.md:2 there is no file src/base/gone.ts", "a.md:2 there is no file old.rs"]);
+});

@@ -3,9 +3,30 @@ import { anchorsOf, linksOf } from "./markdown.ts";
 import type { Problem } from "./rule.ts";
 import type { Tree } from "./tree.ts";
 
-/** Every relative link of a page leads to a file or folder of the repository, and its anchor to a heading. */
+/** Every relative link of a page leads to a file or folder of the repository, its anchor to a heading, and every source file it names is there. */
 export function linkProblems(tree: Tree): readonly Problem[] {
-  return tree.files.filter((path) => path.endsWith(".md")).flatMap((path) => pageProblems(tree, path));
+  const pages = tree.files.filter((path) => path.endsWith(".md"));
+  return pages.flatMap((path) => [...pageProblems(tree, path), ...namedFileProblems(tree, path)]);
+}
+
+/** `src/x/y.ts`, `shim/src/y.rs` or just `y.ts` in backticks; `x.test.ts` stands for any file. */
+const namedFile = /`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|rs))`/g;
+
+function namedFileProblems(tree: Tree, page: string): readonly Problem[] {
+  const lines = (tree.read(page) ?? "").split("\n");
+  return lines.flatMap((text, index) =>
+    [...text.matchAll(namedFile)]
+      .map((match) => match[1] ?? "")
+      .filter(
+        (name) => !name.startsWith("x.") && !tree.files.some((file) => file === name || file.endsWith(`/${name}`)),
+      )
+      .map((name) => ({
+        file: page,
+        line: index + 1,
+        message: `there is no file ${name}`,
+        remedy: "Name the file as it is now",
+      })),
+  );
 }
 
 function pageProblems(tree: Tree, page: string): readonly Problem[] {

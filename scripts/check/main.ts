@@ -10,6 +10,7 @@ import type { Problem, Rule, RuleOutcome } from "./rule.ts";
 import { shimRule } from "./shim.ts";
 import { toolRules } from "./tools.ts";
 import { repositoryTree } from "./tree.ts";
+import { versions } from "./versions.ts";
 
 const rules: readonly Rule[] = [
   ...toolRules,
@@ -18,6 +19,7 @@ const rules: readonly Rule[] = [
   jsonPrint,
   fileNames,
   docsInStep,
+  versions,
   cleanText,
   shimRule,
 ];
