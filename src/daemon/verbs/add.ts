@@ -18,7 +18,7 @@ import type { Answer } from "./answer.ts";
 export async function add(call: Call, request: AddRequest, ports: Ports): Promise<Answer> {
   await ports.recovery.settleBefore(call, request.args);
   using _turn = await ports.turns.take(request.containerId, { verb: "ADD", cancel: (reason) => call.cancel(reason) }, call.signal);
-  await refuseWrongNetns(call, request);
+  refuseMissingNetns(call, request);
   await clearEarlier(call, request, ports);
   const pod = await findPod(request.args, ports, call.signal);
   const wanted = await requestOf(pod, ports.view);
@@ -28,7 +28,8 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   using _permit = await ports.attachPermits.take(call.signal);
   ports.timeline.note(subject, "permitted");
 
-  const conf = effectiveNetConf(await call.config(), ports.config);
+  const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
+  const conf = effectiveNetConf(text, ports.config);
   const record = await plan(call, request, wanted, { conf, ports });
   // Durable before the first side effect: a crash after this line is finished or undone from the journal.
   await ports.journal.begin(record);
@@ -36,12 +37,15 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   return attach(call, record, ports);
 }
 
-/** A missing namespace, or the host's own, is never attached to. */
-async function refuseWrongNetns(call: Call, request: AddRequest): Promise<void> {
-  const { netnsIdentity } = call.header;
-  if (netnsIdentity === undefined) throw new LeveeError("env-invalid", `Cannot attach as CNI_NETNS cannot be opened: current value is ${request.netns}`);
+function refuseMissingNetns(call: Call, request: AddRequest): void {
+  if (call.header.netnsIdentity !== undefined) return;
+  throw new LeveeError("env-invalid", `Cannot attach as CNI_NETNS cannot be opened: current value is ${request.netns}`);
+}
+
+/** Plugins would rename the host's own interfaces. */
+async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
   const [own] = await call.hand.stat(["/proc/self/ns/net"]);
-  if (sameNetns(own, netnsIdentity)) {
+  if (sameNetns(own, call.header.netnsIdentity)) {
     throw new LeveeError("env-invalid", `Cannot attach as CNI_NETNS is the network namespace of the host: current value is ${request.netns}`);
   }
 }
