@@ -49,7 +49,7 @@ export async function openJournal(options: JournalOptions): Promise<OpenedJourna
   const { stateDir } = options;
   await prepareFolder(stateDir);
   const journal = await loadJournal(journalPath(stateDir));
-  const index = await loadIndex(indexPath(stateDir));
+  const index = completed(await loadIndex(indexPath(stateDir)), journal.state);
   const known = await listQuarantine(stateDir);
   const { found, stored } = await putDamageAside(options, journal, index);
   const parts = assemble(options, journal, index);
@@ -59,6 +59,12 @@ export async function openJournal(options: JournalOptions): Promise<OpenedJourna
   await dropSettled(parts, index, options.logger);
   await findReserve(parts.reserve, options.logger);
   return { ...parts, quarantined: mergeByName(known, found) };
+}
+
+/** The index with every live container in it: after a power cut its last lines may be missing. */
+function completed(index: LoadedIndex, state: JournalState): LoadedIndex {
+  const ids = index.ids.union(new Set(state.containers()));
+  return { ...index, ids, sound: index.sound && ids.size === index.ids.size };
 }
 
 type Parts = Omit<OpenedJournal, "quarantined">;

@@ -17,7 +17,7 @@ export class JournalState {
   /** Containers whose removal is known, newest last. */
   readonly #settled = new Set<ContainerId>();
   readonly #leakBytes = new Map<string, number>();
-  #leaks = new LeakLedger();
+  readonly #leaks = new LeakLedger();
   #genesis: Genesis | undefined;
   #liveBytes = 0;
   #orphans = 0;
@@ -125,10 +125,9 @@ export class JournalState {
   }
 
   #isBorn(genesis: Genesis): void {
-    // A second one is not ours; taking it would empty the ledger.
     if (this.#genesis !== undefined) return;
     this.#genesis = genesis;
-    this.#leaks = new LeakLedger(genesis.leaksDropped);
+    this.#leaks.countDropped(genesis.leaksDropped);
   }
 
   #imported(): void {

@@ -152,16 +152,16 @@ export class JournalWriter {
       this.#refuse(batch, cause);
       return [];
     }
-    const begins = batch.filter(({ entry }) => entry.kind === "begin");
-    if (begins.length === 0) return batch;
+    const canWait = batch.filter(({ urgent }) => !urgent);
+    if (canWait.length === 0) return batch;
     try {
       // Without the reserve an ADD could take the last block that its own undo would need.
       await this.#parts.reserve.take();
-      await this.#parts.index.add(begins.map(containerOf));
+      await this.#parts.index.add(canWait.filter(({ entry }) => entry.kind === "begin").map(containerOf));
       return batch;
     } catch (cause) {
-      this.#refuse(begins, cause);
-      return batch.filter((pending) => !begins.includes(pending));
+      this.#refuse(canWait, cause);
+      return batch.filter(({ urgent }) => urgent);
     }
   }
 

@@ -75,17 +75,21 @@ export type UnknownFacts = Pick<LeakEntry, "pod" | "netns" | "cniPath" | "bootId
 /** The leaks in memory, oldest first. Changes come from the journal only. */
 export class LeakLedger {
   readonly #entries = new Map<string, LeakEntry>();
-  #dropped: number;
   readonly #max: number;
+  #dropped = 0;
 
-  constructor(dropped = 0, max = leaksMax) {
-    this.#dropped = dropped;
+  constructor(max = leaksMax) {
     this.#max = max;
   }
 
   /** How many entries were given up because the ledger was full. */
   get dropped(): number {
     return this.#dropped;
+  }
+
+  /** Adds what earlier journals had to give up. */
+  countDropped(count: number): void {
+    this.#dropped += count;
   }
 
   get size(): number {
