@@ -18,29 +18,52 @@ describe("budgetProblems", () => {
       {
         key: "addBudgetMs",
         seen: "55000",
-        remedy: "set at least 60000, the sum of addQueueMs 15000 + addLookupMs 5000 + addDelegatesMs 30000 + addUndoMs 8000 + 2000 for closing, or shorten a part",
+        remedy:
+          "set at least 60000, the sum of addQueueMs 15000 + addLookupMs 5000 + addDelegatesMs 30000 + addUndoMs 8000 + 2000 for closing, or shorten a part",
       },
     ]);
   });
 
-  test.each<NumberKnobKey>(["addQueueMs", "addLookupMs", "addDelegatesMs", "addUndoMs"])("counts %s towards an ADD", (part) => {
-    expect(budgetProblems(settings({ [part]: numberKnobs[part].default + 1 })).map(({ key }) => key)).toEqual(["addBudgetMs"]);
-  });
+  test.each<NumberKnobKey>(["addQueueMs", "addLookupMs", "addDelegatesMs", "addUndoMs"])(
+    "counts %s towards an ADD",
+    (part) => {
+      expect(budgetProblems(settings({ [part]: numberKnobs[part].default + 1 })).map(({ key }) => key)).toEqual([
+        "addBudgetMs",
+      ]);
+    },
+  );
 
   test.each<NumberKnobKey>(["delPatienceMs", "delQueueMs", "delDelegatesMs"])("counts %s towards a DEL", (part) => {
     expect(budgetProblems(settings({ [part]: numberKnobs[part].default + 1_000 }))).toEqual([]);
-    expect(budgetProblems(settings({ [part]: numberKnobs[part].default + 1_001 })).map(({ key }) => key)).toEqual(["delBudgetMs"]);
+    expect(budgetProblems(settings({ [part]: numberKnobs[part].default + 1_001 })).map(({ key }) => key)).toEqual([
+      "delBudgetMs",
+    ]);
   });
 
   test("wants a lost daemon to be noticed within either call", () => {
-    const short = { addBudgetMs: 9_000, addQueueMs: 1_000, addLookupMs: 1_000, addDelegatesMs: 2_000, addUndoMs: 3_000 };
+    const short = {
+      addBudgetMs: 9_000,
+      addQueueMs: 1_000,
+      addLookupMs: 1_000,
+      addDelegatesMs: 2_000,
+      addUndoMs: 3_000,
+    };
     expect(budgetProblems(settings({ ...short, heartbeatMs: 2_999 }))).toEqual([]);
     expect(budgetProblems(settings({ ...short, heartbeatMs: 3_000 }))).toEqual([
-      { key: "heartbeatMs", seen: "3000", remedy: "set less than a third of addBudgetMs (9000), so that a lost daemon is noticed within a call" },
+      {
+        key: "heartbeatMs",
+        seen: "3000",
+        remedy: "set less than a third of addBudgetMs (9000), so that a lost daemon is noticed within a call",
+      },
     ]);
   });
 
   test("reports ADD, DEL and heartbeat together", () => {
-    expect(budgetProblems(settings({ addBudgetMs: 5_000, delBudgetMs: 5_000 })).map(({ key }) => key)).toEqual(["addBudgetMs", "delBudgetMs", "heartbeatMs", "heartbeatMs"]);
+    expect(budgetProblems(settings({ addBudgetMs: 5_000, delBudgetMs: 5_000 })).map(({ key }) => key)).toEqual([
+      "addBudgetMs",
+      "delBudgetMs",
+      "heartbeatMs",
+      "heartbeatMs",
+    ]);
   });
 });

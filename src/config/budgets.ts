@@ -22,9 +22,19 @@ export function budgetProblems(settings: Readonly<Record<NumberKnobKey, number>>
   ];
 }
 
-function overrun(settings: Readonly<Record<NumberKnobKey, number>>, whole: NumberKnobKey, parts: readonly NumberKnobKey[]): ConfigProblem[] {
+function overrun(
+  settings: Readonly<Record<NumberKnobKey, number>>,
+  whole: NumberKnobKey,
+  parts: readonly NumberKnobKey[],
+): ConfigProblem[] {
   const sumMs = parts.reduce((sum, part) => sum + settings[part], closingMs);
   if (sumMs <= settings[whole]) return [];
   const shown = parts.map((part) => `${part} ${settings[part]}`).join(" + ");
-  return [{ key: whole, seen: String(settings[whole]), remedy: `set at least ${sumMs}, the sum of ${shown} + ${closingMs} for closing, or shorten a part` }];
+  return [
+    {
+      key: whole,
+      seen: String(settings[whole]),
+      remedy: `set at least ${sumMs}, the sum of ${shown} + ${closingMs} for closing, or shorten a part`,
+    },
+  ];
 }

@@ -91,7 +91,8 @@ describe("parseDaemonConfig accepts", () => {
   });
 
   test("each number of ours", () => {
-    for (const [key, knob] of Object.entries(numberKnobs)) expect(parse({ [key]: knob.default })).toMatchObject({ [key]: knob.default });
+    for (const [key, knob] of Object.entries(numberKnobs))
+      expect(parse({ [key]: knob.default })).toMatchObject({ [key]: knob.default });
     expect(parse({ attachCeiling: 3, addQueueMs: 1_000 })).toMatchObject({ attachCeiling: 3, addQueueMs: 1_000 });
   });
 
@@ -128,7 +129,9 @@ describe("parseDaemonConfig accepts", () => {
       multusConfigFile: "auto",
       socketDir: "/host/run/multus/",
     });
-    expect(config.notices).toEqual(["chrootDir has no effect: plugins are run by the shim, which is on the host already"]);
+    expect(config.notices).toEqual([
+      "chrootDir has no effect: plugins are run by the shim, which is on the host already",
+    ]);
     expect(config.logLevel).toBe("info");
   });
 
@@ -155,7 +158,9 @@ describe("parseDaemonConfig accepts", () => {
   test("an unknown logLevel, as Multus does, and says so", () => {
     for (const given of ["loud", "constructor"]) {
       expect(parse({ logLevel: given }).logLevel).toBe("info");
-      expect(parse({ logLevel: given }).notices).toEqual([`logLevel is "${given}", which is none of panic, error, warn, verbose, info, debug: info is used`]);
+      expect(parse({ logLevel: given }).notices).toEqual([
+        `logLevel is "${given}", which is none of panic, error, warn, verbose, info, debug: info is used`,
+      ]);
     }
   });
 
@@ -173,7 +178,9 @@ describe("parseDaemonConfig accepts", () => {
 
 describe("parseDaemonConfig returns", () => {
   test("every member as the text it has, for the overlay", () => {
-    const config = parse('{ "x": 9007199254740993, "binDir" : "\\u002fopt", "delegates":[ {"type":"a","mtu":1500.0,"a":1,"a":2} ] }');
+    const config = parse(
+      '{ "x": 9007199254740993, "binDir" : "\\u002fopt", "delegates":[ {"type":"a","mtu":1500.0,"a":1,"a":2} ] }',
+    );
     expect(config.rawOverlay.map(({ key, value }) => [key, String(value)])).toEqual([
       ["x", "9007199254740993"],
       ["binDir", '"\\u002fopt"'],
@@ -185,13 +192,24 @@ describe("parseDaemonConfig returns", () => {
 
   test("a record that cannot be changed", () => {
     const config = parse({ delegates: [{}], capabilities: { a: true }, unknown: 1 });
-    for (const part of [config, config.delegates, config.capabilities, config.rawOverlay, config.rawOverlay[0], config.notices, config.systemNamespaces]) {
+    for (const part of [
+      config,
+      config.delegates,
+      config.capabilities,
+      config.rawOverlay,
+      config.rawOverlay[0],
+      config.notices,
+      config.systemNamespaces,
+    ]) {
       expect(Object.isFrozen(part)).toBe(true);
     }
   });
 
   test("lists that are empty as their defaults, as Multus does", () => {
-    expect(parse({ systemNamespaces: [], globalNamespaces: "" })).toMatchObject({ systemNamespaces: ["kube-system"] as never, globalNamespaces: ["default"] as never });
+    expect(parse({ systemNamespaces: [], globalNamespaces: "" })).toMatchObject({
+      systemNamespaces: ["kube-system"] as never,
+      globalNamespaces: ["default"] as never,
+    });
   });
 });
 
@@ -203,15 +221,27 @@ describe("parseDaemonConfig refuses", () => {
   });
 
   test.each(Object.entries(numberKnobs))("%s outside its bounds, and as text", (key, knob) => {
-    for (const wrong of [knob.min - 1, knob.max + 1, String(knob.default), knob.default + 0.5, true]) expect(keysOf({ [key]: wrong })).toEqual([key]);
+    for (const wrong of [knob.min - 1, knob.max + 1, String(knob.default), knob.default + 0.5, true])
+      expect(keysOf({ [key]: wrong })).toEqual([key]);
   });
 
-  test.each(["stateDir", "directory", "socketDir", "daemonSocketDir"])("%s that is relative, the root, or no string", (key) => {
-    for (const wrong of ["here", "/", "//", "/a/..", 5, ["/a"], "/\0"]) expect(keysOf({ [key]: wrong })).toEqual([key]);
-  });
+  test.each(["stateDir", "directory", "socketDir", "daemonSocketDir"])(
+    "%s that is relative, the root, or no string",
+    (key) => {
+      for (const wrong of ["here", "/", "//", "/a/..", 5, ["/a"], "/\0"])
+        expect(keysOf({ [key]: wrong })).toEqual([key]);
+    },
+  );
 
   test("all problems at once, each with key, value and remedy", () => {
-    const error = errorOf({ StateDir: "state", addBudgetMs: "5m", waitingMax: 1e9, delegates: [{}, "x"], namespaceIsolation: "yes", logFile: 5 });
+    const error = errorOf({
+      StateDir: "state",
+      addBudgetMs: "5m",
+      waitingMax: 1e9,
+      delegates: [{}, "x"],
+      namespaceIsolation: "yes",
+      logFile: 5,
+    });
     expect(error.message).toBe(
       `Cannot use ${path}: ` +
         [
@@ -247,12 +277,20 @@ describe("parseDaemonConfig refuses", () => {
   });
 
   test.each(["[]", "null", "5", '"x"'])("%s, which is no object", (text) => {
-    expect(errorOf(text).message).toStartWith(`Cannot use ${path} as it must hold a JSON object: current value is a JSON `);
+    expect(errorOf(text).message).toStartWith(
+      `Cannot use ${path} as it must hold a JSON object: current value is a JSON `,
+    );
   });
 
   test("a file that is too large or too deep", () => {
-    expect(errorOf(`{"a":"${"x".repeat(300_000)}"}`)).toMatchObject({ code: "setting-invalid", message: expect.stringContaining("262144 bytes") });
-    expect(errorOf(`{"a":${"[".repeat(100_000)}`)).toMatchObject({ code: "setting-invalid", message: expect.stringContaining("levels deep") });
+    expect(errorOf(`{"a":"${"x".repeat(300_000)}"}`)).toMatchObject({
+      code: "setting-invalid",
+      message: expect.stringContaining("262144 bytes"),
+    });
+    expect(errorOf(`{"a":${"[".repeat(100_000)}`)).toMatchObject({
+      code: "setting-invalid",
+      message: expect.stringContaining("levels deep"),
+    });
   });
 });
 
@@ -263,7 +301,8 @@ test("parseDaemonConfig answers two thousand random mutations with a record or a
   const letters = '{}[]",:0-9.eEtrufalsn\\/ \u0000é';
   for (let round = 0; round < 2_000; round += 1) {
     const characters = [...source];
-    for (let change = 0; change < 3; change += 1) characters[next(characters.length)] = letters[next(letters.length)] ?? "";
+    for (let change = 0; change < 3; change += 1)
+      characters[next(characters.length)] = letters[next(letters.length)] ?? "";
     try {
       parse(characters.join(""));
     } catch (thrown) {

@@ -62,7 +62,10 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
 function parseObject(text: string, path: string): JsonText {
   const json = parseJson(text, path);
   if (jsonKind(json) === "object") return json;
-  throw new LeveeError("setting-invalid", `Cannot use ${path} as it must hold a JSON object: current value is a JSON ${jsonKind(json)}`);
+  throw new LeveeError(
+    "setting-invalid",
+    `Cannot use ${path} as it must hold a JSON object: current value is a JSON ${jsonKind(json)}`,
+  );
 }
 
 function parseJson(text: string, path: string): JsonText {
@@ -72,7 +75,11 @@ function parseJson(text: string, path: string): JsonText {
     if (!(cause instanceof LeveeError)) throw cause;
     if (!(cause.cause instanceof JsonGrammarError)) throw new LeveeError("setting-invalid", cause.message, { cause });
     const { line, column } = lineAndColumn(text, cause.cause.offset);
-    throw new LeveeError("setting-invalid", `Cannot read ${path} as JSON: ${cause.cause.message}, at line ${line}, column ${column}`, { cause });
+    throw new LeveeError(
+      "setting-invalid",
+      `Cannot read ${path} as JSON: ${cause.cause.message}, at line ${line}, column ${column}`,
+      { cause },
+    );
   }
 }
 
@@ -97,7 +104,12 @@ function readNumber(from: SettingsReader, key: NumberKnobKey): number {
 
 type GeneratorSettings = Pick<
   DaemonConfig,
-  "capabilities" | "cniConfigDir" | "multusConfigFile" | "multusMasterCNI" | "multusAutoconfigDir" | "overrideNetworkName"
+  | "capabilities"
+  | "cniConfigDir"
+  | "multusConfigFile"
+  | "multusMasterCNI"
+  | "multusAutoconfigDir"
+  | "overrideNetworkName"
 >;
 
 /** What decides the conf that the runtime reads. */
@@ -106,7 +118,12 @@ function readGenerator(from: SettingsReader): GeneratorSettings {
   return {
     cniConfigDir,
     capabilities: from.flags("capabilities") ?? Object.freeze({}),
-    multusConfigFile: from.word("multusConfigFile", (text) => text === "auto" || text.startsWith("/"), 'set "auto" or the absolute path of a conf') ?? "auto",
+    multusConfigFile:
+      from.word(
+        "multusConfigFile",
+        (text) => text === "auto" || text.startsWith("/"),
+        'set "auto" or the absolute path of a conf',
+      ) ?? "auto",
     multusMasterCNI: from.word("multusMasterCNI", isFileName, "set the name of a file, without a folder") ?? "",
     multusAutoconfigDir: from.path("multusAutoconfigDir") ?? cniConfigDir,
     overrideNetworkName: from.flag("overrideNetworkName") ?? false,

@@ -8,7 +8,9 @@ export function readIgnored(from: SettingsReader): string[] {
   return [...withoutEffect(from), ...unknown(from)];
 }
 
-const known: ReadonlyMap<string, string> = new Map([...Object.keys(knobs), ...Object.keys(multusKeys)].map((key) => [foldKey(key), key]));
+const known: ReadonlyMap<string, string> = new Map(
+  [...Object.keys(knobs), ...Object.keys(multusKeys)].map((key) => [foldKey(key), key]),
+);
 
 function withoutEffect(from: SettingsReader): string[] {
   const rows: [string, MultusKey][] = Object.entries(multusKeys);

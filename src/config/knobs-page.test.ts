@@ -17,7 +17,9 @@ describe("knobsPageProblems", () => {
 
   test("finds a row that no table has", () => {
     const stray = "| `maxRetries` | count | 3 | 1 to 9 | Not ours. |";
-    expect(knobsPageProblems(`${page}${stray}\n`)).toEqual([`docs/knobs.md has a row that no table in src/config has: ${stray}`]);
+    expect(knobsPageProblems(`${page}${stray}\n`)).toEqual([
+      `docs/knobs.md has a row that no table in src/config has: ${stray}`,
+    ]);
   });
 
   test("finds another default, as a row too many and a row too few", () => {
@@ -38,13 +40,19 @@ describe("knobsPageProblems", () => {
 
 describe("knobRows", () => {
   test("show unit, default and bounds", () => {
-    expect(knobRows().find((row) => row.startsWith("| `delAttemptsMax`"))).toStartWith("| `delAttemptsMax` | count | 3 | 1 to 100 | Failed DELs");
-    expect(knobRows().find((row) => row.startsWith("| `directory`"))).toStartWith("| `directory` | path | – | absolute, ≤ 1,024 bytes | Folder");
+    expect(knobRows().find((row) => row.startsWith("| `delAttemptsMax`"))).toStartWith(
+      "| `delAttemptsMax` | count | 3 | 1 to 100 | Failed DELs",
+    );
+    expect(knobRows().find((row) => row.startsWith("| `directory`"))).toStartWith(
+      "| `directory` | path | – | absolute, ≤ 1,024 bytes | Folder",
+    );
   });
 });
 
 describe("multusRows", () => {
   test("say why a key does nothing, as a sentence", () => {
-    expect(multusRows()).toContain("| `chrootDir` | string | ignored | Plugins are run by the shim, which is on the host already. |");
+    expect(multusRows()).toContain(
+      "| `chrootDir` | string | ignored | Plugins are run by the shim, which is on the host already. |",
+    );
   });
 });

@@ -8,19 +8,25 @@ export function knobsPageProblems(page: string): string[] {
   const found = page.split("\n").filter((line) => line.startsWith("| `"));
   return [
     ...wanted.filter((row) => !found.includes(row)).map((row) => `docs/knobs.md lacks the row ${row}`),
-    ...found.filter((row) => !wanted.includes(row)).map((row) => `docs/knobs.md has a row that no table in src/config has: ${row}`),
+    ...found
+      .filter((row) => !wanted.includes(row))
+      .map((row) => `docs/knobs.md has a row that no table in src/config has: ${row}`),
     ...found.filter((row, index) => found.indexOf(row) < index).map((row) => `docs/knobs.md has a row twice: ${row}`),
   ];
 }
 
 /** One row per setting: key, unit, default, bounds, reason. */
 export function knobRows(): string[] {
-  return Object.entries<Knob>(knobs).map(([key, knob]) => row([`\`${key}\``, knob.unit, defaultOf(knob), boundsOf(knob), knob.reason]));
+  return Object.entries<Knob>(knobs).map(([key, knob]) =>
+    row([`\`${key}\``, knob.unit, defaultOf(knob), boundsOf(knob), knob.reason]),
+  );
 }
 
 /** One row per key of Multus: key, type, whether it is used, what it does or why it does nothing. */
 export function multusRows(): string[] {
-  return Object.entries<MultusKey>(multusKeys).map(([key, entry]) => row([`\`${key}\``, kindNames[entry.kind], entry.use, capitalised(entry.note)]));
+  return Object.entries<MultusKey>(multusKeys).map(([key, entry]) =>
+    row([`\`${key}\``, kindNames[entry.kind], entry.use, capitalised(entry.note)]),
+  );
 }
 
 const kindNames: Readonly<Record<MultusKey["kind"], string>> = {
@@ -45,7 +51,9 @@ function defaultOf(knob: Knob): string {
 }
 
 function boundsOf(knob: Knob): string {
-  return knob.unit === "path" ? `absolute, ≤ ${grouped(knob.bytesMax)} bytes` : `${grouped(knob.min)} to ${grouped(knob.max)}`;
+  return knob.unit === "path"
+    ? `absolute, ≤ ${grouped(knob.bytesMax)} bytes`
+    : `${grouped(knob.min)} to ${grouped(knob.max)}`;
 }
 
 /** 55000 as 55,000. */

@@ -5,21 +5,81 @@ import type { Knob, NumberKnob, PathKnob } from "./knob.ts";
  * how the budgets must add up is in budgets.ts.
  */
 export const numberKnobs = {
-  addBudgetMs: ms(55_000, 5_000, 110_000, "The whole of one ADD as the shim enforces it; containerd holds a read lock meanwhile, so one endless ADD and one change of a conf would stop the node."),
-  addLookupMs: ms(5_000, 100, 30_000, "How long an ADD waits for its pod and its networks to appear in the local view."),
-  addDelegatesMs: ms(25_000, 1_000, 100_000, "All plugins of one ADD together; a plugin past it is killed with its children."),
-  addUndoMs: ms(8_000, 1_000, 60_000, "Kept back for undoing a failed ADD by the same shim, before the error is answered."),
+  addBudgetMs: ms(
+    55_000,
+    5_000,
+    110_000,
+    "The whole of one ADD as the shim enforces it; containerd holds a read lock meanwhile, so one endless ADD and one change of a conf would stop the node.",
+  ),
+  addLookupMs: ms(
+    5_000,
+    100,
+    30_000,
+    "How long an ADD waits for its pod and its networks to appear in the local view.",
+  ),
+  addDelegatesMs: ms(
+    25_000,
+    1_000,
+    100_000,
+    "All plugins of one ADD together; a plugin past it is killed with its children.",
+  ),
+  addUndoMs: ms(
+    8_000,
+    1_000,
+    60_000,
+    "Kept back for undoing a failed ADD by the same shim, before the error is answered.",
+  ),
   addQueueMs: ms(15_000, 100, 60_000, "How long an ADD waits for a slot before it is told to come back later."),
-  delBudgetMs: ms(50_000, 5_000, 55_000, "The whole of one DEL; containerd gives its clean-up 60 s, so the answer must be out before that."),
+  delBudgetMs: ms(
+    50_000,
+    5_000,
+    55_000,
+    "The whole of one DEL; containerd gives its clean-up 60 s, so the answer must be out before that.",
+  ),
   delDelegatesMs: ms(25_000, 1_000, 50_000, "All plugins of one DEL together."),
-  delQueueMs: ms(20_000, 100, 50_000, "How long a DEL waits for a slot before it is made durable and answered with success."),
-  delPatienceMs: ms(2_000, 1, 20_000, "How long the shim tries to reach the daemon for a DEL before it writes a durable delete record."),
-  delAttemptsMax: count(3, 1, 100, "Failed DELs answered with the error before the rest goes to the leak ledger and DEL succeeds, so that no pod hangs in Terminating."),
-  heartbeatMs: ms(5_000, 100, 15_000, "How often the daemon tells waiting shims that it lives; three missed ones count as a lost daemon."),
+  delQueueMs: ms(
+    20_000,
+    100,
+    50_000,
+    "How long a DEL waits for a slot before it is made durable and answered with success.",
+  ),
+  delPatienceMs: ms(
+    2_000,
+    1,
+    20_000,
+    "How long the shim tries to reach the daemon for a DEL before it writes a durable delete record.",
+  ),
+  delAttemptsMax: count(
+    3,
+    1,
+    100,
+    "Failed DELs answered with the error before the rest goes to the leak ledger and DEL succeeds, so that no pod hangs in Terminating.",
+  ),
+  heartbeatMs: ms(
+    5_000,
+    100,
+    15_000,
+    "How often the daemon tells waiting shims that it lives; three missed ones count as a lost daemon.",
+  ),
   attachCeiling: count(8, 1, 256, "ADDs that run at once; each holds a plugin process in the runtime's cgroup."),
-  detachCeiling: count(4, 1, 256, "DELs that run at once, in slots of their own, so that clean-up is never starved by a storm of ADDs."),
-  waitingMax: count(2_000, 16, 100_000, "Calls that may wait; each costs the daemon a connection and a header, and a full node has some hundred pods."),
-  shutdownMs: ms(10_000, 0, 60_000, "How long an orderly stop waits for running calls; what is left is taken up again after the restart."),
+  detachCeiling: count(
+    4,
+    1,
+    256,
+    "DELs that run at once, in slots of their own, so that clean-up is never starved by a storm of ADDs.",
+  ),
+  waitingMax: count(
+    2_000,
+    16,
+    100_000,
+    "Calls that may wait; each costs the daemon a connection and a header, and a full node has some hundred pods.",
+  ),
+  shutdownMs: ms(
+    10_000,
+    0,
+    60_000,
+    "How long an orderly stop waits for running calls; what is left is taken up again after the restart.",
+  ),
   undoRetryMs: ms(5_000, 100, 600_000, "Pause before an undo that could not be finished is tried again."),
 } as const satisfies Record<string, NumberKnob>;
 
@@ -29,7 +89,8 @@ export const pathKnobs = {
     unit: "path",
     default: "/var/lib/levee",
     bytesMax: 1_024,
-    reason: "The journal and the offline delete records, as a path that is the same on the host; it must survive a reboot.",
+    reason:
+      "The journal and the offline delete records, as a path that is the same on the host; it must survive a reboot.",
     origin: "levee",
   },
   directory: {
@@ -44,7 +105,8 @@ export const pathKnobs = {
     default: "/run/levee",
     // sun_path holds 108 bytes; the socket is bound under a longer, unique name first.
     bytesMax: 72,
-    reason: "Where the daemon listens (`levee.sock`), as the daemon sees it; the kernel limits a socket's whole path to 107 bytes.",
+    reason:
+      "Where the daemon listens (`levee.sock`), as the daemon sees it; the kernel limits a socket's whole path to 107 bytes.",
     origin: "multus",
   },
   daemonSocketDir: {

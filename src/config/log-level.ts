@@ -17,6 +17,9 @@ export function readLogLevel(from: SettingsReader, notices: string[]): LogLevel 
   const given = from.string("logLevel") ?? "";
   if (given === "") return "info";
   const level = new Map(Object.entries(levels)).get(given.toLowerCase());
-  if (level === undefined) notices.push(`logLevel is ${shorten(JSON.stringify(given))}, which is none of ${Object.keys(levels).join(", ")}: info is used`);
+  if (level === undefined)
+    notices.push(
+      `logLevel is ${shorten(JSON.stringify(given))}, which is none of ${Object.keys(levels).join(", ")}: info is used`,
+    );
   return level ?? "info";
 }

@@ -28,7 +28,9 @@ export interface ValidAttachment {
  */
 export function effectiveNetConf(stdin: JsonText, config: DaemonConfig): NetConf {
   if (jsonKind(stdin) !== "object") {
-    throw new ConfigError("config-invalid", "the configuration on stdin", [{ key: "the whole", seen: shorten(stdin), remedy: "give a JSON object" }]);
+    throw new ConfigError("config-invalid", "the configuration on stdin", [
+      { key: "the whole", seen: shorten(stdin), remedy: "give a JSON object" },
+    ]);
   }
   const call = new SettingsReader(stdin);
   const text = overlay(call.settings, config.rawOverlay);
@@ -36,12 +38,21 @@ export function effectiveNetConf(stdin: JsonText, config: DaemonConfig): NetConf
   const conf: NetConf = {
     ...readNetSettings(from),
     callVersion: call.string("cniVersion") ?? "",
-    validAttachments: readAttachments(from, "cni.dev/valid-attachments") ?? readAttachments(from, "cni.dev/attachments"),
+    validAttachments:
+      readAttachments(from, "cni.dev/valid-attachments") ?? readAttachments(from, "cni.dev/attachments"),
     prevResult: from.object("prevResult"),
     text,
   };
-  const problems = [...from.problems, ...call.problems.filter((problem) => !from.problems.some(({ key }) => key === problem.key))];
-  if (problems.length > 0) throw new ConfigError("config-invalid", "the configuration on stdin with that of the daemon laid over it", problems);
+  const problems = [
+    ...from.problems,
+    ...call.problems.filter((problem) => !from.problems.some(({ key }) => key === problem.key)),
+  ];
+  if (problems.length > 0)
+    throw new ConfigError(
+      "config-invalid",
+      "the configuration on stdin with that of the daemon laid over it",
+      problems,
+    );
   return Object.freeze(conf);
 }
 
@@ -65,7 +76,11 @@ function readAttachments(from: SettingsReader, key: string): readonly ValidAttac
     const containerID = item.string("containerID") ?? "";
     const ifname = item.string("ifname") ?? "";
     if (containerID === "" || ifname === "") {
-      from.problems.push({ key: `${key}[${index}]`, seen: shorten(text), remedy: "give containerID and ifname, both strings" });
+      from.problems.push({
+        key: `${key}[${index}]`,
+        seen: shorten(text),
+        remedy: "give containerID and ifname, both strings",
+      });
     }
     // Compared with the journal's own, never used as a path or a name.
     return { containerID: containerID as ContainerId, ifname: ifname as IfName };

@@ -35,21 +35,39 @@ export const netDefaults = {
 
 export function readNetSettings(from: SettingsReader): NetSettings {
   return {
+    ...readNetworks(from),
+    ...readScopes(from),
     cniVersion: from.word("cniVersion", isSupportedVersion, `set one of ${supportedVersions.join(", ")}`) ?? "",
     name: from.word("name", isConfName, confNameRemedy) ?? "",
-    delegates: Object.freeze([...(from.objects("delegates") ?? [])]),
-    clusterNetwork: from.string("clusterNetwork") ?? "",
-    defaultNetworks: Object.freeze(from.strings("defaultNetworks")?.filter((name) => name !== "") ?? []),
-    systemNamespaces: namespaces(from, "systemNamespaces", from.strings("systemNamespaces")),
-    multusNamespace: from.word("multusNamespace", isNamespace, "set the name of a namespace") ?? (netDefaults.multusNamespace as Namespace),
-    namespaceIsolation: from.flag("namespaceIsolation") ?? false,
-    globalNamespaces: namespaces(from, "globalNamespaces", from.string("globalNamespaces")?.split(",")),
     readinessindicatorfile: from.path("readinessindicatorfile") ?? "",
-    auxiliaryCNIChainName: from.word("auxiliaryCNIChainName", isConfName, confNameRemedy) ?? "",
     confDir: from.path("confDir") ?? netDefaults.confDir,
     binDir: from.path("binDir") ?? netDefaults.binDir,
     cniDir: from.path("cniDir") ?? netDefaults.cniDir,
     runtimeConfig: readRuntimeConfig(from),
+  };
+}
+
+type Networks = Pick<NetSettings, "delegates" | "clusterNetwork" | "defaultNetworks" | "auxiliaryCNIChainName">;
+
+function readNetworks(from: SettingsReader): Networks {
+  return {
+    delegates: Object.freeze([...(from.objects("delegates") ?? [])]),
+    clusterNetwork: from.string("clusterNetwork") ?? "",
+    defaultNetworks: Object.freeze(from.strings("defaultNetworks")?.filter((name) => name !== "") ?? []),
+    auxiliaryCNIChainName: from.word("auxiliaryCNIChainName", isConfName, confNameRemedy) ?? "",
+  };
+}
+
+type Scopes = Pick<NetSettings, "systemNamespaces" | "multusNamespace" | "namespaceIsolation" | "globalNamespaces">;
+
+/** Which namespaces may do what. */
+function readScopes(from: SettingsReader): Scopes {
+  const multusNamespace = from.word("multusNamespace", isNamespace, "set the name of a namespace");
+  return {
+    systemNamespaces: namespaces(from, "systemNamespaces", from.strings("systemNamespaces")),
+    multusNamespace: multusNamespace ?? (netDefaults.multusNamespace as Namespace), // a namespace by what is written above
+    namespaceIsolation: from.flag("namespaceIsolation") ?? false,
+    globalNamespaces: namespaces(from, "globalNamespaces", from.string("globalNamespaces")?.split(",")),
   };
 }
 
@@ -61,7 +79,11 @@ function isConfName(text: string): boolean {
 const confNameRemedy = "set letters, digits, '_', '.' and '-', the first a letter or digit";
 
 /** An empty list counts as not set, as with Multus. */
-function namespaces(from: SettingsReader, key: "systemNamespaces" | "globalNamespaces", given: readonly string[] | undefined): readonly Namespace[] {
+function namespaces(
+  from: SettingsReader,
+  key: "systemNamespaces" | "globalNamespaces",
+  given: readonly string[] | undefined,
+): readonly Namespace[] {
   const names = given?.map((name) => name.trim()).filter((name) => name !== "") ?? [];
   const right = names.filter(isNamespace);
   if (right.length < names.length) from.wrong(key, "set names of namespaces: lower-case letters, digits and '-'");

@@ -59,8 +59,20 @@ describe("SettingsReader reads", () => {
 
   test("absent ones as undefined, without a problem", () => {
     const empty = reader("{}");
-    expect([empty.string("a"), empty.flag("a"), empty.integer("a", 0, 1), empty.object("a"), empty.list("a")]).toEqual(Array(5).fill(undefined));
-    expect([empty.strings("a"), empty.objects("a"), empty.flags("a"), empty.path("a"), empty.word("a", () => false, "")]).toEqual(Array(5).fill(undefined));
+    expect([empty.string("a"), empty.flag("a"), empty.integer("a", 0, 1), empty.object("a"), empty.list("a")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect([
+      empty.strings("a"),
+      empty.objects("a"),
+      empty.flags("a"),
+      empty.path("a"),
+      empty.word("a", () => false, ""),
+    ]).toEqual([undefined, undefined, undefined, undefined, undefined]);
     expect(empty.problems).toEqual([]);
   });
 
@@ -105,7 +117,10 @@ describe("SettingsReader finds a problem in", () => {
     const from = reader('{"k":["a",5],"o":[{},[]]}');
     expect(from.strings("k")).toBeUndefined();
     expect(from.objects("o")).toBeUndefined();
-    expect(from.problems.map(({ key, seen }) => [key, seen])).toEqual([["k[1]", "5"], ["o[1]", "[]"]]);
+    expect(from.problems.map(({ key, seen }) => [key, seen])).toEqual([
+      ["k[1]", "5"],
+      ["o[1]", "[]"],
+    ]);
   });
 
   test("a long value, of which it shows the beginning", () => {

@@ -49,7 +49,8 @@ export class SettingsReader {
 
   /** An absolute path, without a trailing slash. */
   path(key: string, bytesMax: number = pathBytesMax): string | undefined {
-    const isRight = (text: string): boolean => isAbsolute(text) && !text.includes("\0") && Buffer.byteLength(text) <= bytesMax && normalize(text) !== "/";
+    const isRight = (text: string): boolean =>
+      isAbsolute(text) && !text.includes("\0") && Buffer.byteLength(text) <= bytesMax && normalize(text) !== "/";
     const value = this.word(key, isRight, `set an absolute path of at most ${bytesMax} bytes`);
     return value === undefined ? undefined : normalize(value).replace(/\/$/u, "");
   }
@@ -87,14 +88,19 @@ export class SettingsReader {
     const object = this.object(key);
     if (object === undefined) return undefined;
     const members = scanObject(object).map((member) => [member.key, valueOf(object, member)] as const);
-    if (members.some(([, value]) => jsonKind(value) !== "bool")) return this.wrong(key, "set an object of true and false");
+    if (members.some(([, value]) => jsonKind(value) !== "bool"))
+      return this.wrong(key, "set an object of true and false");
     return Object.freeze(Object.fromEntries(members.map(([name, value]) => [name, value === "true"])));
   }
 
   /** Notes the problem under the key as it stands in the file. */
   wrong(key: string, remedy: string): undefined {
     const setting = this.#byKey.get(foldKey(key));
-    this.problems.push({ key: setting?.key ?? key, seen: setting === undefined ? "absent" : shorten(setting.value), remedy });
+    this.problems.push({
+      key: setting?.key ?? key,
+      seen: setting === undefined ? "absent" : shorten(setting.value),
+      remedy,
+    });
     return undefined;
   }
 
@@ -102,11 +108,20 @@ export class SettingsReader {
     const items = this.list(key);
     const stranger = items?.findIndex((item) => jsonKind(item) !== kind) ?? -1;
     if (items === undefined || stranger < 0) return items;
-    this.problems.push({ key: `${this.#get(key)?.key ?? key}[${stranger}]`, seen: shorten(items[stranger] ?? ""), remedy });
+    this.problems.push({
+      key: `${this.#get(key)?.key ?? key}[${stranger}]`,
+      seen: shorten(items[stranger] ?? ""),
+      remedy,
+    });
     return undefined;
   }
 
-  #read<Value>(key: string, kind: ReturnType<typeof jsonKind>, remedy: string, convert: (text: JsonText) => Value): Value | undefined {
+  #read<Value>(
+    key: string,
+    kind: ReturnType<typeof jsonKind>,
+    remedy: string,
+    convert: (text: JsonText) => Value,
+  ): Value | undefined {
     const setting = this.#get(key);
     if (setting === undefined) return undefined;
     return jsonKind(setting.value) === kind ? convert(setting.value) : this.wrong(key, remedy);

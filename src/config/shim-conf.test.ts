@@ -23,19 +23,29 @@ describe("shimConf", () => {
   });
 
   test("takes over what the daemon's configuration says", () => {
-    const daemon = { name: "node", stateDir: "/s/", delPatienceMs: 500, delBudgetMs: 49_000, addBudgetMs: 60_000, capabilities: { portMappings: true } };
+    const daemon = {
+      name: "node",
+      stateDir: "/s/",
+      delPatienceMs: 500,
+      delBudgetMs: 49_000,
+      addBudgetMs: 60_000,
+      capabilities: { portMappings: true },
+    };
     expect(JSON.parse(confOf(daemon))).toMatchObject({
       name: "node",
       stateDir: "/s",
       delPatienceMs: 500,
       delBudgetMs: 49_000,
       addBudgetMs: 60_000,
-      capabilities: { portMappings: true, "io.kubernetes.cri.pod-annotations": true },
+      capabilities: { "portMappings": true, "io.kubernetes.cri.pod-annotations": true },
     });
   });
 
   test("prefers the name it is given", () => {
-    expect(JSON.parse(confOf({ name: "node" }, { cniVersion: "0.3.1", name: "demo" }))).toMatchObject({ name: "demo", cniVersion: "0.3.1" });
+    expect(JSON.parse(confOf({ name: "node" }, { cniVersion: "0.3.1", name: "demo" }))).toMatchObject({
+      name: "demo",
+      cniVersion: "0.3.1",
+    });
   });
 
   test("carries delegates byte by byte", () => {
@@ -46,7 +56,9 @@ describe("shimConf", () => {
   });
 
   test("carries a cluster network, and quotes it", () => {
-    expect(JSON.parse(confOf({}, { cniVersion: "1.0.0", clusterNetwork: 'a"b' }))).toMatchObject({ clusterNetwork: 'a"b' });
+    expect(JSON.parse(confOf({}, { cniVersion: "1.0.0", clusterNetwork: 'a"b' }))).toMatchObject({
+      clusterNetwork: 'a"b',
+    });
     expect(confOf({})).not.toContain("clusterNetwork");
   });
 

@@ -13,7 +13,14 @@ export interface ShimConfOptions {
 /** What the shim and the daemon must agree on; the rest of the daemon's settings need not be in the conf. */
 export type ShimConfSource = Pick<
   DaemonConfig,
-  "name" | "capabilities" | "socketDir" | "daemonSocketDir" | "stateDir" | "addBudgetMs" | "delBudgetMs" | "delPatienceMs"
+  | "name"
+  | "capabilities"
+  | "socketDir"
+  | "daemonSocketDir"
+  | "stateDir"
+  | "addBudgetMs"
+  | "delBudgetMs"
+  | "delPatienceMs"
 >;
 
 /** The runtime hands over the pod's annotations with the call, so that an ADD need not wait for a watch. */

@@ -8,7 +8,14 @@ function file(pods: readonly PodFacts[], networks: readonly NetworkDefinition[] 
 }
 
 function pod(name: string, uid: string, namespace: string = "default"): PodFacts {
-  return { namespace: namespace as never, name: name as never, uid: uid as never, annotations: {}, priority: undefined, isStatic: false };
+  return {
+    namespace: namespace as never,
+    name: name as never,
+    uid: uid as never,
+    annotations: {},
+    priority: undefined,
+    isStatic: false,
+  };
 }
 
 function network(name: string, config: string): NetworkDefinition {

@@ -39,7 +39,11 @@ class Shelf<Item extends { readonly namespace: string; readonly name: string }> 
     const key = objectKey(item.namespace, item.name);
     const first = this.#files.get(key);
     if (first !== undefined) {
-      problems.push({ file, line: undefined, reason: `Cannot use ${this.#what} ${key} as it must be defined once: ${first} defines it already, and that one is served` });
+      problems.push({
+        file,
+        line: undefined,
+        reason: `Cannot use ${this.#what} ${key} as it must be defined once: ${first} defines it already, and that one is served`,
+      });
       return;
     }
     this.objects.set(key, item);

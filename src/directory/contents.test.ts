@@ -140,7 +140,8 @@ describe("Contents leaves out", () => {
 
   test("what is past the limit of all files together", async () => {
     const filling = Math.ceil(limits.totalBytesMax / limits.fileBytesMax) + 1;
-    for (let index = 0; index < filling; index += 1) write(`f${String(index).padStart(3, "0")}.yaml`, "#".padEnd(limits.fileBytesMax, "x"));
+    for (let index = 0; index < filling; index += 1)
+      write(`f${String(index).padStart(3, "0")}.yaml`, "#".padEnd(limits.fileBytesMax, "x"));
     write("z.yaml", pod("z"));
     await contents.refresh();
     expect(contents.problems().map(({ file }) => file)).toEqual([`f${filling - 1}.yaml`, "z.yaml"]);

@@ -5,7 +5,7 @@ import { limits } from "./limits.ts";
 import { compareNames, listFiles, type ListedFile, type Listing, type OnFolder } from "./listing.ts";
 import { emptyManifest, type Manifest } from "./manifest.ts";
 import type { FileProblem, ParseFile } from "./parse-file.ts";
-import { markOf, readSourceFile, type FileMark } from "./source-file.ts";
+import { markOf, readSourceFile, type FileContent, type FileMark } from "./source-file.ts";
 
 /** What is kept of a file: its last good content, and what is wrong with the present one. */
 export interface KeptFile {
@@ -54,46 +54,69 @@ export class Contents {
       if (kept !== undefined) files.set(file.name, kept);
       roomBytes -= kept?.mark?.sizeBytes ?? 0;
     }
-    for (const [name, kept] of before) if (listing.unreadable.some((folder) => name.startsWith(`${folder}/`))) files.set(name, kept);
+    for (const [name, kept] of before)
+      if (listing.unreadable.some((folder) => name.startsWith(`${folder}/`))) files.set(name, kept);
     this.#files = new Map([...files].toSorted(([left], [right]) => compareNames(left, right)));
     this.#listingProblems = listing.problems;
-    return files.size !== before.size || [...files].some(([name, kept]) => kept.manifest !== before.get(name)?.manifest);
+    return (
+      files.size !== before.size || [...files].some(([name, kept]) => kept.manifest !== before.get(name)?.manifest)
+    );
   }
 
   async #list(): Promise<Listing | undefined> {
     try {
       return await listFiles(this.#options.folder, this.#options.onFolder);
     } catch (thrown) {
-      this.#listingProblems = [{ file: "", line: undefined, reason: `Cannot read the folder, so what it held before is served: ${describe(thrown)}` }];
+      this.#listingProblems = [
+        {
+          file: "",
+          line: undefined,
+          reason: `Cannot read the folder, so what it held before is served: ${describe(thrown)}`,
+        },
+      ];
       return undefined;
     }
   }
 
   /** Undefined when the file is gone. */
   async #refreshFile(file: ListedFile, before: KeptFile | undefined, roomBytes: number): Promise<KeptFile | undefined> {
-    const wallMs = this.#options.clock.wallMs();
     try {
-      const mark = await markOf(file.real, wallMs);
-      if (before?.mark?.identity === mark.identity && !before.mark.isFresh) return before;
-      if (mark.sizeBytes > roomBytes) {
-        return broken(before, `Cannot read the file as all files together may have ${limits.totalBytesMax} bytes: it would be more`);
-      }
-      const content = await readSourceFile(file.real, wallMs);
-      if (content.digest === before?.digest) return { ...before, mark: content.mark };
-      const parsed = this.#options.parse(content.bytes);
-      const { mark: read, digest } = content;
-      if ("manifest" in parsed) return { mark: read, digest, manifest: parsed.manifest, problems: [] };
-      return { mark: read, digest, manifest: before?.manifest ?? emptyManifest, problems: parsed.problems };
+      return await this.#readFile(file, before, roomBytes);
     } catch (thrown) {
       if (["ENOENT", "ENOTDIR"].includes(errnoOf(thrown) ?? "")) return undefined;
       return broken(before, describe(thrown));
     }
   }
+
+  async #readFile(file: ListedFile, before: KeptFile | undefined, roomBytes: number): Promise<KeptFile> {
+    const wallMs = this.#options.clock.wallMs();
+    const mark = await markOf(file.real, wallMs);
+    if (before?.mark?.identity === mark.identity && !before.mark.isFresh) return before;
+    if (mark.sizeBytes > roomBytes) {
+      return broken(
+        before,
+        `Cannot read the file as all files together may have ${limits.totalBytesMax} bytes: it would be more`,
+      );
+    }
+    const content = await readSourceFile(file.real, wallMs);
+    return content.digest === before?.digest ? { ...before, mark: content.mark } : this.#parse(content, before);
+  }
+
+  #parse({ bytes, mark, digest }: FileContent, before: KeptFile | undefined): KeptFile {
+    const parsed = this.#options.parse(bytes);
+    if ("manifest" in parsed) return { mark, digest, manifest: parsed.manifest, problems: [] };
+    return { mark, digest, manifest: before?.manifest ?? emptyManifest, problems: parsed.problems };
+  }
 }
 
 /** Without mark and digest, so that the next refresh tries again. */
 function broken(before: KeptFile | undefined, reason: string): KeptFile {
-  return { mark: undefined, digest: "", manifest: before?.manifest ?? emptyManifest, problems: [{ line: undefined, reason }] };
+  return {
+    mark: undefined,
+    digest: "",
+    manifest: before?.manifest ?? emptyManifest,
+    problems: [{ line: undefined, reason }],
+  };
 }
 
 function describe(thrown: unknown): string {

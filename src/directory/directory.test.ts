@@ -39,7 +39,12 @@ function podText(name: string, annotations: Record<string, string> = {}): string
 }
 
 function networkText(name: string, config: string): string {
-  return JSON.stringify({ apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata: { name }, spec: { config } });
+  return JSON.stringify({
+    apiVersion: "k8s.cni.cncf.io/v1",
+    kind: "NetworkAttachmentDefinition",
+    metadata: { name },
+    spec: { config },
+  });
 }
 
 /** Waits for what the watch must bring; well below the slow rescan, so that it is the watch that is tested. */
@@ -83,7 +88,9 @@ describe("Directory.open", () => {
   test("refuses a folder that is not there, and one that is a file", async () => {
     write("file", "");
     for (const wrong of [join(folder, "absent"), join(folder, "file")]) {
-      const error: unknown = await Directory.open({ folder: wrong, clock: systemClock, logger: silentLogger }).catch((thrown: unknown) => thrown);
+      const error: unknown = await Directory.open({ folder: wrong, clock: systemClock, logger: silentLogger }).catch(
+        (thrown: unknown) => thrown,
+      );
       expect(error).toBeInstanceOf(LeveeError);
       expect(error instanceof LeveeError && error.code).toBe("setting-invalid");
       expect(String(error)).toContain(wrong);
@@ -102,7 +109,12 @@ describe("Directory.open", () => {
     const directory = await openFolder();
     expect(await configOf(directory, "lan")).toBe("from a/z");
     expect(directory.problems()).toEqual([
-      { file: "b.yaml", line: undefined, reason: "Cannot use the network default/lan as it must be defined once: a/z.yaml defines it already, and that one is served" },
+      {
+        file: "b.yaml",
+        line: undefined,
+        reason:
+          "Cannot use the network default/lan as it must be defined once: a/z.yaml defines it already, and that one is served",
+      },
     ]);
     rmSync(join(folder, "a/z.yaml"));
     await eventually(async () => (await configOf(directory, "lan")) === "from b");
@@ -194,7 +206,8 @@ describe("Directory watches and sees", () => {
     const directory = await openFolder();
     for (let index = 0; index < 500; index += 1) write(`pods/p${index}.yaml`, podText(`p${index}`));
     await eventually(async () => (await directory.findPod(ns, podName("p499"))) !== undefined);
-    for (let index = 0; index < 500; index += 1) expect(await directory.findPod(ns, podName(`p${index}`))).toBeDefined();
+    for (let index = 0; index < 500; index += 1)
+      expect(await directory.findPod(ns, podName(`p${index}`))).toBeDefined();
   });
 });
 
@@ -204,7 +217,10 @@ describe("Directory with a broken file", () => {
     const directory = await openFolder();
     write("lan.yaml", "kind: [\n");
     await eventually(() => directory.problems().length === 1);
-    expect(directory.problems()[0]).toMatchObject({ file: "lan.yaml", reason: expect.stringContaining("Cannot parse the file as YAML") });
+    expect(directory.problems()[0]).toMatchObject({
+      file: "lan.yaml",
+      reason: expect.stringContaining("Cannot parse the file as YAML"),
+    });
     expect(await configOf(directory, "lan")).toBe("good");
     write("lan.yaml", networkText("lan", "mended"));
     await eventually(async () => (await configOf(directory, "lan")) === "mended");
@@ -283,10 +299,14 @@ describe("Directory.waitForPod", () => {
 
   test("rejects as cancelled when the directory is closed", async () => {
     const directory = await openFolder();
-    const waiting = directory.waitForPod(ns, podName("a"), new AbortController().signal).catch((thrown: unknown) => thrown);
+    const waiting = directory
+      .waitForPod(ns, podName("a"), new AbortController().signal)
+      .catch((thrown: unknown) => thrown);
     await directory.close();
     expect(await waiting).toMatchObject({ code: "cancelled" });
-    expect(await directory.waitForPod(ns, podName("a"), new AbortController().signal).catch((thrown: unknown) => thrown)).toMatchObject({ code: "cancelled" });
+    expect(
+      await directory.waitForPod(ns, podName("a"), new AbortController().signal).catch((thrown: unknown) => thrown),
+    ).toMatchObject({ code: "cancelled" });
   });
 });
 

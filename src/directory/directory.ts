@@ -50,7 +50,11 @@ export class Directory {
     this.#options = options;
     this.#watch = new FolderWatch(
       () => this.#scanSoon(),
-      (folder, error) => options.logger.warn("cannot watch a folder, so its changes are seen every 10 s only", { folder, error: error.message }),
+      (folder, error) =>
+        options.logger.warn("cannot watch a folder, so its changes are seen every 10 s only", {
+          folder,
+          error: error.message,
+        }),
     );
     const onFolder = (path: string, identity: string): void => {
       this.#seenFolders.add(path);
@@ -112,16 +116,21 @@ export class Directory {
       this.#isDirty = true;
       return;
     }
-    this.#scanning = this.#scan().catch((thrown: unknown) => this.#reportDefect(thrown)).finally(() => {
-      this.#scanning = undefined;
-      if (this.#isDirty) this.#scanSoon();
-      this.#isDirty = false;
-    });
+    this.#scanning = this.#scan()
+      .catch((thrown: unknown) => this.#reportDefect(thrown))
+      .finally(() => {
+        this.#scanning = undefined;
+        if (this.#isDirty) this.#scanSoon();
+        this.#isDirty = false;
+      });
   }
 
   /** A scan turns everything that can happen to files into problems; anything else is our own mistake, and must not end the daemon. */
   #reportDefect(thrown: unknown): void {
-    this.#options.logger.error("a scan of the directory failed", { folder: this.#options.folder, error: toLeveeError(thrown, "Cannot scan the directory").message });
+    this.#options.logger.error("a scan of the directory failed", {
+      folder: this.#options.folder,
+      error: toLeveeError(thrown, "Cannot scan the directory").message,
+    });
   }
 
   async #scan(): Promise<void> {
@@ -141,8 +150,10 @@ export class Directory {
   #report(): void {
     const { logger, folder } = this.#options;
     const problems = new Map(this.problems().map((problem) => [JSON.stringify(problem), problem]));
-    for (const [key, { file, line, reason }] of problems) if (!this.#reported.has(key)) logger.warn("problem in the directory", { folder, file, line, reason });
-    if (problems.size === 0 && this.#reported.size > 0) logger.info("the directory has no problems any more", { folder });
+    for (const [key, { file, line, reason }] of problems)
+      if (!this.#reported.has(key)) logger.warn("problem in the directory", { folder, file, line, reason });
+    if (problems.size === 0 && this.#reported.size > 0)
+      logger.info("the directory has no problems any more", { folder });
     this.#reported = new Set(problems.keys());
   }
 }
@@ -153,7 +164,11 @@ async function requireFolder(folder: string): Promise<void> {
     await handle.close();
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new LeveeError("setting-invalid", `Cannot open the directory as it must be a readable folder: current value is ${folder} (${why})`, { cause });
+    throw new LeveeError(
+      "setting-invalid",
+      `Cannot open the directory as it must be a readable folder: current value is ${folder} (${why})`,
+      { cause },
+    );
   }
 }
 

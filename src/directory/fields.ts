@@ -42,10 +42,11 @@ export class Fields {
     const value = this.#value(path) ?? new Map();
     const entries: [string, string][] = [];
     if (!(value instanceof Map)) this.#wrong(path, "an object of strings", value);
-    else for (const [key, item] of value) {
-      if (typeof key === "string" && typeof item === "string") entries.push([key, item]);
-      else this.#wrong([...path, String(key)], "a string (quote it)", item);
-    }
+    else
+      for (const [key, item] of value) {
+        if (typeof key === "string" && typeof item === "string") entries.push([key, item]);
+        else this.#wrong([...path, String(key)], "a string (quote it)", item);
+      }
     return Object.freeze(Object.fromEntries(entries));
   }
 
@@ -73,7 +74,10 @@ export class Fields {
   }
 
   #wrong(path: FieldPath, wanted: string, value: unknown): undefined {
-    this.complain(path, `Cannot use a document as ${path.join(".")} must be ${wanted}: current value is ${describe(value)}`);
+    this.complain(
+      path,
+      `Cannot use a document as ${path.join(".")} must be ${wanted}: current value is ${describe(value)}`,
+    );
     return undefined;
   }
 }

@@ -29,7 +29,8 @@ async function list(): Promise<Listing & { readonly names: readonly string[] }> 
 
 describe("listFiles finds", () => {
   test("YAML and JSON files, by name, one level deep", async () => {
-    for (const file of ["b.yaml", "a.yml", "c.json", "sub/a.yaml", "d.yamlx", "e.YAML", "yaml", "sub/deep/f.yaml"]) touch(file);
+    for (const file of ["b.yaml", "a.yml", "c.json", "sub/a.yaml", "d.yamlx", "e.YAML", "yaml", "sub/deep/f.yaml"])
+      touch(file);
     expect((await list()).names).toEqual(["a.yml", "b.yaml", "c.json", "sub/a.yaml"]);
   });
 
@@ -80,7 +81,8 @@ describe("listFiles leaves out", () => {
     const listing = await list();
     expect(listing.names).toEqual([]);
     expect(listing.problems.map(({ file }) => file)).toEqual(["a.yaml", "passwd.yaml", "sub", "twin", "up"]);
-    for (const { reason } of listing.problems) expect(reason).toBe("Cannot follow the link as it must stay inside the folder: it leads out of it");
+    for (const { reason } of listing.problems)
+      expect(reason).toBe("Cannot follow the link as it must stay inside the folder: it leads out of it");
   });
 
   test("links that lead nowhere or in a circle, with a problem for those with a right name", async () => {
@@ -105,7 +107,8 @@ describe("listFiles leaves out", () => {
   });
 
   test("the last files by name when there are too many", async () => {
-    for (let index = 0; index <= limits.filesMax; index += 1) writeFileSync(join(folder, `f${String(index).padStart(6, "0")}.yaml`), "");
+    for (let index = 0; index <= limits.filesMax; index += 1)
+      writeFileSync(join(folder, `f${String(index).padStart(6, "0")}.yaml`), "");
     const listing = await list();
     expect(listing.files).toHaveLength(limits.filesMax);
     expect(listing.files.at(-1)?.name).toBe("f009999.yaml");

@@ -28,12 +28,22 @@ export async function listFiles(folder: string, onFolder: OnFolder): Promise<Lis
   const walk: Walk = { root, onFolder, files: new Map(), problems: [], unreadable: [] };
   const subFolders = await readFolder(walk, { name: "", real: root });
   if (subFolders.length > limits.subFoldersMax) {
-    walk.problems.push(problem("", `Cannot read all sub-folders as there may be ${limits.subFoldersMax}: current number is ${subFolders.length}`));
+    walk.problems.push(
+      problem(
+        "",
+        `Cannot read all sub-folders as there may be ${limits.subFoldersMax}: current number is ${subFolders.length}`,
+      ),
+    );
   }
   for (const sub of subFolders.slice(0, limits.subFoldersMax)) await readSubFolder(walk, sub);
   const files = [...walk.files.values()].toSorted((left, right) => compareNames(left.name, right.name));
   if (files.length > limits.filesMax) {
-    walk.problems.push(problem("", `Cannot read all files as there may be ${limits.filesMax}: current number is ${files.length}, so the last by name are left out`));
+    walk.problems.push(
+      problem(
+        "",
+        `Cannot read all files as there may be ${limits.filesMax}: current number is ${files.length}, so the last by name are left out`,
+      ),
+    );
   }
   return { files: files.slice(0, limits.filesMax), problems: walk.problems, unreadable: walk.unreadable };
 }
@@ -85,7 +95,9 @@ async function readEntries(walk: Walk, folder: ListedFile): Promise<Dirent[]> {
   // Leaving the loop closes the handle.
   for await (const entry of await opendir(folder.real)) {
     if (entries.length >= limits.entriesMax) {
-      walk.problems.push(problem(folder.name, `Cannot read the whole folder as it may have ${limits.entriesMax} entries: it has more`));
+      walk.problems.push(
+        problem(folder.name, `Cannot read the whole folder as it may have ${limits.entriesMax} entries: it has more`),
+      );
       break;
     }
     // Hidden: editors' temporary files, and the folders behind a mounted ConfigMap's links.
@@ -101,15 +113,20 @@ interface Resolved {
 
 /** A file, or a folder to read; undefined for anything else. Links are followed as long as they stay inside the folder. */
 async function resolveEntry(walk: Walk, entry: Dirent, at: ListedFile): Promise<Resolved | undefined> {
-  if (!entry.isSymbolicLink()) return entry.isFile() || entry.isDirectory() ? { file: at, isFolder: entry.isDirectory() } : undefined;
+  if (!entry.isSymbolicLink())
+    return entry.isFile() || entry.isDirectory() ? { file: at, isFolder: entry.isDirectory() } : undefined;
   try {
     const real = await realpath(at.real);
     if (real !== walk.root && !real.startsWith(`${walk.root}/`)) {
-      walk.problems.push(problem(at.name, "Cannot follow the link as it must stay inside the folder: it leads out of it"));
+      walk.problems.push(
+        problem(at.name, "Cannot follow the link as it must stay inside the folder: it leads out of it"),
+      );
       return undefined;
     }
     const facts = await stat(real);
-    return facts.isFile() || facts.isDirectory() ? { file: { name: at.name, real }, isFolder: facts.isDirectory() } : undefined;
+    return facts.isFile() || facts.isDirectory()
+      ? { file: { name: at.name, real }, isFolder: facts.isDirectory() }
+      : undefined;
   } catch (thrown) {
     if (isManifestName(entry.name)) walk.problems.push(problem(at.name, `Cannot follow the link: ${describe(thrown)}`));
     return undefined;

@@ -25,7 +25,11 @@ export class ManifestBuilder {
     const kind = `${fields.text(["apiVersion"]) ?? ""} ${fields.text(["kind"]) ?? ""}`;
     if (kind === "v1 Pod") this.#addPod(fields);
     else if (kind === "k8s.cni.cncf.io/v1 NetworkAttachmentDefinition") this.#addNetwork(fields);
-    else complain(["kind"], `Cannot use a document as its kind must be v1 Pod or k8s.cni.cncf.io/v1 NetworkAttachmentDefinition: current value is ${JSON.stringify(kind.trim())}`);
+    else
+      complain(
+        ["kind"],
+        `Cannot use a document as its kind must be v1 Pod or k8s.cni.cncf.io/v1 NetworkAttachmentDefinition: current value is ${JSON.stringify(kind.trim())}`,
+      );
   }
 
   build(): Manifest {
@@ -39,10 +43,22 @@ export class ManifestBuilder {
     const annotations = fields.texts(["metadata", "annotations"]);
     const priority = fields.int32(["spec", "priority"]);
     if (uid !== "" && !isPodUid(uid)) {
-      fields.complain(["metadata", "uid"], `Cannot use a pod as metadata.uid must consist of letters, digits, '-', '_' and '.': current value is ${JSON.stringify(uid.slice(0, 80))}`);
+      fields.complain(
+        ["metadata", "uid"],
+        `Cannot use a pod as metadata.uid must consist of letters, digits, '-', '_' and '.': current value is ${JSON.stringify(uid.slice(0, 80))}`,
+      );
     } else if (name !== undefined && isPodName(name) && namespace !== undefined) {
       // An empty UID is none at all: see PodFacts.
-      this.#pods.push(Object.freeze({ namespace, name, uid: uid as PodFacts["uid"], annotations, priority, isStatic: isStatic(annotations) }));
+      this.#pods.push(
+        Object.freeze({
+          namespace,
+          name,
+          uid: uid as PodFacts["uid"],
+          annotations,
+          priority,
+          isStatic: isStatic(annotations),
+        }),
+      );
     }
   }
 

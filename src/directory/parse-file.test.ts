@@ -90,7 +90,14 @@ describe("parseFile reads", () => {
 
   test("a pod without uid, annotations and spec", () => {
     const [minimal] = good("apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: null}\n").pods;
-    expect(minimal).toEqual({ namespace: "default" as never, name: "a" as never, uid: "" as never, annotations: {}, priority: undefined, isStatic: false });
+    expect(minimal).toEqual({
+      namespace: "default" as never,
+      name: "a" as never,
+      uid: "" as never,
+      annotations: {},
+      priority: undefined,
+      isStatic: false,
+    });
   });
 
   test.each([
@@ -102,10 +109,13 @@ describe("parseFile reads", () => {
     expect(good(text).pods[0]?.isStatic).toBe(isStatic);
   });
 
-  test.each(["", "spec: {}\n", "spec: {config: ''}\n", "spec:\n"])("a network without config (%j) as one that a file describes", (spec) => {
-    const text = `apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: a}\n${spec}`;
-    expect(good(text).networks[0]?.config).toBeUndefined();
-  });
+  test.each(["", "spec: {}\n", "spec: {config: ''}\n", "spec:\n"])(
+    "a network without config (%j) as one that a file describes",
+    (spec) => {
+      const text = `apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: a}\n${spec}`;
+      expect(good(text).networks[0]?.config).toBeUndefined();
+    },
+  );
 
   test("anchors and aliases in modest numbers", () => {
     const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: &n a, annotations: {x: *n}}\n`;
@@ -113,15 +123,24 @@ describe("parseFile reads", () => {
   });
 
   test("__proto__ as a key like any other", () => {
-    const [odd] = good("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {__proto__: x, constructor: y}\n  __proto__: {name: b}\n").pods;
+    const [odd] = good(
+      "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations: {__proto__: x, constructor: y}\n  __proto__: {name: b}\n",
+    ).pods;
     expect(String(odd?.name)).toBe("a");
-    expect(Object.entries(odd?.annotations ?? {})).toEqual([["__proto__", "x"], ["constructor", "y"]]);
+    expect(Object.entries(odd?.annotations ?? {})).toEqual([
+      ["__proto__", "x"],
+      ["constructor", "y"],
+    ]);
     expect(({} as Record<string, unknown>)["name"]).toBeUndefined();
   });
 
   test("objects that cannot be changed afterwards", () => {
     const manifest = good(pod);
-    expect(Object.isFrozen(manifest.pods) && Object.isFrozen(manifest.pods[0]) && Object.isFrozen(manifest.pods[0]?.annotations)).toBe(true);
+    expect(
+      Object.isFrozen(manifest.pods) &&
+        Object.isFrozen(manifest.pods[0]) &&
+        Object.isFrozen(manifest.pods[0]?.annotations),
+    ).toBe(true);
   });
 });
 
@@ -152,27 +171,52 @@ spec:
   config: {type: bridge}
 `;
     expect(bad(text).map(({ line, reason }) => [line, reason])).toEqual([
-      [4, 'Cannot use a document as metadata.name must be a DNS-1123 name of at most 253 characters: current value is "Bad_Name"'],
+      [
+        4,
+        'Cannot use a document as metadata.name must be a DNS-1123 name of at most 253 characters: current value is "Bad_Name"',
+      ],
       [7, "Cannot use a document as metadata.annotations.answer must be a string (quote it): current value is 42"],
       [9, 'Cannot use a document as spec.priority must be a 32-bit integer: current value is "high"'],
-      [5, `Cannot use a pod as metadata.uid must consist of letters, digits, '-', '_' and '.': current value is "a;K8S_POD_NAME=b"`],
-      [15, 'Cannot use a document as metadata.namespace must be a DNS-1123 label of at most 63 characters: current value is "not.a.label"'],
+      [
+        5,
+        `Cannot use a pod as metadata.uid must consist of letters, digits, '-', '_' and '.': current value is "a;K8S_POD_NAME=b"`,
+      ],
+      [
+        15,
+        'Cannot use a document as metadata.namespace must be a DNS-1123 label of at most 63 characters: current value is "not.a.label"',
+      ],
       [17, "Cannot use a document as spec.config must be a string: current value is an object"],
     ]);
   });
 
-  test.each(["../../etc/passwd", "/abs", "a/b", "a..b", ".a", "a.", "-a", "a-", "A", "a b", "a\u0000b", "", "ü", "a".repeat(64), `${"a.".repeat(126)}ab`])(
-    "the name %j as none",
-    (name) => {
-      const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: ${JSON.stringify(name)}}\n`;
-      expect(bad(text)[0]?.reason).toContain("metadata.name must be a DNS-1123 name");
-    },
-  );
+  test.each([
+    "../../etc/passwd",
+    "/abs",
+    "a/b",
+    "a..b",
+    ".a",
+    "a.",
+    "-a",
+    "a-",
+    "A",
+    "a b",
+    "a\u0000b",
+    "",
+    "ü",
+    "a".repeat(64),
+    `${"a.".repeat(126)}ab`,
+  ])("the name %j as none", (name) => {
+    const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: ${JSON.stringify(name)}}\n`;
+    expect(bad(text)[0]?.reason).toContain("metadata.name must be a DNS-1123 name");
+  });
 
   test.each([
     ["apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", '"v1 ConfigMap"'],
     ["apiVersion: apps/v1\nkind: Pod\nmetadata: {name: a}\n", '"apps/v1 Pod"'],
-    ["apiVersion: k8s.cni.cncf.io/v2\nkind: NetworkAttachmentDefinition\nmetadata: {name: a}\n", '"k8s.cni.cncf.io/v2 NetworkAttachmentDefinition"'],
+    [
+      "apiVersion: k8s.cni.cncf.io/v2\nkind: NetworkAttachmentDefinition\nmetadata: {name: a}\n",
+      '"k8s.cni.cncf.io/v2 NetworkAttachmentDefinition"',
+    ],
     ["metadata: {name: a}\n", '""'],
   ])("the wrong kind in %j", (text, seen) => {
     expect(bad(text)[0]?.reason).toEndWith(`current value is ${seen}`);
@@ -183,9 +227,16 @@ spec:
   });
 
   test("fields of the wrong type on the way to another", () => {
-    expect(bad("apiVersion: v1\nkind: Pod\nmetadata: x\n")[0]).toEqual({ line: 3, reason: 'Cannot use a document as metadata must be an object: current value is "x"' });
-    expect(bad("apiVersion: [v1]\nkind: Pod\n")[0]?.reason).toContain("apiVersion must be a string: current value is a list");
-    expect(bad("apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: [x]}\n")[0]?.reason).toContain("must be an object of strings");
+    expect(bad("apiVersion: v1\nkind: Pod\nmetadata: x\n")[0]).toEqual({
+      line: 3,
+      reason: 'Cannot use a document as metadata must be an object: current value is "x"',
+    });
+    expect(bad("apiVersion: [v1]\nkind: Pod\n")[0]?.reason).toContain(
+      "apiVersion must be a string: current value is a list",
+    );
+    expect(bad("apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: [x]}\n")[0]?.reason).toContain(
+      "must be an object of strings",
+    );
   });
 
   test("a key that stands there twice", () => {
@@ -201,13 +252,17 @@ spec:
 
 describe("parseFile survives", () => {
   test("bytes that are not text", () => {
-    expect(bad(Uint8Array.from({ length: 4_096 }, (_unused, index) => (index * 7_919) % 256))[0]?.reason).toContain("must be UTF-8 text");
+    expect(bad(Uint8Array.from({ length: 4_096 }, (_unused, index) => (index * 7_919) % 256))[0]?.reason).toContain(
+      "must be UTF-8 text",
+    );
     expect(bad(Uint8Array.of(0x61, 0xff, 0xfe))[0]?.reason).toContain("must be UTF-8 text");
     expect(bad("apiVersion: v1\0")[0]?.reason).toContain("must be UTF-8 text");
   });
 
   test("aliases that multiply", () => {
-    const levels = [..."bcdefghi"].map((name, index) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${"abcdefghi"[index]}`).join(",")}]`);
+    const levels = [..."bcdefghi"].map(
+      (name, index) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${"abcdefghi"[index]}`).join(",")}]`,
+    );
     expect(bad(`a: &a [x,x,x,x,x,x,x,x,x]\n${levels.join("\n")}\n`)[0]?.reason).toContain("alias");
   });
 
@@ -227,12 +282,16 @@ describe("parseFile survives", () => {
     ["directives", "%a\n", ""],
     ["documents", "---\n", ""],
     ["flow pairs", "a: b,", "["],
-  ])("a file full of %s in bounded time", (_what, unit, start) => {
-    const text = start + unit.repeat(Math.floor(limits.fileBytesMax / unit.length) - 1);
-    const startedMs = performance.now();
-    parse(bytesOf(text));
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
-  }, 30_000);
+  ])(
+    "a file full of %s in bounded time",
+    (_what, unit, start) => {
+      const text = start + unit.repeat(Math.floor(limits.fileBytesMax / unit.length) - 1);
+      const startedMs = performance.now();
+      parse(bytesOf(text));
+      expect(performance.now() - startedMs).toBeLessThan(10_000);
+    },
+    30_000,
+  );
 
   test("very many different keys in bounded time", () => {
     const keys = Array.from({ length: 25_000 }, (_unused, index) => `k${index}: 1`).join("\n");

@@ -22,19 +22,32 @@ export async function loadParser(): Promise<ParseFile> {
 
 function parseFile(yaml: Yaml, bytes: Uint8Array): ParsedFile {
   const text = decodeText(bytes);
-  if (text === undefined) return { problems: [{ line: undefined, reason: "Cannot read the file as it must be UTF-8 text: it holds other bytes" }] };
+  if (text === undefined)
+    return {
+      problems: [{ line: undefined, reason: "Cannot read the file as it must be UTF-8 text: it holds other bytes" }],
+    };
   const problems: FileProblem[] = [];
   const builder = new ManifestBuilder();
   const lines = new yaml.LineCounter();
   try {
     // Pretty errors and the parser's own check for duplicate keys take quadratic time: a minute for a hostile 256 KiB.
-    const documents = yaml.parseAllDocuments(text, { prettyErrors: false, uniqueKeys: false, logLevel: "silent", lineCounter: lines });
+    const documents = yaml.parseAllDocuments(text, {
+      prettyErrors: false,
+      uniqueKeys: false,
+      logLevel: "silent",
+      lineCounter: lines,
+    });
     for (const document of documents) addDocument(yaml, document, { builder, lines, problems });
   } catch (thrown) {
     // The parser recurses, so a deep enough document ends in a RangeError; aliases over the limit in a ReferenceError.
-    problems.push({ line: undefined, reason: `Cannot parse the file as YAML: ${thrown instanceof Error ? thrown.message : String(thrown)}` });
+    problems.push({
+      line: undefined,
+      reason: `Cannot parse the file as YAML: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    });
   }
-  return problems.length === 0 ? { manifest: builder.build() } : { problems: problems.slice(0, limits.problemsPerFileMax) };
+  return problems.length === 0
+    ? { manifest: builder.build() }
+    : { problems: problems.slice(0, limits.problemsPerFileMax) };
 }
 
 interface FileParse {
@@ -48,12 +61,18 @@ function addDocument(yaml: Yaml, document: Document.Parsed, into: FileParse): vo
   const error = document.errors[0];
   if (error !== undefined) {
     // The first error is the cause; what follows is usually its echo.
-    problems.push({ line: lines.linePos(error.pos[0]).line, reason: `Cannot parse the file as YAML: ${error.message}` });
+    problems.push({
+      line: lines.linePos(error.pos[0]).line,
+      reason: `Cannot parse the file as YAML: ${error.message}`,
+    });
     return;
   }
   const twice = duplicateKey(yaml, document);
   if (twice !== undefined) {
-    problems.push({ line: lines.linePos(twice.offset).line, reason: `Cannot use a document as each key must stand there once: ${JSON.stringify(twice.key)} is repeated` });
+    problems.push({
+      line: lines.linePos(twice.offset).line,
+      reason: `Cannot use a document as each key must stand there once: ${JSON.stringify(twice.key)} is repeated`,
+    });
     return;
   }
   const value: unknown = document.toJS({ mapAsMap: true, maxAliasCount: limits.aliasesMax });

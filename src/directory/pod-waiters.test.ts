@@ -2,7 +2,14 @@ import { describe, expect, test } from "bun:test";
 import type { PodFacts } from "./facts.ts";
 import { PodWaiters } from "./pod-waiters.ts";
 
-const pod: PodFacts = { namespace: "default" as never, name: "a" as never, uid: "" as never, annotations: {}, priority: undefined, isStatic: false };
+const pod: PodFacts = {
+  namespace: "default" as never,
+  name: "a" as never,
+  uid: "" as never,
+  annotations: {},
+  priority: undefined,
+  isStatic: false,
+};
 
 describe("PodWaiters", () => {
   test("serves all who wait for a pod and leaves the others waiting", async () => {

@@ -62,5 +62,8 @@ function toMark(facts: BigIntStats, wallMs: number): FileMark {
 }
 
 function tooLarge(sizeBytes: bigint): LeveeError {
-  return new LeveeError("decode-failed", `Cannot read the file as it may have ${limits.fileBytesMax} bytes: current size is ${sizeBytes}`);
+  return new LeveeError(
+    "decode-failed",
+    `Cannot read the file as it may have ${limits.fileBytesMax} bytes: current size is ${sizeBytes}`,
+  );
 }

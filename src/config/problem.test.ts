@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test";
+import { LeveeError } from "../base/errors.ts";
+import { ConfigError, shorten } from "./problem.ts";
+
+describe("ConfigError", () => {
+  const problems = [
+    { key: "a", seen: "1", remedy: "set 2" },
+    { key: "b", seen: '"x"', remedy: "set true or false" },
+  ];
+
+  test("lists every problem in its message and keeps them as they are", () => {
+    const error = new ConfigError("setting-invalid", "the file", problems);
+    expect(error.message).toBe('Cannot use the file: a is 1, set 2; b is "x", set true or false');
+    expect(error.problems).toEqual(problems);
+  });
+
+  test("is an error of the catalogue, with its number", () => {
+    const error = new ConfigError("config-invalid", "the conf", problems);
+    expect(error).toBeInstanceOf(LeveeError);
+    expect(error.cniCode).toBe(7);
+  });
+});
+
+describe("shorten", () => {
+  test.each([
+    ["short", "short"],
+    [" a \n\t b ", "a b"],
+    ["x".repeat(60), "x".repeat(60)],
+    ["x".repeat(61), `${"x".repeat(60)}…`],
+  ])("makes of %j one short line", (text, shown) => expect(shorten(text)).toBe(shown));
+});
