@@ -8,6 +8,7 @@ import { LeveeError } from "../base/errors.ts";
 import { FrameReader } from "../wire/frame-reader.ts";
 import { encodeFrame, numberField, protocolVersion, textField, type Frame } from "../wire/frame.ts";
 import { encodeRefuse } from "../wire/messages.ts";
+import { failureOf } from "./failure-of.fixture.ts";
 import { ask, isUnreachable } from "./ask.ts";
 import { CommandFailure } from "./failure.ts";
 
@@ -45,15 +46,11 @@ function answerFrame(value: unknown): Uint8Array {
   return encodeFrame("ANSWER", [["answer", JSON.stringify(value)]]);
 }
 
-function asking(socket: string, extra: { signal?: AbortSignal; deadlineMs?: number } = {}): ReturnType<typeof ask<{ ask: "leaks" }>> {
+function asking(
+  socket: string,
+  extra: { signal?: AbortSignal; deadlineMs?: number } = {},
+): ReturnType<typeof ask<{ ask: "leaks" }>> {
   return ask({ ask: "leaks" }, { socket, clock: systemClock, ...extra });
-}
-
-async function failureOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(
-    () => new Error("it succeeded"),
-    (error: unknown) => error,
-  );
 }
 
 describe("ask", () => {
@@ -66,7 +63,10 @@ describe("ask", () => {
     expect(frame.type).toBe("ASK");
     expect(textField(frame, "question")).toBe('{"ask":"leaks"}');
     expect(textField(frame, "software")).toStartWith("levee ");
-    expect([numberField(frame, "version_min"), numberField(frame, "version_max")]).toEqual([protocolVersion, protocolVersion]);
+    expect([numberField(frame, "version_min"), numberField(frame, "version_max")]).toEqual([
+      protocolVersion,
+      protocolVersion,
+    ]);
   });
 
   test("puts together an answer that comes in pieces", async () => {
@@ -88,13 +88,21 @@ describe("ask", () => {
   });
 
   test("fails with the daemon's own code and message", async () => {
-    const socket = await daemon((peer) => peer.write(answerFrame({ error: { code: "pod-unknown", message: "Cannot find the pod" } })));
+    const socket = await daemon((peer) =>
+      peer.write(answerFrame({ error: { code: "pod-unknown", message: "Cannot find the pod" } })),
+    );
     expect(await failureOf(asking(socket))).toMatchObject({ code: "pod-unknown", message: "Cannot find the pod" });
   });
 
   test("fails with the reason of a refusal and what to do about it", async () => {
-    const socket = await daemon((peer) => peer.write(encodeRefuse(new LeveeError("protocol-violated", "it speaks protocol 9"))));
-    expect(await failureOf(asking(socket))).toMatchObject({ code: "protocol-violated", message: "it speaks protocol 9", remedy: expect.stringContaining("levee version") });
+    const socket = await daemon((peer) =>
+      peer.write(encodeRefuse(new LeveeError("protocol-violated", "it speaks protocol 9"))),
+    );
+    expect(await failureOf(asking(socket))).toMatchObject({
+      code: "protocol-violated",
+      message: "it speaks protocol 9",
+      remedy: expect.stringContaining("levee version"),
+    });
   });
 
   test.each(["not json", "[]", "null", "{}", '"text"'])("refuses %j as an answer", async (text) => {
@@ -112,13 +120,20 @@ describe("ask without a daemon", () => {
   test("names the socket and what to check when it does not exist", async () => {
     const failure = await failureOf(asking(join(folder, "none.sock")));
     expect(isUnreachable(failure)).toBe(true);
-    expect(failure).toMatchObject({ message: `Cannot ask the daemon on ${join(folder, "none.sock")}: the socket does not exist`, remedy: expect.stringContaining("--socket-dir") });
+    expect(failure).toMatchObject({
+      message: `Cannot ask the daemon on ${join(folder, "none.sock")}: the socket does not exist`,
+      remedy: expect.stringContaining("--socket-dir"),
+    });
   });
 
   test("tells a socket nobody listens on from one that is missing", async () => {
     const path = join(folder, "dead.sock");
     // A killed daemon leaves its socket's file behind.
-    const child = Bun.spawnSync([process.execPath, "-e", `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`]);
+    const child = Bun.spawnSync([
+      process.execPath,
+      "-e",
+      `require("node:net").createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, "SIGKILL"))`,
+    ]);
     expect(child.signalCode).toBe("SIGKILL");
     const failure = await failureOf(asking(path));
     expect(isUnreachable(failure)).toBe(true);
@@ -150,7 +165,10 @@ describe("ask without a daemon", () => {
 
   test("ends at once on Ctrl-C, before and while it waits", async () => {
     const socket = await daemon(() => undefined);
-    expect(await failureOf(asking(socket, { signal: AbortSignal.abort() }))).toMatchObject({ code: "interrupted", exitCode: 130 });
+    expect(await failureOf(asking(socket, { signal: AbortSignal.abort() }))).toMatchObject({
+      code: "interrupted",
+      exitCode: 130,
+    });
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 20);
     expect(await failureOf(asking(socket, { signal: controller.signal }))).toMatchObject({ code: "interrupted" });

@@ -3,7 +3,14 @@ import { deadline, type Clock } from "../base/clock.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
 import { FrameReader } from "../wire/frame-reader.ts";
 import { encodeFrame, protocolVersion, textField, type Frame } from "../wire/frame.ts";
-import type { Answer, AttachmentsAnswer, LeaksAnswer, NodeAnswer, Question, TimelineAnswer } from "../wire/node-view.ts";
+import type {
+  Answer,
+  AttachmentsAnswer,
+  LeaksAnswer,
+  NodeAnswer,
+  Question,
+  TimelineAnswer,
+} from "../wire/node-view.ts";
 import { CommandFailure, interruptedFailure } from "./failure.ts";
 import { software } from "../base/version.ts";
 
@@ -54,7 +61,9 @@ function exchange(question: Question, options: AskOptions, limit: AbortSignal): 
   socket.on("error", (error) => reject(unreachable(options.socket, reasonOf(error), error)));
   socket.on("connect", () => socket.write(askFrame(question)));
   socket.on("data", (chunk: Buffer) => receive(reader, chunk, { resolve, reject }));
-  socket.on("close", () => reject(unreachable(options.socket, "it closed the connection without an answer", undefined)));
+  socket.on("close", () =>
+    reject(unreachable(options.socket, "it closed the connection without an answer", undefined)),
+  );
   return promise.finally(() => {
     options.signal?.removeEventListener("abort", onInterrupt);
     hangUp(socket);
@@ -70,7 +79,11 @@ function askFrame(question: Question): Uint8Array {
   ]);
 }
 
-function receive(reader: FrameReader, chunk: Uint8Array, settle: { resolve(frame: Frame): void; reject(error: Error): void }): void {
+function receive(
+  reader: FrameReader,
+  chunk: Uint8Array,
+  settle: { resolve(frame: Frame): void; reject(error: Error): void },
+): void {
   try {
     // Frames of other types (a greeting, a heartbeat) are not for us.
     const frame = reader.push(chunk).find(({ type }) => type === "ANSWER" || type === "REFUSE");
@@ -83,7 +96,11 @@ function receive(reader: FrameReader, chunk: Uint8Array, settle: { resolve(frame
 
 function refused(frame: Frame): CommandFailure {
   const remedy = "use the levee program that came with the running daemon; levee version shows both";
-  return new CommandFailure(textField(frame, "code") ?? "protocol-violated", textField(frame, "message") ?? "The daemon refused the question", { remedy });
+  return new CommandFailure(
+    textField(frame, "code") ?? "protocol-violated",
+    textField(frame, "message") ?? "The daemon refused the question",
+    { remedy },
+  );
 }
 
 function parseAnswer(frame: Frame): object {
@@ -99,7 +116,8 @@ function parseAnswer(frame: Frame): object {
 
 function unreachable(socket: string, reason: string, cause: unknown): CommandFailure {
   return new CommandFailure("daemon-unreachable", `Cannot ask the daemon on ${socket}: ${reason}`, {
-    remedy: "check that the daemon runs (levee daemon --config FILE) and that --socket-dir or LEVEE_SOCKET_DIR names its socketDir",
+    remedy:
+      "check that the daemon runs (levee daemon --config FILE) and that --socket-dir or LEVEE_SOCKET_DIR names its socketDir",
     cause,
   });
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { failureOf } from "./failure-of.fixture.ts";
 import { attach, networkByInterface, splitNetworks, type AttachRequest } from "./attach.ts";
 import { FakeShim } from "./fake-shim.fixture.ts";
 import { netnsName, parseNetworks } from "./names.ts";
@@ -35,7 +36,13 @@ describe("attach", () => {
     const attached = await attach(shim.context(), request());
     expect(attached).toMatchObject({ ...pod, netns: `/var/run/netns/${netns}` });
     expect(attached.interfaces).toEqual([
-      { ifname: "eth0", network: "default/lan", ips: ["192.0.2.7/24"], mac: expect.stringMatching(/^[0-9a-f:]{17}$/u), gateways: ["192.0.2.1"] },
+      {
+        ifname: "eth0",
+        network: "default/lan",
+        ips: ["192.0.2.7/24"],
+        mac: expect.stringMatching(/^[0-9a-f:]{17}$/u),
+        gateways: ["192.0.2.1"],
+      },
       { ifname: "net1", network: "default/dmz", ips: ["2001:db8::7/64"], mac: expect.any(String), gateways: [] },
     ]);
     const lo = Bun.spawnSync(["ip", "-n", netns, "link", "show", "lo"]).stdout.toString();
@@ -47,11 +54,18 @@ describe("attach", () => {
     const [call] = shim.calls();
     expect(call?.conf).toBe('{"name":"levee"}');
     expect(call?.env).toMatchObject({
-      CNI_COMMAND: "ADD", CNI_CONTAINERID: attached.containerId, CNI_NETNS: `/var/run/netns/${netns}`, CNI_IFNAME: "eth0", CNI_PATH: "/opt/cni/bin:/usr/lib/cni",
+      CNI_COMMAND: "ADD",
+      CNI_CONTAINERID: attached.containerId,
+      CNI_NETNS: `/var/run/netns/${netns}`,
+      CNI_IFNAME: "eth0",
+      CNI_PATH: "/opt/cni/bin:/usr/lib/cni",
     });
     expect(attached.containerId).toMatch(/^[0-9a-f]{64}$/u);
     expect(call?.env["CNI_ARGS"]).toMatch(
-      new RegExp(`^IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod.name};K8S_POD_INFRA_CONTAINER_ID=${attached.containerId};K8S_POD_UID=[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, "u"),
+      new RegExp(
+        `^IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod.name};K8S_POD_INFRA_CONTAINER_ID=${attached.containerId};K8S_POD_UID=[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`,
+        "u",
+      ),
     );
   });
 
@@ -61,7 +75,11 @@ describe("attach", () => {
     const yaml = readFileSync(podFilePath(settings.directory, pod), "utf8");
     expect(yaml).toContain("v1.multus-cni.io/default-network: default/lan\n");
     expect(yaml).toContain("k8s.v1.cni.cncf.io/networks: infra/dmz@data0\n");
-    expect(await readPodFile(settings.directory, pod)).toMatchObject({ ...pod, containerId: attached.containerId, netns });
+    expect(await readPodFile(settings.directory, pod)).toMatchObject({
+      ...pod,
+      containerId: attached.containerId,
+      netns,
+    });
   });
 
   test("leaves out the second annotation with one network only", async () => {
@@ -72,7 +90,10 @@ describe("attach", () => {
 
   test("refuses a name that is attached already, and touches nothing of it", async () => {
     const first = await attach(shim.context(), request());
-    await expect(attach(shim.context(), request())).rejects.toMatchObject({ code: "interface-taken", remedy: `levee detach default/${pod.name}, or another name` });
+    expect(await failureOf(attach(shim.context(), request()))).toMatchObject({
+      code: "interface-taken",
+      remedy: `levee detach default/${pod.name}, or another name`,
+    });
     expect(netnsExists(netns)).toBe(true);
     expect(await readPodFile(shim.context().settings.directory, pod)).toMatchObject({ containerId: first.containerId });
     expect(shim.calls()).toHaveLength(1);
@@ -80,7 +101,10 @@ describe("attach", () => {
 
   test("refuses a namespace that somebody else made, and leaves it alone", async () => {
     await addNetns(shim.context().world, netns);
-    await expect(attach(shim.context(), request())).rejects.toThrow(`found /var/run/netns/${netns}`);
+    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+      "message",
+      expect.stringContaining(`found /var/run/netns/${netns}`),
+    );
     expect(netnsExists(netns)).toBe(true);
     expect(shim.calls()).toEqual([]);
   });
@@ -89,7 +113,10 @@ describe("attach", () => {
     const { directory } = shim.context().settings;
     mkdirSync(join(directory, "pods"), { recursive: true });
     writeFileSync(podFilePath(directory, pod), "kind: Pod\n");
-    await expect(attach(shim.context(), request())).rejects.toThrow("attached already");
+    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+      "message",
+      expect.stringContaining("attached already"),
+    );
     expect(readFileSync(podFilePath(directory, pod), "utf8")).toBe("kind: Pod\n");
   });
 
@@ -104,9 +131,14 @@ describe("attach", () => {
 
 describe("attach that fails", () => {
   test("shows the CNI error with its code, sends DEL, and leaves nothing", async () => {
-    shim.behave({ add: `echo '{"cniVersion":"1.0.0","code":101,"msg":"Cannot find lan","details":"default/lan"}'; exit 1` });
-    await expect(attach(shim.context(), request())).rejects.toMatchObject({
-      code: "CNI code 101, network-unknown", message: `Cannot attach default/${pod.name}: Cannot find lan; default/lan`, remedy: `levee why default/${pod.name}`, exitCode: 1,
+    shim.behave({
+      add: `echo '{"cniVersion":"1.0.0","code":101,"msg":"Cannot find lan","details":"default/lan"}'; exit 1`,
+    });
+    expect(await failureOf(attach(shim.context(), request()))).toMatchObject({
+      code: "CNI code 101, network-unknown",
+      message: `Cannot attach default/${pod.name}: Cannot find lan; default/lan`,
+      remedy: `levee why default/${pod.name}`,
+      exitCode: 1,
     });
     expect(shim.calls().map(({ verb }) => verb)).toEqual(["ADD", "DEL"]);
     expect(shim.calls()[1]?.env["CNI_CONTAINERID"]).toBe(shim.calls()[0]?.env["CNI_CONTAINERID"] ?? "");
@@ -115,31 +147,46 @@ describe("attach that fails", () => {
 
   test("shows stderr when there is no CNI error, and the status when there is neither", async () => {
     shim.behave({ add: "echo 'it broke' >&2; exit 1" });
-    await expect(attach(shim.context(), request())).rejects.toThrow("the shim failed: it broke");
+    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+      "message",
+      expect.stringContaining("the shim failed: it broke"),
+    );
     shim.behave({ add: "exit 7" });
-    await expect(attach(shim.context(), request())).rejects.toThrow("it ended with status 7 and no message");
+    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+      "message",
+      expect.stringContaining("it ended with status 7 and no message"),
+    );
     shim.behave({ add: "kill -9 $$" });
-    await expect(attach(shim.context(), request())).rejects.toThrow("it ended with SIGKILL and no message");
+    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+      "message",
+      expect.stringContaining("it ended with SIGKILL and no message"),
+    );
     expectNothingLeft();
   });
 
   test("says what could not be removed as well, and keeps the first error", async () => {
     shim.behave({ add: `echo '{"code":7,"msg":"bad conf"}'; exit 1`, del: `echo '{"code":11,"msg":"later"}'; exit 1` });
-    await expect(attach(shim.context(), request())).rejects.toThrow(/bad conf\. Cleaning up failed too: Cannot detach .*: later/u);
+    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+      "message",
+      expect.stringMatching(/bad conf\. Cleaning up failed too: Cannot detach .*: later/u),
+    );
     expectNothingLeft();
   });
 
   test("names the shim that is missing", async () => {
     const context = shim.context();
     const settings = { ...context.settings, shim: "/nowhere/levee-shim" };
-    await expect(attach({ ...context, settings }, request())).rejects.toMatchObject({ code: "shim-missing", remedy: expect.stringContaining("--shim") });
+    expect(await failureOf(attach({ ...context, settings }, request()))).toMatchObject({
+      code: "shim-missing",
+      remedy: expect.stringContaining("--shim"),
+    });
     expectNothingLeft();
   });
 
   test("removes the namespace when the pod cannot be written", async () => {
     const { settings, world } = shim.context();
     writeFileSync(settings.directory, "a file where the folder should be");
-    await expect(attach({ settings, world }, request())).rejects.toThrow();
+    expect(await failureOf(attach({ settings, world }, request()))).not.toHaveProperty("message", "it succeeded");
     expect(netnsExists(netns)).toBe(false);
     expect(shim.calls()).toEqual([]);
   });
@@ -150,7 +197,7 @@ describe("attach that fails", () => {
     const attaching = attach(context, request());
     while (shim.calls().length === 0) await Bun.sleep(10);
     context.world.interrupt();
-    await expect(attaching).rejects.toMatchObject({ code: "interrupted", exitCode: 130 });
+    expect(await failureOf(attaching)).toMatchObject({ code: "interrupted", exitCode: 130 });
     expect(shim.calls().map(({ verb }) => verb)).toEqual(["ADD", "DEL"]);
     expectNothingLeft();
   });
@@ -158,7 +205,7 @@ describe("attach that fails", () => {
   test("Ctrl-C before ADD runs no plugin", async () => {
     const context = shim.context();
     context.world.interrupt();
-    await expect(attach(context, request())).rejects.toMatchObject({ code: "interrupted" });
+    expect(await failureOf(attach(context, request()))).toMatchObject({ code: "interrupted" });
     expect(shim.calls()).toEqual([]);
     expectNothingLeft();
   });
@@ -166,7 +213,10 @@ describe("attach that fails", () => {
 
 describe("splitNetworks", () => {
   const split = (list: string, chosen?: string): unknown => {
-    const { defaultNetwork, additional } = splitNetworks(parseNetworks(list, "default"), chosen === undefined ? undefined : parseNetworks(chosen, "default")[0]);
+    const { defaultNetwork, additional } = splitNetworks(
+      parseNetworks(list, "default"),
+      chosen === undefined ? undefined : parseNetworks(chosen, "default")[0],
+    );
     return [defaultNetwork.name, ...additional.map(({ name }) => name)];
   };
 
@@ -193,6 +243,10 @@ describe("splitNetworks", () => {
 describe("networkByInterface", () => {
   test("counts positions, whether or not an earlier one has a name of its own", () => {
     const networks = splitNetworks(parseNetworks("lan,dmz@data0,store", "default"), undefined);
-    expect([...networkByInterface(networks)]).toEqual([["eth0", "default/lan"], ["data0", "default/dmz"], ["net2", "default/store"]]);
+    expect([...networkByInterface(networks)]).toEqual([
+      ["eth0", "default/lan"],
+      ["data0", "default/dmz"],
+      ["net2", "default/store"],
+    ]);
   });
 });

@@ -41,7 +41,12 @@ export async function attach(context: Context, request: AttachRequest): Promise<
     if (context.world.interrupted.aborted) throw interruptedFailure(`attaching ${podText(pod)}`);
     isAddTried = true;
     const result = await withProgress(context.world, `Attaching ${podText(pod)}`, () =>
-      callShim(context.world, context.settings, { verb: "ADD", pod, conf: request.conf, signal: context.world.interrupted }),
+      callShim(context.world, context.settings, {
+        verb: "ADD",
+        pod,
+        conf: request.conf,
+        signal: context.world.interrupted,
+      }),
     );
     return await describe(context, pod, result);
   } catch (cause) {
@@ -50,24 +55,42 @@ export async function attach(context: Context, request: AttachRequest): Promise<
 }
 
 /** The first network is the pod's default one (eth0) unless `chosen` names another; that one is taken out of the list. */
-export function splitNetworks(networks: readonly NetworkChoice[], chosen: NetworkChoice | undefined): Pick<AttachRequest, "defaultNetwork" | "additional"> {
-  const at = chosen === undefined ? 0 : networks.findIndex(({ namespace, name }) => namespace === chosen.namespace && name === chosen.name);
+export function splitNetworks(
+  networks: readonly NetworkChoice[],
+  chosen: NetworkChoice | undefined,
+): Pick<AttachRequest, "defaultNetwork" | "additional"> {
+  const at =
+    chosen === undefined
+      ? 0
+      : networks.findIndex(({ namespace, name }) => namespace === chosen.namespace && name === chosen.name);
   const defaultNetwork = chosen ?? networks[0];
   if (defaultNetwork === undefined) throw usageFailure("Cannot attach to no network", "--networks lan,dmz");
   const asked = defaultNetwork.ifname ?? networks[at]?.ifname;
   if (asked !== undefined && asked !== "eth0") {
-    throw usageFailure(`Cannot call the default network's interface ${JSON.stringify(asked)}: it is always eth0`, `${defaultNetwork.name} without @${asked}`);
+    throw usageFailure(
+      `Cannot call the default network's interface ${JSON.stringify(asked)}: it is always eth0`,
+      `${defaultNetwork.name} without @${asked}`,
+    );
   }
-  return { defaultNetwork: { ...defaultNetwork, ifname: undefined }, additional: networks.filter((_, index) => index !== at) };
+  return {
+    defaultNetwork: { ...defaultNetwork, ifname: undefined },
+    additional: networks.filter((_, index) => index !== at),
+  };
 }
 
 function refuseExisting(context: Context, pod: PodKey): void {
   // A pod file that somebody else wrote counts too: it must not be overwritten.
-  const found = [podFilePath(context.settings.directory, pod), netnsPath(netnsName(pod))].find((path) => existsSync(path));
+  const found = [podFilePath(context.settings.directory, pod), netnsPath(netnsName(pod))].find((path) =>
+    existsSync(path),
+  );
   if (found === undefined) return;
-  throw new CommandFailure("interface-taken", `Cannot attach ${podText(pod)} as it is attached already: found ${found}`, {
-    remedy: `levee detach ${podText(pod)}, or another name`,
-  });
+  throw new CommandFailure(
+    "interface-taken",
+    `Cannot attach ${podText(pod)} as it is attached already: found ${found}`,
+    {
+      remedy: `levee detach ${podText(pod)}, or another name`,
+    },
+  );
 }
 
 function newPod(request: AttachRequest, clock: Clock): NewPod {
@@ -94,17 +117,30 @@ async function describe(context: Context, pod: NewPod, result: string): Promise<
     // The default network's gateway stands in the result even where no route uses it.
     gateways: link.ifname === "eth0" ? [...new Set([...link.gateways, ...resultGateways(result)])] : link.gateways,
   }));
-  return { namespace: pod.namespace, name: pod.name, containerId: pod.containerId, netns: netnsPath(pod.netns), interfaces };
+  return {
+    namespace: pod.namespace,
+    name: pod.name,
+    containerId: pod.containerId,
+    netns: netnsPath(pod.netns),
+    interfaces,
+  };
 }
 
 /** Interface names by the rule of the multi-net specification: eth0, then net1, net2, … by position. */
 export function networkByInterface(pod: Pick<NewPod, "defaultNetwork" | "additional">): ReadonlyMap<string, string> {
-  const rest = pod.additional.map((choice, at): [string, string] => [choice.ifname ?? `net${at + 1}`, networkText({ ...choice, ifname: undefined })]);
+  const rest = pod.additional.map((choice, at): [string, string] => [
+    choice.ifname ?? `net${at + 1}`,
+    networkText({ ...choice, ifname: undefined }),
+  ]);
   return new Map([["eth0", networkText(pod.defaultNetwork)], ...rest]);
 }
 
 /** Removes everything that was made and returns the error to show: the first one, with what could not be removed. */
-async function withdraw(context: Context, request: AttachRequest, failed: { readonly pod: NewPod; readonly isAddTried: boolean; readonly cause: unknown }): Promise<CommandFailure> {
+async function withdraw(
+  context: Context,
+  request: AttachRequest,
+  failed: { readonly pod: NewPod; readonly isAddTried: boolean; readonly cause: unknown },
+): Promise<CommandFailure> {
   const { world, settings } = context;
   const { pod } = failed;
   const left: string[] = [];
@@ -113,11 +149,14 @@ async function withdraw(context: Context, request: AttachRequest, failed: { read
   };
   // A runtime sends DEL after a failed ADD. It also waits for the undo of an ADD that was interrupted.
   const first = toFailure(failed.cause);
-  if (failed.isAddTried && first.code !== "shim-missing") await attempt(() => callShim(world, settings, { verb: "DEL", pod, conf: request.conf }));
+  if (failed.isAddTried && first.code !== "shim-missing")
+    await attempt(() => callShim(world, settings, { verb: "DEL", pod, conf: request.conf }));
   await attempt(() => removePodFile(settings.directory, pod));
   await attempt(() => removeNetns(world, pod.netns));
   if (left.length === 0) return first;
   return new CommandFailure(first.code, `${first.message}. Cleaning up failed too: ${left.join("; ")}`, {
-    remedy: `levee detach ${podText(pod)}`, exitCode: first.exitCode, cause: first,
+    remedy: `levee detach ${podText(pod)}`,
+    exitCode: first.exitCode,
+    cause: first,
   });
 }

@@ -19,6 +19,10 @@ export function ask<Q extends Question>(context: Context, question: Q): ReturnTy
 }
 
 /** Runs a small tool to its end. Not stopped by Ctrl-C: what it makes or removes must be known. */
-export function runTool(world: Pick<World, "clock" | "env">, file: string, args: readonly string[]): Promise<ProgramEnd> {
-  return runProgram(world.clock, { file, args, env: childEnv(world), timeoutMs: toolTimeoutMs });
+export function runTool(
+  world: Pick<World, "clock" | "env">,
+  file: string,
+  args: readonly string[],
+): Promise<ProgramEnd> {
+  return runProgram(world.clock, { file, args, env: childEnv(world), timeoutMs: toolTimeoutMs, isApart: true });
 }

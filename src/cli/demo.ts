@@ -6,7 +6,7 @@ import { cleanedText, cleanSite } from "./demo/clean.ts";
 import { Child } from "./demo/child.ts";
 import { takeLock } from "./demo/lock.ts";
 import { memoryOf } from "./demo/memory.ts";
-import { prepareSite, requireMachine } from "./demo/prepare.ts";
+import { prepareSite, refuseTakenNames, requireMachine } from "./demo/prepare.ts";
 import { reach } from "./demo/reach.ts";
 import { gotText, howToGoOn, type DemoFacts } from "./demo/report.ts";
 import { demoSite, sitePaths, type Site } from "./demo/site.ts";
@@ -23,28 +23,59 @@ export async function runDemo(outer: Context, options: { readonly isOnce: boolea
   const { world } = outer;
   const binDir = requireMachine(outer);
   const site = demoSite(existsSync("/proc/net/if_inet6"));
-  const context: Context = { world, settings: { ...outer.settings, socketDir: site.runDir, stateDir: site.stateDir, directory: sitePaths(site).directory } };
+  const context: Context = {
+    world,
+    settings: {
+      ...outer.settings,
+      socketDir: site.runDir,
+      stateDir: site.stateDir,
+      directory: sitePaths(site).directory,
+    },
+  };
   await using _lock = await takeLock("levee-demo");
   await removeStale(context, site);
+  refuseTakenNames(site);
   const children: Child[] = [];
   try {
     await prepareSite(context, site, binDir);
     await startChildren(context, site, children);
-    const ended = Promise.race(children.map((child) => child.failure()));
-    const interrupted = whenInterrupted(world.interrupted);
-    world.stdout.write(await Promise.race([show(context, site, children), ended]));
+    const end = new AbortController();
+    const ended = endOf(children, world.interrupted, end);
+    // Ends by itself when `end` is aborted, and is waited for: nobody may be attaching any more when the rest is removed.
+    const shown = await show({ ...context, world: { ...world, interrupted: end.signal } }, site, children).catch(
+      async (error: unknown) => {
+        await (end.signal.aborted && !world.interrupted.aborted ? ended : undefined);
+        throw error;
+      },
+    );
+    world.stdout.write(shown);
     if (options.isOnce) return;
     world.stdout.write(howToGoOn(site, world.self.join(" "), paintFor(world.stdout, world.env)));
-    await Promise.race([interrupted, ended]);
+    await ended;
   } finally {
     await leave(context, site, children);
   }
 }
 
+/** Resolves on Ctrl-C, rejects when a child ends by itself; either aborts `end`. */
+async function endOf(children: readonly Child[], interrupted: AbortSignal, end: AbortController): Promise<void> {
+  try {
+    await Promise.race([whenInterrupted(interrupted), ...children.map((child) => child.failure())]);
+  } finally {
+    end.abort();
+  }
+}
+
 async function removeStale(context: Context, site: Site): Promise<void> {
-  const { removed, left } = await withProgress(context.world, "Removing what an earlier demonstration left", () => cleanSite(context, site));
-  if (removed.length > 0) context.world.stdout.write(`An earlier demonstration was cut short; removed what it left: ${removed.join(", ")}\n`);
-  if (left.length > 0) throw new CommandFailure("leftovers", `Cannot remove what an earlier demonstration left: ${left.join(", ")}`, { remedy: "remove it by hand, then start again" });
+  const { removed, left } = await withProgress(context.world, "Removing what an earlier demonstration left", () =>
+    cleanSite(context, site),
+  );
+  if (removed.length > 0)
+    context.world.stdout.write(`An earlier demonstration was cut short; removed what it left: ${removed.join(", ")}\n`);
+  if (left.length > 0)
+    throw new CommandFailure("leftovers", `Cannot remove what an earlier demonstration left: ${left.join(", ")}`, {
+      remedy: "remove it by hand, then start again",
+    });
 }
 
 /** Adds to `children` as it goes, so that whatever was started is also stopped. */
@@ -53,21 +84,48 @@ async function startChildren(context: Context, site: Site, children: Child[]): P
   const paths = sitePaths(site);
   // A quarter less memory for a fifth more CPU: the way the daemon is run on a node.
   const env = childEnv(world, { BUN_JSC_useJIT: "0" });
-  children.push(await Child.start({ name: "daemon", command: [...world.self, "daemon", "--config", paths.config], env, log: paths.daemonLog }));
+  children.push(
+    await Child.start({
+      name: "daemon",
+      command: [...world.self, "daemon", "--config", paths.config],
+      env,
+      log: paths.daemonLog,
+    }),
+  );
   const hand = [settings.shim, "--resident", "--socket-dir", site.runDir] as const;
-  children.push(await Child.start({ name: "resident hand", command: hand, env: childEnv(world, { CNI_PATH: settings.cniPath }), log: paths.handLog }));
+  children.push(
+    await Child.start({
+      name: "resident hand",
+      command: hand,
+      env: childEnv(world, { CNI_PATH: settings.cniPath }),
+      log: paths.handLog,
+    }),
+  );
 }
 
 async function show(context: Context, site: Site, children: readonly Child[]): Promise<string> {
   const { world } = context;
   await withProgress(world, "Waiting for the daemon and its resident hand", () => untilReady(context));
   const startMs = world.clock.monotonicMs();
-  const networks = splitNetworks(parseNetworks(site.networks.map(({ name }) => name).join(","), site.pod.namespace), undefined);
-  const attached = await attach(context, { pod: site.pod, ...networks, conf: await readConf(undefined, context.settings) });
+  const networks = splitNetworks(
+    parseNetworks(site.networks.map(({ name }) => name).join(","), site.pod.namespace),
+    undefined,
+  );
+  const attached = await attach(context, {
+    pod: site.pod,
+    ...networks,
+    conf: await readConf(undefined, context.settings),
+  });
   const tookMs = world.clock.monotonicMs() - startMs;
   const [daemon, hand] = await Promise.all(children.map(({ pid }) => memoryOf(pid)));
-  const facts: DemoFacts = { attached, tookMs, reaches: await reachGateways(context, site, attached.interfaces), memory: { daemon, hand } };
-  if (facts.reaches.some(({ isReached }) => !isReached)) context.world.stderr.write("Warning: a gateway could not be reached, see below\n");
+  const facts: DemoFacts = {
+    attached,
+    tookMs,
+    reaches: await reachGateways(context, site, attached.interfaces),
+    memory: { daemon, hand },
+  };
+  if (facts.reaches.some(({ isReached }) => !isReached))
+    context.world.stderr.write("Warning: a gateway could not be reached, see below\n");
   return gotText(facts, paintFor(world.stdout, world.env));
 }
 
@@ -86,7 +144,11 @@ async function untilReady(context: Context): Promise<void> {
     if (node !== undefined && node.residentHands.length > 0) return;
     if (clock.monotonicMs() > endMs) {
       const missing = node === undefined ? "daemon" : "resident hand";
-      throw new CommandFailure("not-ready", `Cannot go on: the ${missing} was not ready within ${readyTimeoutMs / 1000} s`, { remedy: `see ${context.settings.stateDir}/daemon.log and hand.log while it waits` });
+      throw new CommandFailure(
+        "not-ready",
+        `Cannot go on: the ${missing} was not ready within ${readyTimeoutMs / 1000} s`,
+        { remedy: `see ${context.settings.stateDir}/daemon.log and hand.log while it waits` },
+      );
     }
     await clock.sleep(readyPollMs, interrupted).catch(() => {
       throw interruptedFailure("waiting for the daemon");
@@ -94,7 +156,11 @@ async function untilReady(context: Context): Promise<void> {
   }
 }
 
-async function reachGateways(context: Context, site: Site, interfaces: readonly { readonly ips: readonly string[] }[]): Promise<DemoFacts["reaches"]> {
+async function reachGateways(
+  context: Context,
+  site: Site,
+  interfaces: readonly { readonly ips: readonly string[] }[],
+): Promise<DemoFacts["reaches"]> {
   const routes = site.networks.flatMap(({ subnets }, at) =>
     subnets.map(({ gateway }) => {
       const family = gateway.includes(":");
@@ -118,9 +184,9 @@ async function leave(context: Context, site: Site, children: readonly Child[]): 
   // From here on Ctrl-C changes nothing: it is being done already.
   const calm: Context = { ...context, world: { ...world, interrupted: new AbortController().signal } };
   world.stdout.write("\nCleaning up\n");
-  const cleaned = await withProgress(world, "Cleaning up", async () => {
-    const { failed } = await detachEach(calm, await attachedPods(calm), await readConf(undefined, calm.settings));
-    for (const failure of failed) world.stderr.write(`Note: ${failure.message}\n`);
+  const { failed } = await detachEach(calm, await attachedPods(calm), await readConf(undefined, calm.settings));
+  for (const failure of failed) world.stderr.write(`Note: ${failure.message}\n`);
+  const cleaned = await withProgress(world, "Stopping the daemon and removing what is left", async () => {
     for (const child of children.toReversed()) await child.stop(world.clock);
     return cleanSite(calm, site);
   });

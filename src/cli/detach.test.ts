@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import type { AttachmentView } from "../wire/node-view.ts";
 import { encodeFrame } from "../wire/frame.ts";
+import { failureOf } from "./failure-of.fixture.ts";
 import { attach, splitNetworks } from "./attach.ts";
 import { attachedPods, detach, detachEach } from "./detach.ts";
 import { FakeShim } from "./fake-shim.fixture.ts";
@@ -27,7 +28,11 @@ afterEach(async () => {
 });
 
 function attachPod(key: PodKey): ReturnType<typeof attach> {
-  return attach(shim.context(), { pod: key, ...splitNetworks(parseNetworks("lan", key.namespace), undefined), conf: "{}" });
+  return attach(shim.context(), {
+    pod: key,
+    ...splitNetworks(parseNetworks("lan", key.namespace), undefined),
+    conf: "{}",
+  });
 }
 
 describe("detach", () => {
@@ -35,7 +40,11 @@ describe("detach", () => {
     const attached = await attachPod(pod);
     expect(await detach(shim.context(), pod, "{conf}")).toEqual({ ...pod, wasAttached: true });
     const del = shim.calls()[1];
-    expect(del).toMatchObject({ verb: "DEL", conf: "{conf}", env: { CNI_CONTAINERID: attached.containerId, CNI_NETNS: attached.netns, CNI_IFNAME: "eth0" } });
+    expect(del).toMatchObject({
+      verb: "DEL",
+      conf: "{conf}",
+      env: { CNI_CONTAINERID: attached.containerId, CNI_NETNS: attached.netns, CNI_IFNAME: "eth0" },
+    });
     expect(netnsExists(netnsName(pod))).toBe(false);
     expect(existsSync(podFilePath(shim.context().settings.directory, pod))).toBe(false);
   });
@@ -55,7 +64,9 @@ describe("detach", () => {
   test("keeps namespace and file when DEL fails, so that it can be repeated", async () => {
     await attachPod(pod);
     shim.behave({ del: `echo '{"code":11,"msg":"busy"}'; exit 1` });
-    await expect(detach(shim.context(), pod, "{}")).rejects.toMatchObject({ message: `Cannot detach default/${pod.name}: busy` });
+    expect(await failureOf(detach(shim.context(), pod, "{}"))).toMatchObject({
+      message: `Cannot detach default/${pod.name}: busy`,
+    });
     expect(netnsExists(netnsName(pod))).toBe(true);
     shim.behave({});
     expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
@@ -88,11 +99,28 @@ describe("detach of a namespace whose pod file was never written", () => {
 
   test("runs DEL for the container the daemon knows there, and for no other", async () => {
     await addNetns(shim.context().world, netnsName(pod));
-    const mine: AttachmentView = { namespace: "default", pod: pod.name, uid: "u", containerId: "c".repeat(64), netns: `/var/run/netns/${netnsName(pod)}`, phase: "attached", sinceWallMs: 0, networks: [] };
+    const mine: AttachmentView = {
+      namespace: "default",
+      pod: pod.name,
+      uid: "u",
+      containerId: "c".repeat(64),
+      netns: `/var/run/netns/${netnsName(pod)}`,
+      phase: "attached",
+      sinceWallMs: 0,
+      networks: [],
+    };
     const elsewhere = { ...mine, containerId: "e".repeat(64), netns: "/var/run/netns/cni-1" };
     mkdirSync(shim.context().settings.socketDir);
-    server = createServer((socket) => socket.on("data", () => socket.write(encodeFrame("ANSWER", [["answer", JSON.stringify({ answer: { attachments: [mine, elsewhere] } })]]))));
-    await new Promise<void>((resolve) => void server?.listen(join(shim.context().settings.socketDir, "levee.sock"), resolve));
+    server = createServer((socket) =>
+      socket.on("data", () =>
+        socket.write(
+          encodeFrame("ANSWER", [["answer", JSON.stringify({ answer: { attachments: [mine, elsewhere] } })]]),
+        ),
+      ),
+    );
+    await new Promise<void>(
+      (resolve) => void server?.listen(join(shim.context().settings.socketDir, "levee.sock"), resolve),
+    );
     expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
     expect(shim.calls().map(({ env }) => env["CNI_CONTAINERID"])).toEqual([mine.containerId]);
   });

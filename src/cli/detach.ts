@@ -16,7 +16,9 @@ export interface Detached extends PodKey {
 export async function detach(context: Context, key: PodKey, conf: string): Promise<Detached> {
   const pods = await sandboxesOf(context, key);
   for (const pod of pods) {
-    await withProgress(context.world, `Detaching ${podText(pod)}`, () => callShim(context.world, context.settings, { verb: "DEL", pod, conf }));
+    await withProgress(context.world, `Detaching ${podText(pod)}`, () =>
+      callShim(context.world, context.settings, { verb: "DEL", pod, conf }),
+    );
     await removeNetns(context.world, pod.netns);
   }
   const hadNetns = await removeNetns(context.world, netnsName(key));
@@ -25,7 +27,11 @@ export async function detach(context: Context, key: PodKey, conf: string): Promi
 }
 
 /** One after another; a pod that cannot be detached does not keep the others attached. */
-export async function detachEach(context: Context, pods: readonly PodKey[], conf: string): Promise<{ readonly done: readonly Detached[]; readonly failed: readonly CommandFailure[] }> {
+export async function detachEach(
+  context: Context,
+  pods: readonly PodKey[],
+  conf: string,
+): Promise<{ readonly done: readonly Detached[]; readonly failed: readonly CommandFailure[] }> {
   const done: Detached[] = [];
   const failed: CommandFailure[] = [];
   for (const pod of pods) {

@@ -1,8 +1,16 @@
+import type { Chain } from "../cni/chain.ts";
 import { parseResult, type CniResult } from "../cni/result.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { LeakEntry } from "../state/leak-ledger.ts";
 import type { Quarantined } from "../state/quarantine.ts";
-import type { AttachmentsAnswer, AttachmentView, LeaksAnswer, NetworkView, TimelineAnswer, TimelineEntry } from "../wire/node-view.ts";
+import type {
+  AttachmentsAnswer,
+  AttachmentView,
+  LeaksAnswer,
+  NetworkView,
+  TimelineAnswer,
+  TimelineEntry,
+} from "../wire/node-view.ts";
 import type { PodKey } from "./names.ts";
 
 /** The journal as it lies on disk. */
@@ -30,14 +38,20 @@ export function leaksOnDisk(journal: DiskJournal): LeaksAnswer {
       sinceWallMs: leak.sinceWallMs,
       attempts: leak.attempts,
     })),
-    quarantined: journal.quarantined.map((one) => ({ file: one.name, reason: one.reason, sinceWallMs: one.foundWallMs })),
+    quarantined: journal.quarantined.map((one) => ({
+      file: one.name,
+      reason: one.reason,
+      sinceWallMs: one.foundWallMs,
+    })),
   };
 }
 
 /** The journal keeps what was done, not when each step was: one line per fact. */
 export function timelineOnDisk(journal: DiskJournal, pod: PodKey): TimelineAnswer {
   const records = journal.records.filter((record) =>
-    pod.namespace === "" ? record.containerId === pod.name : record.pod.namespace === pod.namespace && record.pod.name === pod.name,
+    pod.namespace === ""
+      ? record.containerId === pod.name
+      : record.pod.namespace === pod.namespace && record.pod.name === pod.name,
   );
   return { namespace: pod.namespace, name: pod.name, entries: records.flatMap(entriesOf) };
 }
@@ -51,7 +65,7 @@ function attachmentView(record: AttachmentRecord): AttachmentView {
     netns: record.netns.path,
     phase: phaseOf(record),
     sinceWallMs: record.startedWallMs,
-    networks: record.chains.map((_, at) => networkView(record, at)),
+    networks: record.chains.map((chain, at) => networkView(record, chain, at)),
   };
 }
 
@@ -60,25 +74,24 @@ function phaseOf(record: AttachmentRecord): AttachmentView["phase"] {
   return record.phase === "undoing" ? "undoing" : "lost";
 }
 
-function networkView(record: AttachmentRecord, at: number): NetworkView {
-  const chain = record.chains[at];
-  const result = resultOf(record, at);
+function networkView(record: AttachmentRecord, chain: Chain, at: number): NetworkView {
+  const result = resultOf(record, chain, at);
   return {
-    network: chain?.network ?? "",
-    ifname: chain?.ifname ?? "",
-    isDefault: chain?.isDefault ?? false,
-    plugins: chain?.links.map((link) => link.type) ?? [],
+    network: chain.network,
+    ifname: chain.ifname,
+    isDefault: chain.isDefault,
+    plugins: chain.links.map((link) => link.type),
     ips: result?.ips.map((ip) => ip.address) ?? [],
-    mac: result?.interfaces.find(({ name }) => name === chain?.ifname)?.mac ?? "",
+    mac: result?.interfaces.find(({ name }) => name === chain.ifname)?.mac ?? "",
   };
 }
 
 /** A result that cannot be read costs its addresses, not the whole list. */
-function resultOf(record: AttachmentRecord, at: number): CniResult | undefined {
+function resultOf(record: AttachmentRecord, chain: Chain, at: number): CniResult | undefined {
   const text = record.results[at];
   if (text === undefined) return undefined;
   try {
-    return parseResult(text, record.chains[at]?.cniVersion ?? "1.0.0");
+    return parseResult(text, chain.cniVersion);
   } catch {
     return undefined; // The daemon says more about it when it starts.
   }
@@ -86,9 +99,19 @@ function resultOf(record: AttachmentRecord, at: number): CniResult | undefined {
 
 function entriesOf(record: AttachmentRecord): readonly TimelineEntry[] {
   const base = { wallMs: record.startedWallMs, containerId: record.containerId, verb: "ADD" };
-  const planned = { ...base, what: "planned", detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", ") };
-  const failed = record.failure === undefined ? [] : [{ ...base, what: "failed", detail: `${record.failure.message} (${record.failure.code})` }];
+  const planned = {
+    ...base,
+    what: "planned",
+    detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", "),
+  };
+  const failed =
+    record.failure === undefined
+      ? []
+      : [{ ...base, what: "failed", detail: `${record.failure.message} (${record.failure.code})` }];
   const ended = record.phase === "intent" || record.phase === "undoing" ? [] : [{ ...base, what: record.phase }];
-  const deletes = record.delAttempts === 0 ? [] : [{ ...base, verb: "DEL", what: "failed", detail: `${record.delAttempts} attempts so far` }];
+  const deletes =
+    record.delAttempts === 0
+      ? []
+      : [{ ...base, verb: "DEL", what: "failed", detail: `${record.delAttempts} attempts so far` }];
   return [planned, ...failed, ...ended, ...deletes];
 }

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
-import { cniCodeName, CommandFailure, exitCode, failureText, interruptedFailure, toFailure, usageFailure } from "./failure.ts";
+import {
+  cniCodeName,
+  CommandFailure,
+  exitCode,
+  failureText,
+  interruptedFailure,
+  toFailure,
+  usageFailure,
+} from "./failure.ts";
 
 describe("failureText", () => {
   test("says what went wrong, the code and what to try", () => {
@@ -10,6 +18,14 @@ describe("failureText", () => {
 
   test("leaves out the second line without a remedy", () => {
     expect(failureText(new CommandFailure("x", "Cannot y"))).toBe("Error: Cannot y (x)\n");
+  });
+
+  test("shows the lines of a log under the message, cleaned", () => {
+    const failure = new CommandFailure("child-ended", "The daemon ended", {
+      details: "one\n\u001b[31mtwo\n",
+      remedy: "again",
+    });
+    expect(failureText(failure)).toBe("Error: The daemon ended (child-ended)\n  | one\n  | two\n  try: again\n");
   });
 
   test("keeps a plugin's message on one line and free of control characters", () => {
@@ -24,7 +40,11 @@ describe("toFailure", () => {
   });
 
   test("takes code and message of an error of the catalogue", () => {
-    expect(toFailure(new LeveeError("network-unknown", "Cannot find lan"))).toMatchObject({ code: "network-unknown", message: "Cannot find lan", exitCode: 1 });
+    expect(toFailure(new LeveeError("network-unknown", "Cannot find lan"))).toMatchObject({
+      code: "network-unknown",
+      message: "Cannot find lan",
+      exitCode: 1,
+    });
   });
 
   test("gives system errors their errno as code, and a remedy where there is one", () => {

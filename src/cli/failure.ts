@@ -1,5 +1,5 @@
 import { errnoOf, errorCatalogue, LeveeError } from "../base/errors.ts";
-import { oneLine } from "./plain-text.ts";
+import { oneLine, plainText } from "./plain-text.ts";
 
 /** kubectl's convention: 1 means it failed, 2 that the command line was wrong; 130 is what shells use for Ctrl-C. */
 export const exitCode = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
@@ -10,18 +10,22 @@ export class CommandFailure extends Error {
   readonly code: string;
   readonly remedy: string;
   readonly exitCode: number;
+  /** Several lines to be shown as they are, such as the end of a log. */
+  readonly details: string;
 
   constructor(code: string, message: string, options: FailureFacts = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.remedy = options.remedy ?? "";
     this.exitCode = options.exitCode ?? exitCode.failed;
+    this.details = options.details ?? "";
   }
 }
 
 export interface FailureFacts {
   readonly remedy?: string;
   readonly exitCode?: number;
+  readonly details?: string;
   readonly cause?: unknown;
 }
 
@@ -36,17 +40,29 @@ export function interruptedFailure(doing: string): CommandFailure {
 /** The lines on stderr for whatever was thrown. Messages may quote a plugin, so control characters go. */
 export function failureText(thrown: unknown): string {
   const failure = toFailure(thrown);
+  const details = plainText(failure.details).trimEnd();
+  const lines =
+    details === ""
+      ? ""
+      : details
+          .split("\n")
+          .map((line) => `\n  | ${line}`)
+          .join("");
   const remedy = failure.remedy === "" ? "" : `\n  try: ${oneLine(failure.remedy)}`;
-  return `Error: ${oneLine(failure.message)} (${oneLine(failure.code)})${remedy}\n`;
+  return `Error: ${oneLine(failure.message)} (${oneLine(failure.code)})${lines}${remedy}\n`;
 }
 
 export function toFailure(thrown: unknown): CommandFailure {
   if (thrown instanceof CommandFailure) return thrown;
   if (thrown instanceof LeveeError) return new CommandFailure(thrown.code, thrown.message, { cause: thrown });
   const errno = errnoOf(thrown);
-  if (errno !== undefined) return new CommandFailure(errno, (thrown as Error).message, { remedy: remedyForErrno(errno), cause: thrown });
+  if (errno !== undefined)
+    return new CommandFailure(errno, (thrown as Error).message, { remedy: remedyForErrno(errno), cause: thrown });
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new CommandFailure("internal", message, { remedy: "report this as a defect of Levee, with the command line", cause: thrown });
+  return new CommandFailure("internal", message, {
+    remedy: "report this as a defect of Levee, with the command line",
+    cause: thrown,
+  });
 }
 
 /** `101 network-unknown` for a number of ours, `CNI code 7` and its meaning's name for one of the specification. */

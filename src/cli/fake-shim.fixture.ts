@@ -38,7 +38,10 @@ esac
       .toSorted((left, right) => Number.parseInt(left, 10) - Number.parseInt(right, 10))
       .map((name) => {
         const [env = "", conf = ""] = readFileSync(join(this.folder, "calls", name), "utf8").split("--\n");
-        const entries = env.trim().split("\n").map((line): [string, string] => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
+        const entries = env
+          .trim()
+          .split("\n")
+          .map((line): [string, string] => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
         return { verb: name.split("-")[1] ?? "", env: Object.fromEntries(entries), conf };
       });
   }

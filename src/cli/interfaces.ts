@@ -23,7 +23,9 @@ export async function interfacesOf(tools: Tools, netns: string): Promise<readonl
     .filter((link) => text(link, "ifname") !== "lo")
     .map((link) => {
       const ifname = text(link, "ifname");
-      const gateways = routes.filter((route) => route.ifname === ifname && route.gateway !== "").map((route) => route.gateway);
+      const gateways = routes
+        .filter((route) => route.ifname === ifname && route.gateway !== "")
+        .map((route) => route.gateway);
       return { ifname, mac: text(link, "address"), ips: addressesOf(link), gateways };
     });
 }

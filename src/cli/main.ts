@@ -18,10 +18,16 @@ export async function runCli(world: World): Promise<number> {
 }
 
 /** Undefined when help or the version was asked for: commander ends those the same way as errors. */
-function commandLineFailure(error: CommanderError, argv: readonly string[]): ReturnType<typeof usageFailure> | undefined {
+function commandLineFailure(
+  error: CommanderError,
+  argv: readonly string[],
+): ReturnType<typeof usageFailure> | undefined {
   if (error.exitCode === 0) return undefined;
   const message = error.message.replace(/^error: /u, "").replaceAll("\n", " ");
   const [first = ""] = argv;
   const isKnown = error.code !== "commander.unknownCommand" && /^[a-z]/u.test(first);
-  return usageFailure(`${message.charAt(0).toUpperCase()}${message.slice(1)}`, `levee ${isKnown ? `${first} ` : ""}--help`);
+  return usageFailure(
+    `${message.charAt(0).toUpperCase()}${message.slice(1)}`,
+    `levee ${isKnown ? `${first} ` : ""}--help`,
+  );
 }

@@ -6,9 +6,12 @@ describe("requireLabel", () => {
     expect(requireLabel("a pod name", name)).toBe(name);
   });
 
-  test.each(["", "Web", "-a", "a-", "a.b", "a_b", "a/b", "..", "a b", "ü", "a\n", "a".repeat(64), "a\u0000"])("refuses %j", (name) => {
-    expect(() => requireLabel("a pod name", name)).toThrow("Cannot use");
-  });
+  test.each(["", "Web", "-a", "a-", "a.b", "a_b", "a/b", "..", "a b", "ü", "a\n", "a".repeat(64), "a\u0000"])(
+    "refuses %j",
+    (name) => {
+      expect(() => requireLabel("a pod name", name)).toThrow("Cannot use");
+    },
+  );
 });
 
 describe("parsePod", () => {
@@ -50,7 +53,21 @@ describe("parseNetworks", () => {
     expect(() => parseNetworks(list, "default")).toThrow("a name is empty");
   });
 
-  test.each(["a/b/c", "a@b@c", "Lan", "a@", "a@0123456789abcdef", "a@x/y", "a@x:1", "a@x y", "a@..", "a@.", "../a", "a/@x", "[{}]"])("refuses %j", (item) => {
+  test.each([
+    "a/b/c",
+    "a@b@c",
+    "Lan",
+    "a@",
+    "a@0123456789abcdef",
+    "a@x/y",
+    "a@x:1",
+    "a@x y",
+    "a@..",
+    "a@.",
+    "../a",
+    "a/@x",
+    "[{}]",
+  ])("refuses %j", (item) => {
     expect(() => parseNetwork(item, "default")).toThrow("Cannot use");
   });
 });
@@ -62,7 +79,12 @@ describe("texts", () => {
   });
 
   test("netnsName differs for pods of the same name in two namespaces, whatever their names", () => {
-    const names = [["default", "a-b"], ["a", "b"], ["default", "b"], ["a-b", "b"]].map(([namespace = "", name = ""]) => netnsName({ namespace, name }));
+    const names = [
+      ["default", "a-b"],
+      ["a", "b"],
+      ["default", "b"],
+      ["a-b", "b"],
+    ].map(([namespace = "", name = ""]) => netnsName({ namespace, name }));
     expect(new Set(names).size).toBe(4);
     expect(netnsName({ namespace: "default", name: "web" })).toBe("levee-web");
     expect(podText({ namespace: "default", name: "web" })).toBe("default/web");

@@ -29,10 +29,21 @@ export function requireLabel(what: string, value: string): string {
 /** `name` or `namespace/name`; the option `--namespace` and the prefix must not contradict each other. */
 export function parsePod(text: string, namespaceOption: string | undefined): PodKey {
   const [first = "", second, ...rest] = text.split("/");
-  if (rest.length > 0) throw usageFailure(`Cannot use ${JSON.stringify(text)} as a pod: it has more than one slash`, "NAME or NAMESPACE/NAME");
-  if (second === undefined) return { namespace: requireLabel("a namespace", namespaceOption ?? "default"), name: requireLabel("a pod name", first) };
+  if (rest.length > 0)
+    throw usageFailure(
+      `Cannot use ${JSON.stringify(text)} as a pod: it has more than one slash`,
+      "NAME or NAMESPACE/NAME",
+    );
+  if (second === undefined)
+    return {
+      namespace: requireLabel("a namespace", namespaceOption ?? "default"),
+      name: requireLabel("a pod name", first),
+    };
   if (namespaceOption !== undefined && namespaceOption !== first) {
-    throw usageFailure(`Cannot use ${JSON.stringify(text)} with --namespace ${namespaceOption}: they name different namespaces`, `leave out --namespace`);
+    throw usageFailure(
+      `Cannot use ${JSON.stringify(text)} with --namespace ${namespaceOption}: they name different namespaces`,
+      `leave out --namespace`,
+    );
   }
   return { namespace: requireLabel("a namespace", first), name: requireLabel("a pod name", second) };
 }
@@ -40,7 +51,8 @@ export function parsePod(text: string, namespaceOption: string | undefined): Pod
 /** The networks of a comma-separated list, in order. */
 export function parseNetworks(list: string, podNamespace: string): readonly NetworkChoice[] {
   const items = list.split(",").map((item) => item.trim());
-  if (items.some((item) => item === "")) throw usageFailure(`Cannot use ${JSON.stringify(list)} as networks: a name is empty`, "--networks lan,dmz");
+  if (items.some((item) => item === ""))
+    throw usageFailure(`Cannot use ${JSON.stringify(list)} as networks: a name is empty`, "--networks lan,dmz");
   return items.map((item) => parseNetwork(item, podNamespace));
 }
 
@@ -49,13 +61,23 @@ export function parseNetwork(item: string, podNamespace: string): NetworkChoice 
   const parts = path.split("/");
   const name = parts.at(-1) ?? "";
   if (more.length > 0 || parts.length > 2) {
-    throw usageFailure(`Cannot use ${JSON.stringify(item)} as a network: it must look like [NAMESPACE/]NAME[@INTERFACE]`, "--networks lan,dmz@data0");
+    throw usageFailure(
+      `Cannot use ${JSON.stringify(item)} as a network: it must look like [NAMESPACE/]NAME[@INTERFACE]`,
+      "--networks lan,dmz@data0",
+    );
   }
   if (ifname !== undefined && !interfaceName.test(ifname)) {
-    throw usageFailure(`Cannot use ${JSON.stringify(ifname)} as an interface name: it must be 1 to 15 characters without spaces, slashes and colons`, "--networks lan,dmz@data0");
+    throw usageFailure(
+      `Cannot use ${JSON.stringify(ifname)} as an interface name: it must be 1 to 15 characters without spaces, slashes and colons`,
+      "--networks lan,dmz@data0",
+    );
   }
   const namespace = parts.length === 2 ? (parts[0] ?? "") : podNamespace;
-  return { namespace: requireLabel("a network's namespace", namespace), name: requireLabel("a network's name", name), ifname };
+  return {
+    namespace: requireLabel("a network's namespace", namespace),
+    name: requireLabel("a network's name", name),
+    ifname,
+  };
 }
 
 export function networkText(choice: NetworkChoice): string {

@@ -45,8 +45,14 @@ export function ip(tools: Pick<Tools, "clock" | "env">, args: readonly string[])
 export function requireSuccess(tools: Pick<Tools, "isRoot">, end: ProgramEnd, doing: string): void {
   if (isSuccess(end)) return;
   if (end.startError === "ENOENT") {
-    throw new CommandFailure("tool-missing", `${doing}: the program ip is not installed`, { remedy: "apt-get install iproute2" });
+    throw new CommandFailure("tool-missing", `${doing}: the program ip is not installed`, {
+      remedy: "apt-get install iproute2",
+    });
   }
   const reason = end.startError ?? (end.stderr.trim() || `it ended with ${end.signal ?? end.exitCode ?? "no status"}`);
-  throw new CommandFailure("tool-failed", `${doing}: ${reason}`, tools.isRoot ? {} : { remedy: "run the command as root" });
+  throw new CommandFailure(
+    "tool-failed",
+    `${doing}: ${reason}`,
+    tools.isRoot ? {} : { remedy: "run the command as root" },
+  );
 }

@@ -14,7 +14,9 @@ export interface Sourced<T> {
 
 export function readAttachments(context: Context, source?: "daemon" | "disk"): Promise<Sourced<AttachmentsAnswer>> {
   const fromDisk = (journal: JournalReading): AttachmentsAnswer => attachmentsOnDisk(journal);
-  return source === "disk" ? readDisk(context, fromDisk) : daemonOrDisk(context, () => ask(context, { ask: "attachments" }), fromDisk);
+  return source === "disk"
+    ? readDisk(context, fromDisk)
+    : daemonOrDisk(context, () => ask(context, { ask: "attachments" }), fromDisk);
 }
 
 export function readLeaks(context: Context): Promise<Sourced<LeaksAnswer>> {
@@ -22,10 +24,18 @@ export function readLeaks(context: Context): Promise<Sourced<LeaksAnswer>> {
 }
 
 export function readTimeline(context: Context, pod: PodKey): Promise<Sourced<TimelineAnswer>> {
-  return daemonOrDisk(context, () => ask(context, { ask: "timeline", ...pod }), (journal) => timelineOnDisk(journal, pod));
+  return daemonOrDisk(
+    context,
+    () => ask(context, { ask: "timeline", ...pod }),
+    (journal) => timelineOnDisk(journal, pod),
+  );
 }
 
-async function daemonOrDisk<T>(context: Context, fromDaemon: () => Promise<T>, fromDisk: (journal: JournalReading) => T): Promise<Sourced<T>> {
+async function daemonOrDisk<T>(
+  context: Context,
+  fromDaemon: () => Promise<T>,
+  fromDisk: (journal: JournalReading) => T,
+): Promise<Sourced<T>> {
   try {
     return { source: "daemon", answer: await fromDaemon() };
   } catch (error) {
@@ -33,10 +43,14 @@ async function daemonOrDisk<T>(context: Context, fromDaemon: () => Promise<T>, f
     const read = await readDisk(context, fromDisk).catch((diskError: unknown) => {
       // Both ways are closed; the daemon's absence is the one to mend, the other goes along.
       const failure = toFailure(error);
-      context.world.stderr.write(`Note: the journal in ${context.settings.stateDir} cannot be read either: ${toFailure(diskError).message}\n`);
+      context.world.stderr.write(
+        `Note: the journal in ${context.settings.stateDir} cannot be read either: ${toFailure(diskError).message}\n`,
+      );
       throw failure;
     });
-    context.world.stderr.write(`Note: ${toFailure(error).message}. Showing what the journal in ${context.settings.stateDir} says, as of its last write\n`);
+    context.world.stderr.write(
+      `Note: ${toFailure(error).message}. Showing what the journal in ${context.settings.stateDir} says, as of its last write\n`,
+    );
     return read;
   }
 }

@@ -44,7 +44,7 @@ describe("oneLine", () => {
 
 describe("plainValue", () => {
   test("cleans strings at every depth, keys too, and leaves the rest", () => {
-    const dirty = { "a\u001b[1m": ["x\u0007", { b: "\u001b[31mr" }], n: 1, t: true, z: null };
+    const dirty = { "a\u001b[1m": ["x\u0007", { b: "\u001b[31mr" }], "n": 1, "t": true, "z": null };
     expect(plainValue(dirty)).toEqual({ a: ["x", { b: "r" }], n: 1, t: true, z: null });
   });
 });

@@ -2,8 +2,10 @@
  * Text that came from a plugin must not drive the terminal: a plugin's stderr could otherwise recolour, retitle or
  * overwrite what is shown. Escape sequences go as a whole, then every other control and direction-changing character.
  */
-const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b\n]*(?:\u001b\\)?|[ -/]*[0-~])/gu;
-const controlCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
+const escapeSequence =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b\n]*(?:\u001b\\)?|[ -/]*[0-~])/gu;
+const controlCharacter =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
 /** Keeps line breaks and tabs. */
 export function plainText(text: string): string {
@@ -12,7 +14,9 @@ export function plainText(text: string): string {
 
 /** For a table cell or a message: line breaks become spaces. */
 export function oneLine(text: string): string {
-  return plainText(text).replace(/[\n\t ]+/gu, " ").trim();
+  return plainText(text)
+    .replace(/[\n\t ]+/gu, " ")
+    .trim();
 }
 
 /** Every string inside a value cleaned, keys too; the rest as it is. */

@@ -61,7 +61,9 @@ export async function listPodFiles(directory: string): Promise<readonly Attached
     throw error;
   });
   const files = names.filter((name) => name.endsWith(fileSuffix) && !name.startsWith(".")).toSorted();
-  const pods = await Promise.all(files.map(async (name) => parsePodFile(await readFile(join(directory, "pods", name), "utf8"))));
+  const pods = await Promise.all(
+    files.map(async (name) => parsePodFile(await readFile(join(directory, "pods", name), "utf8"))),
+  );
   return pods.filter((pod) => pod !== undefined);
 }
 
@@ -96,7 +98,10 @@ export function parsePodFile(content: string): AttachedPod | undefined {
     netns: textMember(annotations, annotationKey.netns),
   };
   // The netns becomes part of a path and is deleted; only names that attach itself makes are taken.
-  const isOurs = /^[0-9a-f]{64}$/u.test(pod.containerId) && /^levee-[-a-z0-9.]{1,128}$/u.test(pod.netns) && !pod.netns.includes("..");
+  const isOurs =
+    /^[0-9a-f]{64}$/u.test(pod.containerId) &&
+    /^levee-[-a-z0-9.]{1,128}$/u.test(pod.netns) &&
+    !pod.netns.includes("..");
   return isOurs && pod.name !== "" && pod.namespace !== "" ? pod : undefined;
 }
 

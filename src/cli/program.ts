@@ -19,7 +19,10 @@ export function buildProgram(world: World): Command {
     .option("-o, --output <format>", "table, wide, json or yaml (default: table)")
     .option("--socket-dir <folder>", "folder of the daemon's socket (LEVEE_SOCKET_DIR; default: /run/levee)")
     .option("--state-dir <folder>", "folder of the daemon's journal (LEVEE_STATE_DIR; default: /var/lib/levee)")
-    .option("--directory <folder>", "folder of networks and pods as YAML (LEVEE_DIRECTORY; default: STATE-DIR/directory)")
+    .option(
+      "--directory <folder>",
+      "folder of networks and pods as YAML (LEVEE_DIRECTORY; default: STATE-DIR/directory)",
+    )
     .helpOption("-h, --help", "show this help")
     .showSuggestionAfterError(true)
     .exitOverride()
@@ -31,13 +34,17 @@ export function buildProgram(world: World): Command {
       getOutHelpWidth: () => helpColumns,
       getErrHelpWidth: () => helpColumns,
     })
-    .addHelpText("after", `${examples(
-      "levee attach web --networks lan,dmz",
-      "levee ls -o wide",
-      "levee why web",
-      "levee demo",
-    )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted.`);
-  for (const add of [addAttach, addDetach, addLs, addWhy, addLeaks, addVersion, addDemo, addDaemon]) add(program, world);
+    .addHelpText(
+      "after",
+      `${examples(
+        "levee attach web --networks lan,dmz",
+        "levee ls -o wide",
+        "levee why web",
+        "levee demo",
+      )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted.`,
+    );
+  for (const add of [addAttach, addDetach, addLs, addWhy, addLeaks, addVersion, addDemo, addDaemon])
+    add(program, world);
   return program;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock, type Clock } from "../base/clock.ts";
+import { failureOf } from "./failure-of.fixture.ts";
 import { FakeScreen } from "./fake-world.ts";
 import { withProgress } from "./progress.ts";
 
@@ -24,7 +25,9 @@ class HandClock {
   advance(ms: number): void {
     const endMs = this.nowMs + ms;
     for (;;) {
-      const next = [...this.#timers].filter(({ atMs }) => atMs <= endMs).toSorted((left, right) => left.atMs - right.atMs)[0];
+      const next = [...this.#timers]
+        .filter(({ atMs }) => atMs <= endMs)
+        .toSorted((left, right) => left.atMs - right.atMs)[0];
       if (next === undefined) break;
       this.nowMs = next.atMs;
       if (next.everyMs === undefined) this.#timers.delete(next);
@@ -77,7 +80,7 @@ describe("withProgress", () => {
     const hand = new HandClock();
     const stderr = new FakeScreen(false);
     const failing = withProgress({ clock: hand.clock, stderr }, "x", () => Promise.reject(new Error("broken")));
-    await expect(failing).rejects.toThrow("broken");
+    expect(await failureOf(failing)).toHaveProperty("message", expect.stringContaining("broken"));
     expect(hand.pending).toBe(0);
   });
 });

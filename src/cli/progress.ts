@@ -9,7 +9,11 @@ const lineMs = 10_000;
 const spinner = ["-", "\\", "|", "/"] as const;
 
 /** Runs `work`; past two seconds says what is being waited for, on stderr: a spinner for a person, lines for a log. */
-export async function withProgress<T>(world: Pick<World, "clock" | "stderr">, doing: string, work: () => Promise<T>): Promise<T> {
+export async function withProgress<T>(
+  world: Pick<World, "clock" | "stderr">,
+  doing: string,
+  work: () => Promise<T>,
+): Promise<T> {
   const startMs = world.clock.monotonicMs();
   let stopShowing: Cancel = () => undefined;
   const cancelStart = world.clock.after(quietMs, () => {
@@ -38,7 +42,8 @@ function spin(world: Pick<World, "clock" | "stderr">, doing: string, startMs: nu
 }
 
 function printLines(world: Pick<World, "clock" | "stderr">, doing: string, startMs: number): Cancel {
-  const show = (): void => world.stderr.write(`${doing} (${Math.round((world.clock.monotonicMs() - startMs) / 1000)} s)\n`);
+  const show = (): void =>
+    world.stderr.write(`${doing} (${Math.round((world.clock.monotonicMs() - startMs) / 1000)} s)\n`);
   show();
   return world.clock.every(lineMs, show);
 }

@@ -6,18 +6,34 @@ import { systemClock } from "../base/clock.ts";
 import { isSuccess, runProgram, type ProgramEnd, type ProgramRun } from "./run-program.ts";
 
 function shell(script: string, extra: Partial<ProgramRun> = {}): Promise<ProgramEnd> {
-  return runProgram(systemClock, { file: "sh", args: ["-c", script], env: { PATH: "/usr/bin:/bin" }, timeoutMs: 5000, ...extra });
+  return runProgram(systemClock, {
+    file: "sh",
+    args: ["-c", script],
+    env: { PATH: "/usr/bin:/bin" },
+    timeoutMs: 5000,
+    ...extra,
+  });
 }
 
 describe("runProgram", () => {
   test("returns both streams and the status", async () => {
     const end = await shell("echo out; echo err >&2; exit 3");
-    expect(end).toMatchObject({ exitCode: 3, signal: undefined, stdout: "out\n", stderr: "err\n", startError: undefined, stopped: undefined });
+    expect(end).toMatchObject({
+      exitCode: 3,
+      signal: undefined,
+      stdout: "out\n",
+      stderr: "err\n",
+      startError: undefined,
+      stopped: undefined,
+    });
     expect(isSuccess(end)).toBe(false);
   });
 
   test("gives the input and only the environment it was told to", async () => {
-    const end = await shell('cat; printf "%s" "$CNI_COMMAND:$HOME"', { input: "conf ", env: { PATH: "/usr/bin:/bin", CNI_COMMAND: "ADD" } });
+    const end = await shell('cat; printf "%s" "$CNI_COMMAND:$HOME"', {
+      input: "conf ",
+      env: { PATH: "/usr/bin:/bin", CNI_COMMAND: "ADD" },
+    });
     expect(end.stdout).toBe("conf ADD:");
     expect(isSuccess(end)).toBe(true);
   });
@@ -57,7 +73,9 @@ describe("runProgram", () => {
   });
 
   test("keeps the end of a flood on stderr and 1 MiB of stdout", async () => {
-    const end = await shell("head -c 2000000 /dev/zero | tr '\\0' x; head -c 100000 /dev/zero | tr '\\0' y >&2; echo last >&2");
+    const end = await shell(
+      "head -c 2000000 /dev/zero | tr '\\0' x; head -c 100000 /dev/zero | tr '\\0' y >&2; echo last >&2",
+    );
     expect(end.stdout.length).toBe(1_048_576);
     expect(end.stderr.length).toBe(16_384);
     expect(end.stderr).toEndWith("ylast\n");

@@ -21,6 +21,8 @@ export interface ProgramRun {
   readonly input?: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** In a session of its own, where Ctrl-C of the terminal does not reach it. */
+  readonly isApart?: boolean;
 }
 
 /** A CNI result is a few KiB; the shim itself refuses more than 512 KiB. */
@@ -33,14 +35,29 @@ const drainMs = 1000;
 
 export function runProgram(clock: Clock, run: ProgramRun): Promise<ProgramEnd> {
   try {
-    return watch(clock, run, spawn(run.file, [...run.args], { env: { ...run.env }, stdio: ["pipe", "pipe", "pipe"] }));
+    return watch(
+      clock,
+      run,
+      spawn(run.file, [...run.args], {
+        env: { ...run.env },
+        stdio: ["pipe", "pipe", "pipe"],
+        detached: run.isApart ?? false,
+      }),
+    );
   } catch (error) {
     // Some reasons come as an event, others (a file that is no program) are thrown.
     return Promise.resolve({ ...nothing, startError: errnoOf(error) ?? String(error) });
   }
 }
 
-const nothing: ProgramEnd = { exitCode: undefined, signal: undefined, stdout: "", stderr: "", startError: undefined, stopped: undefined };
+const nothing: ProgramEnd = {
+  exitCode: undefined,
+  signal: undefined,
+  stdout: "",
+  stderr: "",
+  startError: undefined,
+  stopped: undefined,
+};
 
 function watch(clock: Clock, run: ProgramRun, child: ChildProcessWithoutNullStreams): Promise<ProgramEnd> {
   return new Promise((resolve) => {
@@ -87,7 +104,11 @@ function collect(stream: NodeJS.ReadableStream, bytesMax: number): () => string 
 }
 
 /** Ends the program at its time limit or when the person interrupts: asked first, killed when it does not listen. */
-function stopper(clock: Clock, child: ChildProcessWithoutNullStreams, run: ProgramRun): { cancel(): void; reason(): ProgramEnd["stopped"] } {
+function stopper(
+  clock: Clock,
+  child: ChildProcessWithoutNullStreams,
+  run: ProgramRun,
+): { cancel(): void; reason(): ProgramEnd["stopped"] } {
   let reason: ProgramEnd["stopped"];
   let cancelKill = (): void => undefined;
   const stop = (why: "timeout" | "interrupted"): void => {

@@ -15,15 +15,40 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe("readSettings", () => {
   test("has the defaults of a node", () => {
     const settings = readSettings({}, fakeWorld());
-    expect(settings).toMatchObject({ output: "table", socketDir: "/run/levee", stateDir: "/var/lib/levee", directory: "/var/lib/levee/directory" });
+    expect(settings).toMatchObject({
+      output: "table",
+      socketDir: "/run/levee",
+      stateDir: "/var/lib/levee",
+      directory: "/var/lib/levee/directory",
+    });
     expect(socketPath(settings)).toBe("/run/levee/levee.sock");
   });
 
   test("takes variables over defaults and options over variables", () => {
-    const env = { LEVEE_SOCKET_DIR: "/s", LEVEE_STATE_DIR: "/t", LEVEE_DIRECTORY: "/d", LEVEE_SHIM: "/bin/shim", LEVEE_CNI_PATH: "/p" };
-    expect(readSettings({}, fakeWorld({ env }))).toEqual({ output: "table", socketDir: "/s", stateDir: "/t", directory: "/d", shim: "/bin/shim", cniPath: "/p" });
+    const env = {
+      LEVEE_SOCKET_DIR: "/s",
+      LEVEE_STATE_DIR: "/t",
+      LEVEE_DIRECTORY: "/d",
+      LEVEE_SHIM: "/bin/shim",
+      LEVEE_CNI_PATH: "/p",
+    };
+    expect(readSettings({}, fakeWorld({ env }))).toEqual({
+      output: "table",
+      socketDir: "/s",
+      stateDir: "/t",
+      directory: "/d",
+      shim: "/bin/shim",
+      cniPath: "/p",
+    });
     const given = { socketDir: "/1", stateDir: "/2", directory: "/3", shim: "/4", cniPath: "/5", output: "json" };
-    expect(readSettings(given, fakeWorld({ env }))).toEqual({ output: "json", socketDir: "/1", stateDir: "/2", directory: "/3", shim: "/4", cniPath: "/5" });
+    expect(readSettings(given, fakeWorld({ env }))).toEqual({
+      output: "json",
+      socketDir: "/1",
+      stateDir: "/2",
+      directory: "/3",
+      shim: "/4",
+      cniPath: "/5",
+    });
   });
 
   test("looks for the directory inside the state folder, so that one option moves both", () => {
@@ -45,7 +70,9 @@ describe("readSettings", () => {
   });
 
   test("refuses relative folders and says how to write them", () => {
-    expect(() => readSettings({ stateDir: "state" }, fakeWorld())).toThrow("--state-dir as it must be an absolute path");
+    expect(() => readSettings({ stateDir: "state" }, fakeWorld())).toThrow(
+      "--state-dir as it must be an absolute path",
+    );
     expect(() => readSettings({}, fakeWorld({ env: { LEVEE_SOCKET_DIR: "run" } }))).toThrow("absolute path");
   });
 });

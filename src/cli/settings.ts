@@ -28,14 +28,18 @@ export const settingDefaults = { socketDir: "/run/levee", stateDir: "/var/lib/le
 const pluginFolders = ["/opt/cni/bin", "/usr/lib/cni"] as const;
 
 export function readSettings(given: GivenOptions, world: Pick<World, "env" | "self">): Settings {
-  const stateDir = folder("--state-dir", given.stateDir ?? variable(world, "LEVEE_STATE_DIR") ?? settingDefaults.stateDir);
-  const cniPath = given.cniPath ?? variable(world, "LEVEE_CNI_PATH") ?? existing(pluginFolders).join(":");
+  const choose = (option: string | undefined, name: string, otherwise: () => string): string =>
+    option ?? variable(world, name) ?? otherwise();
+  const stateDir = choose(given.stateDir, "LEVEE_STATE_DIR", () => settingDefaults.stateDir);
+  const socketDir = choose(given.socketDir, "LEVEE_SOCKET_DIR", () => settingDefaults.socketDir);
+  const directory = choose(given.directory, "LEVEE_DIRECTORY", () => join(stateDir, "directory"));
+  const cniPath = choose(given.cniPath, "LEVEE_CNI_PATH", () => existing(pluginFolders).join(":"));
   return {
     output: readOutput(given.output),
-    socketDir: folder("--socket-dir", given.socketDir ?? variable(world, "LEVEE_SOCKET_DIR") ?? settingDefaults.socketDir),
-    stateDir,
-    directory: folder("--directory", given.directory ?? variable(world, "LEVEE_DIRECTORY") ?? join(stateDir, "directory")),
-    shim: given.shim ?? variable(world, "LEVEE_SHIM") ?? findShim(world, cniPath),
+    socketDir: folder("--socket-dir", socketDir),
+    stateDir: folder("--state-dir", stateDir),
+    directory: folder("--directory", directory),
+    shim: choose(given.shim, "LEVEE_SHIM", () => findShim(world, cniPath)),
     cniPath,
   };
 }
@@ -53,21 +57,34 @@ function variable(world: Pick<World, "env">, name: string): string | undefined {
 function readOutput(given: string | undefined): OutputFormat {
   const format = outputFormats.find((known) => known === (given ?? "table"));
   if (format === undefined) {
-    throw usageFailure(`Cannot print as ${JSON.stringify(given)}: the output must be one of ${outputFormats.join(", ")}`, "-o table");
+    throw usageFailure(
+      `Cannot print as ${JSON.stringify(given)}: the output must be one of ${outputFormats.join(", ")}`,
+      "-o table",
+    );
   }
   return format;
 }
 
 /** Paths go into files that other processes read from another working folder, so they must be absolute. */
 function folder(option: string, path: string): string {
-  if (!path.startsWith("/")) throw usageFailure(`Cannot use ${option} as it must be an absolute path: current value is ${JSON.stringify(path)}`, `${option} "$PWD/${path}"`);
+  if (!path.startsWith("/"))
+    throw usageFailure(
+      `Cannot use ${option} as it must be an absolute path: current value is ${JSON.stringify(path)}`,
+      `${option} "$PWD/${path}"`,
+    );
   return path;
 }
 
 /** The shim that came with this program; else the one installed among the plugins. */
 function findShim(world: Pick<World, "self">, cniPath: string): string {
   const beside = join(dirname(world.self[0]), "levee-shim");
-  const candidates = [beside, ...cniPath.split(":").filter((path) => path !== "").map((path) => join(path, "levee-shim"))];
+  const candidates = [
+    beside,
+    ...cniPath
+      .split(":")
+      .filter((path) => path !== "")
+      .map((path) => join(path, "levee-shim")),
+  ];
   return existing(candidates)[0] ?? beside;
 }
 

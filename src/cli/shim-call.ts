@@ -19,7 +19,11 @@ export interface ShimCall {
 const shimTimeoutMs = 65_000;
 
 /** Runs the shim as containerd would and returns what it printed. */
-export async function callShim(world: World, settings: Pick<Settings, "shim" | "cniPath">, call: ShimCall): Promise<string> {
+export async function callShim(
+  world: World,
+  settings: Pick<Settings, "shim" | "cniPath">,
+  call: ShimCall,
+): Promise<string> {
   const end = await runProgram(world.clock, {
     file: settings.shim,
     args: [],
@@ -54,21 +58,33 @@ function shimFailure(call: ShimCall, shim: string, end: ProgramEnd): CommandFail
   const doing = call.verb === "ADD" ? "attach" : "detach";
   const what = `Cannot ${doing} ${podText(call.pod)}`;
   if (end.stopped === "interrupted") return interruptedFailure(`${doing}ing ${podText(call.pod)}`);
-  if (end.stopped === "timeout") return new CommandFailure("shim-timeout", `${what}: the shim did not end within ${shimTimeoutMs / 1000} s`, { remedy: "levee version, then the daemon's log" });
+  if (end.stopped === "timeout")
+    return new CommandFailure("shim-timeout", `${what}: the shim did not end within ${shimTimeoutMs / 1000} s`, {
+      remedy: "levee version, then the daemon's log",
+    });
   if (end.startError !== undefined) {
-    return new CommandFailure("shim-missing", `${what}: the shim ${shim} could not be started, ${end.startError}`, { remedy: "name the shim with --shim FILE or LEVEE_SHIM" });
+    return new CommandFailure("shim-missing", `${what}: the shim ${shim} could not be started, ${end.startError}`, {
+      remedy: "name the shim with --shim FILE or LEVEE_SHIM",
+    });
   }
   const error = parseCniError(end.stdout);
   if (error !== undefined) {
     const details = error.details === "" ? "" : `; ${error.details}`;
-    return new CommandFailure(cniCodeName(error.code), `${what}: ${error.message}${details}`, { remedy: `levee why ${podText(call.pod)}` });
+    return new CommandFailure(cniCodeName(error.code), `${what}: ${error.message}${details}`, {
+      remedy: `levee why ${podText(call.pod)}`,
+    });
   }
-  const reason = end.stderr.trim() || `it ended with ${end.signal ?? `status ${end.exitCode ?? "unknown"}`} and no message`;
-  return new CommandFailure("shim-failed", `${what}: the shim failed: ${reason}`, { remedy: `levee why ${podText(call.pod)}` });
+  const reason =
+    end.stderr.trim() || `it ended with ${end.signal ?? `status ${end.exitCode ?? "unknown"}`} and no message`;
+  return new CommandFailure("shim-failed", `${what}: the shim failed: ${reason}`, {
+    remedy: `levee why ${podText(call.pod)}`,
+  });
 }
 
 /** The error object of the CNI specification, which plugins print on stdout. */
-export function parseCniError(stdout: string): { readonly code: number; readonly message: string; readonly details: string } | undefined {
+export function parseCniError(
+  stdout: string,
+): { readonly code: number; readonly message: string; readonly details: string } | undefined {
   try {
     const value: unknown = JSON.parse(stdout);
     if (typeof value !== "object" || value === null || !("code" in value) || !("msg" in value)) return undefined;

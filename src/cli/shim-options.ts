@@ -10,8 +10,14 @@ import type { Settings } from "./settings.ts";
 export function addShimOptions(command: Command): Command {
   return command
     .option("--shim <file>", "the shim to run (LEVEE_SHIM; default: levee-shim beside this program)")
-    .option("--cni-path <folders>", "where plugins are looked for (LEVEE_CNI_PATH; default: /opt/cni/bin:/usr/lib/cni, those that exist)")
-    .option("--conf <file>", "the CNI configuration for the shim, such as the one the daemon wrote (default: made from --socket-dir and --state-dir)");
+    .option(
+      "--cni-path <folders>",
+      "where plugins are looked for (LEVEE_CNI_PATH; default: /opt/cni/bin:/usr/lib/cni, those that exist)",
+    )
+    .option(
+      "--conf <file>",
+      "the CNI configuration for the shim, such as the one the daemon wrote (default: made from --socket-dir and --state-dir)",
+    );
 }
 
 /** What the shim gets on stdin. */
@@ -20,13 +26,23 @@ export async function readConf(file: string | undefined, settings: Settings): Pr
   try {
     return await readFile(file, "utf8");
   } catch (cause) {
-    throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot read the configuration ${file}`, { remedy: "--conf FILE with an existing file, or leave it out", cause });
+    throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot read the configuration ${file}`, {
+      remedy: "--conf FILE with an existing file, or leave it out",
+      cause,
+    });
   }
 }
 
 /** The same conf that the daemon would install, with the default budgets. */
 function ownConf({ socketDir, stateDir }: Pick<Settings, "socketDir" | "stateDir">): string {
   const { addBudgetMs, delBudgetMs, delPatienceMs } = numberKnobs;
-  const budgets = { addBudgetMs: addBudgetMs.default, delBudgetMs: delBudgetMs.default, delPatienceMs: delPatienceMs.default };
-  return shimConf({ name: "levee", capabilities: {}, socketDir, daemonSocketDir: socketDir, stateDir, ...budgets }, { cniVersion: "1.0.0" });
+  const budgets = {
+    addBudgetMs: addBudgetMs.default,
+    delBudgetMs: delBudgetMs.default,
+    delPatienceMs: delPatienceMs.default,
+  };
+  return shimConf(
+    { name: "levee", capabilities: {}, socketDir, daemonSocketDir: socketDir, stateDir, ...budgets },
+    { cniVersion: "1.0.0" },
+  );
 }

@@ -1,6 +1,11 @@
 /** Durations and moments as people read them. */
 
-const unitsMs = [["d", 86_400_000], ["h", 3_600_000], ["m", 60_000], ["s", 1000]] as const;
+const unitsMs = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1000],
+] as const;
 
 /** kubectl's AGE: the two largest units, one beyond ten of the first. A clock set back counts as no time. */
 export function ageText(spanMs: number): string {

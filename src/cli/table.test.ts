@@ -3,7 +3,13 @@ import { renderTable } from "./table.ts";
 
 describe("renderTable", () => {
   test("aligns columns with three blanks between and none at the end", () => {
-    const table = renderTable(["POD", "AGE"], [["default/web", "1s"], ["b", "10m"]]);
+    const table = renderTable(
+      ["POD", "AGE"],
+      [
+        ["default/web", "1s"],
+        ["b", "10m"],
+      ],
+    );
     expect(table).toBe("POD           AGE\ndefault/web   1s\nb             10m\n");
   });
 
@@ -20,7 +26,15 @@ describe("renderTable", () => {
   });
 
   test("measures in characters, not in UTF-16 units", () => {
-    expect(renderTable(["A", "B"], [["🙂🙂", "x"], ["abc", "y"]])).toBe("A     B\n🙂🙂    x\nabc   y\n");
+    expect(
+      renderTable(
+        ["A", "B"],
+        [
+          ["🙂🙂", "x"],
+          ["abc", "y"],
+        ],
+      ),
+    ).toBe("A     B\n🙂🙂    x\nabc   y\n");
   });
 
   test("prints the headings alone without rows", () => {

@@ -4,7 +4,15 @@ import { oneLine } from "./plain-text.ts";
 export function renderTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows].map((row) => headings.map((_, column) => cell(row[column])));
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => width(line[column] ?? ""))));
-  return lines.map((line) => `${line.map((text, column) => padded(text, widths[column] ?? 0)).join("   ").trimEnd()}\n`).join("");
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((text, column) => padded(text, widths[column] ?? 0))
+          .join("   ")
+          .trimEnd()}\n`,
+    )
+    .join("");
 }
 
 /** An empty cell would shift the columns for `awk`. */

@@ -1,4 +1,5 @@
 import type { AttachmentView, TimelineAnswer, TimelineEntry } from "../wire/node-view.ts";
+import { withoutPrefix } from "./addresses.ts";
 import type { Paint } from "./paint.ts";
 import { oneLine, plainText } from "./plain-text.ts";
 import { ageText, momentText, tookText } from "./span.ts";
@@ -19,7 +20,9 @@ export function timelineText(view: TimelineView): string {
 
 /** One sentence: how the pod stands now, or how the last thing that happened to it ended. */
 export function summaryOf(view: TimelineView): string {
-  const pod = oneLine(view.timeline.namespace === "" ? view.timeline.name : `${view.timeline.namespace}/${view.timeline.name}`);
+  const pod = oneLine(
+    view.timeline.namespace === "" ? view.timeline.name : `${view.timeline.namespace}/${view.timeline.name}`,
+  );
   const current = view.attachments.toSorted((left, right) => left.sinceWallMs - right.sinceWallMs).at(-1);
   if (current !== undefined) return `${pod} ${oneLine(standing(current, view))}`;
   const last = view.timeline.entries.at(-1);
@@ -29,7 +32,9 @@ export function summaryOf(view: TimelineView): string {
 
 function standing(current: AttachmentView, view: TimelineView): string {
   const ago = `${ageText(view.nowMs - current.sinceWallMs)} ago`;
-  const networks = current.networks.map((one) => `${one.network} (${[one.ifname, ...one.ips].join(" ")})`).join(", ");
+  const networks = current.networks
+    .map((one) => `${one.network} (${[one.ifname, ...one.ips.map(withoutPrefix)].join(" ")})`)
+    .join(", ");
   switch (current.phase) {
     case "attached":
       return `attached ${ago} on ${networks}`;
@@ -48,8 +53,10 @@ function ending(last: TimelineEntry, entries: readonly TimelineEntry[], nowMs: n
   const ago = `${ageText(nowMs - last.wallMs)} ago`;
   const failed = entries.findLast(({ what }) => what === "failed");
   if (last.verb === "DEL" && last.what === "finished") return `detached ${ago}`;
-  if (last.what === "leaked") return `left something behind ${ago}, see levee leaks: ${last.detail ?? failed?.detail ?? "no reason on record"}`;
-  if (failed !== undefined) return `failed ${ageText(nowMs - failed.wallMs)} ago: ${failed.detail ?? "no reason on record"}`;
+  if (last.what === "leaked")
+    return `left something behind ${ago}, see levee leaks: ${last.detail ?? failed?.detail ?? "no reason on record"}`;
+  if (failed !== undefined)
+    return `failed ${ageText(nowMs - failed.wallMs)} ago: ${failed.detail ?? "no reason on record"}`;
   return `is not attached; last seen ${ago}: ${last.verb} ${last.what}`;
 }
 
@@ -79,11 +86,15 @@ function callText(call: readonly TimelineEntry[], view: TimelineView): string {
   const [first] = call;
   if (first === undefined) return "";
   const heading = `${oneLine(first.verb)} of ${oneLine(first.containerId).slice(0, 13)}, ${momentText(first.wallMs)} (${ageText(view.nowMs - first.wallMs)} ago)`;
-  const columns = call.map((entry) => [`+${tookText(entry.wallMs - first.wallMs)}`, oneLine(entry.what), factsText(entry)] as const);
+  const columns = call.map(
+    (entry) => [`+${tookText(entry.wallMs - first.wallMs)}`, oneLine(entry.what), factsText(entry)] as const,
+  );
   const widths = [0, 1].map((column) => Math.max(...columns.map((cells) => (cells[column] ?? "").length)));
   const lines = columns.map(([since, what, facts], at) => {
     const line = `  ${since.padStart(widths[0] ?? 0)}  ${what.padEnd(widths[1] ?? 0)}  ${facts}`.trimEnd();
-    return [what === "failed" || what === "leaked" ? view.paint("red", line) : line, ...stderrLines(call[at])].join("\n");
+    return [what === "failed" || what === "leaked" ? view.paint("red", line) : line, ...stderrLines(call[at])].join(
+      "\n",
+    );
   });
   return `${view.paint("bold", heading)}\n${lines.join("\n")}\n`;
 }
@@ -92,7 +103,10 @@ function factsText(entry: TimelineEntry): string {
   const place = [entry.network, entry.ifname].filter((part) => part !== undefined).join(" ");
   const memory = entry.maxRssKib === undefined ? undefined : `${(entry.maxRssKib / 1024).toFixed(1)} MiB`;
   const took = entry.tookMs === undefined ? undefined : `took ${tookText(entry.tookMs)}`;
-  return [place, entry.plugin, took, memory, entry.detail].filter((part) => part !== undefined && part !== "").map((part) => oneLine(part ?? "")).join("  ");
+  return [place, entry.plugin, took, memory, entry.detail]
+    .filter((part) => part !== undefined && part !== "")
+    .map((part) => oneLine(part ?? ""))
+    .join("  ");
 }
 
 /** A plugin's own words, indented under the step they belong to. */

@@ -22,7 +22,10 @@ export interface Screen {
 /** Variables that programs we start may see; everything else stays here. */
 const passedOn = ["PATH", "TRACEPARENT", "TRACESTATE"] as const;
 
-export function childEnv(world: Pick<World, "env">, extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function childEnv(
+  world: Pick<World, "env">,
+  extra: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const env: Record<string, string> = {};
   for (const name of passedOn) {
     const value = world.env[name];

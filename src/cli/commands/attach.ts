@@ -18,26 +18,36 @@ export function addAttach(program: Command, world: World): void {
   const command = program
     .command("attach <name>")
     .description("Make a network namespace and attach it to networks, as a container runtime would")
-    .requiredOption("--networks <list>", "networks in order, [NAMESPACE/]NAME[@INTERFACE], comma-separated; the first becomes eth0, the others net1, net2, …")
+    .requiredOption(
+      "--networks <list>",
+      "networks in order, [NAMESPACE/]NAME[@INTERFACE], comma-separated; the first becomes eth0, the others net1, net2, …",
+    )
     .option("-n, --namespace <name>", "the pod's namespace (default: default)")
     .option("--default <network>", "the network that becomes eth0, instead of the first of --networks");
-  addShimOptions(command).addHelpText("after", [
-    "\nThe first network is the pod's default one (annotation v1.multus-cni.io/default-network, interface eth0);",
-    "the others are additional ones (annotation k8s.v1.cni.cncf.io/networks).",
-    "The namespace is called levee-NAME. When attaching fails, everything made for it is removed again.",
-    examples(
-      "levee attach web --networks lan,dmz",
-      "levee attach web --networks dmz,backup@store0 --default lan",
-      "ip netns exec levee-web ip addr",
-    ),
-  ].join("\n"));
+  addShimOptions(command).addHelpText(
+    "after",
+    [
+      "\nThe first network is the pod's default one (annotation v1.multus-cni.io/default-network, interface eth0);",
+      "the others are additional ones (annotation k8s.v1.cni.cncf.io/networks).",
+      "The namespace is called levee-NAME. When attaching fails, everything made for it is removed again.",
+      examples(
+        "levee attach web --networks lan,dmz",
+        "levee attach web --networks dmz,backup@store0 --default lan",
+        "ip netns exec levee-web ip addr",
+      ),
+    ].join("\n"),
+  );
   command.action(async (name: string, options: AttachOptions) => {
     const context = contextOf(command, world);
     const pod = parsePod(name, options.namespace);
     const chosen = options.default === undefined ? undefined : parseNetwork(options.default, pod.namespace);
     const networks = splitNetworks(parseNetworks(options.networks, pod.namespace), chosen);
     const attached = await attach(context, { pod, ...networks, conf: await readConf(options.conf, context.settings) });
-    print(world.stdout, context.settings.output, { value: attached, text: () => attachedText(attached), wide: () => attachedText(attached) });
+    print(world.stdout, context.settings.output, {
+      value: attached,
+      text: () => attachedText(attached),
+      wide: () => attachedText(attached),
+    });
   });
 }
 

@@ -7,12 +7,18 @@ export function addDaemon(program: Command): void {
   program
     .command("daemon")
     .description("Run the node daemon in the foreground")
-    .option("--config <file>", "daemon-config.json: the keys of Multus and our own, see docs/knobs.md (default: /etc/cni/net.d/multus.d/daemon-config.json)")
-    .addHelpText("after", [
-      "\nStart it with BUN_JSC_useJIT=0 in the environment: a quarter less memory for a fifth more CPU.",
-      "SIGTERM stops it in order; attachments stay. Problems of the configuration are all reported at once.",
-      examples("levee daemon --config /etc/levee/daemon-config.json"),
-    ].join("\n"))
+    .option(
+      "--config <file>",
+      "daemon-config.json: the keys of Multus and our own, see docs/knobs.md (default: /etc/cni/net.d/multus.d/daemon-config.json)",
+    )
+    .addHelpText(
+      "after",
+      [
+        "\nStart it with BUN_JSC_useJIT=0 in the environment: a quarter less memory for a fifth more CPU.",
+        "SIGTERM stops it in order; attachments stay. Problems of the configuration are all reported at once.",
+        examples("levee daemon --config /etc/levee/daemon-config.json"),
+      ].join("\n"),
+    )
     .action(() => {
       throw new CommandFailure("internal", "The daemon is not started from here");
     });

@@ -9,12 +9,18 @@ export function addDemo(program: Command, world: World): void {
     .description("Run daemon, hand and a pod on two networks on this machine, without a cluster, until Ctrl-C")
     .option("--once", "attach, print, clean up and end")
     .option("--shim <file>", "the shim to run (LEVEE_SHIM; default: levee-shim beside this program)")
-    .option("--cni-path <folders>", "where plugins are looked for (LEVEE_CNI_PATH; default: /opt/cni/bin:/usr/lib/cni, those that exist)")
-    .addHelpText("after", [
-      "\nUses folders of its own, /run/levee-demo and /var/lib/levee-demo, and the bridges levee-lan0 and levee-dmz0.",
-      "Needs root, iproute2 and the plugins bridge and host-local. Leaves nothing behind, and removes what a killed one left.",
-      examples("levee demo", "levee demo --once"),
-    ].join("\n"));
+    .option(
+      "--cni-path <folders>",
+      "where plugins are looked for (LEVEE_CNI_PATH; default: /opt/cni/bin:/usr/lib/cni, those that exist)",
+    )
+    .addHelpText(
+      "after",
+      [
+        "\nUses folders of its own, /run/levee-demo and /var/lib/levee-demo, and the bridges levee-lan0 and levee-dmz0.",
+        "Needs root, iproute2 and the plugins bridge and host-local. Leaves nothing behind, and removes what a killed one left.",
+        examples("levee demo", "levee demo --once"),
+      ].join("\n"),
+    );
   command.action(async (options: { readonly once?: true }) => {
     await runDemo(contextOf(command, world), { isOnce: options.once === true });
   });

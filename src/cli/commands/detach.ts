@@ -20,34 +20,53 @@ export function addDetach(program: Command, world: World): void {
     .description("Detach what levee attach attached, and remove its network namespace")
     .option("-n, --namespace <name>", "the pod's namespace (default: default)")
     .option("--all", "detach every pod that levee attach made in this --directory");
-  addShimOptions(command).addHelpText("after", [
-    "\nDetaching what is not attached is not an error. When it fails, the namespace and the pod file stay, so that it can be repeated.",
-    examples("levee detach web", "levee detach shop/web", "levee detach --all"),
-  ].join("\n"));
+  addShimOptions(command).addHelpText(
+    "after",
+    [
+      "\nDetaching what is not attached is not an error. When it fails, the namespace and the pod file stay, so that it can be repeated.",
+      examples("levee detach web", "levee detach shop/web", "levee detach --all"),
+    ].join("\n"),
+  );
   command.action(async (name: string | undefined, options: DetachOptions) => {
     const context = contextOf(command, world);
     const pods = await chosenPods(context, name, options);
     const conf = await readConf(options.conf, context.settings);
     const { done, failed } = await detachEach(context, pods, conf);
-    print(world.stdout, context.settings.output, { value: { detached: done }, text: () => detachedText(done, failed.length) });
+    print(world.stdout, context.settings.output, {
+      value: { detached: done },
+      text: () => detachedText(done, failed.length),
+    });
     if (failed.length > 0) throw joinFailures(failed);
   });
 }
 
-async function chosenPods(context: Context, name: string | undefined, options: DetachOptions): Promise<readonly PodKey[]> {
+async function chosenPods(
+  context: Context,
+  name: string | undefined,
+  options: DetachOptions,
+): Promise<readonly PodKey[]> {
   if ((name === undefined) === (options.all === undefined)) {
-    throw usageFailure("Cannot tell what to detach: give either a name or --all", "levee detach NAME, or levee detach --all");
+    throw usageFailure(
+      "Cannot tell what to detach: give either a name or --all",
+      "levee detach NAME, or levee detach --all",
+    );
   }
   return name === undefined ? await attachedPods(context) : [parsePod(name, options.namespace)];
 }
 
 function detachedText(done: readonly Detached[], failedCount: number): string {
   if (done.length === 0 && failedCount === 0) return "Nothing is attached\n";
-  return done.map((pod) => `${podText(pod)} ${pod.wasAttached ? "is detached" : "was not attached, nothing to do"}\n`).join("");
+  return done
+    .map((pod) => `${podText(pod)} ${pod.wasAttached ? "is detached" : "was not attached, nothing to do"}\n`)
+    .join("");
 }
 
 function joinFailures(failed: readonly CommandFailure[]): CommandFailure {
   const [first] = failed;
   if (first !== undefined && failed.length === 1) return first;
-  return new CommandFailure(first?.code ?? "internal", `${failed.length} pods could not be detached: ${failed.map(({ message }) => message).join("; ")}`, { remedy: first?.remedy ?? "" });
+  return new CommandFailure(
+    first?.code ?? "internal",
+    `${failed.length} pods could not be detached: ${failed.map(({ message }) => message).join("; ")}`,
+    { remedy: first?.remedy ?? "" },
+  );
 }

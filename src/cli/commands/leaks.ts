@@ -11,10 +11,13 @@ export function addLeaks(program: Command, world: World): void {
   const command = program
     .command("leaks")
     .description("Show what could not be undone yet, and records of the journal that were put aside")
-    .addHelpText("after", [
-      "\nThe resident hand retries every leak; an entry goes away when its undo has succeeded.",
-      examples("levee leaks", "levee leaks -o wide", "levee leaks -o json | jq '.leaks | length'"),
-    ].join("\n"));
+    .addHelpText(
+      "after",
+      [
+        "\nThe resident hand retries every leak; an entry goes away when its undo has succeeded.",
+        examples("levee leaks", "levee leaks -o wide", "levee leaks -o json | jq '.leaks | length'"),
+      ].join("\n"),
+    );
   command.action(async () => {
     const context = contextOf(command, world);
     const read = await readLeaks(context);
@@ -39,15 +42,27 @@ export function leaksText(answer: LeaksAnswer, nowMs: number, isWide: boolean): 
 function leakTable(answer: LeaksAnswer, nowMs: number, isWide: boolean): string {
   const rows = answer.leaks.map((leak) => [
     leak.pod === "" ? "" : `${leak.namespace}/${leak.pod}`,
-    leak.network, leak.ifname, leak.reason, String(leak.attempts), ageText(nowMs - leak.sinceWallMs),
+    leak.network,
+    leak.ifname,
+    leak.reason,
+    String(leak.attempts),
+    ageText(nowMs - leak.sinceWallMs),
     ...(isWide ? [leak.id, leak.containerId] : []),
   ]);
-  return renderTable(["POD", "NETWORK", "INTERFACE", "REASON", "ATTEMPTS", "AGE", ...(isWide ? ["ID", "CONTAINER"] : [])], rows);
+  return renderTable(
+    ["POD", "NETWORK", "INTERFACE", "REASON", "ATTEMPTS", "AGE", ...(isWide ? ["ID", "CONTAINER"] : [])],
+    rows,
+  );
 }
 
 function quarantineTable(answer: LeaksAnswer, nowMs: number): string {
-  return renderTable(["FILE", "REASON", "AGE"], answer.quarantined.map((record) => [
-    // Read from disk, a record that nobody has put aside yet has no time.
-    record.file, record.reason, record.sinceWallMs === 0 ? "" : ageText(nowMs - record.sinceWallMs),
-  ]));
+  return renderTable(
+    ["FILE", "REASON", "AGE"],
+    answer.quarantined.map((record) => [
+      // Read from disk, a record that nobody has put aside yet has no time.
+      record.file,
+      record.reason,
+      record.sinceWallMs === 0 ? "" : ageText(nowMs - record.sinceWallMs),
+    ]),
+  );
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { AttachmentView, NetworkView } from "../../wire/node-view.ts";
 import { readAttachments } from "../node-source.ts";
+import { withoutPrefix } from "../addresses.ts";
 import { paintFor, type Paint } from "../paint.ts";
 import { print } from "../print.ts";
 import { ageText } from "../span.ts";
@@ -14,11 +15,14 @@ export function addLs(program: Command, world: World): void {
     .alias("list")
     .description("List the pods of this node, their phase and their networks")
     .option("-n, --namespace <name>", "only pods of this namespace")
-    .addHelpText("after", [
-      "\nPhases: attaching, attached, detaching, undoing (a failed attach is being undone), lost (its shim went away, undo is due).",
-      "Without a daemon the list is read from the journal on disk, and a note on stderr says so.",
-      examples("levee ls", "levee ls -o wide", "levee ls -o json | jq -r '.attachments[].pod'"),
-    ].join("\n"));
+    .addHelpText(
+      "after",
+      [
+        "\nPhases: attaching, attached, detaching, undoing (a failed attach is being undone), lost (its shim went away, undo is due).",
+        "Without a daemon the list is read from the journal on disk, and a note on stderr says so.",
+        examples("levee ls", "levee ls -o wide", "levee ls -o json | jq -r '.attachments[].pod'"),
+      ].join("\n"),
+    );
   command.action(async (options: { readonly namespace?: string }) => {
     const context = contextOf(command, world);
     const read = await readAttachments(context);
@@ -39,21 +43,43 @@ interface View {
   readonly paint: Paint;
 }
 
-const phaseColour = { attached: "green", attaching: "yellow", detaching: "yellow", undoing: "yellow", lost: "red" } as const;
+const phaseColour = {
+  attached: "green",
+  attaching: "yellow",
+  detaching: "yellow",
+  undoing: "yellow",
+  lost: "red",
+} as const;
 
 export function attachmentTable(attachments: readonly AttachmentView[], view: View): string {
   if (attachments.length === 0) return "No attachments\n";
-  return painted(renderTable(["POD", "PHASE", "NETWORKS", "AGE"], attachments.map((one) => row(one, view.nowMs))), attachments, view.paint);
+  return painted(
+    renderTable(
+      ["POD", "PHASE", "NETWORKS", "AGE"],
+      attachments.map((one) => row(one, view.nowMs)),
+    ),
+    attachments,
+    view.paint,
+  );
 }
 
 export function wideTable(attachments: readonly AttachmentView[], view: View): string {
   if (attachments.length === 0) return "No attachments\n";
-  const rows = attachments.map((one) => [...row(one, view.nowMs), one.containerId.slice(0, 13), one.netns, one.networks.map(({ plugins }) => plugins.join("+")).join(" ")]);
-  return painted(renderTable(["POD", "PHASE", "NETWORKS", "AGE", "CONTAINER", "NETNS", "PLUGINS"], rows), attachments, view.paint);
+  const rows = attachments.map((one) => [
+    ...row(one, view.nowMs),
+    one.containerId.slice(0, 13),
+    one.netns,
+    one.networks.map(({ plugins }) => plugins.join("+")).join(" "),
+  ]);
+  return painted(
+    renderTable(["POD", "PHASE", "NETWORKS", "AGE", "CONTAINER", "NETNS", "PLUGINS"], rows),
+    attachments,
+    view.paint,
+  );
 }
 
 export function networkPhrase(network: NetworkView): string {
-  return `${network.network}→${[network.ifname, ...network.ips].join(" ")}`;
+  return `${network.network}→${[network.ifname, ...network.ips.map(withoutPrefix)].join(" ")}`;
 }
 
 function row(one: AttachmentView, nowMs: number): readonly string[] {

@@ -36,7 +36,9 @@ export function addVersion(program: Command, world: World): void {
 export function versionText(versions: Versions): string {
   const cli: Part = { software: `levee ${versions.cli.version}`, protocol: versions.cli.protocol };
   const rows = Object.entries({ cli, daemon: versions.daemon, shim: versions.shim }).map(([part, facts]) =>
-    "unavailable" in facts ? [part, "not available", "", facts.unavailable] : [part, facts.software, facts.protocol === undefined ? "" : String(facts.protocol), ""],
+    "unavailable" in facts
+      ? [part, "not available", "", facts.unavailable]
+      : [part, facts.software, facts.protocol === undefined ? "" : String(facts.protocol), ""],
   );
   return renderTable(["PART", "SOFTWARE", "PROTOCOL", "NOTE"], rows).replaceAll(/ +-$/gmu, "");
 }

@@ -13,11 +13,18 @@ export function addWhy(program: Command, world: World): void {
     .command("why <name>")
     .description("Tell the story of one pod: each step, plugin, time and error, and what it amounts to")
     .option("-n, --namespace <name>", "the pod's namespace (default: default)")
-    .addHelpText("after", [
-      "\nNAME is a pod, NAMESPACE/NAME, or a container ID for runtimes that give pods no name.",
-      "The daemon keeps the steps in memory since its start; without a daemon the journal on disk tells what it knows.",
-      examples("levee why web", "levee why shop/web", "levee why web -o json | jq '.entries[] | select(.what == \"failed\")'"),
-    ].join("\n"));
+    .addHelpText(
+      "after",
+      [
+        "\nNAME is a pod, NAMESPACE/NAME, or a container ID for runtimes that give pods no name.",
+        "The daemon keeps the steps in memory since its start; without a daemon the journal on disk tells what it knows.",
+        examples(
+          "levee why web",
+          "levee why shop/web",
+          "levee why web -o json | jq '.entries[] | select(.what == \"failed\")'",
+        ),
+      ].join("\n"),
+    );
   command.action(async (name: string, options: { readonly namespace?: string }) => {
     const context = contextOf(command, world);
     const pod = parseSubject(name, options.namespace);
@@ -41,12 +48,21 @@ export function parseSubject(name: string, namespaceOption: string | undefined):
   return containerId.test(name) ? { namespace: "", name } : parsePod(name, namespaceOption);
 }
 
-function isSame(view: { readonly namespace: string; readonly pod: string; readonly containerId: string }, pod: PodKey): boolean {
-  return pod.namespace === "" ? view.containerId === pod.name : view.namespace === pod.namespace && view.pod === pod.name;
+function isSame(
+  view: { readonly namespace: string; readonly pod: string; readonly containerId: string },
+  pod: PodKey,
+): boolean {
+  return pod.namespace === ""
+    ? view.containerId === pod.name
+    : view.namespace === pod.namespace && view.pod === pod.name;
 }
 
 function unknownPod(name: string): CommandFailure {
-  return new CommandFailure("pod-unknown", `Cannot tell anything about ${name}: it is not attached, and nothing happened to it since the daemon started`, {
-    remedy: "levee ls shows every pod of this node; give --namespace for a pod of another one",
-  });
+  return new CommandFailure(
+    "pod-unknown",
+    `Cannot tell anything about ${name}: it is not attached, and nothing happened to it since the daemon started`,
+    {
+      remedy: "levee ls shows every pod of this node; give --namespace for a pod of another one",
+    },
+  );
 }

@@ -14,7 +14,8 @@ export async function makeBridges(tools: Tools, site: Site): Promise<void> {
 
 export async function removeBridges(tools: Tools, site: Site): Promise<readonly string[]> {
   const there = site.networks.map(({ bridge }) => bridge).filter(hasLink);
-  for (const bridge of there) requireSuccess(tools, await ip(tools, ["link", "del", bridge]), `Cannot remove the bridge ${bridge}`);
+  for (const bridge of there)
+    requireSuccess(tools, await ip(tools, ["link", "del", bridge]), `Cannot remove the bridge ${bridge}`);
   return there;
 }
 
@@ -28,7 +29,11 @@ async function makeBridge(tools: Tools, network: SiteNetwork): Promise<void> {
   for (const { gateway, prefixLength } of network.subnets) {
     // Nobody else is on this link yet, so waiting for duplicate detection would only cost a second.
     const flags = gateway.includes(":") ? ["nodad"] : [];
-    requireSuccess(tools, await ip(tools, ["addr", "add", `${gateway}/${prefixLength}`, "dev", network.bridge, ...flags]), doing);
+    requireSuccess(
+      tools,
+      await ip(tools, ["addr", "add", `${gateway}/${prefixLength}`, "dev", network.bridge, ...flags]),
+      doing,
+    );
   }
   requireSuccess(tools, await ip(tools, ["link", "set", network.bridge, "up"]), doing);
 }
@@ -39,9 +44,13 @@ async function refuseTakenSubnets(tools: Tools, site: Site): Promise<void> {
     const end = await ip(tools, [subnet.includes(":") ? "-6" : "-4", "route", "show", "table", "all", "root", subnet]);
     const route = end.stdout.trim().split("\n")[0] ?? "";
     if (route !== "") {
-      throw new CommandFailure("subnet-taken", `Cannot use ${subnet} for the demonstration: this machine has a route there: ${route}`, {
-        remedy: "run the demonstration on another machine, or remove that route for the time being",
-      });
+      throw new CommandFailure(
+        "subnet-taken",
+        `Cannot use ${subnet} for the demonstration: this machine has a route there: ${route}`,
+        {
+          remedy: "run the demonstration on another machine, or remove that route for the time being",
+        },
+      );
     }
   }
 }

@@ -3,7 +3,6 @@ import { closeSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import { CommandFailure } from "../failure.ts";
-import { plainText } from "../plain-text.ts";
 
 export interface ChildSpec {
   /** For people: "daemon", "resident hand". */
@@ -35,7 +34,11 @@ export class Child {
       const child = new Child(spec, started);
       await new Promise<void>((resolve, reject) => {
         started.once("spawn", resolve);
-        started.once("error", (cause) => reject(new CommandFailure("start-failed", `Cannot start the ${spec.name}: ${file}: ${cause.message}`, { cause })));
+        started.once("error", (cause) =>
+          reject(
+            new CommandFailure("start-failed", `Cannot start the ${spec.name}: ${file}: ${cause.message}`, { cause }),
+          ),
+        );
       });
       return child;
     } finally {
@@ -62,10 +65,15 @@ export class Child {
   /** Rejects when the program ends by itself, with its last words. Never resolves. */
   async failure(): Promise<never> {
     const how = await this.#ended;
-    const words = await this.lastWords();
-    throw new CommandFailure("child-ended", `The ${this.name} ended unexpectedly with ${how}${words === "" ? " and said nothing" : `. Its last words: ${words}`}`, {
-      remedy: "run it again; if it ends again, report this",
-    });
+    const details = await this.lastWords();
+    throw new CommandFailure(
+      "child-ended",
+      `The ${this.name} ended unexpectedly with ${how}${details === "" ? " and said nothing" : ", its last words:"}`,
+      {
+        details,
+        remedy: "run it again; if it ends again, report this",
+      },
+    );
   }
 
   /** Asks it to end, waits, and kills it when it does not. */
@@ -79,6 +87,6 @@ export class Child {
 
   async lastWords(): Promise<string> {
     const text = await readFile(this.log, "utf8").catch(() => "");
-    return plainText(text).trim().split("\n").slice(-logLinesShown).join("\n");
+    return text.trim().split("\n").slice(-logLinesShown).join("\n");
   }
 }

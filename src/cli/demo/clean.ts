@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import type { Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
 import { netnsName, podText } from "../names.ts";
-import { netnsExists, netnsPath, removeNetns } from "../netns.ts";
+import { netnsPath, removeNetns } from "../netns.ts";
 import { listPodFiles } from "../pod-file.ts";
 import { hasLink, removeBridges } from "./bridges.ts";
 import { endStale, staleProcesses } from "./stale-processes.ts";
@@ -37,12 +37,14 @@ export async function cleanSite(context: Context, site: Site): Promise<Cleaned> 
     await endStale(world, site);
     return stale.map((pid) => `process ${pid}`);
   });
-  const names = await siteNetns(site);
+  // Without the folder nothing of the site was made: a bridge or namespace of that name is somebody else's.
+  const isMade = existsSync(site.stateDir);
+  const names = isMade ? await siteNetns(site) : [];
   for (const name of names) await attempt(async () => ((await removeNetns(world, name)) ? [netnsPath(name)] : []));
-  await attempt(() => removeBridges(world, site));
+  if (isMade) await attempt(() => removeBridges(world, site));
   const folders = problems.length === 0 ? [site.runDir, site.stateDir] : [];
   for (const folder of folders) await attempt(() => removeFolder(folder));
-  return { removed, left: [...problems, ...(await leftovers(site, names))] };
+  return { removed, left: [...problems, ...(isMade ? await leftovers(site, names) : [])] };
 }
 
 /** What is still there of the site. Empty means that the machine is as it was. */
@@ -56,8 +58,7 @@ export async function leftovers(site: Site, netnsNames: readonly string[]): Prom
 /** Namespaces of every pod in the site's directory, and the demonstration pod's own even if its file was never written. */
 async function siteNetns(site: Site): Promise<readonly string[]> {
   const pods = await listPodFiles(sitePaths(site).directory);
-  const own = existsSync(site.stateDir) ? [netnsName(site.pod)] : [];
-  return [...new Set([...pods.map(({ netns }) => netns), ...own])].filter(netnsExists);
+  return [...new Set([netnsName(site.pod), ...pods.map(({ netns }) => netns)])];
 }
 
 async function removeFolder(path: string): Promise<readonly string[]> {

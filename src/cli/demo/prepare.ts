@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import { makeBridges } from "./bridges.ts";
+import { netnsName } from "../names.ts";
+import { netnsExists } from "../netns.ts";
+import { hasLink, makeBridges } from "./bridges.ts";
 import { daemonConfig, networkYaml, sitePaths, type Site } from "./site.ts";
 
 /** What the two networks run on. */
@@ -13,18 +15,41 @@ const pluginsNeeded = ["bridge", "host-local"] as const;
 /** Says what is missing before anything is made. Returns the folder that has the plugins. */
 export function requireMachine(context: Context): string {
   const { world, settings } = context;
-  if (!world.isRoot) throw new CommandFailure("not-root", "Cannot make network namespaces without being root", { remedy: "run the same command as root" });
+  if (!world.isRoot)
+    throw new CommandFailure("not-root", "Cannot make network namespaces without being root", {
+      remedy: "run the same command as root",
+    });
   if (!existsSync(settings.shim)) {
-    throw new CommandFailure("shim-missing", `Cannot find the shim: there is no ${settings.shim}`, { remedy: "npm run build, or name it with --shim FILE" });
+    throw new CommandFailure("shim-missing", `Cannot find the shim: there is no ${settings.shim}`, {
+      remedy: "npm run build, or name it with --shim FILE",
+    });
   }
   const folders = settings.cniPath.split(":").filter((folder) => folder !== "");
   const binDir = folders.find((folder) => pluginsNeeded.every((plugin) => existsSync(join(folder, plugin))));
   if (binDir === undefined) {
-    throw new CommandFailure("plugins-missing", `Cannot find the plugins ${pluginsNeeded.join(" and ")} in ${folders.join(", ") || "/opt/cni/bin, /usr/lib/cni"}`, {
-      remedy: "apt-get install containernetworking-plugins, or name their folder with --cni-path",
-    });
+    throw new CommandFailure(
+      "plugins-missing",
+      `Cannot find the plugins ${pluginsNeeded.join(" and ")} in ${folders.join(", ") || "/opt/cni/bin, /usr/lib/cni"}`,
+      {
+        remedy: "apt-get install containernetworking-plugins, or name their folder with --cni-path",
+      },
+    );
   }
   return binDir;
+}
+
+/** What carries one of the site's names now was not made by a demonstration, and would be removed at its end. */
+export function refuseTakenNames(site: Site): void {
+  const bridge = site.networks.map((network) => network.bridge).find(hasLink);
+  if (bridge !== undefined)
+    throw new CommandFailure("name-taken", `Cannot start as there is an interface ${bridge} already`, {
+      remedy: `ip link del ${bridge}, if you can do without it`,
+    });
+  const netns = netnsName(site.pod);
+  if (netnsExists(netns))
+    throw new CommandFailure("name-taken", `Cannot start as there is a network namespace ${netns} already`, {
+      remedy: `levee detach ${site.pod.name}, or ip netns del ${netns}`,
+    });
 }
 
 /** Folders, configuration, networks and bridges: everything the daemon needs before it starts. */
@@ -35,6 +60,7 @@ export async function prepareSite(context: Context, site: Site, binDir: string):
   for (const folder of [paths.directory, paths.networks, paths.pods]) await mkdir(folder, { mode: 0o755 });
   const options = { mode: 0o644, sync: false };
   await writeFileAtomically(paths.config, daemonConfig(site, binDir), options);
-  for (const network of site.networks) await writeFileAtomically(join(paths.networks, `${network.name}.yaml`), networkYaml(site, network), options);
+  for (const network of site.networks)
+    await writeFileAtomically(join(paths.networks, `${network.name}.yaml`), networkYaml(site, network), options);
   await makeBridges(context.world, site);
 }

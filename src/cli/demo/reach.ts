@@ -18,12 +18,20 @@ export interface Reach {
 }
 
 /** Whether packets go both ways between the pod and its gateway: ping from within, or a refused connection from outside. */
-export async function reach(world: World, route: { readonly netns: string; readonly address: string; readonly gateway: string }): Promise<Reach> {
+export async function reach(
+  world: World,
+  route: { readonly netns: string; readonly address: string; readonly gateway: string },
+): Promise<Reach> {
   const args = ["netns", "exec", route.netns, "ping", "-c", "1", "-W", "2", route.gateway];
   const ping = await runTool(world, "ip", args);
   if (isSuccess(ping)) {
     const time = /time=([0-9.]+ ms)/u.exec(ping.stdout)?.[1];
-    return { from: netnsPath(route.netns), to: route.gateway, isReached: true, how: `ping answered${time === undefined ? "" : ` in ${time}`}` };
+    return {
+      from: netnsPath(route.netns),
+      to: route.gateway,
+      isReached: true,
+      how: `ping answered${time === undefined ? "" : ` in ${time}`}`,
+    };
   }
   // Without ping, or where it may not open its socket: the pod's own kernel refuses a connection, so packets came and went.
   const how = await knock(world.clock, route.address);
@@ -31,7 +39,11 @@ export async function reach(world: World, route: { readonly netns: string; reado
 }
 
 /** Connects to a closed port. Refused means that somebody at that address sent an answer. */
-export function knock(clock: Clock, address: string, port = closedPort): Promise<{ readonly isReached: boolean; readonly words: string }> {
+export function knock(
+  clock: Clock,
+  address: string,
+  port = closedPort,
+): Promise<{ readonly isReached: boolean; readonly words: string }> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port });
     const settle = (isReached: boolean, words: string): void => {

@@ -15,7 +15,10 @@ export interface DemoFacts {
 
 /** What the pod got and the proof that it works. */
 export function gotText(facts: DemoFacts, paint: Paint): string {
-  const proofs = facts.reaches.map(({ from, to, isReached, how }) => `  ${isReached ? paint("green", "ok  ") : paint("red", "FAIL")}  ${from} to ${to}: ${how}\n`);
+  const proofs = facts.reaches.map(
+    ({ from, to, isReached, how }) =>
+      `  ${isReached ? paint("green", "ok  ") : paint("red", "FAIL")}  ${from} to ${to}: ${how}\n`,
+  );
   return [
     `${paint("bold", `${podText(facts.attached)} is on ${facts.attached.interfaces.length} networks`)} after ${Math.round(facts.tookMs)} ms, network namespace ${facts.attached.netns}\n\n`,
     interfaceTable(facts.attached),

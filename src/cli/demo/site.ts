@@ -26,14 +26,26 @@ export interface SiteSubnet {
 
 /** The demonstration's own corner: no clash with an installation in /run/levee and /var/lib/levee. */
 export function demoSite(hasIpv6: boolean): Site {
-  const v6: readonly SiteSubnet[] = hasIpv6 ? [{ subnet: "fd00:202::/64", gateway: "fd00:202::1", prefixLength: 64 }] : [];
+  const v6: readonly SiteSubnet[] = hasIpv6
+    ? [{ subnet: "fd00:202::/64", gateway: "fd00:202::1", prefixLength: 64 }]
+    : [];
   return {
     runDir: "/run/levee-demo",
     stateDir: "/var/lib/levee-demo",
     pod: { namespace: "default", name: "demo" },
     networks: [
-      { name: "lan", bridge: "levee-lan0", isDefaultRoute: true, subnets: [{ subnet: "10.201.0.0/24", gateway: "10.201.0.1", prefixLength: 24 }] },
-      { name: "dmz", bridge: "levee-dmz0", isDefaultRoute: false, subnets: [{ subnet: "10.202.0.0/24", gateway: "10.202.0.1", prefixLength: 24 }, ...v6] },
+      {
+        name: "lan",
+        bridge: "levee-lan0",
+        isDefaultRoute: true,
+        subnets: [{ subnet: "10.201.0.0/24", gateway: "10.201.0.1", prefixLength: 24 }],
+      },
+      {
+        name: "dmz",
+        bridge: "levee-dmz0",
+        isDefaultRoute: false,
+        subnets: [{ subnet: "10.202.0.0/24", gateway: "10.202.0.1", prefixLength: 24 }, ...v6],
+      },
     ],
   };
 }

@@ -23,8 +23,12 @@ const pollMs = 100;
 
 /** Ends them, politely first. Returns those that are still there. */
 export async function endStale(world: Pick<World, "clock" | "env">, site: Site): Promise<readonly number[]> {
-  for (const [signal, waitMs] of [["TERM", askedMs], ["KILL", killedMs]] as const) {
-    for (const pid of await staleProcesses(site)) await runTool(world, "sh", ["-c", 'kill -s "$0" "$1"', signal, String(pid)]);
+  for (const [signal, waitMs] of [
+    ["TERM", askedMs],
+    ["KILL", killedMs],
+  ] as const) {
+    for (const pid of await staleProcesses(site))
+      await runTool(world, "sh", ["-c", 'kill -s "$0" "$1"', signal, String(pid)]);
     await untilGone(world.clock, site, waitMs);
   }
   return await staleProcesses(site);

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "bun:test";
+import type { AttachmentView, TimelineEntry } from "../wire/node-view.ts";
+import { summaryOf, timelineText, type TimelineView } from "./timeline-text.ts";
+
+const startMs = 1_700_000_000_000;
+const id = "0123456789abcdef".repeat(4);
+
+function entry(afterMs: number, what: string, facts: Partial<TimelineEntry> = {}): TimelineEntry {
+  return { wallMs: startMs + afterMs, containerId: id, verb: "ADD", what, ...facts };
+}
+
+function attachment(change: Partial<AttachmentView> = {}): AttachmentView {
+  const base = { isDefault: false, plugins: ["bridge"], mac: "" };
+  return {
+    namespace: "default",
+    pod: "web",
+    uid: "u",
+    containerId: id,
+    netns: "/run/netns/x",
+    phase: "attached",
+    sinceWallMs: startMs,
+    networks: [
+      { ...base, network: "default/lan", ifname: "eth0", ips: ["10.1.0.2/24"] },
+      { ...base, network: "default/dmz", ifname: "net1", ips: ["10.2.0.2/24", "fd00::2/64"] },
+    ],
+    ...change,
+  };
+}
+
+function view(entries: readonly TimelineEntry[], attachments: readonly AttachmentView[] = []): TimelineView {
+  return {
+    timeline: { namespace: "default", name: "web", entries },
+    attachments,
+    nowMs: startMs + 12_000,
+    paint: (_, text) => text,
+  };
+}
+
+describe("summaryOf", () => {
+  test("an attached pod: since when, and on which networks with which addresses", () => {
+    expect(summaryOf(view([], [attachment()]))).toBe(
+      "default/web attached 12s ago on default/lan (eth0 10.1.0.2), default/dmz (net1 10.2.0.2 fd00::2)",
+    );
+  });
+
+  test("the newest of two sandboxes counts", () => {
+    const older = attachment({ phase: "detaching", sinceWallMs: startMs - 60_000 });
+    expect(summaryOf(view([], [attachment(), older]))).toContain("attached 12s ago");
+  });
+
+  test.each([
+    ["attaching", "is being attached, started 12s ago: default/lan"],
+    ["detaching", "is being detached, started 12s ago"],
+    ["undoing", "failed: no addresses left; what was done is being undone"],
+    ["lost", "lost its shim 12s ago; what was done is going to be undone"],
+  ] as const)("phase %s", (phase, words) => {
+    const failed = entry(5, "failed", { detail: "no addresses left" });
+    expect(summaryOf(view([failed], [attachment({ phase })]))).toContain(words);
+  });
+
+  test("a failed pod: the reason, even when its DEL came after it", () => {
+    const entries = [
+      entry(0, "asked"),
+      entry(50, "failed", { detail: "lan is full" }),
+      entry(60, "asked", { verb: "DEL" }),
+    ];
+    expect(summaryOf(view(entries))).toBe("default/web failed 11s ago: lan is full");
+  });
+
+  test("a detached pod", () => {
+    const entries = [entry(0, "asked"), entry(9000, "finished", { verb: "DEL" })];
+    expect(summaryOf(view(entries))).toBe("default/web detached 3s ago");
+  });
+
+  test("a leak points to levee leaks", () => {
+    expect(summaryOf(view([entry(0, "leaked", { detail: "bridge timed out" })]))).toBe(
+      "default/web left something behind 12s ago, see levee leaks: bridge timed out",
+    );
+  });
+
+  test("what it does not know it does not make up", () => {
+    expect(summaryOf(view([]))).toBe("default/web: nothing has happened to it since the daemon started");
+    expect(summaryOf(view([entry(0, "waiting")]))).toBe("default/web is not attached; last seen 12s ago: ADD waiting");
+    expect(summaryOf(view([entry(0, "failed")]))).toContain("no reason on record");
+  });
+
+  test("a pod without a name goes by its container", () => {
+    const nameless = { ...view([entry(0, "waiting")]), timeline: { namespace: "", name: id, entries: [] } };
+    expect(summaryOf(nameless)).toStartWith(`${id}: `);
+  });
+});
+
+describe("timelineText", () => {
+  test("one block a call: absolute start, then each step with its distance, place, plugin, time and memory", () => {
+    const text = timelineText(
+      view([
+        entry(0, "asked"),
+        entry(3, "planned", { detail: "default/lan as eth0" }),
+        entry(25, "ran", { network: "default/lan", ifname: "eth0", plugin: "bridge", tookMs: 22.4, maxRssKib: 5018 }),
+        entry(1500, "acknowledged"),
+      ]),
+    );
+    expect(text.split("\n").slice(2)).toEqual([
+      "ADD of 0123456789abc, 2023-11-14T22:13:20.000Z (12s ago)",
+      "  +0.0 ms  asked",
+      "  +3.0 ms  planned       default/lan as eth0",
+      "   +25 ms  ran           default/lan eth0  bridge  took 22 ms  4.9 MiB",
+      "   +1.5 s  acknowledged",
+      "",
+    ]);
+  });
+
+  test("keeps interleaved calls apart, and starts a new block at every ask", () => {
+    const other = "f".repeat(64);
+    const text = timelineText(
+      view([
+        entry(0, "asked"),
+        entry(1, "asked", { containerId: other, verb: "DEL" }),
+        entry(2, "waiting"),
+        entry(3, "finished", { containerId: other, verb: "DEL" }),
+        entry(9000, "asked"),
+      ]),
+    );
+    expect(text.match(/^(?:ADD|DEL) of .{13}/gmu)).toEqual([
+      "ADD of 0123456789abc",
+      "DEL of fffffffffffff",
+      "ADD of 0123456789abc",
+    ]);
+    expect(text).toContain("  +0.0 ms  asked\n  +2.0 ms  waiting\n");
+  });
+
+  test("shows a plugin's stderr under its step, line by line and without its control characters", () => {
+    const text = timelineText(view([entry(0, "ran", { plugin: "bridge", stderr: "\u001b[2Jone\r\ntwo\u0007\n\n" })]));
+    expect(text).toContain("  +0.0 ms  ran  bridge\n      stderr: one\n      stderr: two\n");
+  });
+
+  test("a hostile detail stays on its line", () => {
+    const text = timelineText(view([entry(0, "failed", { detail: "x\n\u001b[1A\u001b[2Kall is well" })]));
+    expect(text).toContain("failed  x all is well\n");
+  });
+
+  test("paints failures", () => {
+    const painted = timelineText({ ...view([entry(0, "failed")]), paint: (colour, text) => `<${colour}>${text}</>` });
+    expect(painted).toContain("<red>  +0.0 ms  failed</>");
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import { fakeWorld } from "./fake-world.ts";
+import { runCli } from "./main.ts";
+
+async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
+  const world = fakeWorld({ argv });
+  const status = await runCli(world);
+  return { status, out: world.stdout.text, err: world.stderr.text };
+}
+
+const commands = ["attach", "detach", "ls", "why", "leaks", "version", "demo", "daemon"];
+
+describe("help", () => {
+  test.each([[], ["--help"], ["-h"], ["help"]])("levee %p lists every command", async (...argv) => {
+    const { status, out, err } = await levee(...argv.filter((word) => typeof word === "string"));
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+    for (const command of commands) expect(out).toMatch(new RegExp(`^  ${command}[ |]`, "mu"));
+    expect(out).toContain("Exit status:");
+  });
+
+  test.each(commands)("levee %s --help explains itself with examples", async (command) => {
+    const { status, out, err } = await levee(command, "--help");
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+    expect(out).toContain(`Usage: levee ${command === "ls" ? "ls|list" : command}`);
+    expect(out).toMatch(new RegExp(`\\nExamples:\\n  levee ${command}`, "u"));
+    expect((await levee("help", command)).out).toBe(out);
+  });
+
+  test("attach says which network becomes eth0", async () => {
+    const { out } = await levee("attach", "--help");
+    expect(out).toContain("v1.multus-cni.io/default-network");
+    expect(out).toContain("--default <network>");
+  });
+
+  test("--version prints the version", async () => {
+    expect(await levee("--version")).toEqual({ status: 0, out: "levee 0.1.0\n", err: "" });
+  });
+});
+
+describe("a wrong command line ends with 2, says what is wrong and what to try", () => {
+  test.each([
+    [["lss"], "Unknown command 'lss' (Did you mean ls?)", "levee --help"],
+    [["ls", "--colour"], "Unknown option '--colour'", "levee ls --help"],
+    [["ls", "extra"], "Too many arguments", "levee ls --help"],
+    [["attach", "web"], "Required option '--networks <list>' not specified", "levee attach --help"],
+    [["attach", "--networks", "lan"], "Missing required argument 'name'", "levee attach --help"],
+    [["attach", "Web", "--networks", "lan"], 'Cannot use "Web" as a pod name', "a name such as web-1"],
+    [["attach", "web", "--networks", "lan,,dmz"], "a name is empty", "--networks lan,dmz"],
+    [["attach", "web", "--networks", "lan", "--default", "a@b"], "it is always eth0", "a without @b"],
+    [["detach"], "give either a name or --all", "levee detach NAME"],
+    [["detach", "web", "--all"], "give either a name or --all", "levee detach NAME"],
+    [["why", "a/b/c"], "more than one slash", "NAME or NAMESPACE/NAME"],
+    [["ls", "-o", "xml"], 'Cannot print as "xml"', "-o table"],
+    [["ls", "--state-dir", "x"], "must be an absolute path", "--state-dir"],
+    [["--bad"], "Unknown option '--bad'", "levee --help"],
+  ])("%j", async (argv, message, remedy) => {
+    const { status, out, err } = await levee(...argv);
+    expect({ status, out }).toEqual({ status: 2, out: "" });
+    expect(err).toStartWith("Error: ");
+    expect(err).toContain(message);
+    expect(err).toContain(`\n  try: ${remedy}`);
+    expect(err.match(/Error/gu)).toHaveLength(1);
+  });
+});
