@@ -26,9 +26,20 @@ describe("planDefaultRoutes", () => {
 
   test("moves the default route to the one that asks", () => {
     expect(plan(null, undefined, ["10.1.1.1"])).toEqual([
+      { dropV4: true, dropV6: false, gateways: [] },
+      { dropV4: true, dropV6: false, gateways: [] },
+      { dropV4: true, dropV6: false, gateways: ["10.1.1.1"] },
+    ]);
+    expect(plan(null, ["10.1.1.1", "fd00::1"])).toEqual([
       { ...dropBoth, gateways: [] },
-      { ...dropBoth, gateways: [] },
-      { ...dropBoth, gateways: ["10.1.1.1"] },
+      { ...dropBoth, gateways: ["10.1.1.1", "fd00::1"] },
+    ]);
+  });
+
+  test("leaves a family alone that nobody speaks of", () => {
+    expect(plan(null, ["fd00::1"]).map((edit) => [edit.dropV4, edit.dropV6])).toEqual([
+      [false, true],
+      [false, true],
     ]);
   });
 
@@ -52,8 +63,8 @@ describe("planDefaultRoutes", () => {
 
   test("serves a default network chosen by annotation as well", () => {
     expect(plan(["10.1.1.1"], undefined)).toEqual([
-      { ...dropBoth, gateways: ["10.1.1.1"] },
-      { ...dropBoth, gateways: [] },
+      { dropV4: true, dropV6: false, gateways: ["10.1.1.1"] },
+      { dropV4: true, dropV6: false, gateways: [] },
     ]);
   });
 

@@ -8,23 +8,25 @@ const untouched: RouteEdit = { dropV4: false, dropV6: false, gateways: [] };
 /**
  * Which default routes go and which come, one edit per attachment in the order of `elements`.
  *
- * `default-route` chooses the attachment that has the pod's default route, so as soon as one element has it, all
- * others lose theirs, in both families. The chosen one gets the gateways it names in place of its own. With an empty
- * list it keeps the default route its plugin made: that is what the list was allowed to be empty for. (Multus strips
- * every interface then, the chosen one and eth0 included, and from 4.2.2 on removes nothing at all.)
+ * `default-route` chooses the attachment that has the pod's default route of a family: all others lose theirs of that
+ * family, and the chosen one gets the gateway it names in place of its own. A family that nobody speaks of stays as it
+ * is, so a dual-stack pod that names only an IPv4 gateway keeps its IPv6 default. With an empty list the attachment
+ * keeps the default routes its plugin made, in both families: that is what the list was allowed to be empty for.
+ * (Multus strips every interface then, eth0 included, and from 4.2.2 on removes nothing at all.)
  */
 export function planDefaultRoutes(elements: readonly (SelectionElement | undefined)[]): RouteEdit[] {
   const wishes = elements.map((element) => element?.defaultRoute);
   const asked = wishes.filter((wish) => wish !== undefined);
   if (asked.length === 0) return wishes.map(() => untouched);
   checkSingle(asked);
-  return wishes.map((wish) => editFor(wish, asked.flat()));
-}
-
-function editFor(wish: readonly string[] | undefined, allGateways: readonly string[]): RouteEdit {
-  if (wish?.length !== 0) return { dropV4: true, dropV6: true, gateways: wish ?? [] };
-  // Keeps its own, unless another attachment asked for that family by gateway.
-  return { dropV4: hasFamily(allGateways, 4), dropV6: hasFamily(allGateways, 6), gateways: [] };
+  const gateways = asked.flat();
+  const hasKeeper = asked.some((wish) => wish.length === 0);
+  return wishes.map((wish) => {
+    // One that keeps its own loses it only to a gateway that somebody names.
+    const isKeeper = wish?.length === 0;
+    const moves = (family: 4 | 6): boolean => hasFamily(gateways, family) || (hasKeeper && !isKeeper);
+    return { dropV4: moves(4), dropV6: moves(6), gateways: wish ?? [] };
+  });
 }
 
 /** One default route per family: the kernel could balance over two, but neither Multus nor we say how. */

@@ -263,9 +263,9 @@ describe("planAttachments with default-route", () => {
       { element: element("dmz"), source: dmz },
     ]);
     expect(chains.map((chain) => chain.routes)).toEqual([
-      { dropV4: true, dropV6: true, gateways: [] },
-      { dropV4: true, dropV6: true, gateways: ["10.1.1.1"] },
-      { dropV4: true, dropV6: true, gateways: [] },
+      { dropV4: true, dropV6: false, gateways: [] },
+      { dropV4: true, dropV6: false, gateways: ["10.1.1.1"] },
+      { dropV4: true, dropV6: false, gateways: [] },
     ]);
     expect(chains[1]?.multus.request.defaultRoute).toEqual(["10.1.1.1"]);
   });
