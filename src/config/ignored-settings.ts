@@ -5,19 +5,27 @@ import type { SettingsReader } from "./settings-reader.ts";
 
 /** Checks the keys that have no effect here, and returns a notice for each of them and for each unknown key. */
 export function readIgnored(from: SettingsReader): string[] {
-  return [...withoutEffect(from), ...unknown(from)];
+  return [...withoutEffectYet(from), ...withoutEffect(from), ...unknown(from)];
 }
 
 const known: ReadonlyMap<string, string> = new Map(
   [...Object.keys(knobs), ...Object.keys(multusKeys)].map((key) => [foldKey(key), key]),
 );
 
+/** These are read and checked elsewhere. */
+function withoutEffectYet(from: SettingsReader): string[] {
+  return rowsWith(from, ["later"]).map(([key]) => `${key} has no effect yet: what it is for is still to come`);
+}
+
 function withoutEffect(from: SettingsReader): string[] {
-  const rows: [string, MultusKey][] = Object.entries(multusKeys);
-  const present = rows.filter(([key, row]) => row.use !== "used" && from.has(key));
+  const present = rowsWith(from, ["ignored", "per-call"]);
   for (const [key, row] of present) checkKind(from, key, row.kind);
   const told = present.filter(([key, row]) => row.anyway === undefined || from.flag(key) !== row.anyway);
   return told.map(([key, row]) => `${key} has no effect: ${row.note}`);
+}
+
+function rowsWith(from: SettingsReader, uses: readonly MultusKey["use"][]): [string, MultusKey][] {
+  return Object.entries<MultusKey>(multusKeys).filter(([key, row]) => uses.includes(row.use) && from.has(key));
 }
 
 /** A key of the wrong type is a slip even when its value is not used: Multus would not start with it either. Flags are read by the caller. */
