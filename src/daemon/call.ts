@@ -1,7 +1,7 @@
 import type { JsonText } from "../base/brand.ts";
 import type { Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
-import { isSupportedVersion, newestVersion } from "../cni/cni-version.ts";
+import { isSupportedVersion, newestVersion, versionWhenAbsent } from "../cni/cni-version.ts";
 import { asJsonText, memberText } from "../cni/json-text.ts";
 import { Hand } from "../hands/hand.ts";
 import { bytesField, encodeFrame, flagField, required, type Frame } from "../wire/frame.ts";
@@ -83,9 +83,19 @@ export class Call {
     const bytes = await this.#await<Uint8Array>((waiter) => (this.#config = waiter), encodeFrame("GO", [])).finally(cancel);
     const text = asJsonText(bytes, "the network configuration on stdin");
     const stated = memberText(text, "cniVersion");
-    const cniVersion: unknown = stated === undefined ? undefined : JSON.parse(stated);
+    const cniVersion: unknown = stated === undefined ? versionWhenAbsent : JSON.parse(stated);
     if (typeof cniVersion === "string" && isSupportedVersion(cniVersion)) this.#answerVersion = cniVersion;
     return text;
+  }
+
+  /** For an error from before the configuration was needed: its answer bears the configuration's version all the same. */
+  async learnVersion(): Promise<void> {
+    if (this.#config !== undefined) return;
+    try {
+      await this.config();
+    } catch {
+      // A configuration that cannot be read has no version to answer in; the error to be told is another one.
+    }
   }
 
   /** Hands over the answer. Resolves to whether the runtime has got it. */

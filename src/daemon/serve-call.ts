@@ -74,6 +74,7 @@ async function tell(call: Call, error: LeveeError): Promise<void> {
     return;
   }
   try {
+    await call.learnVersion();
     await call.finish(1, printCniError(call.answerVersion, error));
     call.bye();
   } catch (thrown) {

@@ -75,7 +75,8 @@ async function plan(call: Call, request: AddRequest, wanted: PodRequest, options
     bootId: ports.bootId,
     pod: recordedPod(request.args, wanted.pod),
     cniPath: pathWithBinDir(request.cniPath, conf.binDir),
-    cniVersion: conf.cniVersion,
+    // The daemon's own setting must not change the version the runtime reads.
+    cniVersion: conf.callVersion,
     hand: call.hand.identity,
     startedWallMs: ports.clock.wallMs(),
     chains,
