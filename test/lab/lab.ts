@@ -259,6 +259,11 @@ export class Lab {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  /** `await using lab = …` removes it at the end of the test, whatever happened. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.remove();
+  }
+
   async #readCall(name: string): Promise<PluginCall> {
     const [, plugin = "", command = "", containerId = "", ifname = ""] = /^\d+-([^-]+)-([A-Z]+)-(.+)-([^-]+)$/.exec(name) ?? [];
     const folder = this.path("control/calls", name);
