@@ -44,7 +44,7 @@ export function leakOf(record: AttachmentRecord, chains: readonly number[], reas
     ifname: record.ifname,
     pod: record.pod,
     chains: chains.flatMap((position) => record.chains[position] ?? []),
-    results: chains.map((position) => record.results[position]),
+    results: chains.filter((position) => position in record.chains).map((position) => record.results[position]),
     netns: record.netns,
     cniPath: record.cniPath,
     bootId: record.bootId,

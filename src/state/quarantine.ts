@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import { mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import { errnoOf } from "../base/errors.ts";
 import { countAt, optionalTextAt, parseShape, textAt, timeAt } from "./json-shape.ts";
@@ -38,7 +38,12 @@ export function quarantineFolder(stateDir: string): string {
 /** Puts evidence aside, durably. The same bytes from the same place get the same name, so repeating it is harmless. */
 export async function putAside(stateDir: string, evidence: Evidence): Promise<Quarantined> {
   const { source, offset, reason, foundWallMs, content } = evidence;
-  const sum = crc32(content).toString(16).padStart(8, "0");
+  // No CRC: of a file that ends in its own CRC it is always the same.
+  const sum = createHash("sha256")
+    .update(evidence.fileName ?? "")
+    .update(content)
+    .digest("hex")
+    .slice(0, 16);
   const entry: Quarantined = {
     name: `${source}-${offset}-${sum}.bad`,
     source,
