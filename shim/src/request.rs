@@ -67,7 +67,8 @@ fn check_present(verb: Verb) -> Result<(), CniError> {
         ("CNI_CONTAINERID", verb.is_about_container()),
         ("CNI_NETNS", matches!(verb, Verb::Add | Verb::Check)),
         ("CNI_IFNAME", verb.is_about_container()),
-        ("CNI_PATH", true),
+        // The daemon remembers where ADD found its plugins, and STATUS must not fail for want of a path.
+        ("CNI_PATH", matches!(verb, Verb::Add | Verb::Check | Verb::Gc)),
     ];
     let is_missing = |name: &str| env::var_os(name).map_or(true, |value| value.is_empty());
     let missing: Vec<&str> =

@@ -32,7 +32,7 @@ export async function dismantle(hand: Hand, record: AttachmentRecord, now: Netns
   const place: ChainPlace = {
     containerId: record.containerId,
     netns: netnsToPass(record, now, ports.bootId),
-    cniPath: record.cniPath === "" ? pluginPath(hand, ports) : record.cniPath,
+    cniPath: pathFor(hand, record.cniPath, ports),
     remainingMs: () => remaining(endsMs - ports.clock.monotonicMs(), limitMs),
     onRan: (ran) => noteRun(ports, subject, ran),
   };
@@ -82,6 +82,13 @@ export function noteRun(ports: NodePorts, subject: Subject, ran: Ran): void {
     ...(isGood ? {} : { detail: outcome.message === "" ? `exit code ${outcome.exitCode ?? "none"}, signal ${outcome.signal ?? "none"}` : outcome.message }),
     ...(outcome.stderr === "" ? {} : { stderr: outcome.stderr }),
   });
+}
+
+/** The path of the call that is being served, then ADD's: plugins may have been moved since. */
+function pathFor(hand: Hand, recorded: string, ports: NodePorts): string {
+  const paths = hand.isResident ? [recorded, hand.cniPath] : [hand.cniPath, recorded];
+  const folders = [...paths, ports.config.binDir].flatMap((path) => path.split(":")).filter((folder) => folder !== "");
+  return [...new Set(folders)].join(":");
 }
 
 /** Where plugins are looked for when nobody said: the hand's own path, then the configured one. */
