@@ -100,7 +100,9 @@ function startedLinks(record: AttachmentRecord, index: number, bootId: string): 
   const all = record.chains[index]?.links.length ?? 0;
   const isFinished = record.phase === "committed" || record.phase === "acknowledged";
   // Steps are written, not synced: after a reboot the journal may have forgotten some, so all are undone.
-  return isFinished || record.bootId !== bootId ? all : linksStarted(record, index);
+  if (isFinished || record.bootId !== bootId) return all;
+  // A plugin that was not found has done nothing, and could not be asked to undo it.
+  return linksStarted(record, index, record.failure?.code === "delegate-missing" ? 0 : 1);
 }
 
 function remaining(leftMs: number, limitMs: number): number {

@@ -24,15 +24,15 @@ export interface Progress {
 
 /**
  * How many links of a chain may have done something: those that finished, and the one after them, which may have been
- * under way. Nothing of a chain whose predecessor did not finish.
+ * `underWay`. Nothing of a chain whose predecessor did not finish.
  */
-export function linksStarted(progress: Progress, chainIndex: number): number {
+export function linksStarted(progress: Progress, chainIndex: number, underWay: 0 | 1 = 1): number {
   const { chains, steps } = progress;
   const chain = chains[chainIndex];
   if (chain === undefined) return 0;
   if (chainIndex > 0 && !steps.has(routesStepOf(chains, chainIndex - 1))) return 0;
   const finished = chain.links.findIndex((_link, index) => !steps.has(stepOf(chains, chainIndex, index)));
-  return finished < 0 ? chain.links.length : finished + 1;
+  return finished < 0 ? chain.links.length : finished + underWay;
 }
 
 /** The newest result of a chain, which is the best prevResult for undoing it. */
