@@ -1,7 +1,7 @@
 import type { ContainerId, JsonText, NetnsPath } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { Chain, ChainLink } from "../cni/chain.ts";
-import { asJsonText } from "../cni/json-text.ts";
+import { asJsonText, jsonKind } from "../cni/json-text.ts";
 import { withPrevResult } from "../cni/plugin-stdin.ts";
 import { withCniVersion } from "../cni/result.ts";
 import { prevResultAtDel } from "../cni/cni-version.ts";
@@ -106,5 +106,7 @@ function resultOf(chain: Chain, link: ChainLink, outcome: Outcome): JsonText {
   if (outcome.stdoutTruncated) {
     throw new LeveeError("delegate-failed", `${prefix(chain)}: Cannot use ${what} as it is longer than ${outcome.stdout.length} bytes`);
   }
-  return withCniVersion(asJsonText(outcome.stdout, what), chain.cniVersion);
+  const text = asJsonText(outcome.stdout, what);
+  if (jsonKind(text) !== "object") throw new LeveeError("decode-failed", `${prefix(chain)}: Cannot use ${what} as it must be an object: current value is ${text.slice(0, 60)}`);
+  return withCniVersion(text, chain.cniVersion);
 }
