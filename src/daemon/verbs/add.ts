@@ -1,6 +1,7 @@
 import { LeveeError } from "../../base/errors.ts";
 import { sameNetns } from "../../base/identity.ts";
 import { planAttachments } from "../../attachment/plan.ts";
+import type { Chain } from "../../cni/chain.ts";
 import type { AddRequest } from "../../cni/verb.ts";
 import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import type { AttachmentRecord } from "../../state/attachment-record.ts";
@@ -67,6 +68,7 @@ async function plan(call: Call, request: AddRequest, wanted: PodRequest, options
   const { conf, ports } = options;
   const networks = await resolveNetworks(wanted, conf, ports.view);
   const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
+  refuseTaken(call, request, chains, ports);
   return {
     token: call.token,
     containerId: request.containerId,
@@ -87,6 +89,17 @@ async function plan(call: Call, request: AddRequest, wanted: PodRequest, options
     delAttempts: 0,
     origin: "levee",
   };
+}
+
+/** An interface of another container in the same namespace would be removed by the undo of the ADD that it makes fail. */
+function refuseTaken(call: Call, request: AddRequest, chains: readonly Chain[], ports: Ports): void {
+  const ifnames = new Set(chains.map((chain) => chain.ifname));
+  const now = { path: request.netns, identity: call.header.netnsIdentity };
+  for (const other of ports.journal.all()) {
+    const taken = other.chains.find((chain) => ifnames.has(chain.ifname));
+    if (taken === undefined || other.netns.identity === undefined || netnsToPass(other, now, ports.bootId) === "") continue;
+    throw new LeveeError("interface-taken", `Cannot attach ${request.containerId}: ${taken.ifname} in ${request.netns} belongs to container ${other.containerId}; delete that first`);
+  }
 }
 
 /** The runtime's CNI_PATH first, then the configured folder. */
