@@ -1,0 +1,67 @@
+// CNI 1.1, DEL: a namespace that is gone, or not named, is no reason to fail; plugins are told that there is none.
+import { expect, test } from "bun:test";
+import { ip } from "../lab/lab.ts";
+import { addresses, ipamFolder, leftovers } from "../lab/leftovers.ts";
+import { realBridge } from "./bridge.ts";
+import { containerId, expectSilence, onlyCall, resultOf, startNode } from "./node.ts";
+
+test("a DEL whose namespace is gone gives plugins an empty CNI_NETNS", async () => {
+  await using lab = await startNode();
+  const call = { containerId: containerId("gone"), netns: lab.netns("a") };
+  resultOf(await lab.cni("ADD", call));
+  lab.deleteNetns(call.netns);
+  expectSilence(await lab.cni("DEL", call));
+  expect((await onlyCall(lab, "DEL", "first")).env["CNI_NETNS"] ?? "").toBe("");
+  expect(await leftovers(lab)).toEqual([]);
+});
+
+test("a DEL without CNI_NETNS runs the plugins without one", async () => {
+  await using lab = await startNode();
+  const call = { containerId: containerId("unnamed"), netns: lab.netns("a") };
+  resultOf(await lab.cni("ADD", call));
+  expectSilence(await lab.cni("DEL", { containerId: call.containerId, netns: "" }));
+  expect((await onlyCall(lab, "DEL", "first")).env["CNI_NETNS"] ?? "").toBe("");
+  expect(await leftovers(lab)).toEqual([]);
+});
+
+test("a path that leads to another namespace by now is not handed to the plugins", async () => {
+  await using lab = await startNode();
+  const call = { containerId: containerId("reused"), netns: lab.netns("a") };
+  resultOf(await lab.cni("ADD", call));
+  lab.deleteNetns(call.netns);
+  expect(lab.netns("a")).toBe(call.netns);
+  expectSilence(await lab.cni("DEL", call));
+  expect((await onlyCall(lab, "DEL", "first")).env["CNI_NETNS"] ?? "").toBe("");
+});
+
+test("the real bridge plugin frees its address when the namespace is gone", async () => {
+  await using bridge = realBridge("g");
+  await using lab = await startNode({ prepare: (lab) => lab.configure({ delegates: [bridge.conf("primary", { dataDir: ipamFolder(lab) })] }) });
+  const call = { containerId: containerId("real"), netns: lab.netns("a") };
+  resultOf(await lab.cni("ADD", call));
+  expect(await addresses(lab)).toHaveLength(1);
+  lab.deleteNetns(call.netns);
+  expectSilence(await lab.cni("DEL", call));
+  expect(await leftovers(lab)).toEqual([]);
+  expect(ip(["-br", "link", "show", "master", bridge.device])).toBe("");
+});
+
+test("a DEL without CNI_PATH still finds the plugin where ADD found it", async () => {
+  await using lab = await startNode();
+  const call = { containerId: containerId("nopath"), netns: lab.netns("a") };
+  resultOf(await lab.cni("ADD", call));
+  expectSilence(await lab.cni("DEL", { ...call, path: "" }));
+  await onlyCall(lab, "DEL", "first");
+  expect(await leftovers(lab)).toEqual([]);
+});
+
+test("a DEL uses the path it comes with when the plugins were moved since ADD", async () => {
+  await using lab = await startNode({ prepare: (lab) => lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }], binDir: "/nowhere" }) });
+  const call = { containerId: containerId("moved"), netns: lab.netns("a") };
+  resultOf(await lab.cni("ADD", call));
+  const { rename } = await import("node:fs/promises");
+  await rename(lab.path("bin"), lab.path("bin2"));
+  expectSilence(await lab.cni("DEL", { ...call, path: lab.path("bin2") }));
+  await onlyCall(lab, "DEL", "first");
+  expect(await leftovers(lab)).toEqual([]);
+});
