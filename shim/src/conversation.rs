@@ -25,7 +25,8 @@ pub struct Turn {
 pub fn turn(channel: &mut Channel, hand: &mut Hand, until: Instant) -> Turn {
     let mut fds = Vec::new();
     channel.interest(&mut fds);
-    hand.wait(&mut fds, until.min(channel.silent_at()));
+    let until = if hand.has_ended() { Instant::now() } else { until.min(channel.silent_at()) };
+    hand.wait(&mut fds, until);
     let mut trouble = channel.exchange().err().map(Trouble::Lost);
     let mut frames = Vec::new();
     loop {

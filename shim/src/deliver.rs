@@ -18,6 +18,7 @@ impl Call {
     pub fn deliver(mut self, answer: Answer) -> i32 {
         let Answer { mut channel, exit_code, output } = answer;
         self.hand.kill_jobs();
+        drop(self.hand.take_ended());
         let written = write_stdout(&output, self.limits.whole.max(Instant::now() + ms(1_000)));
         let sent = channel.send(&ack_frame(written));
         if written.is_err() {

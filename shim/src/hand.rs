@@ -135,6 +135,11 @@ impl Hand {
         self.jobs.is_empty() && self.ended.is_empty()
     }
 
+    /// Whether an outcome waits to be taken: then there is nothing to wait for.
+    pub fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
     /// Whether one of the signals other than SIGCHLD arrived.
     pub fn is_asked_to_stop(&self) -> bool {
         self.stop_asked
@@ -145,8 +150,7 @@ impl Hand {
         also.push(sys::PollFd { fd: self.signals.as_raw_fd(), events: sys::POLLIN, revents: 0 });
         self.jobs.iter().for_each(|job| job.interest(also));
         let wake = self.jobs.iter().map(|job| job.wake_at()).fold(until, Instant::min);
-        let pause = if self.ended.is_empty() { ms_until(wake).min(60_000) as i32 } else { 0 };
-        sys::poll_fds(also, pause);
+        sys::poll_fds(also, ms_until(wake).min(60_000) as i32);
         self.advance();
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use crate::frame::{Fields, PROTOCOL_VERSION};
 use crate::tag;
 
-pub const SOFTWARE: &str = concat!("levee-shim/", env!("CARGO_PKG_VERSION"));
+pub const SOFTWARE: &str = concat!("levee-shim ", env!("CARGO_PKG_VERSION"));
 
 /// Device and inode of a file, which for a namespace are the namespace itself.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -45,7 +45,12 @@ pub fn write_record(state_dir: &str, name: &str, frames: &[u8]) -> Result<PathBu
 }
 
 fn write_synced(path: &Path, frames: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    // One that an earlier process of this number left behind is nobody's any more.
+    match fs::remove_file(path) {
+        Err(error) if error.raw_os_error() != Some(sys::ENOENT) => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(frames)?;
     file.write_all(&crc32(frames).to_le_bytes())?;
     file.sync_all()

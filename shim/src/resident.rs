@@ -93,6 +93,7 @@ impl Resident {
                 self.hand.wait(&mut Vec::new(), pause_end);
             }
         }
+        self.hand.finish_jobs(Instant::now() + ms(STOP_MS));
         self.hand.kill_jobs();
         log("info", "stopped", &self.socket_dir);
         0
@@ -156,15 +157,18 @@ impl Resident {
     /// New orders are not taken any more; what runs may end, and is told while it still can be.
     fn stop(&mut self, channel: &mut Channel) {
         let until = Instant::now() + ms(STOP_MS);
+        let mut is_heard = true;
         while !self.hand.is_idle() && Instant::now() < until {
-            let trouble = turn(channel, &mut self.hand, until).trouble;
-            let ended = self.hand.take_ended();
-            let sent = ended.iter().try_for_each(|ended| channel.send(&outcome_frame(ended)));
-            if trouble.is_some() || sent.is_err() {
-                self.hand.finish_jobs(until);
-                return;
+            if is_heard {
+                is_heard = turn(channel, &mut self.hand, until).trouble.is_none();
+            } else {
+                self.hand.wait(&mut Vec::new(), until);
+            }
+            for ended in self.hand.take_ended() {
+                is_heard = is_heard && channel.send(&outcome_frame(&ended)).is_ok();
             }
         }
+        self.hand.kill_jobs();
     }
 }
 

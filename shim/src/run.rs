@@ -75,7 +75,7 @@ impl Run {
         let stage = match plugin::find(&order.plugin, order.variable("CNI_PATH")) {
             Some(program) => {
                 let now = Instant::now();
-                Stage::Busy { program, jitter: Jitter::between(50, 1_000), tries: 0, since: now, next_try: now }
+                Stage::Busy { program, jitter: Jitter::between(200, 900), tries: 0, since: now, next_try: now }
             }
             None => Stage::Ended(missing(&order)),
         };

@@ -26,7 +26,7 @@ test("a whole call: header, configuration, run, result, acknowledgement", async 
   expect(call).toMatchObject({ verb: "ADD", containerId: "c1", netns: "/run/netns/none", ifname: "eth0", cniArgs: "K8S_POD_NAME=p", cniPath: sandbox.binDir });
   expect(call.netnsIdentity).toBeUndefined();
   expect(call.hand.pid).toBe(shim.pid);
-  expect(call.hand.software).toMatch(/^levee-shim\//);
+  expect(call.hand.software).toMatch(/^levee-shim /);
   expect(`pid:[${call.hand.pidNamespace}]`).toBe(readlinkSync("/proc/self/ns/pid"));
   expect(call.budgetMs).toBeGreaterThan(54_000);
   expect(call.configLength).toBe(Buffer.byteLength(sandbox.conf()));

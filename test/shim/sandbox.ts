@@ -21,7 +21,7 @@ export class Sandbox {
   }
 
   /** Starts the shim as a runtime does. Conf keys and variables can be changed or, with undefined, left out. */
-  call(verb: string, conf: Conf = {}, env: Env = {}): ShimProcess {
+  call(verb: string, conf: Conf = {}, env: Env = {}, through: readonly string[] = []): ShimProcess {
     const variables: Env = {
       CNI_COMMAND: verb,
       CNI_CONTAINERID: "c1",
@@ -31,7 +31,7 @@ export class Sandbox {
       PATH: process.env["PATH"],
       ...env,
     };
-    return this.start([], this.conf(conf), variables);
+    return this.start([], this.conf(conf), variables, through);
   }
 
   conf(changes: Conf = {}): string {
@@ -40,8 +40,8 @@ export class Sandbox {
     });
   }
 
-  start(args: readonly string[], stdin: string, env: Env): ShimProcess {
-    const shim = new ShimProcess(args, stdin, env);
+  start(args: readonly string[], stdin: string, env: Env, through: readonly string[] = []): ShimProcess {
+    const shim = new ShimProcess(args, stdin, env, through);
     this.#processes.push(shim);
     return shim;
   }

@@ -28,8 +28,10 @@ export class ShimProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<Exited>;
 
-  constructor(args: readonly string[], stdin: string, env: Readonly<Record<string, string | undefined>>) {
-    this.#child = spawn(binary, args, { env: { ...env }, stdio: ["pipe", "pipe", "pipe"] });
+  /** `through` is a command that starts the shim, for tests about where it is started. */
+  constructor(args: readonly string[], stdin: string, env: Readonly<Record<string, string | undefined>>, through: readonly string[] = []) {
+    const [program = binary, ...rest] = [...through, binary, ...args];
+    this.#child = spawn(program, rest, { env: { ...env }, stdio: ["pipe", "pipe", "pipe"] });
     this.#exited = this.#collect();
     // A shim that ends before it read its stdin breaks the pipe; what it answered is what counts.
     this.#child.stdin?.on("error", () => undefined);

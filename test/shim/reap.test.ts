@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { encodeReap, encodeRun, encodeStat, readCall, readOutcome, type HandIdentity, type Outcome } from "../../src/wire/messages.ts";
+import { eventually, isAlive, Sandbox } from "./sandbox.ts";
+import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
+import type { ShimProcess } from "./shim-process.ts";
+
+let sandbox: Sandbox;
+let daemon: ScriptedDaemon;
+
+beforeEach(async () => {
+  sandbox = new Sandbox();
+  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
+});
+
+afterEach(async () => {
+  await daemon.kill();
+  sandbox.clean();
+});
+
+async function hand(containerId: string): Promise<{ shim: ShimProcess; peer: Peer; identity: HandIdentity }> {
+  const shim = sandbox.call("ADD", {}, { CNI_CONTAINERID: containerId });
+  const peer = await daemon.accept();
+  const call = readCall(await peer.begin());
+  return { shim, peer, identity: call.hand };
+}
+
+async function reap(peer: Peer, lost: HandIdentity, timeoutMs = 2_000): Promise<Outcome> {
+  peer.send(encodeReap(9, lost, timeoutMs));
+  return readOutcome(await peer.expect("OUTCOME"));
+}
+
+test("a killed shim takes its plugin with it, and another hand empties the rest of its session", async () => {
+  const lost = await hand("c1");
+  // The grandchild has a process group of its own and ignores what can be ignored: only its session gives it away.
+  const stubborn = 'trap "" TERM HUP INT; echo $$ > "$DIR/grandchild"; while :; do sleep 1; done';
+  const plugin = sandbox.plugin("p", `export DIR\nperl -e 'setpgrp(0,0); exec @ARGV' sh -c '${stubborn}' &\necho $$ > "$DIR/plugin"\nsleep 30`);
+  lost.peer.send(encodeRun(1, sandbox.run(plugin)));
+  const [parent, grandchild] = [await sandbox.pidIn("plugin"), await sandbox.pidIn("grandchild")];
+
+  const other = await hand("c2");
+  expect(await reap(other.peer, lost.identity)).toMatchObject({ alive: true, processes: 0 });
+  expect(isAlive(grandchild)).toBe(true);
+
+  lost.shim.kill();
+  await lost.shim.exited;
+  await eventually(() => !isAlive(parent), "the plugin died with its shim", 500);
+  expect(isAlive(grandchild)).toBe(true);
+  const outcome = await reap(other.peer, lost.identity);
+  expect(outcome).toMatchObject({ alive: false, failure: undefined });
+  expect(outcome.processes).toBeGreaterThanOrEqual(1);
+  expect(isAlive(grandchild)).toBe(false);
+  expect(await reap(other.peer, lost.identity)).toMatchObject({ alive: false, processes: 0, failure: undefined });
+});
+
+test("a process number that came back to somebody else is not taken for the lost shim", async () => {
+  const { peer, identity } = await hand("c1");
+  const other = await hand("c2");
+  const earlier = { ...other.identity, pidStart: other.identity.pidStart - 1 };
+  // Nothing but the other shim itself carries that session, and it is killed only because the test said it is gone.
+  expect(await reap(peer, earlier)).toMatchObject({ alive: false, processes: 1 });
+  expect((await other.shim.exited).signal).toBe("SIGKILL");
+  // Asked about its own number, a hand never kills itself.
+  expect(await reap(peer, identity)).toMatchObject({ alive: true });
+  expect(await reap(peer, { ...identity, pidStart: identity.pidStart - 1 })).toMatchObject({ alive: false, processes: 0 });
+});
+
+test("STAT answers device and inode for each path, in order", async () => {
+  const netns = sandbox.netns("stat");
+  const { peer } = await hand("c1");
+  peer.send(encodeStat(3, [netns, "/nowhere/at/all", "/proc/self/exe/x", "/"]));
+  const { found } = readOutcome(await peer.expect("OUTCOME"));
+  const facts = (path: string): { device: bigint; inode: bigint } => {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return { device: dev, inode: ino };
+  };
+  expect(found).toEqual([facts(netns), undefined, undefined, facts("/")]);
+});

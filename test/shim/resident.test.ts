@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import type { PluginType } from "../../src/base/brand.ts";
+import { numberField } from "../../src/wire/frame.ts";
+import { encodeReap, encodeRoutes, encodeRun, encodeStat, readHandIdentity, readOutcome } from "../../src/wire/messages.ts";
+import { eventually, ipIn, isAlive, Sandbox } from "./sandbox.ts";
+import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
+import type { ShimProcess } from "./shim-process.ts";
+
+let sandbox: Sandbox;
+let daemon: ScriptedDaemon;
+let hand: ShimProcess;
+
+beforeEach(async () => {
+  sandbox = new Sandbox();
+  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
+});
+
+afterEach(async () => {
+  hand.signal("SIGTERM");
+  await hand.exited;
+  await daemon.kill();
+  sandbox.clean();
+});
+
+async function connect(...options: string[]): Promise<Peer> {
+  hand = sandbox.resident(...options);
+  const peer = await daemon.accept();
+  const identity = readHandIdentity(await peer.expect("RESIDENT"));
+  expect(identity.pid).toBe(hand.pid);
+  peer.welcome(60_000);
+  return peer;
+}
+
+test("runs plugins for any container and namespace, and obeys ROUTES, STAT and REAP", async () => {
+  const peer = await connect();
+  const netns = sandbox.netns("resident");
+  const order = sandbox.run(sandbox.plugin("p", "echo $CNI_NETNS"));
+  peer.send(encodeRun(1, { ...order, env: { ...order.env, CNI_CONTAINERID: "other", CNI_NETNS: netns } }));
+  const outcome = readOutcome(await peer.expect("OUTCOME"));
+  expect(Buffer.from(outcome.stdout).toString()).toBe(`${netns}\n`);
+  ipIn(netns, "link", "set", "lo", "up");
+  peer.send(encodeRoutes(2, netns, [{ op: "delete-default", family: 4, ifname: "lo" as never }]));
+  expect(readOutcome(await peer.expect("OUTCOME")).failure).toBeUndefined();
+  peer.send(encodeStat(3, [netns]));
+  expect(readOutcome(await peer.expect("OUTCOME")).found[0]).toBeDefined();
+  peer.send(encodeReap(4, { pid: 4_000_000, pidStart: 1, pidNamespace: 0 }, 500));
+  expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ alive: false, processes: 0 });
+});
+
+test("runs eight plugins at once and refuses the ninth", async () => {
+  const peer = await connect();
+  const slow = sandbox.plugin("slow", "sleep 0.4");
+  const started = performance.now();
+  for (let step = 1; step <= 9; step += 1) peer.send(encodeRun(step, sandbox.run(slow)));
+  const ended = new Map<number | undefined, string | number | undefined>();
+  for (let count = 0; count < 9; count += 1) {
+    const frame = await peer.expect("OUTCOME");
+    const outcome = readOutcome(frame);
+    ended.set(numberField(frame, "step"), outcome.failure ?? outcome.exitCode);
+  }
+  expect(performance.now() - started).toBeLessThan(1_500);
+  expect(ended.get(9)).toBe("refused");
+  expect([...ended.values()].filter((value) => value === 0)).toHaveLength(8);
+});
+
+test("connects again when the daemon comes back, and tells it once", async () => {
+  await connect();
+  await daemon.kill();
+  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
+  const again = await daemon.accept();
+  await again.expect("RESIDENT");
+  again.welcome(60_000);
+  again.send(encodeRun(1, sandbox.run(sandbox.plugin("p", "echo again"))));
+  expect(readOutcome(await again.expect("OUTCOME")).exitCode).toBe(0);
+  hand.signal("SIGTERM");
+  const { code, stderr } = await hand.exited;
+  expect(code).toBe(0);
+  const lines = stderr.trim().split("\n").map((line) => JSON.parse(line) as { time: string; message: string });
+  expect(lines.map((line) => line.message.split(":")[0])).toEqual([
+    "connected to the daemon", "not connected to the daemon", "connected to the daemon", "stopped",
+  ]);
+  expect(Math.abs(Date.parse(lines[0]?.time ?? "") - Date.now())).toBeLessThan(60_000);
+});
+
+test("lets its runs end before it comes back to a new daemon", async () => {
+  const peer = await connect();
+  peer.send(encodeRun(1, sandbox.run(sandbox.plugin("slow", 'echo $$ > "$DIR/pid"; sleep 0.6; echo done > "$DIR/done"'))));
+  await sandbox.pidIn("pid");
+  await daemon.kill();
+  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
+  await (await daemon.accept()).expect("RESIDENT");
+  expect(sandbox.read("done")).toBe("done\n");
+});
+
+test("waits for a daemon that does not listen yet", async () => {
+  await daemon.kill();
+  hand = sandbox.resident();
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
+  await (await daemon.accept()).expect("RESIDENT");
+});
+
+test("SIGTERM lets a running plugin end and tells its outcome", async () => {
+  const peer = await connect();
+  peer.send(encodeRun(1, sandbox.run(sandbox.plugin("p", 'echo $$ > "$DIR/pid"; sleep 0.3; echo ended'))));
+  await sandbox.pidIn("pid");
+  hand.signal("SIGTERM");
+  expect(Buffer.from(readOutcome(await peer.expect("OUTCOME")).stdout).toString()).toBe("ended\n");
+  expect((await hand.exited).code).toBe(0);
+});
+
+test("SIGTERM kills a plugin that does not end within five seconds, with its children", async () => {
+  const peer = await connect();
+  peer.send(encodeRun(1, sandbox.run(sandbox.plugin("p", 'sleep 60 & echo $! > "$DIR/child"; sleep 60'), { timeoutMs: 60_000 })));
+  const child = await sandbox.pidIn("child");
+  const started = performance.now();
+  hand.signal("SIGTERM");
+  expect((await hand.exited).code).toBe(0);
+  expect(performance.now() - started).toBeGreaterThan(4_500);
+  expect(performance.now() - started).toBeLessThan(6_500);
+  expect(isAlive(child)).toBe(false);
+}, 10_000);
+
+test("collects orphans, so that no zombie stays", async () => {
+  const peer = await connect();
+  const plugin = sandbox.plugin("p", '(setsid sh -c \'echo $$ > "$0"; sleep 0.2\' "$DIR/orphan" >/dev/null 2>&1 &) ; exit 0');
+  peer.send(encodeRun(1, sandbox.run(plugin)));
+  expect(readOutcome(await peer.expect("OUTCOME")).exitCode).toBe(0);
+  const orphan = await sandbox.pidIn("orphan");
+  const parentOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[1] ?? "";
+  expect(parentOf(orphan)).toBe(String(hand.pid));
+  await eventually(() => !existsSync(`/proc/${orphan}`), "the orphan is gone entirely");
+});
+
+const memoryPath = readFileSync("/proc/self/cgroup", "utf8").split("\n").find((line) => line.split(":")[1] === "memory")?.split(":")[2];
+
+test.skipIf(memoryPath === undefined)("plugins run in a child cgroup with a limit of their own, which goes with the hand", async () => {
+  const peer = await connect("--delegate-memory", String(64 * 1024 * 1024));
+  const folder = `/sys/fs/cgroup/memory${memoryPath}/levee-delegates`;
+  expect(readFileSync(`${folder}/memory.limit_in_bytes`, "utf8").trim()).toBe(String(64 * 1024 * 1024));
+  peer.send(encodeRun(1, sandbox.run(sandbox.plugin("p", "grep memory /proc/self/cgroup"))));
+  const outcome = readOutcome(await peer.expect("OUTCOME"));
+  expect(Buffer.from(outcome.stdout).toString().trim()).toEndWith(`${memoryPath}/levee-delegates`);
+  expect(outcome.cgroupLimit).toBe(64 * 1024 * 1024);
+  hand.signal("SIGTERM");
+  await hand.exited;
+  expect(existsSync(folder)).toBe(false);
+});
+
+test("--root looks up socket, plugins and everything else inside it", async () => {
+  const inside = (path: string): string => `${sandbox.root}/root${path}`;
+  for (const folder of ["/run/levee", "/bin", "/proc"]) mkdirSync(inside(folder), { recursive: true, mode: 0o700 });
+  copyFileSync("/bin/true", inside("/bin/plugin"));
+  await daemon.kill();
+  daemon = await ScriptedDaemon.listen(inside("/run/levee"));
+  hand = sandbox.start(["--resident", "--root", `${sandbox.root}/root`], "", {});
+  const peer = await daemon.accept();
+  await peer.expect("RESIDENT");
+  peer.welcome(60_000);
+  const order = sandbox.run("plugin" as PluginType);
+  peer.send(encodeRun(1, { ...order, env: { ...order.env, CNI_PATH: "/bin" } }));
+  // The copy finds no dynamic loader in there, which shows where it was started.
+  expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ failure: "exec", errno: 2, message: "Cannot run /bin/plugin: No such file or directory (errno 2)" });
+  // Without a /proc nothing about processes is claimed.
+  peer.send(encodeReap(2, { pid: 4_000_000, pidStart: 1, pidNamespace: 0 }, 500));
+  expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ failure: "refused", alive: false });
+});
