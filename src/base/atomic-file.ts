@@ -2,7 +2,11 @@ import { open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** The only doorway for writing whole files: readers see the old content or the new, never a part. */
-export async function writeFileAtomically(path: string, content: string | Uint8Array, options: AtomicOptions): Promise<void> {
+export async function writeFileAtomically(
+  path: string,
+  content: string | Uint8Array,
+  options: AtomicOptions,
+): Promise<void> {
   const temporary = options.temporary ?? `${path}.tmp`;
   try {
     const file = await open(temporary, "w", options.mode);

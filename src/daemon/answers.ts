@@ -2,23 +2,38 @@ import { LeveeError } from "../base/errors.ts";
 import { parseResult } from "../cni/result.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { protocolVersion } from "../wire/frame.ts";
-import type { AttachmentsAnswer, AttachmentView, LeaksAnswer, NetworkView, NodeAnswer, Question, TimelineAnswer } from "../wire/node-view.ts";
-import type { Reception } from "./reception.ts";
+import type {
+  AttachmentsAnswer,
+  AttachmentView,
+  LeaksAnswer,
+  NetworkView,
+  NodeAnswer,
+  Question,
+  TimelineAnswer,
+} from "../wire/node-view.ts";
+import type { NodeFacts } from "./node-facts.ts";
 import type { Ports } from "./ports.ts";
 
 /** Answers what the CLI asks about this node. */
-export function answerQuestion(text: string, reception: Reception): AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer {
+export function answerQuestion(
+  text: string,
+  facts: NodeFacts,
+): AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer {
   const question = parseQuestion(text);
-  const { ports } = reception;
+  const { ports } = facts;
   switch (question.ask) {
     case "attachments":
       return { attachments: ports.journal.all().map((record) => attachmentView(record, ports)) };
     case "timeline":
-      return { namespace: question.namespace, name: question.name, entries: ports.timeline.of(question.namespace, question.name) };
+      return {
+        namespace: question.namespace,
+        name: question.name,
+        entries: ports.timeline.of(question.namespace, question.name),
+      };
     case "leaks":
       return leaksAnswer(ports);
     case "node":
-      return nodeAnswer(reception);
+      return nodeAnswer(facts);
   }
 }
 
@@ -32,7 +47,10 @@ function parseQuestion(text: string): Question {
   const { ask, namespace, name } = (value ?? {}) as { ask?: unknown; namespace?: unknown; name?: unknown }; // each is checked below
   if (ask === "attachments" || ask === "leaks" || ask === "node") return { ask };
   if (ask === "timeline" && typeof namespace === "string" && typeof name === "string") return { ask, namespace, name };
-  throw new LeveeError("decode-failed", `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks or node: current value is ${JSON.stringify(ask)}`);
+  throw new LeveeError(
+    "decode-failed",
+    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks or node: current value is ${JSON.stringify(ask)}`,
+  );
 }
 
 function attachmentView(record: AttachmentRecord, ports: Ports): AttachmentView {
@@ -82,25 +100,31 @@ function leaksAnswer(ports: Ports): LeaksAnswer {
       sinceWallMs: leak.sinceWallMs,
       attempts: leak.attempts,
     })),
-    quarantined: ports.journal.quarantined().map(({ name, reason, foundWallMs }) => ({ file: name, reason, sinceWallMs: foundWallMs })),
+    quarantined: ports.journal
+      .quarantined()
+      .map(({ name, reason, foundWallMs }) => ({ file: name, reason, sinceWallMs: foundWallMs })),
   };
 }
 
-function nodeAnswer(reception: Reception): NodeAnswer {
-  const { ports } = reception;
+function nodeAnswer(facts: NodeFacts): NodeAnswer {
+  const { ports } = facts;
   return {
-    software: reception.software,
+    software: facts.software,
     protocol: protocolVersion,
     stateDir: ports.config.stateDir,
-    socket: reception.socketPath,
+    socket: facts.socketPath,
     bootId: ports.bootId,
-    startedWallMs: reception.startedWallMs,
+    startedWallMs: facts.startedWallMs,
     attachments: ports.journal.all().length,
     leaks: ports.journal.leaks().length,
     quarantined: ports.journal.quarantined().length,
     waiting: ports.attachPermits.waiting + ports.detachPermits.waiting,
     running: ports.attachPermits.running + ports.detachPermits.running,
-    residentHands: ports.recovery.residents.map(({ hand, sinceWallMs }) => ({ software: hand.identity.software, pid: hand.identity.pid, sinceWallMs })),
-    notices: reception.notices(),
+    residentHands: ports.recovery.residents.map(({ hand, sinceWallMs }) => ({
+      software: hand.identity.software,
+      pid: hand.identity.pid,
+      sinceWallMs,
+    })),
+    notices: facts.notices(),
   };
 }

@@ -24,8 +24,9 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
   try {
     const results = await runChains(call, record, ports);
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
-    // Multus' copy is only for going back to it, so it is written beside the commit, not before or after.
-    await Promise.all([ports.journal.commit(record.token, results), ports.mirror.write({ ...record, results })]);
+    // Multus' copy is only for going back to it, so it is written beside the commit; but it is there before an undo removes it.
+    const mirrored = ports.mirror.write({ ...record, results });
+    await ports.journal.commit(record.token, results).finally(() => mirrored);
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
     return { output, delivered: (printed) => delivered(record, printed, ports) };
   } catch (thrown) {
@@ -36,11 +37,19 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
 /** The answer of an ADD that was committed before the daemon went away. */
 export function committedAnswer(record: AttachmentRecord, ports: Ports): Answer {
   const results = record.results.filter((result) => result !== undefined);
-  return { output: printResult(mergeResults(record.chains, results), record.cniVersion), delivered: (printed) => delivered(record, printed, ports) };
+  return {
+    output: printResult(mergeResults(record.chains, results), record.cniVersion),
+    delivered: (printed) => delivered(record, printed, ports),
+  };
 }
 
 /** Undoes by the same shim, before the runtime hears of the failure. A lost shim's work is left to recovery. */
-export async function giveUp(call: Call, record: AttachmentRecord, error: LeveeError, ports: Ports): Promise<LeveeError> {
+export async function giveUp(
+  call: Call,
+  record: AttachmentRecord,
+  error: LeveeError,
+  ports: Ports,
+): Promise<LeveeError> {
   if (!call.hand.isLost) {
     await noteUndoing(record, error, ports);
     try {
@@ -48,7 +57,10 @@ export async function giveUp(call: Call, record: AttachmentRecord, error: LeveeE
       await undoRecord(call.hand, current, { path: call.header.netns, identity: call.header.netnsIdentity }, ports);
       return error;
     } catch (thrown) {
-      ports.logger.error("An attachment could not be undone by its own shim", { container: record.containerId, reason: toLeveeError(thrown, "Undo").message });
+      ports.logger.error("An attachment could not be undone by its own shim", {
+        container: record.containerId,
+        reason: toLeveeError(thrown, "Undo").message,
+      });
     }
   }
   ports.recovery.lost(record.token, call.hand.identity);
@@ -59,7 +71,10 @@ export async function giveUp(call: Call, record: AttachmentRecord, error: LeveeE
 async function noteUndoing(record: AttachmentRecord, error: LeveeError, ports: Ports): Promise<void> {
   const failure = { code: error.code, cniCode: error.cniCode, message: error.message, details: error.details };
   await ports.journal.undoing(record.token, failure).catch((thrown: unknown) => {
-    ports.logger.warn("The reason of an undo could not be written down", { container: record.containerId, reason: toLeveeError(thrown, "Journal").message });
+    ports.logger.warn("The reason of an undo could not be written down", {
+      container: record.containerId,
+      reason: toLeveeError(thrown, "Journal").message,
+    });
   });
 }
 
@@ -71,7 +86,10 @@ async function runChains(call: Call, record: AttachmentRecord, ports: Ports): Pr
     for (const [linkIndex, link] of chain.links.entries()) {
       const step = stepOf(record.chains, chainIndex, linkIndex);
       const done = record.steps.get(step);
-      result = done === undefined ? await runLink({ chain, link, step, previous: result, undoTimeoutMs: ports.config.addUndoMs }) : done.result;
+      result =
+        done === undefined
+          ? await runLink({ chain, link, step, previous: result, undoTimeoutMs: ports.config.addUndoMs })
+          : done.result;
     }
     await editRoutes(call, record, chainIndex, ports);
     if (result !== undefined) results.push(result);
@@ -92,8 +110,11 @@ async function editRoutes(call: Call, record: AttachmentRecord, chainIndex: numb
   if (chain === undefined || record.steps.has(step)) return;
   const ops = routeOps(chain);
   if (ops.length > 0) {
-    const outcome = await untilCancelled(call, step, ports, () => call.hand.routes(record.netns.path as NetnsPath, ops, step));
-    if (outcome.failure !== undefined) throw new LeveeError("routes-failed", `${prefix(chain)}: Cannot set the default route: ${outcome.message}`);
+    const outcome = await untilCancelled(call, step, ports, () =>
+      call.hand.routes(record.netns.path as NetnsPath, ops, step),
+    );
+    if (outcome.failure !== undefined)
+      throw new LeveeError("routes-failed", `${prefix(chain)}: Cannot set the default route: ${outcome.message}`);
     ports.timeline.note(subjectOf(record, "ADD"), "routed", { network: chain.network, ifname: chain.ifname });
   }
   await ports.journal.step(record.token, { step, result: undefined });
@@ -101,7 +122,8 @@ async function editRoutes(call: Call, record: AttachmentRecord, chainIndex: numb
 
 function placeOf(call: Call, record: AttachmentRecord, ports: Ports): ChainPlace {
   const subject = subjectOf(record, "ADD");
-  const endsMs = ports.clock.monotonicMs() + Math.min(ports.config.addDelegatesMs, call.remainingMs() - ports.config.addUndoMs);
+  const endsMs =
+    ports.clock.monotonicMs() + Math.min(ports.config.addDelegatesMs, call.remainingMs() - ports.config.addUndoMs);
   return {
     containerId: record.containerId,
     netns: record.netns.path as NetnsPath,
@@ -109,7 +131,10 @@ function placeOf(call: Call, record: AttachmentRecord, ports: Ports): ChainPlace
     remainingMs: () => {
       const leftMs = endsMs - ports.clock.monotonicMs();
       if (leftMs > 0) return leftMs;
-      throw new LeveeError("delegate-timeout", `Cannot run another plugin as the ${ports.config.addDelegatesMs} ms for all of them are used up`);
+      throw new LeveeError(
+        "delegate-timeout",
+        `Cannot run another plugin as the ${ports.config.addDelegatesMs} ms for all of them are used up`,
+      );
     },
     onRan: (ran) => noteRun(ports, subject, ran),
   };

@@ -76,11 +76,18 @@ export class Call {
   /** Asks for the configuration, which the shim keeps until the call's turn has come. */
   async config(): Promise<JsonText> {
     if (this.header.configLength > configBytesMax) {
-      throw new LeveeError("config-invalid", `Cannot take a configuration of ${this.header.configLength} bytes: the limit is ${configBytesMax}`);
+      throw new LeveeError(
+        "config-invalid",
+        `Cannot take a configuration of ${this.header.configLength} bytes: the limit is ${configBytesMax}`,
+      );
     }
     // A shim that has its configuration in memory and does not send it would hold the call's slot.
-    const cancel = this.#clock.after(configMsMax, () => this.refuse(new LeveeError("protocol-violated", `The configuration did not come within ${configMsMax} ms`)));
-    const bytes = await this.#await<Uint8Array>((waiter) => (this.#config = waiter), encodeFrame("GO", [])).finally(cancel);
+    const cancel = this.#clock.after(configMsMax, () =>
+      this.refuse(new LeveeError("protocol-violated", `The configuration did not come within ${configMsMax} ms`)),
+    );
+    const bytes = await this.#await<Uint8Array>((waiter) => (this.#config = waiter), encodeFrame("GO", [])).finally(
+      cancel,
+    );
     const text = asJsonText(bytes, "the network configuration on stdin");
     const stated = memberText(text, "cniVersion");
     const cniVersion: unknown = stated === undefined ? versionWhenAbsent : JSON.parse(stated);
@@ -145,6 +152,7 @@ interface Waiter<T> {
 }
 
 function settle<T>(waiter: Waiter<T> | undefined, value: T, frame: Frame): void {
-  if (waiter === undefined) throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame nobody asked for`);
+  if (waiter === undefined)
+    throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame nobody asked for`);
   waiter.resolve(value);
 }

@@ -10,14 +10,15 @@ import { MultusMirror } from "../state/multus-mirror.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
 import { OfflineFolder } from "./offline-folder.ts";
 import { Permits } from "./permits.ts";
-import type { NodePorts, Ports } from "./ports.ts";
+import type { NodePorts } from "./node-ports.ts";
+import type { Ports } from "./ports.ts";
 import { receive, type Reception } from "./reception.ts";
 import { Recovery } from "./recovery.ts";
 import { Server } from "./server.ts";
 import { SharedDeletes } from "./shared-deletes.ts";
 import { Timeline } from "./timeline.ts";
 import { Turns } from "./turns.ts";
-import { emptyView } from "./view.ts";
+import { emptyView, type View } from "./view.ts";
 
 export interface DaemonOptions {
   readonly config: DaemonConfig;
@@ -40,30 +41,11 @@ const tmpfsMagic = 0x01021994;
 /** Builds the daemon from its parts, in the order in which they may touch the disk and the world. */
 export async function startDaemon(options: DaemonOptions, signal: AbortSignal): Promise<RunningDaemon> {
   const { config, clock, logger, software } = options;
-  const bootId = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
   // Nobody else writes this state folder from here on; a second daemon waits in this line.
-  const lock = await holdStateFolder(config.stateDir, { clock, signal, onWaiting: () => logger.warn("Another daemon holds the state folder; waiting for it to end", { stateDir: config.stateDir }) });
-  const journal = await Journal.open({ stateDir: config.stateDir, bootId, clock, logger, multusDir: config.cniDir, ...(options.onJournalWritten === undefined ? {} : { onWritten: options.onJournalWritten }) });
-  const directory = config.directory === undefined ? undefined : await Directory.open({ folder: config.directory, clock, logger });
-  const nodePorts: NodePorts = {
-    clock,
-    logger,
-    config,
-    bootId,
-    journal,
-    mirror: new MultusMirror(config.cniDir, logger),
-    offline: new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal }),
-    view: directory ?? emptyView,
-    turns: new Turns(),
-    timeline: new Timeline(clock),
-  };
-  const ports: Ports = {
-    ...nodePorts,
-    recovery: new Recovery(nodePorts),
-    deletes: new SharedDeletes(),
-    attachPermits: new Permits(clock, { what: "an attachment", ceiling: config.attachCeiling, waitingMax: config.waitingMax, waitMsMax: config.addQueueMs }),
-    detachPermits: new Permits(clock, { what: "a detachment", ceiling: config.detachCeiling, waitingMax: config.waitingMax, waitMsMax: config.delQueueMs }),
-  };
+  const lock = await holdStateFolder(config.stateDir, { clock, signal, onWaiting: () => sayWaiting(options) });
+  const directory =
+    config.directory === undefined ? undefined : await Directory.open({ folder: config.directory, clock, logger });
+  const ports = await makePorts(options, directory ?? emptyView);
   const notices = [...config.notices, ...(await stateNotices(config.stateDir))];
   for (const notice of notices) logger.warn(notice);
 
@@ -87,9 +69,51 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   // After the socket listens: a shim that could not connect before has its record in the folder by now.
   await ports.offline.start((request) => ports.recovery.offlineDelete(request));
   ports.recovery.start();
-  logger.info("The daemon is ready", { socket: server.path, stateDir: config.stateDir, attachments: journal.all().length });
+  logger.info("The daemon is ready", {
+    socket: server.path,
+    stateDir: config.stateDir,
+    attachments: ports.journal.all().length,
+  });
+  return { stop: () => stop({ server, ports, calls, lock, closeView: async () => directory?.close() }) };
+}
 
-  return { stop: () => stop({ server, ports, calls, lock, closeView: () => directory?.close() }) };
+async function makePorts(options: DaemonOptions, view: View): Promise<Ports> {
+  const { config, clock, logger } = options;
+  const bootId = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
+  const journal = await Journal.open({
+    stateDir: config.stateDir,
+    bootId,
+    clock,
+    logger,
+    multusDir: config.cniDir,
+    ...(options.onJournalWritten === undefined ? {} : { onWritten: options.onJournalWritten }),
+  });
+  const nodePorts: NodePorts = {
+    clock,
+    logger,
+    config,
+    bootId,
+    journal,
+    mirror: new MultusMirror(config.cniDir, logger),
+    offline: new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal }),
+    view,
+    turns: new Turns(),
+    timeline: new Timeline(clock),
+  };
+  const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
+  const permits = (what: string, ceiling: number, waitMsMax: number): Permits =>
+    new Permits(clock, { what, ceiling, waitingMax, waitMsMax });
+  return {
+    ...nodePorts,
+    recovery: new Recovery(nodePorts),
+    deletes: new SharedDeletes(),
+    attachPermits: permits("an attachment", attachCeiling, addQueueMs),
+    detachPermits: permits("a detachment", detachCeiling, delQueueMs),
+  };
+}
+
+function sayWaiting({ logger, config }: DaemonOptions): void {
+  logger.warn("Another daemon holds the state folder; waiting for it to end", { stateDir: config.stateDir });
 }
 
 interface Running {
@@ -97,7 +121,7 @@ interface Running {
   readonly ports: Ports;
   readonly calls: ReadonlySet<Promise<void>>;
   readonly lock: Disposable;
-  readonly closeView: () => void;
+  readonly closeView: () => Promise<void>;
 }
 
 /**
@@ -112,8 +136,12 @@ async function stop({ server, ports, calls, lock, closeView }: Running): Promise
   server.closeConnections();
   await Promise.allSettled(calls);
   ports.offline.stop();
-  await ports.recovery.stop().catch((thrown: unknown) => ports.logger.warn("Recovery was cut off", { reason: toLeveeError(thrown, "Recovery").message }));
-  closeView();
+  await ports.recovery
+    .stop()
+    .catch((thrown: unknown) =>
+      ports.logger.warn("Recovery was cut off", { reason: toLeveeError(thrown, "Recovery").message }),
+    );
+  await closeView();
   await ports.journal.close();
   lock[Symbol.dispose]();
 }
@@ -125,5 +153,7 @@ function problemText(problem: DirectoryProblem): string {
 
 async function stateNotices(stateDir: string): Promise<readonly string[]> {
   const { type } = await statfs(stateDir);
-  return type === tmpfsMagic ? [`The state folder ${stateDir} is on tmpfs: the journal dies with the boot; put stateDir on a disk`] : [];
+  return type === tmpfsMagic
+    ? [`The state folder ${stateDir} is on tmpfs: the journal dies with the boot; put stateDir on a disk`]
+    : [];
 }

@@ -12,7 +12,11 @@ export async function loadConfPath(path: string): Promise<NetworkConf> {
   const facts = await reading(path, () => stat(path));
   if (!facts.isDirectory()) return loadConfFile(path);
   const [first] = await confNames(path);
-  if (first === undefined) throw new LeveeError("config-invalid", `Cannot find a network configuration in ${path}: it holds no .conf, .conflist or .json file`);
+  if (first === undefined)
+    throw new LeveeError(
+      "config-invalid",
+      `Cannot find a network configuration in ${path}: it holds no .conf, .conflist or .json file`,
+    );
   return loadConfFile(join(path, first));
 }
 
@@ -66,6 +70,8 @@ async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (cause) {
     const code = errnoOf(cause) === "ENOENT" ? "config-invalid" : "io-failed";
-    throw new LeveeError(code, `Cannot read the network configuration ${path}: ${errnoOf(cause) ?? "unknown"}`, { cause });
+    throw new LeveeError(code, `Cannot read the network configuration ${path}: ${errnoOf(cause) ?? "unknown"}`, {
+      cause,
+    });
   }
 }

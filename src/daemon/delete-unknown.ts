@@ -6,11 +6,11 @@ import { podArgs, type CniArgs } from "../cni/cni-args.ts";
 import { effectiveNetConf } from "../config/net-conf.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { leakOf, unknownLeak } from "../state/leak-ledger.ts";
+import { leakOf, unknownLeak, type LeakEntry, type UnknownFacts } from "../state/leak-ledger.ts";
 import { importMultusCache } from "../state/multus-cache.ts";
 import { dismantle, type NetnsNow } from "./dismantle.ts";
 import { requestOf, resolveNetworks } from "./networks.ts";
-import type { NodePorts } from "./ports.ts";
+import type { NodePorts } from "./node-ports.ts";
 import { recordedPod } from "./subject.ts";
 
 /** A DEL for which the journal has no record. */
@@ -29,12 +29,22 @@ export interface UnknownDelete {
  * cache, then worked out again from the pod and its networks, and if all that fails the loss is written down.
  */
 export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: NodePorts): Promise<void> {
-  if (ports.journal.knows(request.containerId) !== "lost") return ports.offline.dropDelete(request.containerId, request.ifname);
+  if (ports.journal.knows(request.containerId) !== "lost")
+    return ports.offline.dropDelete(request.containerId, request.ifname);
   const record = (await fromMultus(request, ports)) ?? (await workOut(request, ports));
-  const failures = record === undefined ? [] : await dismantle(hand, record, request.now, { ports, limitMs: ports.config.delDelegatesMs, verb: "DEL" });
-  if (record === undefined) await writeDown(request, record, [], "the journal lost its record, and neither Multus' cache nor the pod is there to work it out from", ports);
-  for (const { index, error } of failures) await writeDown(request, record, [index], error.message, ports);
-  if (record !== undefined) await ports.mirror.remove(record);
+  const failures =
+    record === undefined
+      ? []
+      : await dismantle(hand, record, request.now, { ports, limitMs: ports.config.delDelegatesMs, verb: "DEL" });
+  if (record === undefined) {
+    const reason = "the journal lost its record, and neither Multus' cache nor the pod is there to work it out from";
+    await writeDown(unknownLeak(request, { ...factsOf(request, ports), reason }, ports.clock), ports);
+  } else {
+    for (const { index, error } of failures) {
+      await writeDown(leakOf(record, [index], error.message, ports.clock), ports);
+    }
+    await ports.mirror.remove(record);
+  }
   await ports.journal.forget(request.containerId);
   await ports.offline.dropDelete(request.containerId, request.ifname);
 }
@@ -49,7 +59,8 @@ async function fromMultus(request: UnknownDelete, ports: NodePorts): Promise<Att
 async function workOut(request: UnknownDelete, ports: NodePorts): Promise<AttachmentRecord | undefined> {
   const { namespace: podNamespace, name: podName, uid: podUid } = podArgs(request.args);
   try {
-    const pod = podNamespace === undefined || podName === undefined ? undefined : await ports.view.findPod(podNamespace, podName);
+    const pod =
+      podNamespace === undefined || podName === undefined ? undefined : await ports.view.findPod(podNamespace, podName);
     const isSamePod = pod !== undefined && (podUid === undefined || pod.uid === "" || pod.uid === podUid);
     if (podName !== undefined && !isSamePod) return undefined;
     const conf = effectiveNetConf(await request.config(), ports.config);
@@ -57,7 +68,10 @@ async function workOut(request: UnknownDelete, ports: NodePorts): Promise<Attach
     const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
     return recordFor(request, chains, conf.cniVersion);
   } catch (thrown) {
-    ports.logger.warn("A lost record could not be worked out again", { container: request.containerId, reason: toLeveeError(thrown, "Rebuild").message });
+    ports.logger.warn("A lost record could not be worked out again", {
+      container: request.containerId,
+      reason: toLeveeError(thrown, "Rebuild").message,
+    });
     return undefined;
   }
 }
@@ -84,8 +98,14 @@ function recordFor(request: UnknownDelete, chains: readonly Chain[], cniVersion:
   };
 }
 
-async function writeDown(request: UnknownDelete, record: AttachmentRecord | undefined, chains: readonly number[], reason: string, ports: NodePorts): Promise<void> {
-  ports.logger.error("A DEL could not be carried out fully and is kept in the leak ledger", { container: request.containerId, reason });
-  const facts = { pod: recordedPod(request.args), netns: request.now, cniPath: request.cniPath, bootId: ports.bootId, reason };
-  await ports.journal.leak(record === undefined ? unknownLeak(request, facts, ports.clock) : leakOf(record, chains, reason, ports.clock));
+function factsOf(request: UnknownDelete, ports: NodePorts): Omit<UnknownFacts, "reason"> {
+  return { pod: recordedPod(request.args), netns: request.now, cniPath: request.cniPath, bootId: ports.bootId };
+}
+
+async function writeDown(leak: LeakEntry, ports: NodePorts): Promise<void> {
+  ports.logger.error("A DEL could not be carried out fully and is kept in the leak ledger", {
+    container: leak.containerId,
+    reason: leak.reason,
+  });
+  await ports.journal.leak(leak);
 }

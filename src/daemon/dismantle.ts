@@ -4,7 +4,7 @@ import { sameNetns, type NetnsIdentity } from "../base/identity.ts";
 import type { Hand } from "../hands/hand.ts";
 import { runDel, type ChainPlace, type Ran } from "../hands/run-chain.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import type { NodePorts } from "./ports.ts";
+import type { NodePorts } from "./node-ports.ts";
 import { lastResult, linksStarted } from "./steps.ts";
 import type { Subject } from "./timeline.ts";
 
@@ -25,7 +25,12 @@ export interface NetnsNow {
  * Runs DEL for everything a record may have set up: chains last to first, each chain's links last to first.
  * One chain's failure does not keep the others from being undone; a lost hand does.
  */
-export async function dismantle(hand: Hand, record: AttachmentRecord, now: NetnsNow, options: DismantleOptions): Promise<readonly ChainFailure[]> {
+export async function dismantle(
+  hand: Hand,
+  record: AttachmentRecord,
+  now: NetnsNow,
+  options: DismantleOptions,
+): Promise<readonly ChainFailure[]> {
   const { ports, limitMs, verb } = options;
   const endsMs = ports.clock.monotonicMs() + limitMs;
   const subject = subjectOf(record, verb);
@@ -79,7 +84,14 @@ export function noteRun(ports: NodePorts, subject: Subject, ran: Ran): void {
     plugin: link.type,
     tookMs: Math.round(outcome.wallUs / 100) / 10,
     maxRssKib: outcome.maxRssKib,
-    ...(isGood ? {} : { detail: outcome.message === "" ? `exit code ${outcome.exitCode ?? "none"}, signal ${outcome.signal ?? "none"}` : outcome.message }),
+    ...(isGood
+      ? {}
+      : {
+          detail:
+            outcome.message === ""
+              ? `exit code ${outcome.exitCode ?? "none"}, signal ${outcome.signal ?? "none"}`
+              : outcome.message,
+        }),
     ...(outcome.stderr === "" ? {} : { stderr: outcome.stderr }),
   });
 }

@@ -10,9 +10,13 @@ import { startDaemon } from "./compose.ts";
 const defaultConfigPath = "/etc/cni/net.d/multus.d/daemon-config.json";
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves to the exit code. */
-export async function runDaemon(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
+export async function runDaemon(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
   const stopped = new AbortController();
-  for (const name of ["SIGTERM", "SIGINT"] as const) process.on(name, () => stopped.abort(new LeveeError("cancelled", `The daemon was asked to end by ${name}`)));
+  for (const name of ["SIGTERM", "SIGINT"] as const)
+    process.on(name, () => stopped.abort(new LeveeError("cancelled", `The daemon was asked to end by ${name}`)));
   // Without a handler SIGUSR1 would end the process.
   process.on("SIGUSR1", () => undefined);
   process.stdout.on("error", () => undefined);
@@ -28,9 +32,15 @@ export async function runDaemon(argv: readonly string[], env: Readonly<Record<st
   return serve(config, logger, env, stopped.signal);
 }
 
-async function serve(config: DaemonConfig, logger: Logger, env: Readonly<Record<string, string | undefined>>, stopped: AbortSignal): Promise<number> {
+async function serve(
+  config: DaemonConfig,
+  logger: Logger,
+  env: Readonly<Record<string, string | undefined>>,
+  stopped: AbortSignal,
+): Promise<number> {
   dieOfDefects(logger);
-  if (env["BUN_JSC_useJIT"] !== "0") logger.warn("The daemon runs with the JIT on and takes more memory than it needs; set BUN_JSC_useJIT=0");
+  if (env["BUN_JSC_useJIT"] !== "0")
+    logger.warn("The daemon runs with the JIT on and takes more memory than it needs; set BUN_JSC_useJIT=0");
   try {
     const daemon = await startDaemon({ config, clock: systemClock, logger, software, ...faultOf(env) }, stopped);
     await aborted(stopped);
@@ -48,7 +58,9 @@ async function serve(config: DaemonConfig, logger: Logger, env: Readonly<Record<
 /** A defect ends the process at once: the journal makes a restart safe, a daemon in an unknown state is not. */
 function dieOfDefects(logger: Logger): void {
   const die = (thrown: unknown): void => {
-    logger.error("The daemon ends because of a defect", { reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown) });
+    logger.error("The daemon ends because of a defect", {
+      reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+    });
     process.exit(70);
   };
   process.on("uncaughtException", die);
@@ -68,7 +80,11 @@ async function readConfig(path: string): Promise<DaemonConfig> {
   try {
     text = await readFile(path, "utf8");
   } catch (cause) {
-    throw new LeveeError("setting-invalid", `Cannot read the daemon's configuration ${path}: ${errnoOf(cause) ?? "unknown"}; name it with --config FILE`, { cause });
+    throw new LeveeError(
+      "setting-invalid",
+      `Cannot read the daemon's configuration ${path}: ${errnoOf(cause) ?? "unknown"}; name it with --config FILE`,
+      { cause },
+    );
   }
   return parseDaemonConfig(text, path);
 }

@@ -2,7 +2,12 @@ import type { JsonText, Namespace, NetworkName } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import { checkIsolation } from "../attachment/isolation.ts";
 import type { NetworkSource } from "../attachment/plan.ts";
-import { defaultNetworkOf, networksAnnotation, parseSelection, type SelectionElement } from "../attachment/selection.ts";
+import {
+  defaultNetworkOf,
+  networksAnnotation,
+  parseSelection,
+  type SelectionElement,
+} from "../attachment/selection.ts";
 import { asJsonText, jsonString, jsonValue } from "../cni/json-text.ts";
 import { appendPlugins, parseNetworkConf } from "../cni/network-conf.ts";
 import type { NetConf } from "../config/net-conf.ts";
@@ -34,7 +39,10 @@ export async function requestOf(pod: PodFacts | undefined, view: View): Promise<
     const key = `${element.namespace}/${element.name}`;
     const definition = definitions.get(key) ?? (await view.findNetwork(element.namespace, element.name));
     if (definition === undefined) {
-      throw new LeveeError("network-unknown", `cannot find a network-attachment-definition (${element.name}) in namespace (${element.namespace})`);
+      throw new LeveeError(
+        "network-unknown",
+        `cannot find a network-attachment-definition (${element.name}) in namespace (${element.namespace})`,
+      );
     }
     definitions.set(key, definition);
   }
@@ -44,10 +52,17 @@ export async function requestOf(pod: PodFacts | undefined, view: View): Promise<
 /** Resolves every network to a configuration: the default one first, then the node's, then the pod's. */
 export async function resolveNetworks(request: PodRequest, conf: NetConf, view: View): Promise<PodNetworks> {
   const [master, ...nodeNetworks] = await networksOfConf(request.pod, conf, view);
-  const override = request.pod === undefined ? undefined : defaultNetworkOf(request.pod.annotations, conf.multusNamespace);
-  const defaultNetwork = override === undefined ? master : await namedNetwork(override.namespace, override.name, conf, view);
+  const override =
+    request.pod === undefined ? undefined : defaultNetworkOf(request.pod.annotations, conf.multusNamespace);
+  const defaultNetwork =
+    override === undefined ? master : await namedNetwork(override.namespace, override.name, conf, view);
   if (defaultNetwork === undefined) throw noDefaultNetwork();
-  if (request.pod !== undefined) checkIsolation({ isEnabled: conf.namespaceIsolation, globalNamespaces: conf.globalNamespaces }, request.pod.namespace, request.elements);
+  if (request.pod !== undefined)
+    checkIsolation(
+      { isEnabled: conf.namespaceIsolation, globalNamespaces: conf.globalNamespaces },
+      request.pod.namespace,
+      request.elements,
+    );
   const others: { element?: SelectionElement; source: NetworkSource }[] = nodeNetworks.map((source) => ({ source }));
   for (const element of request.elements) {
     const definition = request.definitions.get(`${element.namespace}/${element.name}`);
@@ -91,7 +106,10 @@ async function namedNetwork(namespace: Namespace, name: string, conf: NetConf, v
   if (definition !== undefined) return sourceOf(definition, conf);
   const fromFile = await findConfByName(conf.confDir, name);
   if (fromFile !== undefined) return { network: fromFile.name as NetworkName, conf: fromFile };
-  throw new LeveeError("network-unknown", `Cannot find the network ${name}: there is no definition ${namespace}/${name}, and no configuration with that name in ${conf.confDir}`);
+  throw new LeveeError(
+    "network-unknown",
+    `Cannot find the network ${name}: there is no definition ${namespace}/${name}, and no configuration with that name in ${conf.confDir}`,
+  );
 }
 
 /** A definition's own configuration, or the file in confDir that bears its name (NPWG 3.4.1). */
@@ -104,7 +122,10 @@ async function sourceOf(definition: NetworkDefinition, conf: NetConf): Promise<N
   }
   const fromFile = await findConfByName(conf.confDir, definition.name);
   if (fromFile === undefined) {
-    throw new LeveeError("network-unknown", `Cannot use ${what}: it has no spec.config, and no configuration in ${conf.confDir} has the name ${definition.name}`);
+    throw new LeveeError(
+      "network-unknown",
+      `Cannot use ${what}: it has no spec.config, and no configuration in ${conf.confDir} has the name ${definition.name}`,
+    );
   }
   return { network, conf: fromFile };
 }
@@ -114,16 +135,25 @@ async function auxiliaryChain(conf: NetConf): Promise<NetworkSource | undefined>
   const name = conf.auxiliaryCNIChainName;
   if (name === "") return undefined;
   if (!conf.clusterNetwork.includes("/")) {
-    throw new LeveeError("config-invalid", `auxiliary chain used but ClusterNetwork must be a path, and it is not a path: ${conf.clusterNetwork}`);
+    throw new LeveeError(
+      "config-invalid",
+      `auxiliary chain used but ClusterNetwork must be a path, and it is not a path: ${conf.clusterNetwork}`,
+    );
   }
   const texts = await subFolderTexts(join(dirname(conf.clusterNetwork), name));
   if (texts.length === 0) return undefined;
   const passthru = jsonValue([{ type: "passthru", name: "passthru-cni" }]);
-  const text = asJsonText(`{"cniVersion":${jsonString(conf.cniVersion)},"name":${jsonString(name)},"plugins":${passthru}}`, `the auxiliary chain ${name}`);
+  const text = asJsonText(
+    `{"cniVersion":${jsonString(conf.cniVersion)},"name":${jsonString(name)},"plugins":${passthru}}`,
+    `the auxiliary chain ${name}`,
+  );
   const chain = appendPlugins(parseNetworkConf(text, { what: `the auxiliary chain ${name}` }), texts);
   return { network: name as NetworkName, conf: chain };
 }
 
 function noDefaultNetwork(): LeveeError {
-  return new LeveeError("not-ready", "Cannot tell the default network: the configuration has neither clusterNetwork nor delegates");
+  return new LeveeError(
+    "not-ready",
+    "Cannot tell the default network: the configuration has neither clusterNetwork nor delegates",
+  );
 }

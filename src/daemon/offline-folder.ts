@@ -44,7 +44,9 @@ export class OfflineFolder {
       this.#cancel();
       this.#cancel = this.#options.clock.after(settleMs, () => this.#readSoon());
     });
-    this.#watcher.on("error", (error) => this.#options.logger.error("The folder of offline records can no longer be watched", { reason: error.message }));
+    this.#watcher.on("error", (error) =>
+      this.#options.logger.error("The folder of offline records can no longer be watched", { reason: error.message }),
+    );
     await this.#read();
   }
 
@@ -70,7 +72,9 @@ export class OfflineFolder {
 
   #readSoon(): void {
     this.#read().catch((thrown: unknown) => {
-      this.#options.logger.error("The folder of offline records cannot be read", { reason: toLeveeError(thrown, "Reading").message });
+      this.#options.logger.error("The folder of offline records cannot be read", {
+        reason: toLeveeError(thrown, "Reading").message,
+      });
     });
   }
 
@@ -91,7 +95,10 @@ export class OfflineFolder {
     try {
       this.#onDelete(readDelete(record));
     } catch (thrown) {
-      this.#options.logger.error("An offline record cannot be understood and stays where it is", { file: record.name, reason: toLeveeError(thrown, "Reading").message });
+      this.#options.logger.error("An offline record cannot be understood and stays where it is", {
+        file: record.name,
+        reason: toLeveeError(thrown, "Reading").message,
+      });
     }
   }
 }
@@ -116,6 +123,9 @@ function readDelete(record: OfflineRecord): OfflineDelete {
     netns: request.netns ?? "",
     args: request.args,
     cniPath: request.cniPath,
-    config: asJsonText(required(bytesField(configFrame, "config"), configFrame, "config"), `the configuration in ${record.name}`),
+    config: asJsonText(
+      required(bytesField(configFrame, "config"), configFrame, "config"),
+      `the configuration in ${record.name}`,
+    ),
   };
 }

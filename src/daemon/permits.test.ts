@@ -75,7 +75,10 @@ test("no slot is ever lost over a thousand random takes, leaves and releases", a
     if (roll < 0.5) {
       const leaving = new AbortController();
       leavers.push(leaving);
-      void gate.take(leaving.signal).then((permit) => held.push(permit), () => undefined);
+      void gate.take(leaving.signal).then(
+        (permit) => held.push(permit),
+        () => undefined,
+      );
     } else if (roll < 0.7) leavers.splice(Math.floor(Math.random() * leavers.length), 1)[0]?.abort(new Error("left"));
     else held.shift()?.[Symbol.dispose]();
     await Promise.resolve();

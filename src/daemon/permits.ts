@@ -40,7 +40,13 @@ export class Permits {
       throw new LeveeError("try-later", `Cannot queue another ${what} as ${waitingMax} are waiting already`);
     }
     const position = this.#waiting.length + 1;
-    using limit = deadline(this.#clock, waitMsMax, () => new LeveeError("try-later", `${what} waited ${waitMsMax} ms at position ${position} and is given up for now`), signal);
+    using limit = deadline(
+      this.#clock,
+      waitMsMax,
+      () =>
+        new LeveeError("try-later", `${what} waited ${waitMsMax} ms at position ${position} and is given up for now`),
+      signal,
+    );
     await this.#waitTurn(limit.signal);
     return this.#permit();
   }

@@ -1,29 +1,7 @@
-import type { Clock } from "../base/clock.ts";
-import type { Logger } from "../base/log.ts";
-import type { DaemonConfig } from "../config/daemon-config.ts";
-import type { Journal } from "../state/journal.ts";
-import type { MultusMirror } from "../state/multus-mirror.ts";
-import type { OfflineFolder } from "./offline-folder.ts";
+import type { NodePorts } from "./node-ports.ts";
 import type { Permits } from "./permits.ts";
 import type { Recovery } from "./recovery.ts";
 import type { SharedDeletes } from "./shared-deletes.ts";
-import type { Timeline } from "./timeline.ts";
-import type { Turns } from "./turns.ts";
-import type { View } from "./view.ts";
-
-/** What undoing and deleting work with. Made once, in compose. */
-export interface NodePorts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly config: DaemonConfig;
-  readonly bootId: string;
-  readonly journal: Journal;
-  readonly mirror: MultusMirror;
-  readonly offline: OfflineFolder;
-  readonly view: View;
-  readonly turns: Turns;
-  readonly timeline: Timeline;
-}
 
 /** What every verb works with. */
 export interface Ports extends NodePorts {

@@ -5,17 +5,11 @@ import { encodeWelcome, negotiateVersion, readCall, readHandIdentity, readResume
 import type { Answer } from "../wire/node-view.ts";
 import { answerQuestion } from "./answers.ts";
 import { Call } from "./call.ts";
-import type { Ports } from "./ports.ts";
+import type { NodeFacts } from "./node-facts.ts";
 import { serveCall } from "./serve-call.ts";
 import type { ServerConnection } from "./server-connection.ts";
 
-export interface Reception {
-  readonly ports: Ports;
-  readonly software: string;
-  /** Facts for `levee ls` and the like that only compose knows. */
-  readonly notices: () => readonly string[];
-  readonly socketPath: string;
-  readonly startedWallMs: number;
+export interface Reception extends NodeFacts {
   /** Calls under way, so that shutdown can wait for them. */
   readonly calls: Set<Promise<void>>;
 }
@@ -46,21 +40,32 @@ function startCall(connection: ServerConnection, first: Frame, reception: Recept
   const call = new Call({ connection, header: resumed?.call ?? readCall(first), clock: ports.clock, token, resumed });
   call.welcome(ports.config.heartbeatMs, reception.software);
   const served = serveCall(call, ports)
-    .catch((thrown: unknown) => ports.logger.error("A call ended in a defect", { reason: toLeveeError(thrown, "Serving").message }))
+    .catch((thrown: unknown) =>
+      ports.logger.error("A call ended in a defect", { reason: toLeveeError(thrown, "Serving").message }),
+    )
     .finally(() => reception.calls.delete(served));
   reception.calls.add(served);
 }
 
 function takeResident(connection: ServerConnection, first: Frame, reception: Reception): void {
   const { ports, software } = reception;
-  const hand = new Hand(connection, readHandIdentity(first), { clock: ports.clock, isResident: true, cniPath: textField(first, "cni_path") ?? "" });
+  const hand = new Hand(connection, readHandIdentity(first), {
+    clock: ports.clock,
+    isResident: true,
+    cniPath: textField(first, "cni_path") ?? "",
+  });
   connection.handOver((frame) => {
-    if (frame.type !== "OUTCOME") throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
+    if (frame.type !== "OUTCOME")
+      throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
     hand.settle(frame);
   });
   connection.send(encodeWelcome(ports.clock.randomBytes(16), ports.config.heartbeatMs, software));
   ports.logger.info("The resident hand is here", { pid: hand.identity.pid, software: hand.identity.software });
-  hand.lost.addEventListener("abort", () => ports.logger.info("The resident hand is gone", { pid: hand.identity.pid }), { once: true });
+  hand.lost.addEventListener(
+    "abort",
+    () => ports.logger.info("The resident hand is gone", { pid: hand.identity.pid }),
+    { once: true },
+  );
   ports.recovery.addResident(hand);
 }
 

@@ -3,7 +3,7 @@ import type { Hand } from "../hands/hand.ts";
 import { deleteUnknown } from "./delete-unknown.ts";
 import { netnsToPass, type NetnsNow } from "./dismantle.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
-import type { NodePorts } from "./ports.ts";
+import type { NodePorts } from "./node-ports.ts";
 import { deleteRecord, undoRecord } from "./retire.ts";
 import type { Suspects } from "./suspects.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
@@ -37,7 +37,11 @@ export async function recoverRecord(hand: Hand, token: string, options: RecoverO
 }
 
 /** Carries out a DEL that the runtime made while the daemon was away. */
-export async function recoverOfflineDelete(hand: Hand, request: OfflineDelete, options: RecoverOptions): Promise<boolean> {
+export async function recoverOfflineDelete(
+  hand: Hand,
+  request: OfflineDelete,
+  options: RecoverOptions,
+): Promise<boolean> {
   const { ports, suspects, signal } = options;
   if (ports.turns.isBusy(request.containerId)) return false;
   using _turn = await ports.turns.take(request.containerId, holder, signal);
@@ -60,7 +64,10 @@ async function netnsNow(hand: Hand, record: AttachmentRecord, ports: NodePorts):
   const [identity] = path === "" ? [undefined] : await hand.stat([path]);
   const now = { path, identity };
   if (!hand.isResident && netnsToPass(record, now, ports.bootId) !== "") {
-    throw new LeveeError("try-later", `Cannot undo in ${path} without the resident hand, as that network namespace is still alive`);
+    throw new LeveeError(
+      "try-later",
+      `Cannot undo in ${path} without the resident hand, as that network namespace is still alive`,
+    );
   }
   return now;
 }

@@ -6,7 +6,7 @@ import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { Call } from "./call.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
-import type { NodePorts } from "./ports.ts";
+import type { NodePorts } from "./node-ports.ts";
 import { recoverOfflineDelete, recoverRecord } from "./recover-item.ts";
 import { retryDueLeaks } from "./retry-leaks.ts";
 import { Suspects } from "./suspects.ts";
@@ -78,7 +78,9 @@ export class Recovery {
   /** A shim went away in the middle of a DEL. The journal keeps the wish, so that a restart does not forget it. */
   lostDelete(token: string, hand: ProcessIdentity): void {
     this.#ports.journal.delFailed(token, "the shim that was deleting it went away").catch((thrown: unknown) => {
-      this.#ports.logger.error("A lost DEL could not be written down", { reason: toLeveeError(thrown, "Journal").message });
+      this.#ports.logger.error("A lost DEL could not be written down", {
+        reason: toLeveeError(thrown, "Journal").message,
+      });
     });
     this.lost(token, hand);
   }
@@ -108,7 +110,10 @@ export class Recovery {
       await clock.sleep(settlePollMs, call.signal);
     }
     if (this.#offlineDeletes().some((request) => isSamePod(request.args, args))) {
-      throw new LeveeError("try-later", `Cannot attach ${podArgs(args).namespace ?? ""}/${podArgs(args).name ?? ""} yet as an earlier sandbox of it is still to be deleted`);
+      throw new LeveeError(
+        "try-later",
+        `Cannot attach ${podArgs(args).namespace ?? ""}/${podArgs(args).name ?? ""} yet as an earlier sandbox of it is still to be deleted`,
+      );
     }
   }
 
@@ -130,7 +135,10 @@ export class Recovery {
     this.#draining = this.#drainWith(hand, Number.POSITIVE_INFINITY)
       .then(() => retryDueLeaks(hand, this.#ports))
       .catch((thrown: unknown) => {
-        if (!hand.isLost) this.#ports.logger.error("Recovery stopped short and will be tried again", { reason: toLeveeError(thrown, "Recovery").message });
+        if (!hand.isLost)
+          this.#ports.logger.error("Recovery stopped short and will be tried again", {
+            reason: toLeveeError(thrown, "Recovery").message,
+          });
       })
       .finally(() => {
         this.#draining = undefined;
@@ -151,8 +159,13 @@ export class Recovery {
   async #tryItem(hand: Hand, item: Item): Promise<boolean> {
     const { ports, suspects } = { ports: this.#ports, suspects: this.#suspects };
     try {
-      using limit = deadline(ports.clock, turnMsMax, () => new LeveeError("try-later", "Another operation holds the container"));
-      if (item.kind === "offline") return await recoverOfflineDelete(hand, item.request, { ports, suspects, signal: limit.signal });
+      using limit = deadline(
+        ports.clock,
+        turnMsMax,
+        () => new LeveeError("try-later", "Another operation holds the container"),
+      );
+      if (item.kind === "offline")
+        return await recoverOfflineDelete(hand, item.request, { ports, suspects, signal: limit.signal });
       return await recoverRecord(hand, item.token, { ports, suspects, signal: limit.signal });
     } catch (thrown) {
       if (hand.isLost) {
@@ -160,7 +173,8 @@ export class Recovery {
         throw thrown;
       }
       const error = toLeveeError(thrown, "Cannot recover");
-      if (error.code !== "try-later") ports.logger.warn("Recovery of one attachment failed and will be tried again", { reason: error.message });
+      if (error.code !== "try-later")
+        ports.logger.warn("Recovery of one attachment failed and will be tried again", { reason: error.message });
       return false;
     }
   }

@@ -1,5 +1,6 @@
 import { LeveeError, toLeveeError, type ErrorCode } from "../base/errors.ts";
 import type { AddRequest } from "../cni/verb.ts";
+import { isPlanned } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { attach, committedAnswer, giveUp } from "./attach.ts";
 import type { Call } from "./call.ts";
@@ -13,21 +14,37 @@ import type { Answer } from "./verbs/answer.ts";
 export const alreadyPrinted = "already-printed";
 
 /** Goes on with an ADD whose daemon went away: from the step after the last one that is known. */
-export async function resumeAdd(call: Call, request: AddRequest, resumed: ResumeHeader, ports: Ports): Promise<Answer | typeof alreadyPrinted> {
-  const isFresh = ports.journal.findByToken(resumed.token) === undefined && resumed.last === undefined && !resumed.printed;
-  if (isFresh) return add(call, request, ports);
-  using _turn = await ports.turns.take(request.containerId, { verb: "ADD", cancel: (reason) => call.cancel(reason) }, call.signal);
+export async function resumeAdd(
+  call: Call,
+  request: AddRequest,
+  resumed: ResumeHeader,
+  ports: Ports,
+): Promise<Answer | typeof alreadyPrinted> {
+  const isKnown = ports.journal.findByToken(resumed.token) !== undefined;
+  if (!isKnown && hasLeftNothing(resumed)) return add(call, request, ports);
+  using _turn = await ports.turns.take(
+    request.containerId,
+    { verb: "ADD", cancel: (reason) => call.cancel(reason) },
+    call.signal,
+  );
   const record = ports.journal.findByToken(resumed.token);
   if (record === undefined) return resumeUnknown(resumed);
   ports.timeline.note(subjectOf(record, "ADD"), "resumed", { detail: `in phase ${record.phase}` });
-  return goOn(call, record, resumed, ports);
+  return await goOn(call, record, resumed, ports);
 }
 
-async function goOn(call: Call, record: AttachmentRecord, resumed: ResumeHeader, ports: Ports): Promise<Answer | typeof alreadyPrinted> {
+async function goOn(
+  call: Call,
+  record: AttachmentRecord,
+  resumed: ResumeHeader,
+  ports: Ports,
+): Promise<Answer | typeof alreadyPrinted> {
   switch (record.phase) {
     case "acknowledged":
       return alreadyPrinted;
     case "committed":
+      // The commit may be all that the last daemon got to.
+      await ports.mirror.write(record);
       if (!resumed.printed) return committedAnswer(record, ports);
       await ports.journal.acknowledge(record.token);
       return alreadyPrinted;
@@ -46,17 +63,32 @@ async function attachAgain(call: Call, record: AttachmentRecord, ports: Ports): 
     throw await giveUp(call, record, toLeveeError(thrown, "Cannot go on with the attachment"), ports);
   }
   using _permit = permit;
-  return attach(call, record, ports);
+  return await attach(call, record, ports);
+}
+
+/**
+ * Whether the call can begin again: it ran nothing but orders outside of a plan. Those came before the intent was
+ * written, or undid the plan to its end, so either way nothing of it is there.
+ */
+function hasLeftNothing(resumed: ResumeHeader): boolean {
+  return !resumed.printed && (resumed.last === undefined || !isPlanned(resumed.last.step));
 }
 
 /** The shim ran steps that the journal does not know: only the shim itself can undo them. */
 function resumeUnknown(resumed: ResumeHeader): typeof alreadyPrinted {
   if (resumed.printed) return alreadyPrinted;
-  throw new LeveeError("hand-lost", `Cannot go on with operation ${resumed.token} as the journal does not know it any more; the shim undoes what it did`);
+  throw new LeveeError(
+    "hand-lost",
+    `Cannot go on with operation ${resumed.token} as the journal does not know it any more; the shim undoes what it did`,
+  );
 }
 
 function failureOf(record: AttachmentRecord): LeveeError {
   const { failure } = record;
-  if (failure === undefined) return new LeveeError("internal", "The attachment was being undone for a reason that is not recorded");
-  return new LeveeError(failure.code as ErrorCode, failure.message, { cniCode: failure.cniCode, details: failure.details });
+  if (failure === undefined)
+    return new LeveeError("internal", "The attachment was being undone for a reason that is not recorded");
+  return new LeveeError(failure.code as ErrorCode, failure.message, {
+    cniCode: failure.cniCode,
+    details: failure.details,
+  });
 }

@@ -1,14 +1,15 @@
 import { LeveeError } from "../base/errors.ts";
+import type { Chain } from "../cni/chain.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { leakOf } from "../state/leak-ledger.ts";
+import { leakOf, type LeakEntry } from "../state/leak-ledger.ts";
 import { dismantle, subjectOf, type ChainFailure, type NetnsNow } from "./dismantle.ts";
-import type { NodePorts } from "./ports.ts";
+import type { NodePorts } from "./node-ports.ts";
 
 /** Undoes an ADD that failed or whose shim was lost. What cannot be undone goes to the leak ledger; the record ends here. */
 export async function undoRecord(hand: Hand, record: AttachmentRecord, now: NetnsNow, ports: NodePorts): Promise<void> {
   const failures = await dismantle(hand, record, now, { ports, limitMs: ports.config.addUndoMs, verb: "UNDO" });
-  if (failures.length > 0) await leak(record, failures, ports);
+  await leak(record, failures, ports);
   await forget(record, ports);
   ports.timeline.note(subjectOf(record, "UNDO"), failures.length > 0 ? "leaked" : "undone");
 }
@@ -17,29 +18,45 @@ export async function undoRecord(hand: Hand, record: AttachmentRecord, now: Netn
  * Carries out a DEL. The first failures are the runtime's to know, and it retries; after that the record goes to the
  * leak ledger and the DEL succeeds: a failing plugin must not pin the sandbox for ever.
  */
-export async function deleteRecord(hand: Hand, record: AttachmentRecord, now: NetnsNow, ports: NodePorts): Promise<void> {
+export async function deleteRecord(
+  hand: Hand,
+  record: AttachmentRecord,
+  now: NetnsNow,
+  ports: NodePorts,
+): Promise<void> {
   const failures = await dismantle(hand, record, now, { ports, limitMs: ports.config.delDelegatesMs, verb: "DEL" });
   if (failures.length > 0) {
     const reason = failures.map((failure) => failure.error.message).join("; ");
     if (record.delAttempts + 1 < ports.config.delAttemptsMax) {
       await ports.journal.delFailed(record.token, reason);
-      throw failures.length === 1 && failures[0] !== undefined ? failures[0].error : new LeveeError("delegate-failed", reason);
+      throw failures.length === 1 && failures[0] !== undefined
+        ? failures[0].error
+        : new LeveeError("delegate-failed", reason);
     }
-    await leak(record, failures, ports);
   }
+  await leak(record, failures, ports);
   await forget(record, ports);
   ports.timeline.note(subjectOf(record, "DEL"), failures.length > 0 ? "leaked" : "finished");
 }
 
-/** Ends a record in the journal, in Multus' files and among the deletes that were made while we were away. */
+/**
+ * Ends a record in Multus' files, in the journal and among the deletes that were made while we were away. The journal
+ * is not first: a daemon that dies in between comes back to the record, and does the rest.
+ */
 async function forget(record: AttachmentRecord, ports: NodePorts): Promise<void> {
-  await ports.journal.removed(record.token);
   await ports.mirror.remove(record);
+  await ports.journal.removed(record.token);
   await ports.offline.dropDelete(record.containerId, record.ifname);
 }
 
+/** Writes down what could not be undone, once, and crosses out what an earlier trial wrote down and this one undid. */
 async function leak(record: AttachmentRecord, failures: readonly ChainFailure[], ports: NodePorts): Promise<void> {
+  const known = knownLeaks(record, ports);
+  for (const [index, entry] of known) {
+    if (!failures.some((failure) => failure.index === index)) await ports.journal.leakResolved(entry.id);
+  }
   for (const { index, error } of failures) {
+    if (known.some(([position]) => position === index)) continue;
     await ports.journal.leak(leakOf(record, [index], error.message, ports.clock));
     ports.logger.error("Something could not be undone and is kept in the leak ledger", {
       container: record.containerId,
@@ -47,4 +64,20 @@ async function leak(record: AttachmentRecord, failures: readonly ChainFailure[],
       reason: error.message,
     });
   }
+}
+
+/** What a daemon that died before it could end the record wrote down of it: each entry with the place of its chain. */
+function knownLeaks(record: AttachmentRecord, ports: NodePorts): readonly (readonly [number, LeakEntry])[] {
+  const entries = ports.journal.leaks().filter((entry) => entry.containerId === record.containerId);
+  return record.chains.flatMap((chain, index) =>
+    entries
+      .filter((entry) => entry.chains.some((other) => isSameChain(other, chain)))
+      .map((entry) => [index, entry] as const),
+  );
+}
+
+function isSameChain(left: Chain, right: Chain): boolean {
+  const hasSameLinks =
+    left.links.length === right.links.length && left.links.every((link, at) => link.stdin === right.links[at]?.stdin);
+  return left.network === right.network && left.ifname === right.ifname && hasSameLinks;
 }

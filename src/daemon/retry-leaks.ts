@@ -4,7 +4,7 @@ import { noArgs } from "../cni/cni-args.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { LeakEntry } from "../state/leak-ledger.ts";
 import { dismantle } from "./dismantle.ts";
-import type { NodePorts } from "./ports.ts";
+import type { NodePorts } from "./node-ports.ts";
 import { recordedPod } from "./subject.ts";
 
 /** Tries again what could not be undone, each entry at its own due time. */

@@ -55,12 +55,18 @@ async function deliver(call: Call, answer: Answer, ports: Ports): Promise<void> 
     throw thrown;
   });
   if (answer.delivered === undefined) return;
-  if (!printed) ports.logger.warn("The runtime did not take a result; the attachment is undone", { container: call.header.containerId });
+  if (!printed)
+    ports.logger.warn("The runtime did not take a result; the attachment is undone", {
+      container: call.header.containerId,
+    });
   try {
     await answer.delivered(printed);
   } catch (thrown) {
     // Without BYE the shim leaves a durable note instead, so the acknowledgement is late but not lost.
-    ports.logger.error("An acknowledgement could not be written down", { container: call.header.containerId, reason: toLeveeError(thrown, "Journal").message });
+    ports.logger.error("An acknowledgement could not be written down", {
+      container: call.header.containerId,
+      reason: toLeveeError(thrown, "Journal").message,
+    });
     call.hangUp();
   }
 }
@@ -85,7 +91,13 @@ async function tell(call: Call, error: LeveeError): Promise<void> {
 
 function note(request: CniRequest, what: string, ports: Ports, error?: LeveeError): void {
   if (!("containerId" in request)) return;
-  ports.timeline.note(subjectOfCall(request), what, error === undefined ? {} : { detail: `${error.code}: ${error.message}`, ...(error.details === "" ? {} : { stderr: error.details }) });
+  ports.timeline.note(
+    subjectOfCall(request),
+    what,
+    error === undefined
+      ? {}
+      : { detail: `${error.code}: ${error.message}`, ...(error.details === "" ? {} : { stderr: error.details }) },
+  );
 }
 
 function log(call: Call, ports: Ports, startedMs: number, error?: LeveeError): void {
@@ -96,5 +108,10 @@ function log(call: Call, ports: Ports, startedMs: number, error?: LeveeError): v
     else ports.logger.info("Served", fields);
     return;
   }
-  ports.logger.warn("Not served", { ...fields, code: error.code, reason: error.message, ...(error.details === "" ? {} : { details: error.details }) });
+  ports.logger.warn("Not served", {
+    ...fields,
+    code: error.code,
+    reason: error.message,
+    ...(error.details === "" ? {} : { details: error.details }),
+  });
 }

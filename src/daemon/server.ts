@@ -36,7 +36,9 @@ export class Server {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.path = join(options.socketDir, socketName);
-    this.#net = createServer({ allowHalfOpen: false }, (socket) => this.#welcome(new ServerConnection(socket, () => undefined)));
+    this.#net = createServer({ allowHalfOpen: false }, (socket) =>
+      this.#welcome(new ServerConnection(socket, () => undefined)),
+    );
   }
 
   async listen(): Promise<void> {
@@ -76,7 +78,9 @@ export class Server {
   #welcome(connection: ServerConnection): void {
     const { clock, connectionsMax, onOpened } = this.#options;
     if (this.#connections.size >= connectionsMax) {
-      connection.refuse(new LeveeError("try-later", `Cannot take another connection as there are ${connectionsMax} already`));
+      connection.refuse(
+        new LeveeError("try-later", `Cannot take another connection as there are ${connectionsMax} already`),
+      );
       return;
     }
     this.#connections.add(connection);
@@ -102,6 +106,10 @@ async function makePrivateFolder(folder: string): Promise<void> {
   try {
     if ((facts.mode & 0o077) !== 0) await chmod(folder, 0o700);
   } catch (cause) {
-    throw new LeveeError("setting-invalid", `Cannot make ${folder} private: ${errnoOf(cause) ?? "chmod failed"}; it must belong to root and have mode 0700`, { cause });
+    throw new LeveeError(
+      "setting-invalid",
+      `Cannot make ${folder} private: ${errnoOf(cause) ?? "chmod failed"}; it must belong to root and have mode 0700`,
+      { cause },
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LeveeError } from "../base/errors.ts";
+import { LeveeError, toLeveeError } from "../base/errors.ts";
 import { SharedDeletes } from "./shared-deletes.ts";
 
 const never = new AbortController().signal;
@@ -27,7 +27,9 @@ test("run does the work once for five who ask at the same time", async () => {
 test("run gives the leader's error to all who joined, and the next one tries anew", async () => {
   const deletes = new SharedDeletes();
   const work = gate();
-  const all = Array.from({ length: 3 }, () => deletes.run("a/eth0", never, () => work.promise).catch((error: Error) => error.message));
+  const all = Array.from({ length: 3 }, () =>
+    deletes.run("a/eth0", never, () => work.promise).catch((thrown: unknown) => toLeveeError(thrown, "").message),
+  );
   work.fail(new LeveeError("delegate-failed", "no"));
   expect(await Promise.all(all)).toEqual(["no", "no", "no"]);
   await deletes.run("a/eth0", never, () => Promise.resolve());
@@ -37,7 +39,9 @@ test("run passes the work on when the leader's shim is lost", async () => {
   const deletes = new SharedDeletes();
   const first = gate();
   let second = 0;
-  const leader = deletes.run("a/eth0", never, () => first.promise).catch((error: LeveeError) => error.code);
+  const leader = deletes
+    .run("a/eth0", never, () => first.promise)
+    .catch((thrown: unknown) => toLeveeError(thrown, "").code);
   const joiner = deletes.run("a/eth0", never, () => {
     second += 1;
     return Promise.resolve();

@@ -1,4 +1,4 @@
-import { LeveeError } from "../base/errors.ts";
+import { toLeveeError, type LeveeError } from "../base/errors.ts";
 
 /** Several DELs of one attachment run one chain: the first leads, the others wait for its outcome and share it. */
 export class SharedDeletes {
@@ -11,7 +11,7 @@ export class SharedDeletes {
       if (running === undefined) return this.#lead(key, work);
       const outcome = await Promise.race([running, gone(signal)]);
       if (outcome.error === undefined) return;
-      if (!isLost(outcome.error)) throw outcome.error;
+      if (outcome.error.code !== "hand-lost") throw outcome.error;
       signal.throwIfAborted();
     }
   }
@@ -19,7 +19,7 @@ export class SharedDeletes {
   async #lead(key: string, work: () => Promise<void>): Promise<void> {
     const outcome = work().then(
       (): Outcome => ({ error: undefined }),
-      (error: unknown): Outcome => ({ error }),
+      (thrown: unknown): Outcome => ({ error: toLeveeError(thrown, "Cannot delete") }),
     );
     this.#running.set(key, outcome);
     const { error } = await outcome;
@@ -29,16 +29,12 @@ export class SharedDeletes {
 }
 
 interface Outcome {
-  readonly error: unknown;
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof LeveeError && error.code === "hand-lost";
+  readonly error: LeveeError | undefined;
 }
 
 function gone(signal: AbortSignal): Promise<Outcome> {
   return new Promise((resolve) => {
-    const onAbort = (): void => resolve({ error: signal.reason });
+    const onAbort = (): void => resolve({ error: toLeveeError(signal.reason, "Cannot wait for the DEL") });
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
   });

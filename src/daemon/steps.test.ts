@@ -26,7 +26,13 @@ const done = (...steps: number[]): { chains: Chain[]; steps: Map<number, { resul
 });
 
 test("stepOf numbers links and routes of all chains without gaps", () => {
-  expect([stepOf(chains, 0, 0), stepOf(chains, 0, 1), routesStepOf(chains, 0), stepOf(chains, 1, 0), routesStepOf(chains, 1)]).toEqual([1, 2, 3, 4, 5]);
+  expect([
+    stepOf(chains, 0, 0),
+    stepOf(chains, 0, 1),
+    routesStepOf(chains, 0),
+    stepOf(chains, 1, 0),
+    routesStepOf(chains, 1),
+  ]).toEqual([1, 2, 3, 4, 5]);
 });
 
 test("linksStarted counts finished links and the one that may be under way", () => {

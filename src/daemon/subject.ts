@@ -4,7 +4,11 @@ import type { RecordedPod } from "../state/attachment-record.ts";
 import type { Subject } from "./timeline.ts";
 
 /** Whom a call is about. A call without a pod is filed under its container ID. */
-export function subjectOfCall(request: { readonly verb: string; readonly containerId: string; readonly args: CniArgs }): Subject {
+export function subjectOfCall(request: {
+  readonly verb: string;
+  readonly containerId: string;
+  readonly args: CniArgs;
+}): Subject {
   const pod = podArgs(request.args);
   return {
     namespace: pod.namespace ?? "",

@@ -40,11 +40,19 @@ export class Suspects {
 
 async function prove(hand: Hand, suspect: ProcessIdentity): Promise<void> {
   if (suspect.pidNamespace !== hand.identity.pidNamespace) {
-    throw new LeveeError("try-later", `Cannot tell whether process ${suspect.pid} is gone, as the hand is in another PID namespace`);
+    throw new LeveeError(
+      "try-later",
+      `Cannot tell whether process ${suspect.pid} is gone, as the hand is in another PID namespace`,
+    );
   }
   const state = await hand.reap(suspect, reapMs);
-  if (state === "alive") throw new LeveeError("try-later", `Cannot undo yet as the shim with process ID ${suspect.pid} is still there and may come back`);
-  if (state === "timeout") throw new LeveeError("try-later", `Cannot undo yet as children of process ${suspect.pid} have not ended`);
+  if (state === "alive")
+    throw new LeveeError(
+      "try-later",
+      `Cannot undo yet as the shim with process ID ${suspect.pid} is still there and may come back`,
+    );
+  if (state === "timeout")
+    throw new LeveeError("try-later", `Cannot undo yet as children of process ${suspect.pid} have not ended`);
 }
 
 function isSame(left: ProcessIdentity, right: ProcessIdentity): boolean {

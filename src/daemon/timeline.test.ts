@@ -21,7 +21,8 @@ test("of finds a pod by its container ID too", () => {
 
 test("note keeps a bounded number of entries and the end of long texts", () => {
   const timeline = new Timeline(systemClock);
-  for (let count = 0; count < 5_000; count += 1) timeline.note(subject, `step ${count}`, { stderr: `${"x".repeat(5_000)}end` });
+  for (let count = 0; count < 5_000; count += 1)
+    timeline.note(subject, `step ${count}`, { stderr: `${"x".repeat(5_000)}end` });
   const entries = timeline.of("default", "web");
   expect(entries).toHaveLength(4_096);
   expect(entries.at(-1)?.what).toBe("step 4999");

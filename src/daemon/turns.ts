@@ -28,12 +28,19 @@ export class Turns {
 
   /** Whether somebody holds or waits for this container, so that background work need not queue behind a call. */
   isBusy(containerId: ContainerId): boolean {
-    return this.#alone || this.#active.has(containerId) || this.#waiting.some((waiting) => waiting.containerId === undefined || waiting.containerId === containerId);
+    return (
+      this.#alone ||
+      this.#active.has(containerId) ||
+      this.#waiting.some((waiting) => waiting.containerId === undefined || waiting.containerId === containerId)
+    );
   }
 
   /** Asks an ADD that holds this container to stop, so that a DEL need not wait for its end. */
   cancelAdd(containerId: ContainerId): void {
-    const reason = new LeveeError("cancelled", "The attachment was given up as the runtime asked to delete the container");
+    const reason = new LeveeError(
+      "cancelled",
+      "The attachment was given up as the runtime asked to delete the container",
+    );
     const holder = this.#active.get(containerId);
     if (holder?.verb === "ADD") holder.cancel(reason);
     for (const waiting of this.#waiting) {

@@ -18,7 +18,9 @@ test("explainOutcome passes the plugin's own code, message and details on, prefi
 });
 
 test("explainOutcome gives stderr as details when the plugin left no CNI error", () => {
-  expect(explainOutcome(outcome({ exitCode: 2, stderr: "panic: oh\n", stdout: Buffer.from("junk") }), context)).toMatchObject({
+  expect(
+    explainOutcome(outcome({ exitCode: 2, stderr: "panic: oh\n", stdout: Buffer.from("junk") }), context),
+  ).toMatchObject({
     code: "delegate-failed",
     message: "default/lan (net1): bridge failed with exit code 2 and no CNI error",
     details: "panic: oh",
@@ -38,13 +40,24 @@ test("explainOutcome names the OOM killer only when a kill was counted", () => {
     code: "delegate-oom",
     message: expect.stringContaining("its cgroup may use 1048576 bytes"),
   });
-  expect(explainOutcome(outcome(killed), context)).toMatchObject({ code: "delegate-failed", message: expect.stringContaining("signal 9") });
+  expect(explainOutcome(outcome(killed), context)).toMatchObject({
+    code: "delegate-failed",
+    message: expect.stringContaining("signal 9"),
+  });
 });
 
 test("explainOutcome tells a missing program from one that could not be run", () => {
-  expect(explainOutcome(outcome({ exitCode: undefined, failure: "missing", message: "bridge is not in /opt/cni/bin" }), context)).toMatchObject({
+  expect(
+    explainOutcome(
+      outcome({ exitCode: undefined, failure: "missing", message: "bridge is not in /opt/cni/bin" }),
+      context,
+    ),
+  ).toMatchObject({
     code: "delegate-missing",
     message: "default/lan (net1): Cannot run bridge for ADD: bridge is not in /opt/cni/bin",
   });
-  expect(explainOutcome(outcome({ exitCode: undefined, failure: "busy" }), context)).toMatchObject({ code: "delegate-failed", message: expect.stringContaining("busy") });
+  expect(explainOutcome(outcome({ exitCode: undefined, failure: "busy" }), context)).toMatchObject({
+    code: "delegate-failed",
+    message: expect.stringContaining("busy"),
+  });
 });

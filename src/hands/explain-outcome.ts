@@ -1,6 +1,6 @@
 import { LeveeError } from "../base/errors.ts";
 import { parseCniError } from "../cni/cni-error.ts";
-import type { Outcome } from "../wire/messages.ts";
+import type { Outcome } from "../wire/outcome.ts";
 
 /** Which run an outcome belongs to, for the sentence that a person reads. */
 export interface RunContext {
@@ -17,7 +17,11 @@ const sigkill = 9;
 export function explainOutcome(outcome: Outcome, context: RunContext): LeveeError | undefined {
   if (outcome.failure !== undefined) return explainFailure(outcome, context);
   if (outcome.timedOut) {
-    return new LeveeError("delegate-timeout", `${prefix(context)}: ${context.plugin} was killed with its children as it ran past its ${context.timeoutMs} ms`, stderrOf(outcome));
+    return new LeveeError(
+      "delegate-timeout",
+      `${prefix(context)}: ${context.plugin} was killed with its children as it ran past its ${context.timeoutMs} ms`,
+      stderrOf(outcome),
+    );
   }
   if (outcome.exitCode === 0) return undefined;
   if (outcome.signal !== undefined) return explainSignal(outcome, outcome.signal, context);
@@ -32,24 +36,46 @@ export function prefix(context: { readonly network: string; readonly ifname: str
 function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
   const code = outcome.failure === "missing" ? "delegate-missing" : "delegate-failed";
   const message = outcome.message === "" ? `it could not be run: ${outcome.failure ?? ""}` : outcome.message;
-  return new LeveeError(code, `${prefix(context)}: Cannot run ${context.plugin} for ${context.verb}: ${message}`, stderrOf(outcome));
+  return new LeveeError(
+    code,
+    `${prefix(context)}: Cannot run ${context.plugin} for ${context.verb}: ${message}`,
+    stderrOf(outcome),
+  );
 }
 
 function explainSignal(outcome: Outcome, signal: number, context: RunContext): LeveeError {
   if (signal === sigkill && outcome.oomCgroup + outcome.oomNode > 0) {
-    const limit = outcome.cgroupLimit === undefined ? "the node has no memory left" : `its cgroup may use ${outcome.cgroupLimit} bytes`;
-    return new LeveeError("delegate-oom", `${prefix(context)}: ${context.plugin} was killed by the kernel for want of memory: ${limit}, its own peak was ${outcome.maxRssKib} KiB`, stderrOf(outcome));
+    const limit =
+      outcome.cgroupLimit === undefined
+        ? "the node has no memory left"
+        : `its cgroup may use ${outcome.cgroupLimit} bytes`;
+    return new LeveeError(
+      "delegate-oom",
+      `${prefix(context)}: ${context.plugin} was killed by the kernel for want of memory: ${limit}, its own peak was ${outcome.maxRssKib} KiB`,
+      stderrOf(outcome),
+    );
   }
-  return new LeveeError("delegate-failed", `${prefix(context)}: ${context.plugin} was ended by signal ${signal}`, stderrOf(outcome));
+  return new LeveeError(
+    "delegate-failed",
+    `${prefix(context)}: ${context.plugin} was ended by signal ${signal}`,
+    stderrOf(outcome),
+  );
 }
 
 /** A plugin that failed by itself: its own code, message and details go through to the runtime. */
 function explainExit(outcome: Outcome, context: RunContext): LeveeError {
   const own = parseCniError(Buffer.from(outcome.stdout).toString("utf8"));
   if (own !== undefined) {
-    return new LeveeError("delegate-failed", `${prefix(context)}: ${own.msg}`, { cniCode: own.code, details: own.details });
+    return new LeveeError("delegate-failed", `${prefix(context)}: ${own.msg}`, {
+      cniCode: own.code,
+      details: own.details,
+    });
   }
-  return new LeveeError("delegate-failed", `${prefix(context)}: ${context.plugin} failed with exit code ${outcome.exitCode ?? "unknown"} and no CNI error`, stderrOf(outcome));
+  return new LeveeError(
+    "delegate-failed",
+    `${prefix(context)}: ${context.plugin} failed with exit code ${outcome.exitCode ?? "unknown"} and no CNI error`,
+    stderrOf(outcome),
+  );
 }
 
 function stderrOf(outcome: Outcome): { details?: string } {

@@ -17,27 +17,55 @@ test("a hand that does not answer long after the order's limit is cut off", asyn
     },
   };
   const gone = new AbortController();
-  const hand = new Hand({ send: () => undefined, closed: gone.signal, close: () => gone.abort() }, { software: "shim", pid: 7, pidStart: 8, pidNamespace: 9 }, { clock, isResident: true, cniPath: "" });
+  const hand = new Hand(
+    { send: () => undefined, closed: gone.signal, close: () => gone.abort() },
+    { software: "shim", pid: 7, pidStart: 8, pidNamespace: 9 },
+    { clock, isResident: true, cniPath: "" },
+  );
   const running = hand.run(order, 1);
   fire();
   expect(running).rejects.toMatchObject({ code: "hand-lost" });
 });
 
 /** A connection that keeps what is sent, and can be cut. */
-function connection(): { hand: Hand; sent: Frame[]; cut: () => void; settle: (fields: readonly OutgoingField[]) => void } {
+function connection(): {
+  hand: Hand;
+  sent: Frame[];
+  cut: () => void;
+  settle: (fields: readonly OutgoingField[]) => void;
+} {
   const gone = new AbortController();
   const sent: Frame[] = [];
-  const channel = { send: (frame: Uint8Array) => void sent.push(decodeFrame(frame.subarray(4))), closed: gone.signal, close: () => gone.abort() };
-  const hand = new Hand(channel, { software: "shim", pid: 7, pidStart: 8, pidNamespace: 9 }, { clock: systemClock, isResident: false, cniPath: "" });
-  return { hand, sent, cut: () => gone.abort(), settle: (fields) => hand.settle(decodeFrame(encodeFrame("OUTCOME", fields).subarray(4))) };
+  const channel = {
+    send: (frame: Uint8Array) => void sent.push(decodeFrame(frame.subarray(4))),
+    closed: gone.signal,
+    close: () => gone.abort(),
+  };
+  const hand = new Hand(
+    channel,
+    { software: "shim", pid: 7, pidStart: 8, pidNamespace: 9 },
+    { clock: systemClock, isResident: false, cniPath: "" },
+  );
+  return {
+    hand,
+    sent,
+    cut: () => gone.abort(),
+    settle: (fields) => hand.settle(decodeFrame(encodeFrame("OUTCOME", fields).subarray(4))),
+  };
 }
 
 test("run resolves with the outcome of its own step", async () => {
   const { hand, settle } = connection();
   const first = hand.run(order, 1);
   const second = hand.run(order, 2);
-  settle([["step", 2], ["exit_code", 2]]);
-  settle([["step", 1], ["exit_code", 1]]);
+  settle([
+    ["step", 2],
+    ["exit_code", 2],
+  ]);
+  settle([
+    ["step", 1],
+    ["exit_code", 1],
+  ]);
   expect([(await first).exitCode, (await second).exitCode]).toEqual([1, 2]);
   expect(hand.busy).toBe(0);
 });
@@ -75,17 +103,29 @@ test("reap tells empty, alive and timeout apart", async () => {
   const { hand, settle } = connection();
   const lost = { pid: 1, pidStart: 2, pidNamespace: 9 };
   const empty = hand.reap(lost, 100);
-  settle([["step", 1_000_000], ["processes", 2]]);
+  settle([
+    ["step", 1_000_000],
+    ["processes", 2],
+  ]);
   const alive = hand.reap(lost, 100);
-  settle([["step", 1_000_001], ["alive", 1]]);
+  settle([
+    ["step", 1_000_001],
+    ["alive", 1],
+  ]);
   const late = hand.reap(lost, 100);
-  settle([["step", 1_000_002], ["failure", "timeout"]]);
+  settle([
+    ["step", 1_000_002],
+    ["failure", "timeout"],
+  ]);
   expect([await empty, await alive, await late]).toEqual(["empty", "alive", "timeout"]);
 });
 
 test("stat refuses an answer for another number of paths", async () => {
   const { hand, settle } = connection();
   const asked = hand.stat(["/a", "/b"]);
-  settle([["step", 1_000_000], ["found", Buffer.from([0])]]);
+  settle([
+    ["step", 1_000_000],
+    ["found", Buffer.from([0])],
+  ]);
   expect(asked).rejects.toMatchObject({ code: "protocol-violated" });
 });

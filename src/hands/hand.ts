@@ -8,12 +8,11 @@ import {
   encodeRoutes,
   encodeRun,
   encodeStat,
-  readOutcome,
   type HandIdentity,
-  type Outcome,
   type RouteOp,
   type RunOrder,
 } from "../wire/messages.ts";
+import { readOutcome, type Outcome } from "../wire/outcome.ts";
 
 /** What a hand needs of its connection; the daemon's server provides it. */
 export interface HandChannel {
@@ -31,6 +30,11 @@ const quickMs = 5_000;
 /** Orders that are not a step of a journalled plan get numbers from here up, so the two never meet in a RESUME. */
 const unplannedStepMin = 1_000_000;
 
+/** Whether an order was a step of a journalled plan: only those may have left something that the journal must know of. */
+export function isPlanned(step: number): boolean {
+  return step < unplannedStepMin;
+}
+
 /** A connected shim that can be asked to act. The daemon itself executes nothing. */
 export class Hand {
   readonly identity: HandIdentity;
@@ -42,7 +46,11 @@ export class Hand {
   readonly #waiting = new Map<number, Waiter>();
   #nextStep = unplannedStepMin;
 
-  constructor(channel: HandChannel, identity: HandIdentity, options: { clock: Clock; isResident: boolean; cniPath: string }) {
+  constructor(
+    channel: HandChannel,
+    identity: HandIdentity,
+    options: { clock: Clock; isResident: boolean; cniPath: string },
+  ) {
     this.#channel = channel;
     this.#clock = options.clock;
     this.identity = identity;
@@ -77,7 +85,10 @@ export class Hand {
     const step = this.#unplanned();
     const outcome = await this.#ask(step, encodeStat(step, paths), quickMs);
     if (outcome.failure !== undefined || outcome.found.length !== paths.length) {
-      throw new LeveeError("protocol-violated", `Cannot look at ${paths.join(", ")}: ${outcome.message || "the hand answered for another number of paths"}`);
+      throw new LeveeError(
+        "protocol-violated",
+        `Cannot look at ${paths.join(", ")}: ${outcome.message || "the hand answered for another number of paths"}`,
+      );
     }
     return outcome.found;
   }
@@ -99,7 +110,8 @@ export class Hand {
   settle(frame: Frame): void {
     const step = required(numberField(frame, "step"), frame, "step");
     const waiter = this.#waiting.get(step);
-    if (waiter === undefined) throw new LeveeError("protocol-violated", `Cannot use an outcome nobody asked for: its step is ${step}`);
+    if (waiter === undefined)
+      throw new LeveeError("protocol-violated", `Cannot use an outcome nobody asked for: its step is ${step}`);
     this.#waiting.delete(step);
     waiter.stopTimer();
     waiter.resolve(readOutcome(frame));

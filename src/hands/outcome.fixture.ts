@@ -1,4 +1,4 @@
-import type { Outcome } from "../wire/messages.ts";
+import type { Outcome } from "../wire/outcome.ts";
 
 /** A plugin that succeeded, for tests to vary. */
 export function outcome(changes: Partial<Outcome> = {}): Outcome {

@@ -10,7 +10,11 @@ export function routeOps(chain: Chain): readonly RouteOp[] {
   if (chain.routes.dropV6) ops.push({ op: "delete-default", family: 6, ifname: chain.ifname });
   for (const gateway of chain.routes.gateways) {
     const ip = parseIp(gateway);
-    if (ip === undefined) throw new LeveeError("annotation-invalid", `Cannot set a default route on ${chain.ifname}: ${JSON.stringify(gateway)} is no IP address`);
+    if (ip === undefined)
+      throw new LeveeError(
+        "annotation-invalid",
+        `Cannot set a default route on ${chain.ifname}: ${JSON.stringify(gateway)} is no IP address`,
+      );
     ops.push({ op: "add-default", family: ip.family, ifname: chain.ifname, gateway: ip.bytes });
   }
   return ops;

@@ -5,7 +5,8 @@ import { asJsonText, jsonKind } from "../cni/json-text.ts";
 import { withPrevResult } from "../cni/plugin-stdin.ts";
 import { withCniVersion } from "../cni/result.ts";
 import { prevResultAtDel } from "../cni/cni-version.ts";
-import type { Outcome, RunOrder } from "../wire/messages.ts";
+import type { RunOrder } from "../wire/messages.ts";
+import type { Outcome } from "../wire/outcome.ts";
 import { explainOutcome, prefix } from "./explain-outcome.ts";
 import type { Hand } from "./hand.ts";
 
@@ -41,7 +42,11 @@ export interface AddLink {
 export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?: Outcome): Promise<JsonText> {
   const timeoutMs = place.remainingMs();
   const stdin = add.previous === undefined ? add.link.stdin : withPrevResult(add.link.stdin, add.previous);
-  const order = { ...orderFor("ADD", add.chain, add.link, place, stdin), timeoutMs, undo: { command: "DEL", timeoutMs: add.undoTimeoutMs } };
+  const order = {
+    ...orderFor("ADD", { ...add, place, stdin }),
+    timeoutMs,
+    undo: { command: "DEL", timeoutMs: add.undoTimeoutMs },
+  };
   const outcome = known ?? (await hand.run(order, add.step));
   throwUnlessDone("ADD", add.chain, add.link, { outcome, timeoutMs, place });
   return resultOf(add.chain, add.link, outcome);
@@ -65,7 +70,8 @@ export interface DelOptions {
 
 /** Runs CHECK for every link in order with the final result, as the specification says. */
 export async function runCheck(hand: Hand, chain: Chain, place: ChainPlace, result: JsonText): Promise<void> {
-  for (const link of chain.links) await runPlain(hand, "CHECK", { chain, link, place, stdin: withPrevResult(link.stdin, result) });
+  for (const link of chain.links)
+    await runPlain(hand, "CHECK", { chain, link, place, stdin: withPrevResult(link.stdin, result) });
 }
 
 /** Runs a verb that belongs to no attachment (STATUS, GC) for every link in order. */
@@ -82,17 +88,28 @@ interface PlainRun {
 
 async function runPlain(hand: Hand, verb: string, run: PlainRun): Promise<void> {
   const timeoutMs = run.place.remainingMs();
-  const outcome = await hand.run({ ...orderFor(verb, run.chain, run.link, run.place, run.stdin), timeoutMs });
+  const outcome = await hand.run({ ...orderFor(verb, run), timeoutMs });
   throwUnlessDone(verb, run.chain, run.link, { outcome, timeoutMs, place: run.place });
 }
 
-function throwUnlessDone(verb: string, chain: Chain, link: ChainLink, run: { outcome: Outcome; timeoutMs: number; place: ChainPlace }): void {
+function throwUnlessDone(
+  verb: string,
+  chain: Chain,
+  link: ChainLink,
+  run: { outcome: Outcome; timeoutMs: number; place: ChainPlace },
+): void {
   run.place.onRan({ verb, chain, link, outcome: run.outcome });
-  const error = explainOutcome(run.outcome, { verb, network: chain.network, ifname: chain.ifname, plugin: link.type, timeoutMs: run.timeoutMs });
+  const error = explainOutcome(run.outcome, {
+    verb,
+    network: chain.network,
+    ifname: chain.ifname,
+    plugin: link.type,
+    timeoutMs: run.timeoutMs,
+  });
   if (error !== undefined) throw error;
 }
 
-function orderFor(verb: string, chain: Chain, link: ChainLink, place: ChainPlace, stdin: JsonText): Omit<RunOrder, "timeoutMs"> {
+function orderFor(verb: string, { chain, link, place, stdin }: PlainRun): Omit<RunOrder, "timeoutMs"> {
   const isForAttachment = verb !== "STATUS" && verb !== "GC";
   const attachment: Record<string, string> = isForAttachment
     ? { CNI_CONTAINERID: place.containerId, CNI_NETNS: place.netns, CNI_IFNAME: chain.ifname, CNI_ARGS: chain.cniArgs }
@@ -104,9 +121,16 @@ function orderFor(verb: string, chain: Chain, link: ChainLink, place: ChainPlace
 function resultOf(chain: Chain, link: ChainLink, outcome: Outcome): JsonText {
   const what = `the result of ${link.type} for ${prefix(chain)}`;
   if (outcome.stdoutTruncated) {
-    throw new LeveeError("delegate-failed", `${prefix(chain)}: Cannot use ${what} as it is longer than ${outcome.stdout.length} bytes`);
+    throw new LeveeError(
+      "delegate-failed",
+      `${prefix(chain)}: Cannot use ${what} as it is longer than ${outcome.stdout.length} bytes`,
+    );
   }
   const text = asJsonText(outcome.stdout, what);
-  if (jsonKind(text) !== "object") throw new LeveeError("decode-failed", `${prefix(chain)}: Cannot use ${what} as it must be an object: current value is ${text.slice(0, 60)}`);
+  if (jsonKind(text) !== "object")
+    throw new LeveeError(
+      "decode-failed",
+      `${prefix(chain)}: Cannot use ${what} as it must be an object: current value is ${text.slice(0, 60)}`,
+    );
   return withCniVersion(text, chain.cniVersion);
 }

@@ -32,7 +32,10 @@ export class FrameReader {
     this.#join();
     const length = Buffer.from(this.#first().buffer, this.#first().byteOffset, 4).readUInt32LE(0);
     if (length === 0 || length > frameBytesMax) {
-      throw new LeveeError("protocol-violated", `Cannot read a frame as its length must be between 1 and ${frameBytesMax}: current value is ${length}`);
+      throw new LeveeError(
+        "protocol-violated",
+        `Cannot read a frame as its length must be between 1 and ${frameBytesMax}: current value is ${length}`,
+      );
     }
     return length;
   }

@@ -1,7 +1,16 @@
 import { expect, test } from "bun:test";
 import { FrameType, frameTypeByNumber } from "./frame-type.ts";
 import { FrameReader } from "./frame-reader.ts";
-import { bigintField, bytesFields, decodeFrame, encodeFrame, flagField, frameBytesMax, numberField, textField } from "./frame.ts";
+import {
+  bigintField,
+  bytesFields,
+  decodeFrame,
+  encodeFrame,
+  flagField,
+  frameBytesMax,
+  numberField,
+  textField,
+} from "./frame.ts";
 
 /** The payload of an encoded frame, without its length. */
 function payload(frame: Uint8Array): Uint8Array {
@@ -10,7 +19,18 @@ function payload(frame: Uint8Array): Uint8Array {
 
 test("encodeFrame and decodeFrame agree on every kind of field", () => {
   const frame = decodeFrame(
-    payload(encodeFrame("RUN", [["step", 7], ["plugin", "brücke"], ["env", "A=1"], ["env", "B=2"], ["stdin", Buffer.from([0, 255])], ["netns_ino", 2n ** 63n], ["timed_out", true], ["message", undefined]])),
+    payload(
+      encodeFrame("RUN", [
+        ["step", 7],
+        ["plugin", "brücke"],
+        ["env", "A=1"],
+        ["env", "B=2"],
+        ["stdin", Buffer.from([0, 255])],
+        ["netns_ino", 2n ** 63n],
+        ["timed_out", true],
+        ["message", undefined],
+      ]),
+    ),
   );
   expect(frame.type).toBe("RUN");
   expect(numberField(frame, "step")).toBe(7);
@@ -53,12 +73,17 @@ test("encodeFrame refuses a frame over the limit", () => {
 });
 
 test("FrameReader gives the same frames however the bytes are cut", () => {
-  const frames = [encodeFrame("GO", []), encodeFrame("CONFIG", [["config", "x".repeat(5_000)]]), encodeFrame("ACK", [["printed", 1]])];
+  const frames = [
+    encodeFrame("GO", []),
+    encodeFrame("CONFIG", [["config", "x".repeat(5_000)]]),
+    encodeFrame("ACK", [["printed", 1]]),
+  ];
   const stream = Buffer.concat(frames);
   for (const size of [1, 2, 3, 7, 100, 4_096, stream.length]) {
     const reader = new FrameReader();
     const types: string[] = [];
-    for (let at = 0; at < stream.length; at += size) types.push(...reader.push(stream.subarray(at, at + size)).map((frame) => frame.type));
+    for (let at = 0; at < stream.length; at += size)
+      types.push(...reader.push(stream.subarray(at, at + size)).map((frame) => frame.type));
     expect(types).toEqual(["GO", "CONFIG", "ACK"]);
     expect(reader.isPartial).toBe(false);
   }
@@ -76,11 +101,20 @@ test("FrameReader says when the stream ends inside a frame", () => {
 });
 
 test("ten thousand random mutations of a frame give a frame or an error of the catalogue, never anything else", () => {
-  const original = payload(encodeFrame("CALL", [["version_min", 1], ["version_max", 1], ["verb", "ADD"], ["container_id", "abc"], ["config_length", 12]]));
+  const original = payload(
+    encodeFrame("CALL", [
+      ["version_min", 1],
+      ["version_max", 1],
+      ["verb", "ADD"],
+      ["container_id", "abc"],
+      ["config_length", 12],
+    ]),
+  );
   let read = 0;
   for (let turn = 0; turn < 10_000; turn += 1) {
     const mutated = Buffer.from(original);
-    for (let change = 0; change <= turn % 4; change += 1) mutated[Math.floor(Math.random() * mutated.length)] = Math.floor(Math.random() * 256);
+    for (let change = 0; change <= turn % 4; change += 1)
+      mutated[Math.floor(Math.random() * mutated.length)] = Math.floor(Math.random() * 256);
     try {
       const frame = decodeFrame(mutated.subarray(0, 1 + Math.floor(Math.random() * mutated.length)));
       expect(frameTypeByNumber.get(FrameType[frame.type])).toBe(frame.type);

@@ -37,7 +37,10 @@ export function encodeFrame(type: FrameTypeName, fields: readonly OutgoingField[
     size += fieldHeaderBytes + bytes.length;
   }
   if (size > frameBytesMax) {
-    throw new LeveeError("protocol-violated", `Cannot send a ${type} frame as it is larger than ${frameBytesMax} bytes: its size is ${size}`);
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot send a ${type} frame as it is larger than ${frameBytesMax} bytes: its size is ${size}`,
+    );
   }
   const frame = Buffer.allocUnsafe(lengthBytes + size);
   frame.writeUInt32LE(size, 0);
@@ -57,7 +60,8 @@ export function decodeFrame(payload: Uint8Array): Frame {
   const view = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   const number = view.length > 0 ? view.readUInt8(0) : 0;
   const type = frameTypeByNumber.get(number);
-  if (type === undefined) throw new LeveeError("protocol-violated", `Cannot read a frame of unknown type: its number is ${number}`);
+  if (type === undefined)
+    throw new LeveeError("protocol-violated", `Cannot read a frame of unknown type: its number is ${number}`);
   const fields: Field[] = [];
   let at = 1;
   while (at < view.length) {
@@ -82,7 +86,9 @@ export function textField(frame: Frame, tag: TagName): string | undefined {
   try {
     return utf8.decode(value);
   } catch (cause) {
-    throw new LeveeError("protocol-violated", `Cannot read field ${tag} of a ${frame.type} frame: it is not UTF-8`, { cause });
+    throw new LeveeError("protocol-violated", `Cannot read field ${tag} of a ${frame.type} frame: it is not UTF-8`, {
+      cause,
+    });
   }
 }
 
@@ -90,7 +96,10 @@ export function numberField(frame: Frame, tag: TagName): number | undefined {
   const value = bigintField(frame, tag);
   if (value === undefined) return undefined;
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw new LeveeError("protocol-violated", `Cannot read field ${tag} of a ${frame.type} frame: ${value} is too large`);
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot read field ${tag} of a ${frame.type} frame: ${value} is too large`,
+    );
   }
   return Number(value);
 }
@@ -100,7 +109,10 @@ export function bigintField(frame: Frame, tag: TagName): bigint | undefined {
   const value = bytesField(frame, tag);
   if (value === undefined) return undefined;
   if (value.length !== 8) {
-    throw new LeveeError("protocol-violated", `Cannot read field ${tag} of a ${frame.type} frame: a number has 8 bytes, this one ${value.length}`);
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot read field ${tag} of a ${frame.type} frame: a number has 8 bytes, this one ${value.length}`,
+    );
   }
   return Buffer.from(value.buffer, value.byteOffset, 8).readBigUInt64LE(0);
 }
@@ -115,7 +127,8 @@ export function bytesFields(frame: Frame, tag: TagName): readonly Uint8Array[] {
 
 /** The field that the protocol says must be there. */
 export function required<T>(value: T | undefined, frame: Frame, tag: TagName): T {
-  if (value === undefined) throw new LeveeError("protocol-violated", `Cannot use a ${frame.type} frame without its field ${tag}`);
+  if (value === undefined)
+    throw new LeveeError("protocol-violated", `Cannot use a ${frame.type} frame without its field ${tag}`);
   return value;
 }
 

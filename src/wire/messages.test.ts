@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { IfName, NetnsPath, PluginType } from "../base/brand.ts";
 import { bytesFields, decodeFrame, encodeFrame, numberField, textField, type Frame } from "./frame.ts";
-import { encodeReap, encodeRoutes, encodeRun, negotiateVersion, readCall, readOutcome, readResume } from "./messages.ts";
+import { encodeReap, encodeRoutes, encodeRun, negotiateVersion, readCall, readResume } from "./messages.ts";
+import { readOutcome } from "./outcome.ts";
 
 function decoded(frame: Uint8Array): Frame {
   return decodeFrame(frame.subarray(4));
@@ -40,26 +41,62 @@ test("readCall reads the header of a call, with empty text for what is absent", 
 });
 
 test("readCall refuses a call without a verb, naming the field", () => {
-  expect(() => readCall(decoded(encodeFrame("CALL", callFields.filter(([tag]) => tag !== "verb"))))).toThrow("without its field verb");
+  expect(() =>
+    readCall(
+      decoded(
+        encodeFrame(
+          "CALL",
+          callFields.filter(([tag]) => tag !== "verb"),
+        ),
+      ),
+    ),
+  ).toThrow("without its field verb");
 });
 
 test("readResume has the last outcome only when a step was finished", () => {
   const token = Buffer.alloc(16, 0xab);
   const none = readResume(decoded(encodeFrame("RESUME", [...callFields, ["token", token], ["printed", 0]])));
   expect([none.token, none.last, none.printed]).toEqual(["ab".repeat(16), undefined, false]);
-  const some = readResume(decoded(encodeFrame("RESUME", [...callFields, ["token", token], ["printed", 1], ["step", 3], ["exit_code", 0], ["stdout", "{}"]])));
+  const some = readResume(
+    decoded(
+      encodeFrame("RESUME", [
+        ...callFields,
+        ["token", token],
+        ["printed", 1],
+        ["step", 3],
+        ["exit_code", 0],
+        ["stdout", "{}"],
+      ]),
+    ),
+  );
   expect(some.last?.step).toBe(3);
   expect(Buffer.from(some.last?.outcome.stdout ?? []).toString()).toBe("{}");
 });
 
 test("negotiateVersion takes a range that holds ours and names both otherwise", () => {
-  const range = (min: number, max: number): Frame => decoded(encodeFrame("CALL", [["version_min", min], ["version_max", max], ["software", "levee-shim 9"]]));
+  const range = (min: number, max: number): Frame =>
+    decoded(
+      encodeFrame("CALL", [
+        ["version_min", min],
+        ["version_max", max],
+        ["software", "levee-shim 9"],
+      ]),
+    );
   expect(negotiateVersion(range(1, 7))).toBe(1);
   expect(() => negotiateVersion(range(2, 3))).toThrow("levee-shim 9: it speaks protocol 2 to 3, this daemon 1");
 });
 
 test("readOutcome refuses a failure it does not know", () => {
-  expect(() => readOutcome(decoded(encodeFrame("OUTCOME", [["step", 1], ["failure", "whim"]])))).toThrow('current value is "whim"');
+  expect(() =>
+    readOutcome(
+      decoded(
+        encodeFrame("OUTCOME", [
+          ["step", 1],
+          ["failure", "whim"],
+        ]),
+      ),
+    ),
+  ).toThrow('current value is "whim"');
 });
 
 test("readOutcome replaces broken UTF-8 in stderr instead of refusing it", () => {
@@ -71,13 +108,28 @@ test("readOutcome reads found namespaces in order", () => {
   found.writeUInt8(1, 0);
   found.writeBigUInt64LE(4n, 1);
   found.writeBigUInt64LE(99n, 9);
-  const outcome = readOutcome(decoded(encodeFrame("OUTCOME", [["found", Buffer.from([0])], ["found", found]])));
+  const outcome = readOutcome(
+    decoded(
+      encodeFrame("OUTCOME", [
+        ["found", Buffer.from([0])],
+        ["found", found],
+      ]),
+    ),
+  );
   expect(outcome.found).toEqual([undefined, { device: 4n, inode: 99n }]);
   expect(() => readOutcome(decoded(encodeFrame("OUTCOME", [["found", Buffer.alloc(3)]])))).toThrow("17 bytes or 1");
 });
 
 test("encodeRun carries the compensation and rounds times up to at least one millisecond", () => {
-  const frame = decoded(encodeRun(5, { plugin: "bridge" as PluginType, env: { CNI_COMMAND: "ADD" }, stdin: "{}", timeoutMs: 0.2, undo: { command: "DEL", timeoutMs: 8_000 } }));
+  const frame = decoded(
+    encodeRun(5, {
+      plugin: "bridge" as PluginType,
+      env: { CNI_COMMAND: "ADD" },
+      stdin: "{}",
+      timeoutMs: 0.2,
+      undo: { command: "DEL", timeoutMs: 8_000 },
+    }),
+  );
   expect(numberField(frame, "timeout_ms")).toBe(1);
   expect(textField(frame, "undo_command")).toBe("DEL");
   expect(numberField(frame, "undo_timeout_ms")).toBe(8_000);
@@ -92,10 +144,15 @@ test("encodeRoutes packs operation, family, name and gateway", () => {
       { op: "add-default", family: 4, ifname, gateway: Uint8Array.from([10, 0, 0, 1]) },
     ]),
   );
-  expect(bytesFields(frame, "route_op").map((op) => Buffer.from(op).toString("hex"))).toEqual(["0106046e657431", "0204046e6574310a000001"]);
+  expect(bytesFields(frame, "route_op").map((op) => Buffer.from(op).toString("hex"))).toEqual([
+    "0106046e657431",
+    "0204046e6574310a000001",
+  ]);
 });
 
 test("encodeReap names the process by number and start time", () => {
   const frame = decoded(encodeReap(1, { pid: 77, pidStart: 88, pidNamespace: 99 }, 5_000));
-  expect([numberField(frame, "pid"), numberField(frame, "pid_start"), numberField(frame, "timeout_ms")]).toEqual([77, 88, 5_000]);
+  expect([numberField(frame, "pid"), numberField(frame, "pid_start"), numberField(frame, "timeout_ms")]).toEqual([
+    77, 88, 5_000,
+  ]);
 });

@@ -2,9 +2,18 @@ import { LeveeError } from "../base/errors.ts";
 import type { IfName, NetnsPath, PluginType } from "../base/brand.ts";
 import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
 import {
-  bigintField, bytesField, bytesFields, encodeFrame, flagField, numberField, protocolVersion, required, textField,
-  type Frame, type OutgoingField,
+  bigintField,
+  bytesField,
+  encodeFrame,
+  flagField,
+  numberField,
+  protocolVersion,
+  required,
+  textField,
+  type Frame,
+  type OutgoingField,
 } from "./frame.ts";
+import { readOutcome, type Outcome } from "./outcome.ts";
 
 /** What a hand tells about itself. */
 export interface HandIdentity extends ProcessIdentity {
@@ -44,31 +53,6 @@ export interface RunOrder {
 export type RouteOp =
   | { readonly op: "delete-default"; readonly family: 4 | 6; readonly ifname: IfName }
   | { readonly op: "add-default"; readonly family: 4 | 6; readonly ifname: IfName; readonly gateway: Uint8Array };
-
-export type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout";
-
-/** How an order ended, in one shape: facts as fields, sentences are made from them elsewhere. */
-export interface Outcome {
-  readonly exitCode: number | undefined;
-  readonly signal: number | undefined;
-  readonly timedOut: boolean;
-  readonly stdout: Uint8Array;
-  readonly stdoutTruncated: boolean;
-  readonly stderr: string;
-  readonly wallUs: number;
-  readonly cpuUs: number;
-  readonly maxRssKib: number;
-  readonly failure: OrderFailure | undefined;
-  readonly errno: number | undefined;
-  readonly message: string;
-  readonly oomCgroup: number;
-  readonly oomNode: number;
-  readonly cgroupLimit: number | undefined;
-  readonly cgroupUsage: number | undefined;
-  readonly found: readonly (NetnsIdentity | undefined)[];
-  readonly processes: number;
-  readonly alive: boolean;
-}
 
 /** The newest version both sides speak, or an error that names both ranges. */
 export function negotiateVersion(frame: Frame): number {
@@ -119,39 +103,13 @@ export function readResume(frame: Frame): ResumeHeader {
   };
 }
 
-const orderFailures: ReadonlySet<string> = new Set<OrderFailure>(["missing", "busy", "exec", "refused", "killed", "routes", "timeout"]);
-
-export function readOutcome(frame: Frame): Outcome {
-  const failure = textField(frame, "failure");
-  if (failure !== undefined && !orderFailures.has(failure)) {
-    throw new LeveeError("protocol-violated", `Cannot use an ${frame.type} frame with an unknown failure: current value is ${JSON.stringify(failure)}`);
-  }
-  return {
-    exitCode: numberField(frame, "exit_code"),
-    signal: numberField(frame, "signal"),
-    timedOut: flagField(frame, "timed_out"),
-    stdout: bytesField(frame, "stdout") ?? new Uint8Array(0),
-    stdoutTruncated: flagField(frame, "stdout_truncated"),
-    // Plugins write what they like to stderr; it is shown to people, so broken UTF-8 is replaced, not refused.
-    stderr: Buffer.from(bytesField(frame, "stderr") ?? new Uint8Array(0)).toString("utf8"),
-    wallUs: numberField(frame, "wall_us") ?? 0,
-    cpuUs: numberField(frame, "cpu_us") ?? 0,
-    maxRssKib: numberField(frame, "max_rss_kib") ?? 0,
-    failure: failure as OrderFailure | undefined,
-    errno: numberField(frame, "errno"),
-    message: textField(frame, "message") ?? "",
-    oomCgroup: numberField(frame, "oom_cgroup") ?? 0,
-    oomNode: numberField(frame, "oom_node") ?? 0,
-    cgroupLimit: numberField(frame, "cgroup_limit"),
-    cgroupUsage: numberField(frame, "cgroup_usage"),
-    found: bytesFields(frame, "found").map(readFound),
-    processes: numberField(frame, "processes") ?? 0,
-    alive: flagField(frame, "alive"),
-  };
-}
-
 export function encodeWelcome(token: Uint8Array, heartbeatMs: number, software: string): Uint8Array {
-  return encodeFrame("WELCOME", [["version", protocolVersion], ["software", software], ["token", token], ["heartbeat_ms", heartbeatMs]]);
+  return encodeFrame("WELCOME", [
+    ["version", protocolVersion],
+    ["software", software],
+    ["token", token],
+    ["heartbeat_ms", heartbeatMs],
+  ]);
 }
 
 export function encodeRun(step: number, order: RunOrder): Uint8Array {
@@ -168,7 +126,11 @@ export function encodeRun(step: number, order: RunOrder): Uint8Array {
 }
 
 export function encodeRoutes(step: number, netns: NetnsPath, ops: readonly RouteOp[]): Uint8Array {
-  return encodeFrame("ROUTES", [["step", step], ["netns", netns], ...ops.map((op): OutgoingField => ["route_op", encodeRouteOp(op)])]);
+  return encodeFrame("ROUTES", [
+    ["step", step],
+    ["netns", netns],
+    ...ops.map((op): OutgoingField => ["route_op", encodeRouteOp(op)]),
+  ]);
 }
 
 export function encodeStat(step: number, paths: readonly string[]): Uint8Array {
@@ -176,26 +138,30 @@ export function encodeStat(step: number, paths: readonly string[]): Uint8Array {
 }
 
 export function encodeReap(step: number, lost: ProcessIdentity, timeoutMs: number): Uint8Array {
-  return encodeFrame("REAP", [["step", step], ["pid", lost.pid], ["pid_start", lost.pidStart], ["timeout_ms", Math.max(1, Math.round(timeoutMs))]]);
+  return encodeFrame("REAP", [
+    ["step", step],
+    ["pid", lost.pid],
+    ["pid_start", lost.pidStart],
+    ["timeout_ms", Math.max(1, Math.round(timeoutMs))],
+  ]);
 }
 
 export function encodeFinish(exitCode: number, output: string): Uint8Array {
-  return encodeFrame("FINISH", [["exit_code", exitCode], ["output", output]]);
+  return encodeFrame("FINISH", [
+    ["exit_code", exitCode],
+    ["output", output],
+  ]);
 }
 
 export function encodeRefuse(error: LeveeError): Uint8Array {
-  return encodeFrame("REFUSE", [["code", error.code], ["message", error.message]]);
+  return encodeFrame("REFUSE", [
+    ["code", error.code],
+    ["message", error.message],
+  ]);
 }
 
 function encodeRouteOp(op: RouteOp): Uint8Array {
   const name = Buffer.from(op.ifname, "utf8");
   const head = Buffer.from([op.op === "delete-default" ? 1 : 2, op.family, name.length]);
   return Buffer.concat(op.op === "delete-default" ? [head, name] : [head, name, op.gateway]);
-}
-
-function readFound(value: Uint8Array): NetnsIdentity | undefined {
-  const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (view.length === 1 && view.readUInt8(0) === 0) return undefined;
-  if (view.length !== 17) throw new LeveeError("protocol-violated", `Cannot read a found field: it has 17 bytes or 1, this one ${view.length}`);
-  return { device: view.readBigUInt64LE(1), inode: view.readBigUInt64LE(9) };
 }

@@ -97,4 +97,6 @@ export interface NodeAnswer {
   readonly notices: readonly string[];
 }
 
-export type Answer<T> = { readonly answer: T } | { readonly error: { readonly code: string; readonly message: string } };
+export type Answer<T> =
+  | { readonly answer: T }
+  | { readonly error: { readonly code: string; readonly message: string } };

@@ -22,7 +22,12 @@ export function ask<T>(socketDir: string, question: Question): Promise<T> {
     });
     socket.on("connect", () => {
       socket.write(
-        encodeFrame("ASK", [["version_min", protocolVersion], ["version_max", protocolVersion], ["software", "lab"], ["question", JSON.stringify(question)]]),
+        encodeFrame("ASK", [
+          ["version_min", protocolVersion],
+          ["version_max", protocolVersion],
+          ["software", "lab"],
+          ["question", JSON.stringify(question)],
+        ]),
       );
     });
   });

@@ -59,7 +59,15 @@ export class Lab {
       if (!existsSync(program)) throw new Error(`Cannot test as ${program} is not built; run: npm run build`);
     }
     const lab = new Lab(await mkdtemp(join(tmpdir(), "levee-lab-")));
-    for (const name of ["bin", "control/calls", "control/answers", "control/scripts", "directory/pods", "directory/networks", "confdir"]) {
+    for (const name of [
+      "bin",
+      "control/calls",
+      "control/answers",
+      "control/scripts",
+      "directory/pods",
+      "directory/networks",
+      "confdir",
+    ]) {
       await mkdir(lab.path(name), { recursive: true });
     }
     await copyFile(join(root, "test/lab/programmable-plugin"), lab.path("bin/programmable"));
@@ -125,7 +133,12 @@ export class Lab {
 
   async network(name: string, config: unknown, namespace = "default"): Promise<void> {
     const text = typeof config === "string" ? config : JSON.stringify(config);
-    const object = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata: { name, namespace }, spec: { config: text } };
+    const object = {
+      apiVersion: "k8s.cni.cncf.io/v1",
+      kind: "NetworkAttachmentDefinition",
+      metadata: { name, namespace },
+      spec: { config: text },
+    };
     await writeFile(this.path("directory/networks", `${namespace}.${name}.json`), JSON.stringify(object));
   }
 
@@ -153,7 +166,8 @@ export class Lab {
 
   async untilReady(): Promise<NodeAnswer> {
     return this.until("the daemon answers", async () => {
-      if (this.#daemon?.exitCode !== null && this.#daemon?.exitCode !== undefined) throw new Error(`The daemon ended with ${this.#daemon.exitCode}:\n${this.#daemonLog}`);
+      if (this.#daemon?.exitCode !== null && this.#daemon?.exitCode !== undefined)
+        throw new Error(`The daemon ended with ${this.#daemon.exitCode}:\n${this.#daemonLog}`);
       return ask<NodeAnswer>(this.socketDir, { ask: "node" }).catch(() => undefined);
     });
   }
@@ -163,7 +177,10 @@ export class Lab {
   }
 
   async startHand(): Promise<ChildProcess> {
-    const hand = spawn(shimProgram, ["--resident", "--socket-dir", this.socketDir], { env: { PATH: process.env["PATH"] ?? "" }, stdio: ["ignore", "ignore", "pipe"] });
+    const hand = spawn(shimProgram, ["--resident", "--socket-dir", this.socketDir], {
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     hand.stderr?.resume();
     this.#hand = hand;
     await this.until("the resident hand is connected", async () => {
@@ -183,7 +200,14 @@ export class Lab {
 
   /** The conf with which a runtime starts the shim. */
   shimConf(more: Readonly<Record<string, unknown>> = {}): string {
-    return JSON.stringify({ cniVersion: "1.1.0", name: "levee", type: "levee-shim", daemonSocketDir: this.socketDir, stateDir: this.stateDir, ...more });
+    return JSON.stringify({
+      cniVersion: "1.1.0",
+      name: "levee",
+      type: "levee-shim",
+      daemonSocketDir: this.socketDir,
+      stateDir: this.stateDir,
+      ...more,
+    });
   }
 
   /** Starts a CNI call through the real shim, as a runtime would. */
@@ -247,7 +271,10 @@ export class Lab {
     for (;;) {
       const found = await look();
       if (found !== undefined) return found;
-      if (performance.now() > endsMs) throw new Error(`Waited ${timeoutMs} ms in vain until ${what}\n${this.#daemonLog.split("\n").slice(-20).join("\n")}`);
+      if (performance.now() > endsMs)
+        throw new Error(
+          `Waited ${timeoutMs} ms in vain until ${what}\n${this.#daemonLog.split("\n").slice(-20).join("\n")}`,
+        );
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -265,7 +292,8 @@ export class Lab {
   }
 
   async #readCall(name: string): Promise<PluginCall> {
-    const [, plugin = "", command = "", containerId = "", ifname = ""] = /^\d+-([^-]+)-([A-Z]+)-(.+)-([^-]+)$/.exec(name) ?? [];
+    const [, plugin = "", command = "", containerId = "", ifname = ""] =
+      /^\d+-([^-]+)-([A-Z]+)-(.+)-([^-]+)$/.exec(name) ?? [];
     const folder = this.path("control/calls", name);
     const env = (await readFile(join(folder, "env"), "utf8")).split("\n").filter((line) => line.includes("="));
     return {
@@ -298,7 +326,8 @@ function collect(child: ChildProcess): Promise<CniOutcome> {
 }
 
 function kill(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<number | null> {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child?.exitCode ?? null);
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null)
+    return Promise.resolve(child?.exitCode ?? null);
   return new Promise((resolve) => {
     child.on("exit", (code) => resolve(code));
     child.kill(signal);

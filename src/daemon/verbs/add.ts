@@ -18,7 +18,11 @@ import type { Answer } from "./answer.ts";
 /** Attaches every network the pod asks for, in order, or none of them. */
 export async function add(call: Call, request: AddRequest, ports: Ports): Promise<Answer> {
   await ports.recovery.settleBefore(call, request.args);
-  using _turn = await ports.turns.take(request.containerId, { verb: "ADD", cancel: (reason) => call.cancel(reason) }, call.signal);
+  using _turn = await ports.turns.take(
+    request.containerId,
+    { verb: "ADD", cancel: (reason) => call.cancel(reason) },
+    call.signal,
+  );
   refuseMissingNetns(call, request);
   await clearEarlier(call, request, ports);
   const pod = await findPod(request.args, ports, call.signal);
@@ -34,8 +38,10 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   const record = await plan(call, request, wanted, { conf, ports });
   // Durable before the first side effect: a crash after this line is finished or undone from the journal.
   await ports.journal.begin(record);
-  ports.timeline.note(subject, "planned", { detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", ") });
-  return attach(call, record, ports);
+  ports.timeline.note(subject, "planned", {
+    detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", "),
+  });
+  return await attach(call, record, ports);
 }
 
 function refuseMissingNetns(call: Call, request: AddRequest): void {
@@ -47,7 +53,10 @@ function refuseMissingNetns(call: Call, request: AddRequest): void {
 async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
   const [own] = await call.hand.stat(["/proc/self/ns/net"]);
   if (sameNetns(own, call.header.netnsIdentity)) {
-    throw new LeveeError("env-invalid", `Cannot attach as CNI_NETNS is the network namespace of the host: current value is ${request.netns}`);
+    throw new LeveeError(
+      "env-invalid",
+      `Cannot attach as CNI_NETNS is the network namespace of the host: current value is ${request.netns}`,
+    );
   }
 }
 
@@ -58,13 +67,21 @@ async function clearEarlier(call: Call, request: AddRequest, ports: Ports): Prom
   const now = { path: request.netns, identity: call.header.netnsIdentity };
   const isSettled = earlier.phase === "acknowledged" && earlier.delAttempts === 0;
   if (isSettled && netnsToPass(earlier, now, ports.bootId) !== "") {
-    throw new LeveeError("interface-taken", `Cannot attach ${request.containerId} as ${request.ifname} is attached already in ${request.netns}; delete it first`);
+    throw new LeveeError(
+      "interface-taken",
+      `Cannot attach ${request.containerId} as ${request.ifname} is attached already in ${request.netns}; delete it first`,
+    );
   }
   if (!isSettled) await ports.recovery.proveGone(call.hand, earlier);
   await undoRecord(call.hand, earlier, now, ports);
 }
 
-async function plan(call: Call, request: AddRequest, wanted: PodRequest, options: { conf: NetConf; ports: Ports }): Promise<AttachmentRecord> {
+async function plan(
+  call: Call,
+  request: AddRequest,
+  wanted: PodRequest,
+  options: { conf: NetConf; ports: Ports },
+): Promise<AttachmentRecord> {
   const { conf, ports } = options;
   const networks = await resolveNetworks(wanted, conf, ports.view);
   const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
@@ -97,8 +114,12 @@ function refuseTaken(call: Call, request: AddRequest, chains: readonly Chain[], 
   const now = { path: request.netns, identity: call.header.netnsIdentity };
   for (const other of ports.journal.all()) {
     const taken = other.chains.find((chain) => ifnames.has(chain.ifname));
-    if (taken === undefined || other.netns.identity === undefined || netnsToPass(other, now, ports.bootId) === "") continue;
-    throw new LeveeError("interface-taken", `Cannot attach ${request.containerId}: ${taken.ifname} in ${request.netns} belongs to container ${other.containerId}; delete that first`);
+    if (taken === undefined || other.netns.identity === undefined || netnsToPass(other, now, ports.bootId) === "")
+      continue;
+    throw new LeveeError(
+      "interface-taken",
+      `Cannot attach ${request.containerId}: ${taken.ifname} in ${request.netns} belongs to container ${other.containerId}; delete that first`,
+    );
   }
 }
 

@@ -1,4 +1,3 @@
-import type { NetnsPath } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { supportsVerb } from "../../cni/cni-version.ts";
 import type { CheckRequest } from "../../cni/verb.ts";
@@ -11,10 +10,17 @@ import { silence, type Answer } from "./answer.ts";
 
 /** Asks every plugin of every attachment whether its work still stands, with the result it gave at ADD. */
 export async function check(call: Call, request: CheckRequest, ports: Ports): Promise<Answer> {
-  using _turn = await ports.turns.take(request.containerId, { verb: "CHECK", cancel: (reason) => call.cancel(reason) }, call.signal);
+  using _turn = await ports.turns.take(
+    request.containerId,
+    { verb: "CHECK", cancel: (reason) => call.cancel(reason) },
+    call.signal,
+  );
   const record = ports.journal.find({ containerId: request.containerId, ifname: request.ifname });
   if (record === undefined || record.results.length === 0) {
-    throw new LeveeError("container-unknown", `Cannot check ${request.containerId} as ${request.ifname} was never attached, or is deleted`);
+    throw new LeveeError(
+      "container-unknown",
+      `Cannot check ${request.containerId} as ${request.ifname} was never attached, or is deleted`,
+    );
   }
   using _permit = await ports.attachPermits.take(call.signal);
   const place = checkPlace(call, request, record.cniPath, ports);
@@ -32,7 +38,7 @@ function checkPlace(call: Call, request: CheckRequest, cniPath: string, ports: P
   const endsMs = ports.clock.monotonicMs() + Math.min(ports.config.addDelegatesMs, call.remainingMs());
   return {
     containerId: request.containerId,
-    netns: request.netns as NetnsPath,
+    netns: request.netns,
     cniPath,
     remainingMs: () => Math.max(1, endsMs - ports.clock.monotonicMs()),
     onRan: (ran) => noteRun(ports, subject, ran),

@@ -16,7 +16,11 @@ export async function del(call: Call, request: DelRequest, ports: Ports): Promis
 
 async function detach(call: Call, request: DelRequest, ports: Ports): Promise<void> {
   const waitMs = ports.config.delQueueMs;
-  const late = (): LeveeError => new LeveeError("try-later", `Cannot delete ${request.containerId} now as its turn did not come within ${waitMs} ms`);
+  const late = (): LeveeError =>
+    new LeveeError(
+      "try-later",
+      `Cannot delete ${request.containerId} now as its turn did not come within ${waitMs} ms`,
+    );
   using limit = deadline(ports.clock, waitMs, late, call.signal);
   using _turn = await ports.turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
   using _permit = await ports.detachPermits.take(limit.signal);
@@ -24,7 +28,8 @@ async function detach(call: Call, request: DelRequest, ports: Ports): Promise<vo
   const key = { containerId: request.containerId, ifname: request.ifname };
   const now = { path: request.netns ?? "", identity: call.header.netnsIdentity };
   const record = ports.journal.find(key);
-  if (record === undefined) return deleteUnknown(call.hand, { ...request, now, config: () => call.config() }, ports);
+  if (record === undefined)
+    return await deleteUnknown(call.hand, { ...request, now, config: () => call.config() }, ports);
   try {
     await ports.recovery.proveGone(call.hand, record);
     await deleteRecord(call.hand, record, now, ports);

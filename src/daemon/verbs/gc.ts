@@ -30,14 +30,23 @@ export async function gc(call: Call, ports: Ports): Promise<Answer> {
   const conf = effectiveNetConf(await call.config(), ports.config);
   const valid = conf.validAttachments;
   // An absent list is not an empty one: taking it for one would remove every attachment of the node.
-  if (valid === undefined) throw new LeveeError("config-invalid", "Cannot collect garbage as the configuration has no cni.dev/valid-attachments");
-  const late = (): LeveeError => new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneMsMax} ms`);
+  if (valid === undefined)
+    throw new LeveeError(
+      "config-invalid",
+      "Cannot collect garbage as the configuration has no cni.dev/valid-attachments",
+    );
+  const late = (): LeveeError =>
+    new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneMsMax} ms`);
   using limit = deadline(ports.clock, aloneMsMax, late, call.signal);
   using _alone = await ports.turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
   await detachDead(call, valid, ports);
   const errors = await tellNetworks(call, conf, valid, ports);
   if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
-  if (errors.length > 1) throw new LeveeError("delegate-failed", `Garbage collection failed for ${errors.length} networks: ${errors.map((error) => error.message).join("; ")}`);
+  if (errors.length > 1)
+    throw new LeveeError(
+      "delegate-failed",
+      `Garbage collection failed for ${errors.length} networks: ${errors.map((error) => error.message).join("; ")}`,
+    );
   return silence;
 }
 
@@ -52,31 +61,59 @@ async function detachDead(call: Call, attachments: readonly ValidAttachment[], p
   const dead = unknown.filter((record) => !alive.has(record) && !record.chains.some((chain) => chain.disableGC));
   const limit = Math.max(detachesMax, Math.floor(ports.journal.all().length * detachesShare));
   if (unknown.length > dead.length || dead.length > limit) {
-    ports.logger.warn("The runtime does not know some attachments; those still alive, and those over the limit, are left alone", { unknown: unknown.length, dead: dead.length, limit });
+    ports.logger.warn(
+      "The runtime does not know some attachments; those still alive, and those over the limit, are left alone",
+      { unknown: unknown.length, dead: dead.length, limit },
+    );
   }
-  for (const record of dead.slice(0, limit)) await undoRecord(call.hand, record, { path: "", identity: undefined }, ports);
+  for (const record of dead.slice(0, limit))
+    await undoRecord(call.hand, record, { path: "", identity: undefined }, ports);
 }
 
 /** A hand that sees none of the namespaces known to be alive looks into the wrong mount namespace: to it all are dead. */
 async function proveSight(call: Call, known: readonly AttachmentRecord[], ports: Ports): Promise<void> {
   if (known.length === 0 || (await livingNetns(call, known, ports)).size > 0) return;
-  throw new LeveeError("try-later", `Cannot tell living network namespaces from dead ones: of ${known.length} that the runtime calls valid, none can be seen`);
+  throw new LeveeError(
+    "try-later",
+    `Cannot tell living network namespaces from dead ones: of ${known.length} that the runtime calls valid, none can be seen`,
+  );
 }
 
-async function livingNetns(call: Call, records: readonly AttachmentRecord[], ports: Ports): Promise<ReadonlySet<AttachmentRecord>> {
+async function livingNetns(
+  call: Call,
+  records: readonly AttachmentRecord[],
+  ports: Ports,
+): Promise<ReadonlySet<AttachmentRecord>> {
   const withPath = records.filter((record) => record.netns.path !== "");
   const identities = withPath.length === 0 ? [] : await call.hand.stat(withPath.map((record) => record.netns.path));
-  return new Set(withPath.filter((record, index) => netnsToPass(record, { path: record.netns.path, identity: identities[index] }, ports.bootId) !== ""));
+  return new Set(
+    withPath.filter(
+      (record, index) =>
+        netnsToPass(record, { path: record.netns.path, identity: identities[index] }, ports.bootId) !== "",
+    ),
+  );
 }
 
 /** Every network of the journal and the primary one, each with the attachments that are valid on it. */
-async function tellNetworks(call: Call, conf: NetConf, valid: readonly ValidAttachment[], ports: Ports): Promise<readonly LeveeError[]> {
+async function tellNetworks(
+  call: Call,
+  conf: NetConf,
+  valid: readonly ValidAttachment[],
+  ports: Ports,
+): Promise<readonly LeveeError[]> {
   const place = networkPlace(call, ports, ports.config.addDelegatesMs);
   const errors: LeveeError[] = [];
   for (const chain of await networksToTell(conf, ports)) {
     if (chain.disableGC || !supportsVerb(chain.cniVersion, "GC")) continue;
     const attachments = attachmentsOn(chain, valid, ports);
-    const links = chain.links.map((link) => ({ ...link, stdin: withMember(withMember(link.stdin, "cni.dev/valid-attachments", attachments), "cni.dev/attachments", attachments) }));
+    const links = chain.links.map((link) => ({
+      ...link,
+      stdin: withMember(
+        withMember(link.stdin, "cni.dev/valid-attachments", attachments),
+        "cni.dev/attachments",
+        attachments,
+      ),
+    }));
     try {
       await runForNetwork(call.hand, "GC", { ...chain, links }, place);
     } catch (thrown) {
@@ -100,9 +137,13 @@ async function networksToTell(conf: NetConf, ports: Ports): Promise<readonly Cha
 
 /** The runtime's list speaks of the primary network's interfaces; for all others the journal knows. */
 function attachmentsOn(chain: Chain, valid: readonly ValidAttachment[], ports: Ports): JsonText {
-  const known = ports.journal.all().flatMap((record) =>
-    record.chains.filter((other) => other.confName === chain.confName).map((other) => ({ containerID: String(record.containerId), ifname: String(other.ifname) })),
-  );
+  const known = ports.journal
+    .all()
+    .flatMap((record) =>
+      record.chains
+        .filter((other) => other.confName === chain.confName)
+        .map((other) => ({ containerID: String(record.containerId), ifname: String(other.ifname) })),
+    );
   const all = chain.isDefault ? [...known, ...valid] : known;
   const unique = new Map(all.map(({ containerID, ifname }) => [`${containerID}/${ifname}`, { containerID, ifname }]));
   return jsonValue([...unique.values()]);

@@ -23,7 +23,12 @@ export async function status(call: Call, ports: Ports): Promise<Answer> {
   const conf = effectiveNetConf(await call.config(), ports.config);
   const source = await primaryNetwork(conf, ports.view).catch(asNotReady);
   if (supportsVerb(source.conf.cniVersion, "STATUS")) {
-    await runForNetwork(call.hand, "STATUS", networkChain(source.network, source.conf), networkPlace(call, ports, statusMsMax)).catch(asNotReady);
+    await runForNetwork(
+      call.hand,
+      "STATUS",
+      networkChain(source.network, source.conf),
+      networkPlace(call, ports, statusMsMax),
+    ).catch(asNotReady);
   }
   return silence;
 }
@@ -45,7 +50,10 @@ export function networkChain(network: NetworkName, conf: NetworkConf): Chain {
     cniVersion: conf.cniVersion,
     isDefault: true,
     cniArgs: "",
-    links: conf.plugins.map((plugin) => ({ type: plugin.type, stdin: pluginStdin(plugin, { name: conf.name, cniVersion: conf.cniVersion }) })),
+    links: conf.plugins.map((plugin) => ({
+      type: plugin.type,
+      stdin: pluginStdin(plugin, { name: conf.name, cniVersion: conf.cniVersion }),
+    })),
     disableCheck: conf.disableCheck,
     disableGC: conf.disableGC,
     routes: { dropV4: false, dropV6: false, gateways: [] },

@@ -1,0 +1,23 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import type { DaemonConfig } from "../config/daemon-config.ts";
+import type { Journal } from "../state/journal.ts";
+import type { MultusMirror } from "../state/multus-mirror.ts";
+import type { OfflineFolder } from "./offline-folder.ts";
+import type { Timeline } from "./timeline.ts";
+import type { Turns } from "./turns.ts";
+import type { View } from "./view.ts";
+
+/** What undoing and deleting work with. Made once, in compose. */
+export interface NodePorts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly config: DaemonConfig;
+  readonly bootId: string;
+  readonly journal: Journal;
+  readonly mirror: MultusMirror;
+  readonly offline: OfflineFolder;
+  readonly view: View;
+  readonly turns: Turns;
+  readonly timeline: Timeline;
+}

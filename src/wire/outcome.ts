@@ -1,0 +1,87 @@
+import type { NetnsIdentity } from "../base/identity.ts";
+import { LeveeError } from "../base/errors.ts";
+import { bytesField, bytesFields, flagField, numberField, textField, type Frame } from "./frame.ts";
+import type { TagName } from "./tag.ts";
+
+export type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout";
+
+/** How an order ended, in one shape: facts as fields, sentences are made from them elsewhere. */
+export interface Outcome {
+  readonly exitCode: number | undefined;
+  readonly signal: number | undefined;
+  readonly timedOut: boolean;
+  readonly stdout: Uint8Array;
+  readonly stdoutTruncated: boolean;
+  readonly stderr: string;
+  readonly wallUs: number;
+  readonly cpuUs: number;
+  readonly maxRssKib: number;
+  readonly failure: OrderFailure | undefined;
+  readonly errno: number | undefined;
+  readonly message: string;
+  readonly oomCgroup: number;
+  readonly oomNode: number;
+  readonly cgroupLimit: number | undefined;
+  readonly cgroupUsage: number | undefined;
+  readonly found: readonly (NetnsIdentity | undefined)[];
+  readonly processes: number;
+  readonly alive: boolean;
+}
+
+const orderFailures: ReadonlySet<string> = new Set<OrderFailure>([
+  "missing",
+  "busy",
+  "exec",
+  "refused",
+  "killed",
+  "routes",
+  "timeout",
+]);
+
+export function readOutcome(frame: Frame): Outcome {
+  const failure = textField(frame, "failure");
+  if (failure !== undefined && !orderFailures.has(failure)) {
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot use an ${frame.type} frame with an unknown failure: current value is ${JSON.stringify(failure)}`,
+    );
+  }
+  return {
+    exitCode: numberField(frame, "exit_code"),
+    signal: numberField(frame, "signal"),
+    timedOut: flagField(frame, "timed_out"),
+    stdout: bytesField(frame, "stdout") ?? new Uint8Array(0),
+    stdoutTruncated: flagField(frame, "stdout_truncated"),
+    // Plugins write what they like to stderr; it is shown to people, so broken UTF-8 is replaced, not refused.
+    stderr: Buffer.from(bytesField(frame, "stderr") ?? new Uint8Array(0)).toString("utf8"),
+    wallUs: countOf(frame, "wall_us"),
+    cpuUs: countOf(frame, "cpu_us"),
+    maxRssKib: countOf(frame, "max_rss_kib"),
+    failure: failure as OrderFailure | undefined,
+    errno: numberField(frame, "errno"),
+    message: textField(frame, "message") ?? "",
+    oomCgroup: countOf(frame, "oom_cgroup"),
+    oomNode: countOf(frame, "oom_node"),
+    cgroupLimit: numberField(frame, "cgroup_limit"),
+    cgroupUsage: numberField(frame, "cgroup_usage"),
+    found: bytesFields(frame, "found").map(readFound),
+    processes: countOf(frame, "processes"),
+    alive: flagField(frame, "alive"),
+  };
+}
+
+/** A number that counts from zero when it is absent. */
+function countOf(frame: Frame, tag: TagName): number {
+  return numberField(frame, tag) ?? 0;
+}
+
+function readFound(value: Uint8Array): NetnsIdentity | undefined {
+  const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (view.length === 1 && view.readUInt8(0) === 0) return undefined;
+  if (view.length !== 17)
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot read a found field: it has 17 bytes or 1, this one ${view.length}`,
+    );
+  return { device: view.readBigUInt64LE(1), inode: view.readBigUInt64LE(9) };
+}
