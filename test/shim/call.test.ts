@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readlinkSync, statSync } from "node:fs";
 import { bytesField, flagField, numberField } from "../../src/wire/frame.ts";
-import { encodeRun, readCall, readOutcome } from "../../src/wire/messages.ts";
+import { encodeRun, readCall } from "../../src/wire/messages.ts";
+import { readOutcome } from "../../src/wire/outcome.ts";
 import { Sandbox } from "./sandbox.ts";
 import { ScriptedDaemon } from "./scripted-daemon.ts";
 

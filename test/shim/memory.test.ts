@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
-import { encodeRun, readOutcome } from "../../src/wire/messages.ts";
+import { encodeRun } from "../../src/wire/messages.ts";
+import { readOutcome } from "../../src/wire/outcome.ts";
 import { eventually, Sandbox } from "./sandbox.ts";
 import { ScriptedDaemon } from "./scripted-daemon.ts";
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { encodeReap, encodeRun, encodeStat, readCall, readOutcome, type HandIdentity, type Outcome } from "../../src/wire/messages.ts";
+import { encodeReap, encodeRun, encodeStat, readCall, type HandIdentity } from "../../src/wire/messages.ts";
+import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
 import { eventually, isAlive, Sandbox } from "./sandbox.ts";
 import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { NetnsPath, PluginType } from "../../src/base/brand.ts";
 import { encodeFrame } from "../../src/wire/frame.ts";
-import { encodeReap, encodeRoutes, encodeRun, encodeStat, readOutcome, type Outcome } from "../../src/wire/messages.ts";
+import { encodeReap, encodeRoutes, encodeRun, encodeStat } from "../../src/wire/messages.ts";
+import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
 import { Sandbox } from "./sandbox.ts";
 import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";

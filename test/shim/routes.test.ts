@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { IfName, NetnsPath } from "../../src/base/brand.ts";
-import { encodeRoutes, readOutcome, type Outcome, type RouteOp } from "../../src/wire/messages.ts";
+import { encodeRoutes, type RouteOp } from "../../src/wire/messages.ts";
+import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
 import { ip, ipIn, Sandbox } from "./sandbox.ts";
 import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, closeSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import type { PluginType } from "../../src/base/brand.ts";
-import { encodeRun, readOutcome, type Outcome, type RunOrder } from "../../src/wire/messages.ts";
+import { encodeRun, type RunOrder } from "../../src/wire/messages.ts";
+import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
 import { eventually, isAlive, Sandbox } from "./sandbox.ts";
 import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";
