@@ -33,3 +33,8 @@ test("importsOf ignores comments and exports that import nothing", () => {
   const source = `// import "./x.ts";\n/* import y from "./y.ts"; */\nexport const from = "./z.ts";\nexport function f(): string { return "a"; }`;
   expect(importsOf(source)).toEqual([]);
 });
+
+test("importsOf ignores a program that is written as text", () => {
+  const source = 'const program = `\nimport "./x.ts";\nawait import("yaml");\n`;\nconst other = "import(\\"y\\")";';
+  expect(importsOf(source)).toEqual([]);
+});

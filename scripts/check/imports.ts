@@ -1,4 +1,4 @@
-import { blankComments, lineAt } from "./source-text.ts";
+import { blankComments, blankCommentsAndStrings, lineAt } from "./source-text.ts";
 
 /** One import or re-export of a file. */
 export interface Import {
@@ -17,14 +17,17 @@ const dynamicImport = /\bimport\(\s*"([^"]+)"\s*\)/g;
 /** All imports of a TypeScript file, type imports and dynamic ones too. */
 export function importsOf(source: string): readonly Import[] {
   const code = blankComments(source);
-  const fixed = [...code.matchAll(staticImport)].map((match) => ({
+  // A program written as text inside a string, as tests do, is not this file's import.
+  const bare = blankCommentsAndStrings(source);
+  const isCode = (match: RegExpExecArray): boolean => /^\s*(?:import|export)\b/.test(bare.slice(match.index));
+  const fixed = [...code.matchAll(staticImport)].filter(isCode).map((match) => ({
     from: match[3] ?? "",
     line: lineAt(code, match.index),
     isType: match[1] !== undefined,
     isDynamic: false,
     names: namesIn(match[2] ?? ""),
   }));
-  const dynamic = [...code.matchAll(dynamicImport)].map((match) => ({
+  const dynamic = [...code.matchAll(dynamicImport)].filter(isCode).map((match) => ({
     from: match[1] ?? "",
     line: lineAt(code, match.index),
     isType: isTypeQuery(code, match.index),
