@@ -25,8 +25,11 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
     const results = await runChains(call, record, ports);
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
     // Multus' copy is only for going back to it, so it is written beside the commit; but it is there before an undo removes it.
-    const mirrored = ports.mirror.write({ ...record, results });
-    await ports.journal.commit(record.token, results).finally(() => mirrored);
+    const [committed] = await Promise.allSettled([
+      ports.journal.commit(record.token, results),
+      ports.mirror.write({ ...record, results }),
+    ]);
+    if (committed.status === "rejected") throw committed.reason;
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
     return { output, delivered: (printed) => delivered(record, printed, ports) };
   } catch (thrown) {
