@@ -10,6 +10,7 @@ use crate::frame_type as kind;
 use crate::greeting::{ack_frame, ack_record};
 use crate::offline::write_record;
 use crate::output::{note, write_stdout};
+use crate::verb::Verb;
 
 /// The runtime waits for a failed call; the daemon will find out anyway.
 const BYE_AFTER_FAILURE_MS: u64 = 2_000;
@@ -32,7 +33,8 @@ impl Call {
             return exit_code;
         }
         drop(channel);
-        if !self.request.verb.changes_state() {
+        // Only an attachment waits for it. After a failure there is none, and the note would make one of what is left to undo.
+        if self.request.verb != Verb::Add || exit_code != 0 {
             return exit_code;
         }
         self.leave_acknowledgement(exit_code)

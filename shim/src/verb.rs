@@ -44,8 +44,4 @@ impl Verb {
     pub fn is_about_container(self) -> bool {
         matches!(self, Verb::Add | Verb::Del | Verb::Check)
     }
-
-    pub fn changes_state(self) -> bool {
-        matches!(self, Verb::Add | Verb::Del | Verb::Gc)
-    }
 }
