@@ -1,0 +1,100 @@
+import { afterAll, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { Lab, ip, type CniOutcome } from "../lab/lab.ts";
+import { addresses, ipamFolder } from "../lab/leftovers.ts";
+import { attachments, expectSuccess, pause } from "./crash-node.ts";
+import { expectNothingLeft } from "./nothing-left.ts";
+
+const pods = 100;
+const kills = 5;
+/** Reproduce a run with LEVEE_SEED=…; the moments of the kills depend on it. */
+const seed = Number(process.env["LEVEE_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const bridges = [`lv${seed % 99_999}a`, `lv${seed % 99_999}b`];
+
+afterAll(() => {
+  for (const bridge of bridges) spawnSync("ip", ["link", "delete", bridge]);
+});
+
+test(`100 pods on two real bridges, the daemon killed ${kills} times while they are attached and ${kills} times while they are detached (seed ${seed})`, async () => {
+  const random = randomFrom(seed);
+  await using lab = await makeNode();
+  await lab.startDaemon();
+  await lab.startHand();
+  const calls = Array.from({ length: pods }, (_, index) => ({ containerId: `c${index}`, netns: lab.netns(`c${index}`), args: lab.podArgs("web") }));
+
+  const attaching = Promise.all(calls.map((call) => lab.cni("ADD", call)));
+  await killRepeatedly(lab, random, attaching);
+  const added = await attaching;
+  added.forEach(expectSuccess);
+  await expectConsistent(lab, calls, added);
+
+  const detaching = Promise.all(calls.map((call) => lab.cni("DEL", call)));
+  await killRepeatedly(lab, random, detaching);
+  (await detaching).forEach(expectSuccess);
+  await expectNothingLeft(lab, { bridges, netns: calls.map(({ netns }) => netns) });
+});
+
+/** Two networks, both of the distribution's bridge and host-local plugins. */
+async function makeNode(): Promise<Lab> {
+  const lab = await Lab.make();
+  const bridge = (name: string, index: number): Record<string, unknown> => ({
+    cniVersion: "1.0.0",
+    name,
+    type: "bridge",
+    bridge: bridges[index],
+    ipam: { type: "host-local", dataDir: ipamFolder(lab), ranges: [[{ subnet: `10.${80 + index}.0.0/22` }]] },
+  });
+  await lab.network("primary", bridge("primary", 0), "kube-system");
+  await lab.network("second", bridge("second", 1));
+  await lab.pod("web", { "k8s.v1.cni.cncf.io/networks": "second" });
+  // The shims' own time is the runtime's; what is short here is only how soon recovery looks again.
+  await lab.configure({ clusterNetwork: "primary", undoRetryMs: 200, logLevel: "verbose" });
+  return lab;
+}
+
+/** Kills and restarts the daemon at moments that the seed decides, until it has been done often enough or the work is over. */
+async function killRepeatedly(lab: Lab, random: () => number, work: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  void work.then(() => (isOver = true));
+  for (let kill = 0; kill < kills && !isOver; kill += 1) {
+    await pause(50 + random() * 700);
+    await lab.killDaemon();
+    await pause(random() * 200);
+    await lab.startDaemon();
+  }
+}
+
+interface Result {
+  readonly ips: readonly { readonly address: string }[];
+}
+
+/** Every address is given out once, stands in its namespace, and the journal and host-local know no more and no less. */
+async function expectConsistent(lab: Lab, calls: readonly { readonly containerId: string; readonly netns: string }[], outcomes: readonly CniOutcome[]): Promise<void> {
+  const given = outcomes.map((outcome) => (JSON.parse(outcome.stdout) as Result).ips.map(({ address }) => address));
+  expect(new Set(given.flat()).size).toBe(pods);
+  const views = await attachments(lab);
+  expect(views.map(({ phase }) => phase)).toEqual(views.map(() => "attached"));
+  expect(views).toHaveLength(pods);
+  for (const [index, call] of calls.entries()) {
+    const inside = addressesIn(call.netns);
+    expect([...inside].toSorted()).toEqual(views.find((view) => view.containerId === call.containerId)?.networks.flatMap(({ ips }) => ips).toSorted() ?? []);
+    expect(inside).toContain(given[index]?.[0] ?? "none");
+  }
+  expect(new Set(await addresses(lab)).size).toBe(2 * pods);
+}
+
+function addressesIn(netns: string): readonly string[] {
+  const lines = ip(["-n", netns.slice(netns.lastIndexOf("/") + 1), "-o", "-4", "address", "show"]).split("\n");
+  return lines.map((line) => /inet (\S+)/.exec(line)?.[1]).filter((address) => address !== undefined);
+}
+
+/** A small generator (xorshift), so that a seed gives the same moments again. */
+function randomFrom(start: number): () => number {
+  let state = start || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
