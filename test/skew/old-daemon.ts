@@ -1,0 +1,47 @@
+import { numberField, type Frame } from "../../src/wire/frame.ts";
+import type { Peer, ScriptedDaemon } from "../shim/scripted-daemon.ts";
+import { framesOf, numberBytes, withField, type RecordedFrame, type Transcript } from "./transcript.ts";
+
+/** No process has this number: the kernel's own limit is lower. A recorded one may belong to anybody by now. */
+const nobody = 4_194_399;
+
+/** What the current shim answered, by the recorded order it answers. */
+export interface Answered {
+  readonly order: Frame;
+  readonly outcome: Frame;
+}
+
+/**
+ * A daemon of an older version: sends what it sent when it was recorded, byte for byte, each frame once the shim has
+ * said what it had said by then. Only the process in REAP is another one, for the safety of those who run this.
+ */
+export async function playOldDaemon(daemon: ScriptedDaemon, transcript: Transcript, connection = 0): Promise<readonly Answered[]> {
+  const peer = await daemon.accept();
+  const orders = new Map<number, Frame>();
+  const answered: Answered[] = [];
+  for (const recorded of framesOf(transcript, connection)) {
+    if (recorded.from === "shim") {
+      const frame = await peer.expect(recorded.frame.type);
+      const order = frame.type === "OUTCOME" ? orders.get(numberField(frame, "step") ?? 0) : undefined;
+      if (order !== undefined) answered.push({ order, outcome: frame });
+      else if (frame.type === "OUTCOME") throw new Error("The shim answered an order that nobody gave");
+    } else {
+      sendRecorded(peer, recorded);
+      const step = numberField(recorded.frame, "step");
+      if (step !== undefined) orders.set(step, recorded.frame);
+    }
+  }
+  if (isCutOff(transcript, connection)) peer.destroy();
+  return answered;
+}
+
+function sendRecorded(peer: Peer, { frame, bytes }: RecordedFrame): void {
+  peer.send(frame.type === "REAP" ? withField(bytes, "pid", numberBytes(nobody)) : bytes);
+}
+
+/** Whether the recorded daemon went away without a goodbye. */
+function isCutOff(transcript: Transcript, connection: number): boolean {
+  const said = framesOf(transcript, connection).filter(({ from }) => from === "daemon");
+  const isClosed = transcript.events.some((event) => event.connection === connection && event.from === "daemon" && event.frame === undefined);
+  return isClosed && !["BYE", "ANSWER", "REFUSE"].includes(said.at(-1)?.frame.type ?? "");
+}

@@ -1,0 +1,103 @@
+import { bytesField, bytesFields, numberField, textField, type Frame } from "../../src/wire/frame.ts";
+import { RawPeer } from "./raw-peer.ts";
+import { framesOf, numberBytes, withField, type RecordedFrame, type Transcript } from "./transcript.ts";
+
+/**
+ * A shim of an older version: it says what it said when it was recorded, byte for byte. Only what the daemon chose and
+ * asks to have back is exchanged: the number of a step and the token of an operation.
+ */
+export class OldShim {
+  readonly #peer: RawPeer;
+  readonly #recorded: readonly RecordedFrame[];
+  /** Outcomes that were not asked for yet, by the order they answer. */
+  readonly #outcomes: { readonly order: string; readonly bytes: Buffer }[];
+  readonly heard: Frame[] = [];
+  token: Uint8Array | undefined;
+
+  private constructor(peer: RawPeer, recorded: readonly RecordedFrame[]) {
+    this.#peer = peer;
+    this.#recorded = recorded;
+    this.#outcomes = outcomesOf(recorded);
+  }
+
+  /** Connects and sends the recorded first frame; `token` takes the place of the one in a recorded RESUME. */
+  static async start(socketDir: string, transcript: Transcript, options: { connection?: number; token?: Uint8Array } = {}): Promise<OldShim> {
+    const recorded = framesOf(transcript, options.connection ?? 0);
+    const shim = new OldShim(await RawPeer.connect(socketDir), recorded);
+    const first = shim.#said(recorded[0]?.frame.type ?? "CALL");
+    shim.#peer.send(options.token === undefined ? first : withField(first, "token", options.token));
+    return shim;
+  }
+
+  /** Answers the daemon until it says one of these, or hangs up. Returns its last frame, if there was one. */
+  async until(...last: readonly Frame["type"][]): Promise<Frame | undefined> {
+    for (;;) {
+      const frame = await this.#peer.next();
+      if (frame === undefined) return undefined;
+      this.heard.push(frame);
+      if (last.includes(frame.type)) return frame;
+      this.#react(frame);
+    }
+  }
+
+  /** Recorded answers that the daemon did not ask for. */
+  get unasked(): readonly string[] {
+    return this.#outcomes.map(({ order }) => order);
+  }
+
+  cut(): void {
+    this.#peer.cut();
+  }
+
+  #react(frame: Frame): void {
+    switch (frame.type) {
+      case "WELCOME":
+        this.token = bytesField(frame, "token");
+        return;
+      case "GO":
+        return this.#peer.send(this.#said("CONFIG"));
+      case "FINISH":
+        return this.#peer.send(this.#said("ACK"));
+      case "RUN":
+      case "ROUTES":
+      case "STAT":
+      case "REAP":
+        return this.#peer.send(this.#answer(frame));
+      default:
+        throw new Error(`An old shim does not know what to do with ${frame.type}`);
+    }
+  }
+
+  #answer(frame: Frame): Uint8Array {
+    const order = describe(frame);
+    const at = this.#outcomes.findIndex((outcome) => outcome.order === order);
+    const outcome = this.#outcomes[at];
+    if (outcome === undefined) throw new Error(`The old shim was never asked to ${order}`);
+    this.#outcomes.splice(at, 1);
+    return withField(outcome.bytes, "step", numberBytes(numberField(frame, "step") ?? 0));
+  }
+
+  #said(type: Frame["type"]): Buffer {
+    const recorded = this.#recorded.find(({ from, frame }) => from === "shim" && frame.type === type);
+    if (recorded === undefined) throw new Error(`The old shim never said ${type}`);
+    return recorded.bytes;
+  }
+}
+
+/** What an order asks for, in a form that does not depend on step numbers. */
+export function describe(frame: Frame): string {
+  const env = bytesFields(frame, "env").map((entry) => Buffer.from(entry).toString());
+  const variable = (name: string): string => env.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+  if (frame.type === "RUN") return `RUN ${textField(frame, "plugin")} ${variable("CNI_COMMAND")} ${variable("CNI_IFNAME")}`;
+  if (frame.type === "ROUTES") return `ROUTES ${bytesFields(frame, "route_op").map((op) => Buffer.from(op).toString("hex")).join()}`;
+  if (frame.type === "STAT") return `STAT ${bytesFields(frame, "path").map((path) => Buffer.from(path).toString()).join()}`;
+  return frame.type;
+}
+
+function outcomesOf(recorded: readonly RecordedFrame[]): { order: string; bytes: Buffer }[] {
+  const orders = new Map(
+    recorded.filter(({ from, frame }) => from === "daemon" && numberField(frame, "step") !== undefined).map(({ frame }) => [numberField(frame, "step"), describe(frame)]),
+  );
+  const outcomes = recorded.filter(({ frame }) => frame.type === "OUTCOME");
+  return outcomes.map(({ frame, bytes }) => ({ order: orders.get(numberField(frame, "step")) ?? "", bytes }));
+}
