@@ -16,6 +16,7 @@ import { receive, type Reception } from "./reception.ts";
 import { Recovery } from "./recovery.ts";
 import { Server } from "./server.ts";
 import { SharedDeletes } from "./shared-deletes.ts";
+import { Suspects } from "./suspects.ts";
 import { Timeline } from "./timeline.ts";
 import { Turns } from "./turns.ts";
 import { emptyView, type View } from "./view.ts";
@@ -98,6 +99,7 @@ async function makePorts(options: DaemonOptions, view: View): Promise<Ports> {
     offline: new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal }),
     view,
     turns: new Turns(),
+    suspects: new Suspects(bootId),
     timeline: new Timeline(clock),
   };
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
@@ -133,14 +135,15 @@ interface Running {
 async function stop({ server, ports, calls, lock, closeView }: Running): Promise<void> {
   await server.stopListening();
   await Promise.race([Promise.allSettled(calls), ports.clock.sleep(ports.config.shutdownMs)]);
-  server.closeConnections();
-  await Promise.allSettled(calls);
-  ports.offline.stop();
-  await ports.recovery
+  const recovered = ports.recovery
     .stop()
     .catch((thrown: unknown) =>
       ports.logger.warn("Recovery was cut off", { reason: toLeveeError(thrown, "Recovery").message }),
     );
+  server.closeConnections();
+  await Promise.allSettled(calls);
+  ports.offline.stop();
+  await recovered;
   await closeView();
   await ports.journal.close();
   lock[Symbol.dispose]();

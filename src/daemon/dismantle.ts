@@ -48,7 +48,11 @@ export async function dismantle(
     try {
       await runDel(hand, chain, place, { result: record.results[index] ?? lastResult(record, index), linksDone });
     } catch (thrown) {
-      if (hand.isLost) throw thrown;
+      if (hand.isLost) {
+        // Its plugin may still be at work; whoever comes next must know whose end to wait for.
+        ports.suspects.add(record.token, hand.identity);
+        throw thrown;
+      }
       failures.push({ index, error: toLeveeError(thrown, `Cannot undo ${chain.network}`) });
     }
   }

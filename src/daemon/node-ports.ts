@@ -4,6 +4,7 @@ import type { DaemonConfig } from "../config/daemon-config.ts";
 import type { Journal } from "../state/journal.ts";
 import type { MultusMirror } from "../state/multus-mirror.ts";
 import type { OfflineFolder } from "./offline-folder.ts";
+import type { Suspects } from "./suspects.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Turns } from "./turns.ts";
 import type { View } from "./view.ts";
@@ -19,5 +20,6 @@ export interface NodePorts {
   readonly offline: OfflineFolder;
   readonly view: View;
   readonly turns: Turns;
+  readonly suspects: Suspects;
   readonly timeline: Timeline;
 }

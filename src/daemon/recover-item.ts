@@ -5,12 +5,10 @@ import { netnsToPass, type NetnsNow } from "./dismantle.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { deleteRecord, undoRecord } from "./retire.ts";
-import type { Suspects } from "./suspects.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 
 export interface RecoverOptions {
   readonly ports: NodePorts;
-  readonly suspects: Suspects;
   readonly signal: AbortSignal;
 }
 
@@ -18,14 +16,14 @@ const holder = { verb: "UNDO", cancel: (): void => undefined };
 
 /** Undoes, or deletes, what a lost shim left of one record. Resolves to whether nothing is left to do. */
 export async function recoverRecord(hand: Hand, token: string, options: RecoverOptions): Promise<boolean> {
-  const { ports, suspects, signal } = options;
+  const { ports, signal } = options;
   const seen = ports.journal.findByToken(token);
   if (seen === undefined) return true;
   if (ports.turns.isBusy(seen.containerId)) return false;
   using _turn = await ports.turns.take(seen.containerId, holder, signal);
   const before = ports.journal.findByToken(token);
   if (before === undefined || isSettled(before)) return true;
-  await suspects.proveGone(hand, before);
+  await ports.suspects.proveGone(hand, before);
   // A shim that has printed its result leaves a note before it exits; now that it is gone, the note is there or never will be.
   await ports.offline.readAcknowledgements();
   const record = ports.journal.findByToken(token);
@@ -42,7 +40,7 @@ export async function recoverOfflineDelete(
   request: OfflineDelete,
   options: RecoverOptions,
 ): Promise<boolean> {
-  const { ports, suspects, signal } = options;
+  const { ports, signal } = options;
   if (ports.turns.isBusy(request.containerId)) return false;
   using _turn = await ports.turns.take(request.containerId, holder, signal);
   if (!(await ports.offline.has(request.name))) return true;
@@ -53,7 +51,7 @@ export async function recoverOfflineDelete(
     await deleteUnknown(hand, { ...request, now, config: () => Promise.resolve(request.config) }, ports);
     return true;
   }
-  await suspects.proveGone(hand, record);
+  await ports.suspects.proveGone(hand, record);
   await deleteRecord(hand, record, await netnsNow(hand, record, ports), ports);
   return true;
 }

@@ -9,17 +9,27 @@ import type { OfflineDelete } from "./offline-folder.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { recoverOfflineDelete, recoverRecord } from "./recover-item.ts";
 import { retryDueLeaks } from "./retry-leaks.ts";
-import { Suspects } from "./suspects.ts";
 
 /** How often a waiting ADD looks whether the deletes before it are done. */
 const settlePollMs = 20;
+/** The first pause of work that cannot be done yet: a killed shim and its turn are gone in moments. Then longer ones, up to undoRetryMs. */
+const firstPauseMs = 50;
 /** A turn that does not come in this time is tried again later. */
 const turnMsMax = 10_000;
 
 /** Work that a lost shim, or a time without a daemon, has left behind. */
 type Item =
-  | { readonly kind: "record"; readonly token: string; notBeforeMs: number }
-  | { readonly kind: "offline"; readonly request: OfflineDelete; notBeforeMs: number };
+  | ({ readonly kind: "record"; readonly token: string } & Due)
+  | ({ readonly kind: "offline"; readonly request: OfflineDelete } & Due);
+
+interface Due {
+  notBeforeMs: number;
+  pauseMs: number;
+}
+
+function dueNow(): Due {
+  return { notBeforeMs: 0, pauseMs: firstPauseMs };
+}
 
 /**
  * The work that belongs to no call: undoing what a lost shim left, deletes made while the daemon was away, and the
@@ -29,26 +39,27 @@ export class Recovery {
   readonly #ports: NodePorts;
   readonly #items = new Map<string, Item>();
   readonly #residents = new Map<Hand, number>();
-  readonly #suspects: Suspects;
   #stop: Cancel = () => undefined;
+  #isStopped = false;
   #draining: Promise<void> | undefined;
 
   constructor(ports: NodePorts) {
     this.#ports = ports;
-    this.#suspects = new Suspects(ports.bootId);
   }
 
   /** Finds what an earlier run of the daemon left unfinished, and looks for due work from now on. */
   start(): void {
     for (const record of this.#ports.journal.all()) {
       const isWanted = record.phase === "acknowledged" && record.delAttempts === 0;
-      if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, notBeforeMs: 0 });
+      if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, ...dueNow() });
     }
     this.#stop = this.#ports.clock.every(this.#ports.config.undoRetryMs, () => this.#kick());
     this.#kick();
   }
 
+  /** No new work: shims that are cut off from here on are not lost, they come back to the next daemon. */
   stop(): Promise<void> {
+    this.#isStopped = true;
     this.#stop();
     return this.#draining ?? Promise.resolve();
   }
@@ -70,13 +81,14 @@ export class Recovery {
 
   /** A shim went away in the middle of an ADD, or before its result was acknowledged. */
   lost(token: string, hand: ProcessIdentity | undefined): void {
-    if (hand !== undefined) this.#suspects.add(token, hand);
-    this.#add(token, { kind: "record", token, notBeforeMs: 0 });
+    if (hand !== undefined) this.#ports.suspects.add(token, hand);
+    this.#add(token, { kind: "record", token, ...dueNow() });
     this.#kick();
   }
 
   /** A shim went away in the middle of a DEL. The journal keeps the wish, so that a restart does not forget it. */
   lostDelete(token: string, hand: ProcessIdentity): void {
+    if (this.#isStopped) return;
     this.#ports.journal.delFailed(token, "the shim that was deleting it went away").catch((thrown: unknown) => {
       this.#ports.logger.error("A lost DEL could not be written down", {
         reason: toLeveeError(thrown, "Journal").message,
@@ -86,13 +98,13 @@ export class Recovery {
   }
 
   offlineDelete(request: OfflineDelete): void {
-    this.#add(request.name, { kind: "offline", request, notBeforeMs: 0 });
+    this.#add(request.name, { kind: "offline", request, ...dueNow() });
     this.#kick();
   }
 
   /** Throws unless nothing of the hands that worked on this record is running any more. */
   proveGone(hand: Hand, record: AttachmentRecord): Promise<void> {
-    return this.#suspects.proveGone(hand, record);
+    return this.#ports.suspects.proveGone(hand, record);
   }
 
   /**
@@ -104,12 +116,14 @@ export class Recovery {
     if (this.#items.size === 0) return;
     const { clock, config } = this.#ports;
     const endsMs = clock.monotonicMs() + config.addLookupMs;
+    const isOwnLeft = (): boolean => this.#offlineDeletes().some((request) => isSamePod(request.args, args));
     if (this.#resident() === undefined) await this.#drainWith(call.hand, endsMs);
-    while (this.#offlineDeletes().length > 0 && this.#resident() !== undefined && clock.monotonicMs() < endsMs) {
-      this.#kick();
+    while ((this.#resident() === undefined ? isOwnLeft() : this.#offlineDeletes().length > 0) && clock.monotonicMs() < endsMs) {
       await clock.sleep(settlePollMs, call.signal);
+      if (this.#resident() === undefined) await this.#drainWith(call.hand, endsMs);
+      else this.#kick();
     }
-    if (this.#offlineDeletes().some((request) => isSamePod(request.args, args))) {
+    if (isOwnLeft()) {
       throw new LeveeError(
         "try-later",
         `Cannot attach ${podArgs(args).namespace ?? ""}/${podArgs(args).name ?? ""} yet as an earlier sandbox of it is still to be deleted`,
@@ -131,7 +145,7 @@ export class Recovery {
 
   #kick(): void {
     const hand = this.#resident();
-    if (hand === undefined || this.#draining !== undefined) return;
+    if (hand === undefined || this.#draining !== undefined || this.#isStopped) return;
     this.#draining = this.#drainWith(hand, Number.POSITIVE_INFINITY)
       .then(() => retryDueLeaks(hand, this.#ports))
       .catch((thrown: unknown) => {
@@ -142,22 +156,36 @@ export class Recovery {
       })
       .finally(() => {
         this.#draining = undefined;
+        // What became due meanwhile, or lost its hand.
+        const nowMs = this.#ports.clock.monotonicMs();
+        if ([...this.#items.values()].some((item) => item.notBeforeMs <= nowMs)) this.#kick();
       });
   }
 
   async #drainWith(hand: Hand, endsMs: number): Promise<void> {
-    const { clock, config } = this.#ports;
+    const { clock } = this.#ports;
     for (const [key, item] of this.#items) {
       if (hand.isLost || clock.monotonicMs() > endsMs) return;
       if (item.notBeforeMs > clock.monotonicMs()) continue;
-      item.notBeforeMs = clock.monotonicMs() + config.undoRetryMs;
-      if (await this.#tryItem(hand, item)) this.#items.delete(key);
+      // Nobody else tries it meanwhile.
+      item.notBeforeMs = Number.POSITIVE_INFINITY;
+      const isDone = await this.#tryItem(hand, item);
+      if (!isDone) this.#postpone(item);
+      else if (this.#items.get(key) === item) this.#items.delete(key);
     }
+  }
+
+  #postpone(item: Item): void {
+    const { clock, config } = this.#ports;
+    const pauseMs = Math.min(item.pauseMs, config.undoRetryMs);
+    item.pauseMs = pauseMs * 2;
+    item.notBeforeMs = clock.monotonicMs() + pauseMs;
+    clock.after(pauseMs + 1, () => this.#kick());
   }
 
   /** Whether the item is dealt with. What cannot be done now is tried again later; only a lost hand ends the round. */
   async #tryItem(hand: Hand, item: Item): Promise<boolean> {
-    const { ports, suspects } = { ports: this.#ports, suspects: this.#suspects };
+    const ports = this.#ports;
     try {
       using limit = deadline(
         ports.clock,
@@ -165,11 +193,11 @@ export class Recovery {
         () => new LeveeError("try-later", "Another operation holds the container"),
       );
       if (item.kind === "offline")
-        return await recoverOfflineDelete(hand, item.request, { ports, suspects, signal: limit.signal });
-      return await recoverRecord(hand, item.token, { ports, suspects, signal: limit.signal });
+        return await recoverOfflineDelete(hand, item.request, { ports, signal: limit.signal });
+      return await recoverRecord(hand, item.token, { ports, signal: limit.signal });
     } catch (thrown) {
       if (hand.isLost) {
-        if (item.kind === "record") suspects.add(item.token, hand.identity);
+        item.notBeforeMs = 0;
         throw thrown;
       }
       const error = toLeveeError(thrown, "Cannot recover");
