@@ -236,8 +236,8 @@ impl Call {
 
     fn at_limit(&self) -> NoAnswer {
         let state = if self.token.is_some() { "did not finish it" } else { "did not answer" };
-        let why = format!("Cannot complete {} in its time: the daemon {}", self.request.verb.name(), state);
-        NoAnswer::new(TRY_LATER, why)
+        let (verb, within) = (self.request.verb.name(), self.limits.work_ms);
+        NoAnswer::new(TRY_LATER, format!("Cannot complete {} within {} ms: the daemon {}", verb, within, state))
     }
 
     /// The end of a call without an answer, for each verb the one that does least harm.

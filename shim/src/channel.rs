@@ -14,7 +14,8 @@ use crate::sys;
 
 /// Until WELCOME says otherwise.
 const DEFAULT_HEARTBEAT_MS: u64 = 5_000;
-/// A daemon cannot make us wait for its silence for ever.
+/// Below this every hiccup would count as a loss; above it a daemon's silence would be waited for too long.
+const HEARTBEAT_MS_MIN: u64 = 100;
 const HEARTBEAT_MS_MAX: u64 = 60_000;
 /// So many intervals without any frame mean that the daemon is lost.
 const SILENT_INTERVALS: u32 = 3;
@@ -69,7 +70,7 @@ impl Channel {
     }
 
     pub fn set_heartbeat(&mut self, heartbeat_ms: u64) {
-        self.heartbeat_ms = heartbeat_ms.clamp(1, HEARTBEAT_MS_MAX);
+        self.heartbeat_ms = heartbeat_ms.clamp(HEARTBEAT_MS_MIN, HEARTBEAT_MS_MAX);
     }
 
     /// When the daemon counts as lost, unless it is heard before.

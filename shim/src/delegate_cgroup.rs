@@ -71,3 +71,32 @@ fn make_folder(path: &Path) -> io::Result<()> {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ordinary files in the place of cgroup v2's: what is written where is the same.
+    #[test]
+    fn on_v2_the_hand_moves_aside_first() {
+        let own = std::env::temp_dir().join(format!("levee-cgroup-{}", std::process::id()));
+        fs::create_dir_all(own.join(NAME)).unwrap();
+        fs::write(own.join(NAME).join("cgroup.procs"), "").unwrap();
+        let cgroup = MemoryCgroup { version: Version::V2, root: own.clone(), folder: own.clone() };
+        let made = DelegateCgroup::make(&cgroup, Some(1_000_000)).unwrap();
+        let read = |path: &str| fs::read_to_string(own.join(path)).unwrap();
+        assert_eq!(read("levee-hand/cgroup.procs"), "0");
+        assert_eq!(read("cgroup.subtree_control"), "+memory");
+        assert_eq!(read("levee-delegates/memory.max"), "1000000");
+        assert_eq!(made.surroundings().cgroup.unwrap().folder, own.join(NAME));
+        fs::remove_dir_all(&own).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let nowhere = Path::new("/proc/nowhere").to_path_buf();
+        let cgroup = MemoryCgroup { version: Version::V1, root: nowhere.clone(), folder: nowhere };
+        let problem = DelegateCgroup::make(&cgroup, None).err().unwrap();
+        assert!(problem.contains("/proc/nowhere/levee-delegates") && problem.contains("making it"), "{}", problem);
+    }
+}

@@ -63,6 +63,11 @@ impl Hand {
 
     /// Begins one order. An error means that the frame broke the protocol.
     pub fn take(&mut self, frame: &Frame) -> Result<(), String> {
+        if self.jobs.len() >= JOBS_MAX && frame.kind != kind::KILL {
+            let message = format!("Cannot carry out more than {} orders at a time", JOBS_MAX);
+            self.end(frame.step()?, Outcome::refused(&message));
+            return Ok(());
+        }
         match frame.kind {
             kind::RUN => self.run(Rc::new(RunOrder::read(frame)?)),
             kind::ROUTES => self.change_routes(RoutesOrder::read(frame)?),
@@ -83,7 +88,7 @@ impl Hand {
         });
         match refusal {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
-            None => self.start(Box::new(Run::begin(order, self.surroundings.clone()))),
+            None => self.jobs.push(Box::new(Run::begin(order, self.surroundings.clone()))),
         }
     }
 
@@ -91,7 +96,7 @@ impl Hand {
         match order.refusal(&self.rules) {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
             None => match RoutesJob::begin(&order, self.netns_inode) {
-                Ok(job) => self.start(Box::new(job)),
+                Ok(job) => self.jobs.push(Box::new(job)),
                 Err(error) => {
                     let message = format!("Cannot start changing routes: {}", sys::error_text(&error));
                     self.end(order.step, Outcome::failed("routes", Some(sys::errno_of(&error)), &message));
@@ -103,7 +108,7 @@ impl Hand {
     fn reap(&mut self, order: ReapOrder) {
         match order.refusal() {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
-            None => self.start(Box::new(Reap::begin(&order))),
+            None => self.jobs.push(Box::new(Reap::begin(&order))),
         }
     }
 
@@ -114,17 +119,6 @@ impl Hand {
 
     fn kill(&mut self, step: u64) {
         self.jobs.iter_mut().filter(|job| job.step() == step).for_each(|job| job.kill());
-    }
-
-    fn start(&mut self, job: Box<dyn Job>) {
-        if self.jobs.len() < JOBS_MAX {
-            self.jobs.push(job);
-        } else {
-            self.end(
-                job.step(),
-                Outcome::refused(&format!("Cannot carry out more than {} orders at a time", JOBS_MAX)),
-            );
-        }
     }
 
     fn end(&mut self, step: u64, outcome: Outcome) {

@@ -17,6 +17,7 @@ pub struct Limits {
     pub whole: Instant,
     /// The end of waiting and working for the daemon.
     pub work: Instant,
+    pub work_ms: u64,
     /// By then the daemon must have answered at all.
     pub welcome: Instant,
     /// How long an absent daemon is waited for.
@@ -31,10 +32,12 @@ impl Limits {
             Verb::Status => conf.add_budget_ms.min(STATUS_BUDGET_MS),
         };
         let reserve_ms = if verb == Verb::Add { UNDO_RESERVE_MS.min(budget_ms / 4) } else { 0 };
-        let work = started + ms(budget_ms - reserve_ms);
+        let work_ms = budget_ms - reserve_ms;
+        let work = started + ms(work_ms);
         Limits {
             whole: started + ms(budget_ms),
             work,
+            work_ms,
             welcome: if verb == Verb::Status { work.min(started + ms(STATUS_REACH_MS)) } else { work },
             patience: if verb == Verb::Del { ms(conf.del_patience_ms) } else { ms(budget_ms) },
         }

@@ -111,6 +111,8 @@ impl Job for RoutesJob {
 fn work_and_exit(order: &RoutesOrder, expected: Option<Inode>, parent: i32, report: &OwnedFd) -> ! {
     if sys::die_with_parent(parent).is_ok() {
         let _own_group_is_a_nicety = sys::own_group();
+        // A plugin that runs beside us must see the end of its stdin when the hand closes it.
+        sys::close_all_but(report.as_raw_fd());
         let (errno, message) = work(order, expected).err().unwrap_or_default();
         let bytes = [&errno.to_le_bytes()[..], message.as_bytes()].concat();
         let _nobody_to_tell = sys::write_some(report.as_raw_fd(), &bytes[..bytes.len().min(REPORT_BYTES_MAX)]);

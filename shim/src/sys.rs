@@ -328,6 +328,17 @@ pub fn close_range_on_exec() -> io::Result<()> {
     check(result as c_int).map(drop)
 }
 
+/// Closes every descriptor from 3 up but one, in a forked child that will not exec.
+pub fn close_all_but(kept: RawFd) {
+    let close = |first: RawFd, last: c_uint| unsafe {
+        syscall(SYS_CLOSE_RANGE, first as c_uint, last, 0 as c_uint);
+    };
+    if kept > 3 {
+        close(3, kept as c_uint - 1);
+    }
+    close(kept + 1, c_uint::MAX);
+}
+
 pub fn read_some(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     let count = unsafe { read(fd, buffer.as_mut_ptr().cast(), buffer.len()) };
     if count < 0 {

@@ -24,7 +24,14 @@ test("a whole call: header, configuration, run, result, acknowledgement", async 
   const shim = sandbox.call("ADD", {}, { CNI_ARGS: "K8S_POD_NAME=p" });
   const peer = await daemon.accept();
   const call = readCall(await peer.expect("CALL"));
-  expect(call).toMatchObject({ verb: "ADD", containerId: "c1", netns: "/run/netns/none", ifname: "eth0", cniArgs: "K8S_POD_NAME=p", cniPath: sandbox.binDir });
+  expect(call).toMatchObject({
+    verb: "ADD",
+    containerId: "c1",
+    netns: "/run/netns/none",
+    ifname: "eth0",
+    cniArgs: "K8S_POD_NAME=p",
+    cniPath: sandbox.binDir,
+  });
   expect(call.netnsIdentity).toBeUndefined();
   expect(call.hand.pid).toBe(shim.pid);
   expect(call.hand.software).toMatch(/^levee-shim /);
@@ -40,7 +47,14 @@ test("a whole call: header, configuration, run, result, acknowledgement", async 
   const frame = await peer.expect("OUTCOME");
   expect(numberField(frame, "step")).toBe(7);
   const outcome = readOutcome(frame);
-  expect(outcome).toMatchObject({ exitCode: 0, signal: undefined, timedOut: false, stdoutTruncated: false, failure: undefined, stderr: "told\n" });
+  expect(outcome).toMatchObject({
+    exitCode: 0,
+    signal: undefined,
+    timedOut: false,
+    stdoutTruncated: false,
+    failure: undefined,
+    stderr: "told\n",
+  });
   expect(Buffer.from(outcome.stdout).toString()).toBe('{"ok":1}\n');
   expect(sandbox.read("stdin")).toBe('{"a":1500.0}');
 

@@ -28,7 +28,10 @@ test("without a command it says what it is", async () => {
 });
 
 test.each([["--version"], ["-v"]])("%s prints the version", async (option) => {
-  expect(await sandbox.start([option], "", {}).exited).toMatchObject({ code: 0, stdout: expect.stringMatching(/^levee-shim \d+\.\d+\.\d+\n$/) });
+  expect(await sandbox.start([option], "", {}).exited).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^levee-shim \d+\.\d+\.\d+\n$/),
+  });
 });
 
 test("--help says that the socket is looked up inside the new root", async () => {
@@ -88,14 +91,31 @@ test.each<[string, Conf, number, string]>([
   expect(error.msg).toContain(message);
 });
 
-test.each([["CHECK", "0.3.1"], ["STATUS", "1.0.0"], ["GC", "1.0.0"]])("%s is not allowed with version %s", async (verb, cniVersion) => {
-  expect(await sandbox.call(verb, { cniVersion }).error()).toMatchObject({ cniVersion, code: 1, msg: `config version does not allow ${verb}` });
+test.each([
+  ["CHECK", "0.3.1"],
+  ["STATUS", "1.0.0"],
+  ["GC", "1.0.0"],
+])("%s is not allowed with version %s", async (verb, cniVersion) => {
+  expect(await sandbox.call(verb, { cniVersion }).error()).toMatchObject({
+    cniVersion,
+    code: 1,
+    msg: `config version does not allow ${verb}`,
+  });
 });
 
-test.each([["[]"], [""], ['{"name":"x"'], ["{\"name\":\"x\"} trailing"], ["[".repeat(100_000)]])("stdin that is no object is code 6", async (stdin) => {
-  const shim = sandbox.start([], stdin, { CNI_COMMAND: "ADD", CNI_CONTAINERID: "c", CNI_NETNS: "/n", CNI_IFNAME: "e", CNI_PATH: "/b" });
-  expect((await shim.error()).code).toBe(6);
-});
+test.each([["[]"], [""], ['{"name":"x"'], ['{"name":"x"} trailing'], ["[".repeat(100_000)]])(
+  "stdin that is no object is code 6",
+  async (stdin) => {
+    const shim = sandbox.start([], stdin, {
+      CNI_COMMAND: "ADD",
+      CNI_CONTAINERID: "c",
+      CNI_NETNS: "/n",
+      CNI_IFNAME: "e",
+      CNI_PATH: "/b",
+    });
+    expect((await shim.error()).code).toBe(6);
+  },
+);
 
 test("an oversized configuration is refused with its size and the limit", async () => {
   const error = await sandbox.call("ADD", { padding: "x".repeat(400_000) }).error();
@@ -117,5 +137,7 @@ test("STATUS without a daemon succeeds within its two seconds", async () => {
 test.each([["ADD"], ["CHECK"], ["GC"]])("%s without a daemon is code 11 and says what was tried", async (verb) => {
   const error = await sandbox.call(verb, { addBudgetMs: 600 }).error();
   expect(error.code).toBe(11);
-  expect(error.msg).toMatch(/^Cannot reach the daemon, tried \d+ times within \d+ ms: connecting to .*levee\.sock failed: No such file or directory \(errno 2\)$/);
+  expect(error.msg).toMatch(
+    /^Cannot reach the daemon, tried \d+ times within \d+ ms: connecting to .*levee\.sock failed: No such file or directory \(errno 2\)$/,
+  );
 });

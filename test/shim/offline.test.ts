@@ -41,8 +41,16 @@ describe("a DEL that cannot be made", () => {
     expect(performance.now() - started).toBeLessThan(1_500);
     const [call, config] = record("c1-eth0.del");
     expect(call?.type).toBe("CALL");
-    expect(call && readCall(call)).toMatchObject({ verb: "DEL", containerId: "c1", ifname: "eth0", netns: "", cniPath: sandbox.binDir });
-    expect(config && Buffer.from(bytesField(config, "config") ?? []).toString()).toBe(sandbox.conf({ delPatienceMs: 300 }));
+    expect(call && readCall(call)).toMatchObject({
+      verb: "DEL",
+      containerId: "c1",
+      ifname: "eth0",
+      netns: "",
+      cniPath: sandbox.binDir,
+    });
+    expect(config && Buffer.from(bytesField(config, "config") ?? []).toString()).toBe(
+      sandbox.conf({ delPatienceMs: 300 }),
+    );
     expect(records()).toEqual(["c1-eth0.del"]);
     expect(statSync(sandbox.path("state/offline")).mode & 0o777).toBe(0o700);
     expect(statSync(sandbox.path("state/offline/c1-eth0.del")).mode & 0o777).toBe(0o600);
@@ -53,8 +61,15 @@ describe("a DEL that cannot be made", () => {
     const shim = sandbox.call("DEL");
     const peer = await daemon.accept();
     await peer.expect("CALL");
-    peer.order("REFUSE", [["code", "try-later"], ["message", "Cannot serve now"]]);
-    expect(await shim.exited).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("Cannot serve now") });
+    peer.order("REFUSE", [
+      ["code", "try-later"],
+      ["message", "Cannot serve now"],
+    ]);
+    expect(await shim.exited).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringContaining("Cannot serve now"),
+    });
     expect(records()).toEqual(["c1-eth0.del"]);
     await daemon.kill();
   });
@@ -82,18 +97,21 @@ describe("a DEL that cannot be made", () => {
     expect(records()).toEqual(["c1-eth0.del"]);
   });
 
-  test.skipIf(Bun.which("strace") === null)("is made after all if the daemon came back while the record was written", async () => {
-    const slowDisk = ["strace", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=300000"];
-    const shim = sandbox.call("DEL", { delPatienceMs: 100 }, {}, slowDisk);
-    await eventually(() => records().length > 0, "the record is being written");
-    const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-    const peer = await daemon.accept();
-    await peer.begin();
-    expect(records()).toEqual(["c1-eth0.del"]);
-    await peer.finish();
-    expect((await shim.exited).code).toBe(0);
-    await daemon.kill();
-  });
+  test.skipIf(Bun.which("strace") === null)(
+    "is made after all if the daemon came back while the record was written",
+    async () => {
+      const slowDisk = ["strace", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=300000"];
+      const shim = sandbox.call("DEL", { delPatienceMs: 100 }, {}, slowDisk);
+      await eventually(() => records().length > 0, "the record is being written");
+      const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
+      const peer = await daemon.accept();
+      await peer.begin();
+      expect(records()).toEqual(["c1-eth0.del"]);
+      await peer.finish();
+      expect((await shim.exited).code).toBe(0);
+      await daemon.kill();
+    },
+  );
 });
 
 describe("a record that cannot be written is an error with code 5", () => {
@@ -138,7 +156,10 @@ describe("the acknowledgement", () => {
     const shim = sandbox.call("ADD");
     const peer = await daemon.accept();
     await peer.begin();
-    peer.order("FINISH", [["exit_code", 0], ["output", "{}"]]);
+    peer.order("FINISH", [
+      ["exit_code", 0],
+      ["output", "{}"],
+    ]);
     await peer.expect("ACK");
     await daemon.kill();
     expect(await shim.exited).toMatchObject({ code: 0, stdout: "{}" });
@@ -154,7 +175,10 @@ describe("the acknowledgement", () => {
     const shim = sandbox.call("ADD");
     const peer = await daemon.accept();
     await peer.begin();
-    peer.order("FINISH", [["exit_code", 0], ["output", "{}"]]);
+    peer.order("FINISH", [
+      ["exit_code", 0],
+      ["output", "{}"],
+    ]);
     await peer.expect("ACK");
     await daemon.kill();
     daemon = await ScriptedDaemon.listen(sandbox.socketDir);
@@ -172,7 +196,10 @@ describe("the acknowledgement", () => {
     const shim = sandbox.call("ADD", { addBudgetMs: 900 });
     const peer = await daemon.accept();
     await peer.begin();
-    peer.order("FINISH", [["exit_code", 0], ["output", "{}"]]);
+    peer.order("FINISH", [
+      ["exit_code", 0],
+      ["output", "{}"],
+    ]);
     await peer.expect("ACK");
     await daemon.kill();
     expect(await shim.exited).toMatchObject({ code: 1, stdout: "{}", stderr: expect.stringContaining("errno 20") });

@@ -35,7 +35,10 @@ test("a killed shim takes its plugin with it, and another hand empties the rest 
   const lost = await hand("c1");
   // The grandchild has a process group of its own and ignores what can be ignored: only its session gives it away.
   const stubborn = 'trap "" TERM HUP INT; echo $$ > "$DIR/grandchild"; while :; do sleep 1; done';
-  const plugin = sandbox.plugin("p", `export DIR\nperl -e 'setpgrp(0,0); exec @ARGV' sh -c '${stubborn}' &\necho $$ > "$DIR/plugin"\nsleep 30`);
+  const plugin = sandbox.plugin(
+    "p",
+    `export DIR\nperl -e 'setpgrp(0,0); exec @ARGV' sh -c '${stubborn}' &\necho $$ > "$DIR/plugin"\nsleep 30`,
+  );
   lost.peer.send(encodeRun(1, sandbox.run(plugin)));
   const [parent, grandchild] = [await sandbox.pidIn("plugin"), await sandbox.pidIn("grandchild")];
 
@@ -63,7 +66,10 @@ test("a process number that came back to somebody else is not taken for the lost
   expect((await other.shim.exited).signal).toBe("SIGKILL");
   // Asked about its own number, a hand never kills itself.
   expect(await reap(peer, identity)).toMatchObject({ alive: true });
-  expect(await reap(peer, { ...identity, pidStart: identity.pidStart - 1 })).toMatchObject({ alive: false, processes: 0 });
+  expect(await reap(peer, { ...identity, pidStart: identity.pidStart - 1 })).toMatchObject({
+    alive: false,
+    processes: 0,
+  });
 });
 
 test("STAT answers device and inode for each path, in order", async () => {

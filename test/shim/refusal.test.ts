@@ -37,7 +37,11 @@ describe("a call's hand refuses to run", () => {
     expect((await answer(encodeRun(1, sandbox.run(name as PluginType)))).failure).toBe("refused");
   });
 
-  test.each([["LD_PRELOAD", "/x.so"], ["PATH", "/x"], ["XCNI_A", "1"]])("with the variable %s", async (name, value) => {
+  test.each([
+    ["LD_PRELOAD", "/x.so"],
+    ["PATH", "/x"],
+    ["XCNI_A", "1"],
+  ])("with the variable %s", async (name, value) => {
     const order = sandbox.run(plugin);
     const outcome = await answer(encodeRun(1, { ...order, env: { ...order.env, [name]: value } }));
     expect(outcome).toMatchObject({ failure: "refused", message: expect.stringContaining(name) });
@@ -55,7 +59,10 @@ describe("a call's hand refuses to run", () => {
 
   test("a second plugin while one runs", async () => {
     peer.send(encodeRun(1, sandbox.run(sandbox.plugin("slow", "sleep 0.3"))));
-    expect(await answer(encodeRun(2, sandbox.run(plugin)))).toMatchObject({ failure: "refused", message: expect.stringContaining("more than 1") });
+    expect(await answer(encodeRun(2, sandbox.run(plugin)))).toMatchObject({
+      failure: "refused",
+      message: expect.stringContaining("more than 1"),
+    });
     expect(readOutcome(await peer.expect("OUTCOME")).exitCode).toBe(0);
     expect((await answer(encodeRun(3, sandbox.run(plugin)))).exitCode).toBe(0);
   });
@@ -63,7 +70,9 @@ describe("a call's hand refuses to run", () => {
 
 test("a delete left over from another container runs without a namespace", async () => {
   const order = sandbox.run(plugin);
-  const outcome = await answer(encodeRun(1, { ...order, env: { ...order.env, CNI_COMMAND: "DEL", CNI_CONTAINERID: "c2", CNI_NETNS: "" } }));
+  const outcome = await answer(
+    encodeRun(1, { ...order, env: { ...order.env, CNI_COMMAND: "DEL", CNI_CONTAINERID: "c2", CNI_NETNS: "" } }),
+  );
   expect(outcome.exitCode).toBe(0);
   expect(sandbox.read("ran")).toBe("ran\n");
 });
@@ -91,7 +100,14 @@ describe("a daemon that breaks the protocol ends an ADD with code 112", () => {
     ["a frame of unknown type", Uint8Array.from([1, 0, 0, 0, 99])],
     ["a RUN without its fields", encodeFrame("RUN", [["step", 1]])],
     ["a number of three bytes", encodeFrame("KILL", [["step", Uint8Array.from([1, 2, 3])]])],
-    ["a route_op of another shape", encodeFrame("ROUTES", [["step", 1], ["netns", "/run/netns/none"], ["route_op", Uint8Array.from([9])]])],
+    [
+      "a route_op of another shape",
+      encodeFrame("ROUTES", [
+        ["step", 1],
+        ["netns", "/run/netns/none"],
+        ["route_op", Uint8Array.from([9])],
+      ]),
+    ],
   ])("%s", async (_, bytes) => {
     peer.send(bytes);
     expect(await shim.error()).toMatchObject({ code: 112 });

@@ -77,16 +77,24 @@ test("connects again when the daemon comes back, and tells it once", async () =>
   hand.signal("SIGTERM");
   const { code, stderr } = await hand.exited;
   expect(code).toBe(0);
-  const lines = stderr.trim().split("\n").map((line) => JSON.parse(line) as { time: string; message: string });
+  const lines = stderr
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { time: string; message: string });
   expect(lines.map((line) => line.message.split(":")[0])).toEqual([
-    "connected to the daemon", "not connected to the daemon", "connected to the daemon", "stopped",
+    "connected to the daemon",
+    "not connected to the daemon",
+    "connected to the daemon",
+    "stopped",
   ]);
   expect(Math.abs(Date.parse(lines[0]?.time ?? "") - Date.now())).toBeLessThan(60_000);
 });
 
 test("lets its runs end before it comes back to a new daemon", async () => {
   const peer = await connect();
-  peer.send(encodeRun(1, sandbox.run(sandbox.plugin("slow", 'echo $$ > "$DIR/pid"; sleep 0.6; echo done > "$DIR/done"'))));
+  peer.send(
+    encodeRun(1, sandbox.run(sandbox.plugin("slow", 'echo $$ > "$DIR/pid"; sleep 0.6; echo done > "$DIR/done"'))),
+  );
   await sandbox.pidIn("pid");
   await daemon.kill();
   daemon = await ScriptedDaemon.listen(sandbox.socketDir);
@@ -113,7 +121,12 @@ test("SIGTERM lets a running plugin end and tells its outcome", async () => {
 
 test("SIGTERM kills a plugin that does not end within five seconds, with its children", async () => {
   const peer = await connect();
-  peer.send(encodeRun(1, sandbox.run(sandbox.plugin("p", 'sleep 60 & echo $! > "$DIR/child"; sleep 60'), { timeoutMs: 60_000 })));
+  peer.send(
+    encodeRun(
+      1,
+      sandbox.run(sandbox.plugin("p", 'sleep 60 & echo $! > "$DIR/child"; sleep 60'), { timeoutMs: 60_000 }),
+    ),
+  );
   const child = await sandbox.pidIn("child");
   const started = performance.now();
   hand.signal("SIGTERM");
@@ -125,29 +138,39 @@ test("SIGTERM kills a plugin that does not end within five seconds, with its chi
 
 test("collects orphans, so that no zombie stays", async () => {
   const peer = await connect();
-  const plugin = sandbox.plugin("p", '(setsid sh -c \'echo $$ > "$0"; sleep 0.2\' "$DIR/orphan" >/dev/null 2>&1 &) ; exit 0');
+  const plugin = sandbox.plugin(
+    "p",
+    '(setsid sh -c \'echo $$ > "$0"; sleep 0.2\' "$DIR/orphan" >/dev/null 2>&1 &) ; exit 0',
+  );
   peer.send(encodeRun(1, sandbox.run(plugin)));
   expect(readOutcome(await peer.expect("OUTCOME")).exitCode).toBe(0);
   const orphan = await sandbox.pidIn("orphan");
-  const parentOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[1] ?? "";
+  const parentOf = (pid: number): string =>
+    readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[1] ?? "";
   expect(parentOf(orphan)).toBe(String(hand.pid));
   await eventually(() => !existsSync(`/proc/${orphan}`), "the orphan is gone entirely");
 });
 
-const memoryPath = readFileSync("/proc/self/cgroup", "utf8").split("\n").find((line) => line.split(":")[1] === "memory")?.split(":")[2];
+const memoryPath = readFileSync("/proc/self/cgroup", "utf8")
+  .split("\n")
+  .find((line) => line.split(":")[1] === "memory")
+  ?.split(":")[2];
 
-test.skipIf(memoryPath === undefined)("plugins run in a child cgroup with a limit of their own, which goes with the hand", async () => {
-  const peer = await connect("--delegate-memory", String(64 * 1024 * 1024));
-  const folder = `/sys/fs/cgroup/memory${memoryPath}/levee-delegates`;
-  expect(readFileSync(`${folder}/memory.limit_in_bytes`, "utf8").trim()).toBe(String(64 * 1024 * 1024));
-  peer.send(encodeRun(1, sandbox.run(sandbox.plugin("p", "grep memory /proc/self/cgroup"))));
-  const outcome = readOutcome(await peer.expect("OUTCOME"));
-  expect(Buffer.from(outcome.stdout).toString().trim()).toEndWith(`${memoryPath}/levee-delegates`);
-  expect(outcome.cgroupLimit).toBe(64 * 1024 * 1024);
-  hand.signal("SIGTERM");
-  await hand.exited;
-  expect(existsSync(folder)).toBe(false);
-});
+test.skipIf(memoryPath === undefined)(
+  "plugins run in a child cgroup with a limit of their own, which goes with the hand",
+  async () => {
+    const peer = await connect("--delegate-memory", String(64 * 1024 * 1024));
+    const folder = `/sys/fs/cgroup/memory${memoryPath}/levee-delegates`;
+    expect(readFileSync(`${folder}/memory.limit_in_bytes`, "utf8").trim()).toBe(String(64 * 1024 * 1024));
+    peer.send(encodeRun(1, sandbox.run(sandbox.plugin("p", "grep memory /proc/self/cgroup"))));
+    const outcome = readOutcome(await peer.expect("OUTCOME"));
+    expect(Buffer.from(outcome.stdout).toString().trim()).toEndWith(`${memoryPath}/levee-delegates`);
+    expect(outcome.cgroupLimit).toBe(64 * 1024 * 1024);
+    hand.signal("SIGTERM");
+    await hand.exited;
+    expect(existsSync(folder)).toBe(false);
+  },
+);
 
 test("--root looks up socket, plugins and everything else inside it", async () => {
   const inside = (path: string): string => `${sandbox.root}/root${path}`;
@@ -162,7 +185,11 @@ test("--root looks up socket, plugins and everything else inside it", async () =
   const order = sandbox.run("plugin" as PluginType);
   peer.send(encodeRun(1, { ...order, env: { ...order.env, CNI_PATH: "/bin" } }));
   // The copy finds no dynamic loader in there, which shows where it was started.
-  expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ failure: "exec", errno: 2, message: "Cannot run /bin/plugin: No such file or directory (errno 2)" });
+  expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({
+    failure: "exec",
+    errno: 2,
+    message: "Cannot run /bin/plugin: No such file or directory (errno 2)",
+  });
   // Without a /proc nothing about processes is claimed.
   peer.send(encodeReap(2, { pid: 4_000_000, pidStart: 1, pidNamespace: 0 }, 500));
   expect(readOutcome(await peer.expect("OUTCOME"))).toMatchObject({ failure: "refused", alive: false });

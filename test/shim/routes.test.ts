@@ -56,7 +56,8 @@ const gateway6 = { net1: [0xfd, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1] };
 describe("IPv4", () => {
   test("every default route of the interface goes, whatever its metric; the others stay", async () => {
     ipIn(netns, "route", "add", "default", "via", "10.0.0.1", "dev", "eth0");
-    for (const metric of ["100", "200"]) ipIn(netns, "route", "add", "default", "via", "10.0.0.1", "dev", "eth0", "metric", metric);
+    for (const metric of ["100", "200"])
+      ipIn(netns, "route", "add", "default", "via", "10.0.0.1", "dev", "eth0", "metric", metric);
     ipIn(netns, "route", "add", "default", "dev", "eth0", "metric", "300", "scope", "link");
     ipIn(netns, "route", "add", "default", "via", "10.1.0.1", "dev", "net1", "metric", "400");
     ipIn(netns, "route", "add", "default", "via", "10.0.0.1", "dev", "eth0", "table", "100");
@@ -76,12 +77,31 @@ describe("IPv4", () => {
     expect((await change(add(4, "net1", gateway4.net1))).failure).toBeUndefined();
     expect((await change(add(4, "net1", gateway4.net1))).failure).toBeUndefined();
     const outcome = await change(add(4, "eth0", gateway4.eth0));
-    expect(outcome).toMatchObject({ failure: "routes", errno: 17, message: "Cannot add the IPv4 default route of eth0: File exists (errno 17)" });
+    expect(outcome).toMatchObject({
+      failure: "routes",
+      errno: 17,
+      message: "Cannot add the IPv4 default route of eth0: File exists (errno 17)",
+    });
     expect(defaults(4)).toEqual(["default via 10.1.0.1 dev net1"]);
   });
 
   test("a multipath route loses only the hops of the interface", async () => {
-    ipIn(netns, "route", "add", "default", "nexthop", "via", "10.0.0.1", "dev", "eth0", "nexthop", "via", "10.1.0.1", "dev", "net1");
+    ipIn(
+      netns,
+      "route",
+      "add",
+      "default",
+      "nexthop",
+      "via",
+      "10.0.0.1",
+      "dev",
+      "eth0",
+      "nexthop",
+      "via",
+      "10.1.0.1",
+      "dev",
+      "net1",
+    );
     expect(await change(remove(4, "net1"))).toMatchObject({ failure: undefined });
     expect(defaults(4).join(" ")).toMatch(/^default via 10\.0\.0\.1 dev eth0/);
     expect(await change(remove(4, "eth0"))).toMatchObject({ failure: undefined });
@@ -102,7 +122,8 @@ describe("IPv4", () => {
 
 describe("IPv6", () => {
   test("every default route of the interface goes, also all hops of a multipath one", async () => {
-    for (const address of ["fd00:0::1", "fd00:0::9"]) ipIn(netns, "-6", "route", "append", "default", "via", address, "dev", "eth0", "metric", "50");
+    for (const address of ["fd00:0::1", "fd00:0::9"])
+      ipIn(netns, "-6", "route", "append", "default", "via", address, "dev", "eth0", "metric", "50");
     ipIn(netns, "-6", "route", "append", "default", "via", "fd00:1::1", "dev", "net1", "metric", "50");
     ipIn(netns, "-6", "route", "add", "default", "via", "fd00:0::1", "dev", "eth0", "metric", "60");
     expect(await change(remove(6, "eth0"))).toMatchObject({ failure: undefined });
@@ -126,7 +147,9 @@ describe("IPv6", () => {
 
 test("an interface that is not there is named", async () => {
   expect(await change(remove(4, "net9"))).toMatchObject({
-    failure: "routes", errno: 19, message: "Cannot delete the IPv4 default route of net9: there is no such interface",
+    failure: "routes",
+    errno: 19,
+    message: "Cannot delete the IPv4 default route of net9: there is no such interface",
   });
 });
 
@@ -140,7 +163,10 @@ test("another namespace under the same path is not touched", async () => {
   const name = netns.slice("/run/netns/".length);
   ip("netns", "del", name);
   ip("netns", "add", name);
-  expect(await change(remove(4, "lo"))).toMatchObject({ failure: "routes", message: expect.stringContaining("another network namespace") });
+  expect(await change(remove(4, "lo"))).toMatchObject({
+    failure: "routes",
+    message: expect.stringContaining("another network namespace"),
+  });
 });
 
 test("a namespace that is gone is told with its path", async () => {

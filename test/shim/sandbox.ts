@@ -36,7 +36,12 @@ export class Sandbox {
 
   conf(changes: Conf = {}): string {
     return JSON.stringify({
-      cniVersion: "1.1.0", name: "levee", type: "levee-shim", daemonSocketDir: this.socketDir, stateDir: this.stateDir, ...changes,
+      cniVersion: "1.1.0",
+      name: "levee",
+      type: "levee-shim",
+      daemonSocketDir: this.socketDir,
+      stateDir: this.stateDir,
+      ...changes,
     });
   }
 
@@ -60,7 +65,13 @@ export class Sandbox {
 
   /** An order to run a plugin for the call's own container, with what the test changes. */
   run(plugin: PluginType, changes: Partial<RunOrder> = {}): RunOrder {
-    const env = { CNI_COMMAND: "ADD", CNI_CONTAINERID: "c1", CNI_NETNS: "/run/netns/none", CNI_IFNAME: "eth0", CNI_PATH: this.binDir };
+    const env = {
+      CNI_COMMAND: "ADD",
+      CNI_CONTAINERID: "c1",
+      CNI_NETNS: "/run/netns/none",
+      CNI_IFNAME: "eth0",
+      CNI_PATH: this.binDir,
+    };
     return { plugin, env, stdin: "{}", timeoutMs: 5_000, ...changes };
   }
 

@@ -113,7 +113,10 @@ export class Peer {
 
   /** FINISH, ACK, BYE: everything after the last outcome. */
   async finish(exitCode = 0, output = ""): Promise<Frame> {
-    this.order("FINISH", [["exit_code", exitCode], ["output", output]]);
+    this.order("FINISH", [
+      ["exit_code", exitCode],
+      ["output", output],
+    ]);
     const ack = await this.expect("ACK");
     this.order("BYE");
     return ack;
@@ -142,7 +145,10 @@ export class Peer {
 async function withPatience<T>(awaited: Promise<T>, what: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Cannot go on: ${what} did not come within ${patienceMs} ms`)), patienceMs);
+    timer = setTimeout(
+      () => reject(new Error(`Cannot go on: ${what} did not come within ${patienceMs} ms`)),
+      patienceMs,
+    );
   });
   try {
     return await Promise.race([awaited, late]);

@@ -48,7 +48,12 @@ test("a session leader works itself", async () => {
 });
 
 test("a resident hand that is a group leader passes SIGTERM on", async () => {
-  const hand = sandbox.start(["--resident", "--socket-dir", sandbox.socketDir], "", { PATH: process.env["PATH"] }, asGroupLeader);
+  const hand = sandbox.start(
+    ["--resident", "--socket-dir", sandbox.socketDir],
+    "",
+    { PATH: process.env["PATH"] },
+    asGroupLeader,
+  );
   const peer = await daemon.accept();
   await peer.expect("RESIDENT");
   peer.welcome(60_000);

@@ -29,7 +29,12 @@ export class ShimProcess {
   readonly #exited: Promise<Exited>;
 
   /** `through` is a command that starts the shim, for tests about where it is started. */
-  constructor(args: readonly string[], stdin: string, env: Readonly<Record<string, string | undefined>>, through: readonly string[] = []) {
+  constructor(
+    args: readonly string[],
+    stdin: string,
+    env: Readonly<Record<string, string | undefined>>,
+    through: readonly string[] = [],
+  ) {
     const [program = binary, ...rest] = [...through, binary, ...args];
     this.#child = spawn(program, rest, { env: { ...env }, stdio: ["pipe", "pipe", "pipe"] });
     this.#exited = this.#collect();
@@ -49,7 +54,8 @@ export class ShimProcess {
   /** The error on stdout, after the shim ended with 1. */
   async error(): Promise<CniErrorText> {
     const { code, stdout, stderr } = await this.exited;
-    if (code !== 1) throw new Error(`Cannot read an error as the exit code is ${code}: stdout ${stdout} stderr ${stderr}`);
+    if (code !== 1)
+      throw new Error(`Cannot read an error as the exit code is ${code}: stdout ${stdout} stderr ${stderr}`);
     return JSON.parse(stdout) as CniErrorText;
   }
 
