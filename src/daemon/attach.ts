@@ -23,6 +23,8 @@ const cancelGraceMs = 5_000;
 export async function attach(call: Call, record: AttachmentRecord, ports: Ports): Promise<Answer> {
   try {
     const results = await runChains(call, record, ports);
+    // A DEL that waits for this container, or a shim that is gone, wants none of it.
+    call.signal.throwIfAborted();
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
     // Multus' copy is only for going back to it, so it is written beside the commit; but it is there before an undo removes it.
     const [committed] = await Promise.allSettled([
@@ -33,7 +35,9 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
     return { output, delivered: (printed) => delivered(record, printed, ports) };
   } catch (thrown) {
-    throw await giveUp(call, record, toLeveeError(thrown, "Cannot attach the pod"), ports);
+    // Whoever ended the call knows the reason; the plugin that was killed for it does not.
+    const cause: unknown = call.signal.aborted ? call.signal.reason : thrown;
+    throw await giveUp(call, record, toLeveeError(cause, "Cannot attach the pod"), ports);
   }
 }
 

@@ -22,15 +22,14 @@ export async function resumeAdd(
 ): Promise<Answer | typeof alreadyPrinted> {
   const isKnown = ports.journal.findByToken(resumed.token) !== undefined;
   if (!isKnown && hasLeftNothing(resumed)) return add(call, request, ports);
-  using _turn = await ports.turns.take(
-    request.containerId,
-    { verb: "ADD", cancel: (reason) => call.cancel(reason) },
-    call.signal,
-  );
+  using held = new DisposableStack();
+  const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
+  held.use(await ports.turns.take(request.containerId, holder, call.signal));
   const record = ports.journal.findByToken(resumed.token);
   if (record === undefined) return resumeUnknown(resumed);
   ports.timeline.note(subjectOf(record, "ADD"), "resumed", { detail: `in phase ${record.phase}` });
-  return await goOn(call, record, resumed, ports);
+  const answer = await goOn(call, record, resumed, ports);
+  return answer === alreadyPrinted ? answer : { ...answer, held: held.move() };
 }
 
 async function goOn(

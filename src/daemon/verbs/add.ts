@@ -18,11 +18,9 @@ import type { Answer } from "./answer.ts";
 /** Attaches every network the pod asks for, in order, or none of them. */
 export async function add(call: Call, request: AddRequest, ports: Ports): Promise<Answer> {
   await ports.recovery.settleBefore(call, request.args);
-  using _turn = await ports.turns.take(
-    request.containerId,
-    { verb: "ADD", cancel: (reason) => call.cancel(reason) },
-    call.signal,
-  );
+  using held = new DisposableStack();
+  const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
+  held.use(await ports.turns.take(request.containerId, holder, call.signal));
   refuseMissingNetns(call, request);
   await clearEarlier(call, request, ports);
   const pod = await findPod(request.args, ports, call.signal);
@@ -41,7 +39,8 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   ports.timeline.note(subject, "planned", {
     detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", "),
   });
-  return await attach(call, record, ports);
+  const answer = await attach(call, record, ports);
+  return { ...answer, held: held.move() };
 }
 
 function refuseMissingNetns(call: Call, request: AddRequest): void {
@@ -85,7 +84,7 @@ async function plan(
   const { conf, ports } = options;
   const networks = await resolveNetworks(wanted, conf, ports.view);
   const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
-  refuseTaken(call, request, chains, ports);
+  await refuseTaken(call, request, chains, ports);
   return {
     token: call.token,
     containerId: request.containerId,
@@ -108,14 +107,22 @@ async function plan(
   };
 }
 
-/** An interface of another container in the same namespace would be removed by the undo of the ADD that it makes fail. */
-function refuseTaken(call: Call, request: AddRequest, chains: readonly Chain[], ports: Ports): void {
+/**
+ * An interface of another container in the same namespace would be removed by the undo of the ADD that it makes fail.
+ * The kernel gives the numbers of dead namespaces to new ones, so the other's path must still lead there.
+ */
+async function refuseTaken(call: Call, request: AddRequest, chains: readonly Chain[], ports: Ports): Promise<void> {
   const ifnames = new Set(chains.map((chain) => chain.ifname));
-  const now = { path: request.netns, identity: call.header.netnsIdentity };
   for (const other of ports.journal.all()) {
     const taken = other.chains.find((chain) => ifnames.has(chain.ifname));
-    if (taken === undefined || other.netns.identity === undefined || netnsToPass(other, now, ports.bootId) === "")
+    if (
+      taken === undefined ||
+      other.bootId !== ports.bootId ||
+      !sameNetns(other.netns.identity, call.header.netnsIdentity)
+    )
       continue;
+    const [now] = await call.hand.stat([other.netns.path]);
+    if (!sameNetns(now, call.header.netnsIdentity)) continue;
     throw new LeveeError(
       "interface-taken",
       `Cannot attach ${request.containerId}: ${taken.ifname} in ${request.netns} belongs to container ${other.containerId}; delete that first`,
