@@ -35,7 +35,14 @@ export function realBridge(letter: string): RealBridge {
   };
 }
 
-function bridgeConf(options: BridgeOptions & { readonly name: string; readonly device: string; readonly subnet: string; readonly subnet6: string }): Record<string, unknown> {
+function bridgeConf(
+  options: BridgeOptions & {
+    readonly name: string;
+    readonly device: string;
+    readonly subnet: string;
+    readonly subnet6: string;
+  },
+): Record<string, unknown> {
   const { name, device, subnet, subnet6, dataDir, isDefaultRoute = false, withV6 = false } = options;
   const ranges = [[{ subnet: `${subnet}.0/24` }], ...(withV6 ? [[{ subnet: `${subnet6}/64` }]] : [])];
   const routes = isDefaultRoute ? [{ dst: "0.0.0.0/0" }, ...(withV6 ? [{ dst: "::/0" }] : [])] : [];

@@ -3,7 +3,16 @@ import { expect, test } from "bun:test";
 import { ip } from "../lab/lab.ts";
 import { addresses, ipamFolder, leftovers } from "../lab/leftovers.ts";
 import { realBridge } from "./bridge.ts";
-import { attachments, containerId, errorOf, expectSilence, networksAnnotation, resultOf, startNode, story } from "./node.ts";
+import {
+  attachments,
+  containerId,
+  errorOf,
+  expectSilence,
+  networksAnnotation,
+  resultOf,
+  startNode,
+  story,
+} from "./node.ts";
 
 test("a second ADD for the same container and interface fails and runs nothing", async () => {
   await using lab = await startNode();
@@ -20,7 +29,9 @@ test("a second ADD for the same container and interface fails and runs nothing",
 
 test("another container in the same namespace cannot take the interface, and its failure does not remove it", async () => {
   await using bridge = realBridge("x");
-  await using lab = await startNode({ prepare: (lab) => lab.configure({ delegates: [bridge.conf("primary", { dataDir: ipamFolder(lab) })] }) });
+  await using lab = await startNode({
+    prepare: (lab) => lab.configure({ delegates: [bridge.conf("primary", { dataDir: ipamFolder(lab) })] }),
+  });
   const netns = lab.netns("a");
   const name = netns.slice(netns.lastIndexOf("/") + 1);
   resultOf(await lab.cni("ADD", { containerId: containerId("one"), netns }));
@@ -37,7 +48,11 @@ test("two networks of one pod that want the same name are refused before the fir
   await using lab = await startNode();
   await lab.network("lan", { cniVersion: "1.0.0", ...lab.conf("second") });
   await lab.pod("clash", { [networksAnnotation]: "lan@net7,lan@net7" });
-  const outcome = await lab.cni("ADD", { containerId: containerId("clash"), netns: lab.netns("a"), args: lab.podArgs("clash") });
+  const outcome = await lab.cni("ADD", {
+    containerId: containerId("clash"),
+    netns: lab.netns("a"),
+    args: lab.podArgs("clash"),
+  });
   expect(errorOf(outcome)).toMatchObject({ code: 103 });
   await lab.pod("clash", { [networksAnnotation]: "lan@eth0" });
   const netns = lab.netns("b");

@@ -36,7 +36,9 @@ test("a path that leads to another namespace by now is not handed to the plugins
 
 test("the real bridge plugin frees its address when the namespace is gone", async () => {
   await using bridge = realBridge("g");
-  await using lab = await startNode({ prepare: (lab) => lab.configure({ delegates: [bridge.conf("primary", { dataDir: ipamFolder(lab) })] }) });
+  await using lab = await startNode({
+    prepare: (lab) => lab.configure({ delegates: [bridge.conf("primary", { dataDir: ipamFolder(lab) })] }),
+  });
   const call = { containerId: containerId("real"), netns: lab.netns("a") };
   resultOf(await lab.cni("ADD", call));
   expect(await addresses(lab)).toHaveLength(1);
@@ -56,7 +58,13 @@ test("a DEL without CNI_PATH still finds the plugin where ADD found it", async (
 });
 
 test("a DEL uses the path it comes with when the plugins were moved since ADD", async () => {
-  await using lab = await startNode({ prepare: (lab) => lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }], binDir: "/nowhere" }) });
+  await using lab = await startNode({
+    prepare: (lab) =>
+      lab.configure({
+        delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }],
+        binDir: "/nowhere",
+      }),
+  });
   const call = { containerId: containerId("moved"), netns: lab.netns("a") };
   resultOf(await lab.cni("ADD", call));
   const { rename } = await import("node:fs/promises");

@@ -36,7 +36,9 @@ for (const [conf, code, what] of [
 ] as const) {
   test(`a configuration with ${what} is answered with code ${code}`, async () => {
     await using lab = await Lab.make();
-    expect(errorOf(await lab.cni("ADD", { containerId: "good", netns: "/proc/self/ns/net", conf }))).toMatchObject({ code });
+    expect(errorOf(await lab.cni("ADD", { containerId: "good", netns: "/proc/self/ns/net", conf }))).toMatchObject({
+      code,
+    });
   });
 }
 
@@ -44,25 +46,49 @@ for (const version of ["0.3.1", "1.0.0"]) {
   test(`errors bear the version of a configuration of ${version}`, async () => {
     await using lab = await startNode();
     await lab.pod("lost", { [networksAnnotation]: "nowhere" });
-    const call = { containerId: containerId("v"), netns: lab.netns("a"), args: lab.podArgs("lost"), conf: lab.shimConf({ cniVersion: version }) };
+    const call = {
+      containerId: containerId("v"),
+      netns: lab.netns("a"),
+      args: lab.podArgs("lost"),
+      conf: lab.shimConf({ cniVersion: version }),
+    };
     expect(errorOf(await lab.cni("ADD", call))).toMatchObject({ cniVersion: version, code: 101 });
-    expect(errorOf(await lab.cni("ADD", { ...call, containerId: "no/good" }))).toMatchObject({ cniVersion: version, code: 4 });
+    expect(errorOf(await lab.cni("ADD", { ...call, containerId: "no/good" }))).toMatchObject({
+      cniVersion: version,
+      code: 4,
+    });
   });
 }
 
-for (const [verb, version] of [["CHECK", "0.3.1"], ["STATUS", "1.0.0"], ["GC", "1.0.0"]] as const) {
+for (const [verb, version] of [
+  ["CHECK", "0.3.1"],
+  ["STATUS", "1.0.0"],
+  ["GC", "1.0.0"],
+] as const) {
   test(`${verb} with a configuration of ${version} is answered with code 1`, async () => {
     await using lab = await startNode();
-    const call = { containerId: containerId("old"), netns: lab.netns("a"), conf: lab.shimConf({ cniVersion: version }) };
+    const call = {
+      containerId: containerId("old"),
+      netns: lab.netns("a"),
+      conf: lab.shimConf({ cniVersion: version }),
+    };
     expect(errorOf(await lab.cni(verb, call))).toMatchObject({ code: 1, cniVersion: version });
   });
 }
 
 test("a delegate's own code, message and details go through, with network and interface in front", async () => {
   await using lab = await startNode();
-  await lab.script("first.ADD", `echo '{"cniVersion":"1.1.0","code":42,"msg":"no addresses left","details":"range 10.9.0.0/30"}'; exit 1`);
+  await lab.script(
+    "first.ADD",
+    `echo '{"cniVersion":"1.1.0","code":42,"msg":"no addresses left","details":"range 10.9.0.0/30"}'; exit 1`,
+  );
   const error = errorOf(await lab.cni("ADD", { containerId: containerId("own"), netns: lab.netns("a") }));
-  expect(error).toEqual({ cniVersion: "1.1.0", code: 42, msg: "primary (eth0): no addresses left", details: "range 10.9.0.0/30" });
+  expect(error).toEqual({
+    cniVersion: "1.1.0",
+    code: 42,
+    msg: "primary (eth0): no addresses left",
+    details: "range 10.9.0.0/30",
+  });
 });
 
 for (const [what, script, code] of [
@@ -80,7 +106,12 @@ for (const [what, script, code] of [
   });
 }
 
-for (const [what, answer] of [["nothing", ""], ["no JSON", "hello"], ["an array", "[]"], ["an address without prefix", '{"cniVersion":"1.1.0","ips":[{"address":"10.0.0.1"}]}']] as const) {
+for (const [what, answer] of [
+  ["nothing", ""],
+  ["no JSON", "hello"],
+  ["an array", "[]"],
+  ["an address without prefix", '{"cniVersion":"1.1.0","ips":[{"address":"10.0.0.1"}]}'],
+] as const) {
   test(`a delegate that succeeds and prints ${what} fails the ADD and is undone`, async () => {
     await using lab = await startNode();
     await lab.answer("first.ADD", answer);
@@ -92,7 +123,9 @@ for (const [what, answer] of [["nothing", ""], ["no JSON", "hello"], ["an array"
 }
 
 test("a plugin that is not installed is named with the folders that were searched", async () => {
-  await using lab = await startNode({ prepare: (lab) => lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", type: "nosuchplugin" }] }) });
+  await using lab = await startNode({
+    prepare: (lab) => lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", type: "nosuchplugin" }] }),
+  });
   const error = errorOf(await lab.cni("ADD", { containerId: containerId("none"), netns: lab.netns("a") }));
   expect(error.code).toBe(106);
   expect(error.msg).toContain("nosuchplugin");

@@ -4,15 +4,23 @@ import type { Lab } from "../lab/lab.ts";
 import { containerId, expectSilence, onlyCall, resultOf, startNode, stdinOf } from "./node.ts";
 
 function chain(lab: Lab, cniVersion: string): Promise<void> {
-  return lab.configure({ delegates: [{ cniVersion, name: "primary", plugins: [lab.conf("first"), lab.conf("second"), lab.conf("third")] }] });
+  return lab.configure({
+    delegates: [{ cniVersion, name: "primary", plugins: [lab.conf("first"), lab.conf("second"), lab.conf("third")] }],
+  });
 }
 
 function result(cniVersion: string, address: string): Record<string, unknown> {
-  return { cniVersion, interfaces: [{ name: "eth0", sandbox: "/x" }], ips: [{ version: "4", address, interface: 0 }], "x-own": 1.5 };
+  return {
+    cniVersion,
+    "interfaces": [{ name: "eth0", sandbox: "/x" }],
+    "ips": [{ version: "4", address, interface: 0 }],
+    "x-own": 1.5,
+  };
 }
 
 async function answerAll(lab: Lab, version: string): Promise<void> {
-  for (const [index, plugin] of ["first", "second", "third"].entries()) await lab.answer(`${plugin}.ADD`, JSON.stringify(result(version, `10.0.0.${index + 1}/24`)));
+  for (const [index, plugin] of ["first", "second", "third"].entries())
+    await lab.answer(`${plugin}.ADD`, JSON.stringify(result(version, `10.0.0.${index + 1}/24`)));
 }
 
 test("ADD hands each plugin the result of the one before, as it was printed", async () => {
@@ -47,7 +55,8 @@ test("DEL of 0.3.1 hands over no result, as that version has none", async () => 
   const call = { containerId: containerId("old"), netns: lab.netns("a") };
   resultOf(await lab.cni("ADD", call));
   expectSilence(await lab.cni("DEL", call));
-  for (const plugin of ["first", "second", "third"]) expect(stdinOf(await onlyCall(lab, "DEL", plugin))["prevResult"]).toBeUndefined();
+  for (const plugin of ["first", "second", "third"])
+    expect(stdinOf(await onlyCall(lab, "DEL", plugin))["prevResult"]).toBeUndefined();
 });
 
 test("DEL has the final result after the daemon was killed", async () => {
@@ -63,9 +72,15 @@ test("DEL has the final result after the daemon was killed", async () => {
 
 test("a result without a version gets the network's, so that the next plugin can read it", async () => {
   await using lab = await startNode({ prepare: (lab) => chain(lab, "0.4.0") });
-  await lab.answer("first.ADD", '{"interfaces":[{"name":"eth0","sandbox":"/x"}],"ips":[{"version":"4","address":"10.0.0.1/24"}]}');
+  await lab.answer(
+    "first.ADD",
+    '{"interfaces":[{"name":"eth0","sandbox":"/x"}],"ips":[{"version":"4","address":"10.0.0.1/24"}]}',
+  );
   resultOf(await lab.cni("ADD", { containerId: containerId("bare"), netns: lab.netns("a") }));
-  expect(stdinOf(await onlyCall(lab, "ADD", "second"))["prevResult"]).toMatchObject({ cniVersion: "0.4.0", ips: [{ address: "10.0.0.1/24" }] });
+  expect(stdinOf(await onlyCall(lab, "ADD", "second"))["prevResult"]).toMatchObject({
+    cniVersion: "0.4.0",
+    ips: [{ address: "10.0.0.1/24" }],
+  });
 });
 
 test("a prevResult in the runtime's own conf does not reach the delegates", async () => {

@@ -26,7 +26,9 @@ export async function startNode(options: NodeOptions = {}): Promise<Lab> {
     for (const plugin of plugins) await lab.plugin(plugin);
     const primary = { cniVersion: "1.1.0", name: "primary", ...lab.conf("first") };
     const { settings = {} } = options;
-    await lab.configure("clusterNetwork" in settings || "delegates" in settings ? settings : { delegates: [primary], ...settings });
+    await lab.configure(
+      "clusterNetwork" in settings || "delegates" in settings ? settings : { delegates: [primary], ...settings },
+    );
     await options.prepare?.(lab);
     await lab.startDaemon();
     if (options.withHand === true) await lab.startHand();
@@ -48,16 +50,28 @@ export interface CniError {
 export interface CniResult {
   readonly cniVersion: string;
   readonly interfaces?: readonly { readonly name: string; readonly mac?: string; readonly sandbox?: string }[];
-  readonly ips?: readonly { readonly address: string; readonly gateway?: string; readonly version?: string; readonly interface?: number }[];
+  readonly ips?: readonly {
+    readonly address: string;
+    readonly gateway?: string;
+    readonly version?: string;
+    readonly interface?: number;
+  }[];
   readonly routes?: readonly { readonly dst: string; readonly gw?: string }[];
-  readonly ip4?: { readonly ip: string; readonly gateway?: string; readonly routes?: readonly { readonly dst: string; readonly gw?: string }[] };
+  readonly ip4?: {
+    readonly ip: string;
+    readonly gateway?: string;
+    readonly routes?: readonly { readonly dst: string; readonly gw?: string }[];
+  };
   readonly ip6?: { readonly ip: string; readonly gateway?: string };
   readonly dns?: Readonly<Record<string, unknown>>;
 }
 
 /** The result of an ADD that must have succeeded. */
 export function resultOf(outcome: CniOutcome): CniResult {
-  expect({ exitCode: outcome.exitCode, why: outcome.exitCode === 0 ? "" : outcome.stdout + outcome.stderr }).toEqual({ exitCode: 0, why: "" });
+  expect({ exitCode: outcome.exitCode, why: outcome.exitCode === 0 ? "" : outcome.stdout + outcome.stderr }).toEqual({
+    exitCode: 0,
+    why: "",
+  });
   return JSON.parse(outcome.stdout) as CniResult;
 }
 

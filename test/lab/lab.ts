@@ -252,7 +252,9 @@ export class Lab {
 
   /** What the programmable plugins were asked to do, in order. */
   async calls(): Promise<readonly PluginCall[]> {
-    const names = (await readdir(this.path("control/calls"))).toSorted();
+    const all = await readdir(this.path("control/calls"));
+    // A call counts once its plugin has written down what it was given.
+    const names = all.filter((name) => existsSync(this.path("control/calls", name, "began"))).toSorted();
     return Promise.all(names.map((name) => this.#readCall(name)));
   }
 

@@ -1,0 +1,203 @@
+// CNI 1.1, GC: what the runtime no longer lists is removed when it is dead, and every network is told what remains valid.
+import { writeFile } from "node:fs/promises";
+import { expect, test } from "bun:test";
+import type { Lab } from "../lab/lab.ts";
+import { addresses, ipamFolder, leftovers } from "../lab/leftovers.ts";
+import { realBridge } from "./bridge.ts";
+import {
+  attachments,
+  containerId,
+  errorOf,
+  expectSilence,
+  networksAnnotation,
+  onlyCall,
+  resultOf,
+  startNode,
+  stdinOf,
+  story,
+} from "./node.ts";
+
+const bare = { containerId: "", netns: "", ifname: "", args: "" };
+
+function gc(
+  lab: Lab,
+  valid: readonly string[] | undefined,
+  more: Record<string, unknown> = {},
+): ReturnType<Lab["cni"]> {
+  const list =
+    valid === undefined
+      ? {}
+      : { "cni.dev/valid-attachments": valid.map((containerID) => ({ containerID, ifname: "eth0" })) };
+  return lab.cni("GC", { ...bare, conf: lab.shimConf({ ...list, ...more }) });
+}
+
+test("what is not on the list and has no namespace any more is detached, what is on it stays", async () => {
+  await using lab = await startNode();
+  const [dead, alive] = [containerId("dead"), containerId("alive")];
+  const gone = lab.netns("gone");
+  resultOf(await lab.cni("ADD", { containerId: dead, netns: gone }));
+  resultOf(await lab.cni("ADD", { containerId: alive, netns: lab.netns("here") }));
+  lab.deleteNetns(gone);
+  expectSilence(await gc(lab, [alive]));
+  const del = await onlyCall(lab, "DEL", "first");
+  expect(del.containerId).toBe(dead);
+  expect(del.env["CNI_NETNS"] ?? "").toBe("");
+  expect((await attachments(lab)).map((attachment) => attachment.containerId)).toEqual([alive]);
+});
+
+test("a living namespace is not touched although the runtime does not list it", async () => {
+  await using lab = await startNode();
+  const id = containerId("living");
+  resultOf(await lab.cni("ADD", { containerId: id, netns: lab.netns("a") }));
+  expectSilence(await gc(lab, []));
+  expect(await story(lab)).toEqual(["ADD first eth0", "GC first none"]);
+  expect(stdinOf(await onlyCall(lab, "GC", "first"))["cni.dev/valid-attachments"]).toEqual([
+    { containerID: id, ifname: "eth0" },
+  ]);
+  expect(await attachments(lab)).toHaveLength(1);
+});
+
+test("an absent list is refused: it is not an empty one", async () => {
+  await using lab = await startNode();
+  const gone = lab.netns("gone");
+  resultOf(await lab.cni("ADD", { containerId: containerId("kept"), netns: gone }));
+  lab.deleteNetns(gone);
+  expect(errorOf(await gc(lab, undefined))).toMatchObject({ code: 7 });
+  expect(await story(lab)).toEqual(["ADD first eth0"]);
+  expect(await attachments(lab)).toHaveLength(1);
+});
+
+test("an entry that cannot be read is an error, never an entry less", async () => {
+  await using lab = await startNode();
+  for (const list of [[{ containerID: "x" }], ["x"], "x", [{ containerID: 5, ifname: "eth0" }]]) {
+    expect(
+      errorOf(await lab.cni("GC", { ...bare, conf: lab.shimConf({ "cni.dev/valid-attachments": list }) })),
+    ).toMatchObject({ code: 7 });
+  }
+  expect(await lab.calls()).toEqual([]);
+});
+
+test("the list under the older key counts as well", async () => {
+  await using lab = await startNode();
+  const outcome = await lab.cni("GC", {
+    ...bare,
+    conf: lab.shimConf({ "cni.dev/attachments": [{ containerID: "c1", ifname: "eth0" }] }),
+  });
+  expectSilence(outcome);
+  const stdin = stdinOf(await onlyCall(lab, "GC", "first"));
+  expect(stdin["cni.dev/valid-attachments"]).toEqual([{ containerID: "c1", ifname: "eth0" }]);
+  expect(stdin["cni.dev/attachments"]).toEqual([{ containerID: "c1", ifname: "eth0" }]);
+});
+
+test("secondary networks are told of their own interfaces, not of the runtime's", async () => {
+  await using lab = await startNode();
+  await lab.network("lan", { cniVersion: "1.1.0", ...lab.conf("second") });
+  await lab.pod("web", { [networksAnnotation]: "lan,lan@data0" });
+  const id = containerId("two");
+  resultOf(await lab.cni("ADD", { containerId: id, netns: lab.netns("a"), args: lab.podArgs("web") }));
+  expectSilence(await gc(lab, [id, "stranger"]));
+  expect(stdinOf(await onlyCall(lab, "GC", "second"))["cni.dev/valid-attachments"]).toEqual([
+    { containerID: id, ifname: "net1" },
+    { containerID: id, ifname: "data0" },
+  ]);
+  expect(stdinOf(await onlyCall(lab, "GC", "first"))["cni.dev/valid-attachments"]).toEqual([
+    { containerID: id, ifname: "eth0" },
+    { containerID: "stranger", ifname: "eth0" },
+  ]);
+});
+
+test("a network with disableGC is neither asked nor detached", async () => {
+  await using lab = await startNode();
+  await lab.network("keep", { cniVersion: "1.1.0", name: "keep", disableGC: true, plugins: [lab.conf("second")] });
+  await lab.pod("web", { [networksAnnotation]: "keep" });
+  const gone = lab.netns("gone");
+  resultOf(await lab.cni("ADD", { containerId: containerId("off"), netns: gone, args: lab.podArgs("web") }));
+  lab.deleteNetns(gone);
+  await lab.forgetCalls();
+  expectSilence(await gc(lab, []));
+  expect(await story(lab)).toEqual(["GC first none"]);
+});
+
+test("a network older than 1.1.0 is not asked", async () => {
+  await using lab = await startNode({
+    prepare: (lab) => lab.configure({ delegates: [{ cniVersion: "1.0.0", name: "primary", ...lab.conf("first") }] }),
+  });
+  expectSilence(await gc(lab, []));
+  expect(await lab.calls()).toEqual([]);
+});
+
+test("one network's failure does not keep the others from being told, and is reported", async () => {
+  await using lab = await startNode();
+  await lab.network("lan", { cniVersion: "1.1.0", ...lab.conf("second") });
+  await lab.pod("web", { [networksAnnotation]: "lan" });
+  resultOf(await lab.cni("ADD", { containerId: containerId("f"), netns: lab.netns("a"), args: lab.podArgs("web") }));
+  await lab.script("first.GC", `echo '{"cniVersion":"1.1.0","code":99,"msg":"store is locked"}'; exit 1`);
+  await lab.forgetCalls();
+  expect(errorOf(await gc(lab, [containerId("f")]))).toMatchObject({
+    code: 99,
+    msg: expect.stringContaining("store is locked"),
+  });
+  expect(await story(lab)).toEqual(["GC first none", "GC second none"]);
+});
+
+test("GC runs alone: it waits for a running ADD, and an ADD that comes meanwhile waits for it", async () => {
+  await using lab = await startNode();
+  const wait = (name: string): string => `while [ ! -e "$control/${name}" ]; do sleep 0.02; done`;
+  await lab.script("first.ADD", wait("add"));
+  await lab.script("first.GC", wait("gc"));
+  const add = lab.cni("ADD", { containerId: containerId("one"), netns: lab.netns("a") });
+  await lab.until("the ADD runs", async () => ((await story(lab)).length === 1 ? true : undefined));
+  const collecting = gc(lab, []);
+  await Bun.sleep(200);
+  expect(await story(lab)).toEqual(["ADD first eth0"]);
+  await writeFile(lab.path("control/add"), "");
+  resultOf(await add);
+  await lab.until("GC runs", async () => ((await story(lab)).length === 2 ? true : undefined));
+  const late = lab.cni("ADD", { containerId: containerId("late"), netns: lab.netns("b") });
+  await Bun.sleep(200);
+  expect(await story(lab)).toEqual(["ADD first eth0", "GC first none"]);
+  await writeFile(lab.path("control/gc"), "");
+  expectSilence(await collecting);
+  resultOf(await late);
+  expect(await story(lab)).toEqual(["ADD first eth0", "GC first none", "ADD first eth0"]);
+});
+
+test("a list that forgets the whole node does not empty it at once", async () => {
+  await using lab = await startNode();
+  for (let index = 0; index < 7; index += 1) {
+    const netns = lab.netns(`n${index}`);
+    resultOf(await lab.cni("ADD", { containerId: containerId(`many${index}x`), netns }));
+    lab.deleteNetns(netns);
+  }
+  expectSilence(await gc(lab, []));
+  expect(await attachments(lab)).toHaveLength(2);
+  expectSilence(await gc(lab, []));
+  expect(await leftovers(lab)).toEqual([]);
+});
+
+test("a hand that sees no namespace at all proves nothing and detaches nothing", async () => {
+  await using lab = await startNode();
+  const [one, two] = [lab.netns("one"), lab.netns("two")];
+  resultOf(await lab.cni("ADD", { containerId: containerId("one"), netns: one }));
+  resultOf(await lab.cni("ADD", { containerId: containerId("two"), netns: two }));
+  lab.deleteNetns(one);
+  lab.deleteNetns(two);
+  expect(errorOf(await gc(lab, [containerId("one")]))).toMatchObject({ code: 11 });
+  expect(await attachments(lab)).toHaveLength(2);
+});
+
+test("addresses of the real bridge are freed for dead containers only", async () => {
+  await using bridge = realBridge("k");
+  await using lab = await startNode({
+    prepare: (lab) => lab.configure({ delegates: [bridge.conf("primary", { dataDir: ipamFolder(lab) })] }),
+  });
+  const gone = lab.netns("gone");
+  const alive = { containerId: containerId("alive"), netns: lab.netns("alive") };
+  resultOf(await lab.cni("ADD", { containerId: containerId("gone"), netns: gone }));
+  resultOf(await lab.cni("ADD", alive));
+  lab.deleteNetns(gone);
+  expectSilence(await gc(lab, [alive.containerId]));
+  expect(await addresses(lab)).toEqual([`primary/${bridge.subnet}.3`]);
+  expectSilence(await lab.cni("DEL", alive));
+  expect(await leftovers(lab)).toEqual([]);
+});
