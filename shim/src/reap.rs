@@ -46,6 +46,13 @@ impl Reap {
         process_stat(&self.leader.to_string()).map_or(false, |stat| stat.start == self.leader_start && !stat.is_gone())
     }
 
+    /// Whether somebody else, perhaps we ourselves, has the number now: then nothing of the old session can be left,
+    /// and what carries it is not ours to kill.
+    fn number_is_anothers(&self) -> bool {
+        let is_another = |stat: ProcessStat| stat.start != self.leader_start;
+        self.leader == sys::session_of_self() || process_stat(&self.leader.to_string()).map_or(false, is_another)
+    }
+
     /// Kills every member it finds; true when there was none.
     fn sweep(&mut self) -> io::Result<bool> {
         let members = session_members(self.leader)?;
@@ -63,8 +70,7 @@ impl Reap {
         if self.leader_lives() {
             return Ok(Some(Outcome::done(Fields::new().flag(tag::ALIVE, true))));
         }
-        // The number came back to ourselves, so of the old session nothing can be left.
-        if self.leader == sys::session_of_self() || self.sweep()? {
+        if self.number_is_anothers() || self.sweep()? {
             return Ok(Some(self.answer()));
         }
         if now < self.deadline {
