@@ -8,6 +8,8 @@ use crate::frame_type as kind;
 use crate::hand::{Ended, Hand};
 use crate::tag;
 
+const TOKEN_BYTES: usize = 16;
+
 /// What ends a conversation, other than an answer.
 pub enum Trouble {
     /// The daemon went away: it may come back.
@@ -51,11 +53,16 @@ pub fn welcome(frame: &Frame, channel: &mut Channel) -> Result<Vec<u8>, String> 
     let version = frame.required_number(tag::VERSION)?;
     if version != crate::frame::PROTOCOL_VERSION {
         return Err(format!(
-            "Cannot speak version {} of the protocol: this shim speaks {}",
+            "Cannot speak version {} of the protocol: this shim speaks {}; install the shim that came with the daemon",
             version,
             crate::frame::PROTOCOL_VERSION
         ));
     }
     channel.set_heartbeat(frame.required_number(tag::HEARTBEAT_MS)?);
-    Ok(frame.required_bytes(tag::TOKEN)?.to_vec())
+    let token = frame.required_bytes(tag::TOKEN)?;
+    // It becomes a file name that the daemon must find again.
+    if token.len() != TOKEN_BYTES {
+        return Err(format!("Cannot use a token that has not {} bytes: its length is {}", TOKEN_BYTES, token.len()));
+    }
+    Ok(token.to_vec())
 }
