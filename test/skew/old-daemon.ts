@@ -1,5 +1,5 @@
-import { numberField, type Frame } from "../../src/wire/frame.ts";
-import type { Peer, ScriptedDaemon } from "../shim/scripted-daemon.ts";
+import { bytesField, numberField, type Frame } from "../../src/wire/frame.ts";
+import type { ScriptedDaemon } from "../shim/scripted-daemon.ts";
 import { framesOf, numberBytes, withField, type RecordedFrame, type Transcript } from "./transcript.ts";
 
 /** No process has this number: the kernel's own limit is lower. A recorded one may belong to anybody by now. */
@@ -15,18 +15,23 @@ export interface Answered {
  * A daemon of an older version: sends what it sent when it was recorded, byte for byte, each frame once the shim has
  * said what it had said by then. Only the process in REAP is another one, for the safety of those who run this.
  */
-export async function playOldDaemon(daemon: ScriptedDaemon, transcript: Transcript, connection = 0): Promise<readonly Answered[]> {
+export async function playOldDaemon(
+  daemon: ScriptedDaemon,
+  transcript: Transcript,
+  { connection = 0, dress = (bytes: Buffer): Uint8Array => bytes }: OldDaemonOptions = {},
+): Promise<readonly Answered[]> {
   const peer = await daemon.accept();
   const orders = new Map<number, Frame>();
   const answered: Answered[] = [];
   for (const recorded of framesOf(transcript, connection)) {
     if (recorded.from === "shim") {
       const frame = await peer.expect(recorded.frame.type);
+      if (frame.type === "RESUME") requireSameToken(frame, recorded.frame);
       const order = frame.type === "OUTCOME" ? orders.get(numberField(frame, "step") ?? 0) : undefined;
       if (order !== undefined) answered.push({ order, outcome: frame });
       else if (frame.type === "OUTCOME") throw new Error("The shim answered an order that nobody gave");
     } else {
-      sendRecorded(peer, recorded);
+      peer.send(dress(bytesToSend(recorded)));
       const step = numberField(recorded.frame, "step");
       if (step !== undefined) orders.set(step, recorded.frame);
     }
@@ -35,8 +40,20 @@ export async function playOldDaemon(daemon: ScriptedDaemon, transcript: Transcri
   return answered;
 }
 
-function sendRecorded(peer: Peer, { frame, bytes }: RecordedFrame): void {
-  peer.send(frame.type === "REAP" ? withField(bytes, "pid", numberBytes(nobody)) : bytes);
+export interface OldDaemonOptions {
+  readonly connection?: number;
+  /** Changes every frame before it is sent: how a newer daemon is made of an old one. */
+  readonly dress?: (bytes: Buffer) => Uint8Array;
+}
+
+function bytesToSend({ frame, bytes }: RecordedFrame): Buffer {
+  return frame.type === "REAP" ? withField(bytes, "pid", numberBytes(nobody)) : bytes;
+}
+
+/** The token was the old daemon's to choose, and it sent the recorded one. */
+function requireSameToken(frame: Frame, recorded: Frame): void {
+  const [said, given] = [frame, recorded].map((each) => Buffer.from(bytesField(each, "token") ?? []).toString("hex"));
+  if (said !== given) throw new Error(`The shim resumed ${said}, but was given ${given}`);
 }
 
 /** Whether the recorded daemon went away without a goodbye. */

@@ -11,21 +11,23 @@ export class OldShim {
   readonly #recorded: readonly RecordedFrame[];
   /** Outcomes that were not asked for yet, by the order they answer. */
   readonly #outcomes: { readonly order: string; readonly bytes: Buffer }[];
+  readonly #dress: (bytes: Buffer) => Uint8Array;
   readonly heard: Frame[] = [];
   token: Uint8Array | undefined;
 
-  private constructor(peer: RawPeer, recorded: readonly RecordedFrame[]) {
+  private constructor(peer: RawPeer, recorded: readonly RecordedFrame[], dress: (bytes: Buffer) => Uint8Array) {
     this.#peer = peer;
     this.#recorded = recorded;
     this.#outcomes = outcomesOf(recorded);
+    this.#dress = dress;
   }
 
-  /** Connects and sends the recorded first frame; `token` takes the place of the one in a recorded RESUME. */
-  static async start(socketDir: string, transcript: Transcript, options: { connection?: number; token?: Uint8Array } = {}): Promise<OldShim> {
-    const recorded = framesOf(transcript, options.connection ?? 0);
-    const shim = new OldShim(await RawPeer.connect(socketDir), recorded);
+  static async start(socketDir: string, transcript: Transcript, options: OldShimOptions = {}): Promise<OldShim> {
+    const { connection = 0, token, dress = (bytes): Uint8Array => bytes } = options;
+    const recorded = framesOf(transcript, connection);
+    const shim = new OldShim(await RawPeer.connect(socketDir), recorded, dress);
     const first = shim.#said(recorded[0]?.frame.type ?? "CALL");
-    shim.#peer.send(options.token === undefined ? first : withField(first, "token", options.token));
+    shim.#send(token === undefined ? first : withField(first, "token", token));
     return shim;
   }
 
@@ -55,20 +57,24 @@ export class OldShim {
         this.token = bytesField(frame, "token");
         return;
       case "GO":
-        return this.#peer.send(this.#said("CONFIG"));
+        return this.#send(this.#said("CONFIG"));
       case "FINISH":
-        return this.#peer.send(this.#said("ACK"));
+        return this.#send(this.#said("ACK"));
       case "RUN":
       case "ROUTES":
       case "STAT":
       case "REAP":
-        return this.#peer.send(this.#answer(frame));
+        return this.#send(this.#answer(frame));
       default:
         throw new Error(`An old shim does not know what to do with ${frame.type}`);
     }
   }
 
-  #answer(frame: Frame): Uint8Array {
+  #send(bytes: Buffer): void {
+    this.#peer.send(this.#dress(bytes));
+  }
+
+  #answer(frame: Frame): Buffer {
     const order = describe(frame);
     const at = this.#outcomes.findIndex((outcome) => outcome.order === order);
     const outcome = this.#outcomes[at];
@@ -82,6 +88,14 @@ export class OldShim {
     if (recorded === undefined) throw new Error(`The old shim never said ${type}`);
     return recorded.bytes;
   }
+}
+
+export interface OldShimOptions {
+  readonly connection?: number;
+  /** Takes the place of the one in a recorded RESUME. */
+  readonly token?: Uint8Array;
+  /** Changes every frame before it is sent: how a newer shim is made of an old one. */
+  readonly dress?: (bytes: Buffer) => Uint8Array;
 }
 
 /** What an order asks for, in a form that does not depend on step numbers. */

@@ -66,3 +66,16 @@ export function numberBytes(value: number | bigint): Buffer {
   bytes.writeBigUInt64LE(BigInt(value));
   return bytes;
 }
+
+/** The same frame with fields at its end that no version knows yet: one unknown number, one unknown text, twice. */
+export function withUnknownFields(bytes: Uint8Array): Buffer {
+  const unknown = [200, 201, 255, 200].map((tag) => Buffer.concat([Buffer.from([tag, 8, 0, 0, 0]), Buffer.from("whatever")]));
+  const frame = Buffer.concat([bytes, ...unknown]);
+  frame.writeUInt32LE(frame.length - 4, 0);
+  return frame;
+}
+
+/** The same first frame from a peer that speaks these versions. */
+export function withVersions(bytes: Uint8Array, min: number, max: number): Buffer {
+  return withField(withField(bytes, "version_min", numberBytes(min)), "version_max", numberBytes(max));
+}
