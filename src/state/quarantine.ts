@@ -31,13 +31,17 @@ export interface Evidence {
 /** Enough to see a pattern; a disk that damages more than this has said it clearly enough. */
 export const quarantineFilesMax = 256;
 
+/** So that the header line can always be read back. */
+const reasonCharsMax = 500;
+
 export function quarantineFolder(stateDir: string): string {
   return join(stateDir, "quarantine");
 }
 
 /** Puts evidence aside, durably. The same bytes from the same place get the same name, so repeating it is harmless. */
 export async function putAside(stateDir: string, evidence: Evidence): Promise<Quarantined> {
-  const { source, offset, reason, foundWallMs, content } = evidence;
+  const { source, offset, foundWallMs, content } = evidence;
+  const reason = evidence.reason.slice(0, reasonCharsMax);
   // No CRC: of a file that ends in its own CRC it is always the same.
   const sum = createHash("sha256")
     .update(evidence.fileName ?? "")
