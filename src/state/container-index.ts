@@ -69,7 +69,7 @@ export interface LoadedIndex {
 
 export async function loadIndex(path: string): Promise<LoadedIndex> {
   const file = await readFile(path).catch((cause: unknown) => {
-    if (errnoOf(cause) === "ENOENT") return undefined;
+    if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
     throw cause;
   });
   if (file === undefined) return { exists: false, ids: new Set(), goodBytes: 0, damaged: [], sound: false };

@@ -29,7 +29,7 @@ export interface DamagedPart {
 
 export async function loadJournal(path: string): Promise<LoadedJournal> {
   const file = await readFile(path).catch((cause: unknown) => {
-    if (errnoOf(cause) === "ENOENT") return undefined;
+    if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
     throw cause;
   });
   return { exists: file !== undefined, ...replay(file ?? Buffer.alloc(0), path) };

@@ -47,9 +47,10 @@ export function indexPath(stateDir: string): string {
 /** Reads what is there, puts aside what is damaged, and leaves both files ready to be appended to. */
 export async function openJournal(options: JournalOptions): Promise<OpenedJournal> {
   const { stateDir } = options;
-  await prepareFolder(stateDir);
+  // Read first: files of a newer version end it here, with nothing touched.
   const journal = await loadJournal(journalPath(stateDir));
   const index = completed(await loadIndex(indexPath(stateDir)), journal.state);
+  await prepareFolder(stateDir);
   const known = await listQuarantine(stateDir);
   const { found, stored } = await putDamageAside(options, journal, index);
   const parts = assemble(options, journal, index);
