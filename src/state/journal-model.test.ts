@@ -11,7 +11,7 @@ interface Model {
   readonly leaks: Set<string>;
 }
 
-const large = json(`{"pad":"${"x".repeat(6_000)}"}`);
+const large = json(`{"pad":"${"x".repeat(25_000)}"}`);
 
 function pick(random: () => number, model: Model): number | undefined {
   const numbers = [...model.phases.keys()];

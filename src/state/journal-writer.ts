@@ -91,7 +91,6 @@ export class JournalWriter {
     }
     await log.replaced(content.length);
     for (const { entry, line } of lines) state.recount(entry, Buffer.byteLength(line));
-    this.#compactions += 1;
   }
 
   #schedule(): void {
@@ -201,13 +200,18 @@ export class JournalWriter {
     const ended = batch.filter(({ entry }) => entry.kind === "begin" || entry.kind === "removed").map(containerOf);
     try {
       await index.drop(ended.filter((id) => !state.has(id)));
-      if (this.#isWorthCompacting()) await this.rewrite();
+      if (this.#isWorthCompacting()) await this.#compact();
       this.#compactAgainAboveBytes = 0;
     } catch (cause) {
       // Not again before the log has grown by a quarter: a full disk stays full for a while.
       this.#compactAgainAboveBytes = log.size * 1.25;
       logger.warn("The journal could not be tidied; it goes on as it is", { path: log.path, error: String(cause) });
     }
+  }
+
+  async #compact(): Promise<void> {
+    await this.rewrite();
+    this.#compactions += 1;
   }
 
   #isWorthCompacting(): boolean {
