@@ -1,6 +1,6 @@
 import type { ContainerId, IfName, NetnsPath } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
-import { type CniArgs, noArgs, parseCniArgs } from "./cni-args.ts";
+import { type CniArgs, noArgs, parseCniArgs, podArgs } from "./cni-args.ts";
 import { ifnameProblem } from "./interface-name.ts";
 import { jsonString } from "./json-text.ts";
 
@@ -173,12 +173,19 @@ export function netnsProblem(value: string): string | undefined {
 }
 
 function argsProblem(value: string): string | undefined {
+  return (
+    problemWhen(() => parseCniArgs(value), "must be KEY=VALUE pairs separated by ';'") ??
+    problemWhen(() => podArgs(parseCniArgs(value)), "must name the pod as Kubernetes does")
+  );
+}
+
+/** The only way `read` fails; the caller adds the value. */
+function problemWhen(read: () => unknown, problem: string): string | undefined {
   try {
-    parseCniArgs(value);
+    read();
     return undefined;
   } catch {
-    // The only way it fails; the caller adds the value.
-    return "must be KEY=VALUE pairs separated by ';'";
+    return problem;
   }
 }
 

@@ -40,9 +40,12 @@ function startCall(connection: ServerConnection, first: Frame, reception: Recept
   const call = new Call({ connection, header: resumed?.call ?? readCall(first), clock: ports.clock, token, resumed });
   call.welcome(ports.config.heartbeatMs, reception.software);
   const served = serveCall(call, ports)
-    .catch((thrown: unknown) =>
-      ports.logger.error("A call ended in a defect", { reason: toLeveeError(thrown, "Serving").message }),
-    )
+    .catch((thrown: unknown) => {
+      const error = toLeveeError(thrown, "Cannot serve the call");
+      ports.logger.error("A call ended in a defect", { reason: error.message });
+      // Its shim would wait for an answer until its budget ends.
+      call.refuse(error);
+    })
     .finally(() => reception.calls.delete(served));
   reception.calls.add(served);
 }
