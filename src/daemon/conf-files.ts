@@ -45,7 +45,7 @@ export async function subFolderTexts(subFolder: string): Promise<JsonText[]> {
 
 async function loadConfFile(path: string): Promise<NetworkConf> {
   const text = asJsonText(await reading(path, () => readFile(path)), path);
-  const conf = parseNetworkConf(text, { what: path });
+  const conf = parseNetworkConf(text, { what: path, mayLackPlugins: true });
   return conf.isList && !conf.loadOnlyInlinedPlugins ? withSubFolder(conf, dirname(path)) : conf;
 }
 
