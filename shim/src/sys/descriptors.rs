@@ -1,0 +1,90 @@
+//! Descriptors: pipes, flags, waiting, and plain reads and writes.
+
+use std::io;
+use std::os::raw::{c_int, c_long, c_uint, c_void};
+use std::os::unix::io::RawFd;
+
+use super::{check, SOCK_CLOEXEC};
+
+pub const POLLIN: i16 = 1;
+pub const POLLOUT: i16 = 4;
+const O_NONBLOCK: c_int = 0o4000;
+const F_GETFL: c_int = 3;
+const F_SETFL: c_int = 4;
+const F_SETFD: c_int = 2;
+const FD_CLOEXEC: c_int = 1;
+const SYS_CLOSE_RANGE: c_long = 436;
+const CLOSE_RANGE_CLOEXEC: c_uint = 4;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PollFd {
+    pub fd: RawFd,
+    pub events: i16,
+    pub revents: i16,
+}
+
+extern "C" {
+    fn poll(fds: *mut PollFd, count: usize, timeout_ms: c_int) -> c_int;
+    fn pipe2(fds: *mut c_int, flags: c_int) -> c_int;
+    fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
+    fn syscall(number: c_long, ...) -> c_long;
+    fn read(fd: c_int, buffer: *mut c_void, length: usize) -> isize;
+    fn write(fd: c_int, buffer: *const c_void, length: usize) -> isize;
+}
+
+/// A pipe as (read end, write end), both closed on exec.
+pub fn pipe() -> io::Result<(RawFd, RawFd)> {
+    let mut fds = [0; 2];
+    check(unsafe { pipe2(fds.as_mut_ptr(), SOCK_CLOEXEC) })?;
+    Ok((fds[0], fds[1]))
+}
+
+pub fn set_nonblocking(fd: RawFd) -> io::Result<()> {
+    let flags = check(unsafe { fcntl(fd, F_GETFL) })?;
+    check(unsafe { fcntl(fd, F_SETFL, flags | O_NONBLOCK) }).map(drop)
+}
+
+pub fn set_close_on_exec(fd: RawFd) -> io::Result<()> {
+    check(unsafe { fcntl(fd, F_SETFD, FD_CLOEXEC) }).map(drop)
+}
+
+/// Marks every descriptor from 3 up close-on-exec in one call; kernels before 5.11 do not know it.
+pub fn close_range_on_exec() -> io::Result<()> {
+    let result = unsafe { syscall(SYS_CLOSE_RANGE, 3 as c_uint, c_uint::MAX, CLOSE_RANGE_CLOEXEC) };
+    check(result as c_int).map(drop)
+}
+
+/// Closes every descriptor from 3 up but one, in a forked child that will not exec.
+pub fn close_all_but(kept: RawFd) {
+    let close = |first: RawFd, last: c_uint| unsafe {
+        syscall(SYS_CLOSE_RANGE, first as c_uint, last, 0 as c_uint);
+    };
+    if kept > 3 {
+        close(3, kept as c_uint - 1);
+    }
+    close(kept + 1, c_uint::MAX);
+}
+
+pub fn read_some(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
+    let count = unsafe { read(fd, buffer.as_mut_ptr().cast(), buffer.len()) };
+    if count < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(count as usize)
+    }
+}
+
+pub fn write_some(fd: RawFd, bytes: &[u8]) -> io::Result<usize> {
+    let count = unsafe { write(fd, bytes.as_ptr().cast(), bytes.len()) };
+    if count < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(count as usize)
+    }
+}
+
+/// Waits for one of the descriptors. An interruption counts as nothing ready: callers look again anyway.
+pub fn poll_fds(fds: &mut [PollFd], timeout_ms: c_int) {
+    unsafe { poll(fds.as_mut_ptr(), fds.len(), timeout_ms) };
+}

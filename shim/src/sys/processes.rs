@@ -1,0 +1,150 @@
+//! Processes: sessions, groups, signals to them, and how they end.
+
+use std::io;
+use std::os::raw::{c_char, c_int};
+
+use super::{check, EINTR, ESRCH, SIGKILL};
+
+const PR_SET_PDEATHSIG: c_int = 1;
+const PR_SET_CHILD_SUBREAPER: c_int = 36;
+pub const WNOHANG: c_int = 1;
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct TimeVal {
+    seconds: i64,
+    microseconds: i64,
+}
+
+/// `struct rusage`; the fields after the peak memory are not used.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Usage {
+    user: TimeVal,
+    system: TimeVal,
+    max_rss_kib: i64,
+    rest: [i64; 13],
+}
+
+extern "C" {
+    fn fork() -> c_int;
+    fn _exit(status: c_int) -> !;
+    fn setsid() -> c_int;
+    fn getsid(pid: c_int) -> c_int;
+    fn getppid() -> c_int;
+    fn setpgid(pid: c_int, group: c_int) -> c_int;
+    fn prctl(option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int;
+    fn kill(pid: c_int, signal: c_int) -> c_int;
+    fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut Usage) -> c_int;
+    fn execve(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int;
+}
+
+/// Forks this single-threaded program: Some(child) in the parent, None in the child.
+pub fn fork_process() -> io::Result<Option<i32>> {
+    let pid = check(unsafe { fork() })?;
+    Ok(if pid == 0 { None } else { Some(pid) })
+}
+
+pub fn exit_now(status: i32) -> ! {
+    unsafe { _exit(status) }
+}
+
+pub fn new_session() -> io::Result<()> {
+    check(unsafe { setsid() }).map(drop)
+}
+
+pub fn session_of_self() -> i32 {
+    unsafe { getsid(0) }
+}
+
+pub fn parent_pid() -> i32 {
+    unsafe { getppid() }
+}
+
+pub fn own_group() -> io::Result<()> {
+    check(unsafe { setpgid(0, 0) }).map(drop)
+}
+
+pub fn become_subreaper() -> io::Result<()> {
+    check(unsafe { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
+}
+
+/// Ends this process when its parent ends. The parent may be gone already, so its identity is checked afterwards.
+pub fn die_with_parent(parent: i32) -> io::Result<()> {
+    check(unsafe { prctl(PR_SET_PDEATHSIG, SIGKILL as usize, 0, 0, 0) })?;
+    if parent_pid() == parent {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(ESRCH))
+    }
+}
+
+pub fn send_signal(pid: i32, number: c_int) -> io::Result<()> {
+    check(unsafe { kill(pid, number) }).map(drop)
+}
+
+/// Kills a whole process group. A group that is gone already is no error worth telling.
+pub fn kill_group(group: i32) {
+    if group > 1 {
+        let _gone_already = send_signal(-group, SIGKILL);
+    }
+}
+
+/// A child that ended: who, how, and what it used.
+pub struct Exit {
+    pub pid: i32,
+    status: c_int,
+    usage: Usage,
+}
+
+impl Exit {
+    pub fn exit_code(&self) -> Option<u64> {
+        if self.status & 0x7f == 0 {
+            Some(((self.status >> 8) & 0xff) as u64)
+        } else {
+            None
+        }
+    }
+
+    pub fn signal(&self) -> Option<u64> {
+        let number = self.status & 0x7f;
+        if number == 0 {
+            None
+        } else {
+            Some(number as u64)
+        }
+    }
+
+    pub fn cpu_us(&self) -> u64 {
+        let of = |time: &TimeVal| time.seconds.max(0) as u64 * 1_000_000 + time.microseconds.max(0) as u64;
+        of(&self.usage.user) + of(&self.usage.system)
+    }
+
+    pub fn max_rss_kib(&self) -> u64 {
+        self.usage.max_rss_kib.max(0) as u64
+    }
+}
+
+/// The next child that ended, any of them: as a subreaper we also collect orphans.
+pub fn next_exit(options: c_int) -> Option<Exit> {
+    loop {
+        let mut exit = Exit { pid: 0, status: 0, usage: Usage::default() };
+        let pid = unsafe { wait4(-1, &mut exit.status, options, &mut exit.usage) };
+        if pid > 0 {
+            exit.pid = pid;
+            return Some(exit);
+        }
+        if pid == 0 || io::Error::last_os_error().raw_os_error() != Some(EINTR) {
+            return None;
+        }
+    }
+}
+
+/// Replaces this process. Comes back only with an error.
+///
+/// # Safety
+/// Both arrays must end with a null pointer and hold pointers to C strings.
+pub unsafe fn exec(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> io::Error {
+    execve(path, argv, envp);
+    io::Error::last_os_error()
+}

@@ -1,0 +1,69 @@
+//! Sockets, who is on the other side of one, and network namespaces.
+
+use std::io;
+use std::os::raw::{c_char, c_int, c_uint, c_void};
+use std::os::unix::io::RawFd;
+
+use super::check;
+
+pub const AF_UNIX: c_int = 1;
+pub const AF_NETLINK: c_int = 16;
+pub const SOCK_STREAM: c_int = 1;
+pub const SOCK_RAW: c_int = 3;
+pub const SOCK_NONBLOCK: c_int = 0o4000;
+pub const SOCK_CLOEXEC: c_int = 0o2_000_000;
+const SOL_SOCKET: c_int = 1;
+const SO_PEERCRED: c_int = 17;
+const CLONE_NEWNET: c_int = 0x4000_0000;
+
+#[repr(C)]
+#[derive(Default)]
+struct PeerCredentials {
+    pid: i32,
+    uid: u32,
+    gid: u32,
+}
+
+/// `struct sockaddr_un`.
+#[repr(C)]
+pub struct UnixAddress {
+    pub family: u16,
+    pub path: [u8; 108],
+}
+
+extern "C" {
+    fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
+    fn connect(fd: c_int, address: *const c_void, length: u32) -> c_int;
+    fn getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut u32) -> c_int;
+    fn setns(fd: c_int, kind: c_int) -> c_int;
+    fn if_nametoindex(name: *const c_char) -> c_uint;
+}
+
+pub fn new_socket(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<RawFd> {
+    check(unsafe { socket(domain, kind, protocol) })
+}
+
+pub fn connect_unix(fd: RawFd, address: &UnixAddress) -> io::Result<()> {
+    let length = std::mem::size_of::<UnixAddress>() as u32;
+    let pointer: *const UnixAddress = address;
+    check(unsafe { connect(fd, pointer.cast(), length) }).map(drop)
+}
+
+pub fn peer_uid(fd: RawFd) -> io::Result<u32> {
+    let mut peer = PeerCredentials::default();
+    let mut length = std::mem::size_of::<PeerCredentials>() as u32;
+    let pointer: *mut PeerCredentials = &mut peer;
+    check(unsafe { getsockopt(fd, SOL_SOCKET, SO_PEERCRED, pointer.cast(), &mut length) })?;
+    Ok(peer.uid)
+}
+
+pub fn enter_netns(fd: RawFd) -> io::Result<()> {
+    check(unsafe { setns(fd, CLONE_NEWNET) }).map(drop)
+}
+
+pub fn interface_index(name: &std::ffi::CStr) -> Option<u32> {
+    match unsafe { if_nametoindex(name.as_ptr()) } {
+        0 => None,
+        index => Some(index),
+    }
+}
