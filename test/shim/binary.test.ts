@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Sandbox } from "./sandbox.ts";
+import { ScriptedDaemon } from "./scripted-daemon.ts";
+
+const binary = join(import.meta.dir, "../../shim/target/release/levee-shim");
+const mebibyte = 1024 * 1024;
+
+/** Types of an ELF file's program headers. */
+function programHeaders(file: Buffer): number[] {
+  const [at, size, count] = [Number(file.readBigUInt64LE(32)), file.readUInt16LE(54), file.readUInt16LE(56)];
+  return Array.from({ length: count }, (_, index) => file.readUInt32LE(at + index * size));
+}
+
+test("the binary is static and under 1.5 MiB", () => {
+  const interpreter = 3;
+  expect(programHeaders(readFileSync(binary))).not.toContain(interpreter);
+  expect(statSync(binary).size).toBeLessThan(1.5 * mebibyte);
+});
+
+test("a waiting shim takes less than 2 MiB, and one thread", async () => {
+  const sandbox = new Sandbox();
+  const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
+  const shim = sandbox.call("ADD");
+  const peer = await daemon.accept();
+  await peer.begin();
+  const status = readFileSync(`/proc/${shim.pid}/status`, "utf8");
+  const number = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1]);
+  expect(number("VmRSS") * 1024).toBeLessThan(2 * mebibyte);
+  expect(number("Threads")).toBe(1);
+  await peer.finish();
+  await shim.exited;
+  await daemon.kill();
+  sandbox.clean();
+});
