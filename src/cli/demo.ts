@@ -41,6 +41,7 @@ export async function runDemo(outer: Context, options: { readonly isOnce: boolea
     await startChildren(context, site, children);
     const end = new AbortController();
     const ended = endOf(children, world.interrupted, end);
+    ended.catch(() => undefined); // It is looked at below; until then a child that ends early must not count as unhandled.
     // Ends by itself when `end` is aborted, and is waited for: nobody may be attaching any more when the rest is removed.
     const shown = await show({ ...context, world: { ...world, interrupted: end.signal } }, site, children).catch(
       async (error: unknown) => {

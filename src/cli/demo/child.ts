@@ -23,6 +23,7 @@ export class Child {
   readonly #process: ChildProcess;
   readonly #ended: Promise<string>;
   #isEnded = false;
+  #isStopping = false;
 
   /** Resolves when the program runs. */
   static async start(spec: ChildSpec): Promise<Child> {
@@ -62,9 +63,10 @@ export class Child {
     return this.#process.pid ?? 0;
   }
 
-  /** Rejects when the program ends by itself, with its last words. Never resolves. */
+  /** Rejects when the program ends by itself, with its last words. Never settles when it is stopped. */
   async failure(): Promise<never> {
     const how = await this.#ended;
+    if (this.#isStopping) return new Promise(() => undefined);
     const details = await this.lastWords();
     throw new CommandFailure(
       "child-ended",
@@ -79,6 +81,7 @@ export class Child {
   /** Asks it to end, waits, and kills it when it does not. */
   async stop(clock: Clock): Promise<void> {
     if (this.#isEnded) return;
+    this.#isStopping = true;
     this.#process.kill("SIGTERM");
     const cancel = clock.after(stopGraceMs, () => this.#process.kill("SIGKILL"));
     await this.#ended;

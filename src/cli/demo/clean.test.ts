@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { attach, splitNetworks } from "../attach.ts";
+import type { Context } from "../context.ts";
+import { FakeShim } from "../fake-shim.fixture.ts";
+import { failureOf } from "../failure-of.fixture.ts";
+import { netnsName, parseNetworks } from "../names.ts";
+import { addNetns, ip, netnsExists, removeNetns } from "../netns.ts";
+import { hasLink, removeBridges } from "./bridges.ts";
+import { cleanedText, cleanSite, leftovers } from "./clean.ts";
+import { prepareSite, refuseTakenNames, requireMachine } from "./prepare.ts";
+import { testSite } from "./site.fixture.ts";
+import { sitePaths } from "./site.ts";
+
+let shim: FakeShim;
+let site: ReturnType<typeof testSite>;
+let context: Context;
+
+beforeEach(() => {
+  shim = new FakeShim();
+  site = testSite();
+  const { world, settings } = shim.context();
+  context = { world, settings: { ...settings, directory: sitePaths(site).directory } };
+});
+afterEach(async () => {
+  await removeBridges(context.world, site);
+  await removeNetns(context.world, netnsName(site.pod));
+  site.remove();
+  shim.remove();
+});
+
+describe("prepareSite", () => {
+  test("makes private folders, the configuration, the networks and the bridges with their addresses", async () => {
+    await prepareSite(context, site, "/usr/lib/cni");
+    expect([site.runDir, site.stateDir].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
+    expect(readdirSync(sitePaths(site).networks)).toEqual(["dmz.yaml", "lan.yaml"]);
+    expect(JSON.parse(readFileSync(sitePaths(site).config, "utf8"))).toMatchObject({
+      binDir: "/usr/lib/cni",
+      clusterNetwork: "lan",
+    });
+    const addresses = (await ip(context.world, ["-br", "addr", "show", site.networks[1]?.bridge ?? ""])).stdout;
+    expect(addresses).toContain("10.203.78.1/24");
+    expect(addresses).toContain("fd00:203:78::1/64");
+  });
+
+  test("refuses a network that this machine uses already", async () => {
+    const [lan] = site.networks;
+    await ip(context.world, ["link", "add", lan?.bridge ?? "", "type", "bridge"]);
+    await ip(context.world, ["addr", "add", "10.203.77.9/25", "dev", lan?.bridge ?? ""]);
+    await ip(context.world, ["link", "set", lan?.bridge ?? "", "up"]);
+    expect(await failureOf(prepareSite(context, site, "/x"))).toMatchObject({
+      code: "subnet-taken",
+      message: expect.stringContaining("10.203.77.0/24"),
+    });
+    expect(site.networks.slice(1).some(({ bridge }) => hasLink(bridge))).toBe(false);
+  });
+});
+
+describe("requireMachine", () => {
+  const thrown = (change: Partial<Context["settings"]>, isRoot = true): unknown => {
+    try {
+      return requireMachine({ world: { ...context.world, isRoot }, settings: { ...context.settings, ...change } });
+    } catch (error) {
+      return error;
+    }
+  };
+
+  test("returns the folder that has the plugins", () => {
+    mkdirSync(`${shim.folder}/bin`);
+    for (const plugin of ["bridge", "host-local"]) mkdirSync(`${shim.folder}/bin/${plugin}`);
+    expect(thrown({ cniPath: `/nowhere:${shim.folder}/bin` })).toBe(`${shim.folder}/bin`);
+  });
+
+  test("says what is missing: root, shim, plugins", () => {
+    expect(thrown({}, false)).toMatchObject({ code: "not-root" });
+    expect(thrown({ shim: "/nowhere/levee-shim" })).toMatchObject({
+      code: "shim-missing",
+      remedy: expect.stringContaining("npm run build"),
+    });
+    expect(thrown({ cniPath: "/nowhere" })).toMatchObject({
+      code: "plugins-missing",
+      remedy: expect.stringContaining("containernetworking-plugins"),
+    });
+    expect(thrown({ cniPath: "" })).toMatchObject({ message: expect.stringContaining("/opt/cni/bin, /usr/lib/cni") });
+  });
+});
+
+describe("refuseTakenNames", () => {
+  test("stops before anything is made when somebody else has the namespace or a bridge", async () => {
+    refuseTakenNames(site);
+    await addNetns(context.world, netnsName(site.pod));
+    expect(() => refuseTakenNames(site)).toThrow(`there is a network namespace ${netnsName(site.pod)} already`);
+    await removeNetns(context.world, netnsName(site.pod));
+    const bridge = site.networks[0]?.bridge ?? "";
+    await ip(context.world, ["link", "add", bridge, "type", "bridge"]);
+    expect(() => refuseTakenNames(site)).toThrow(`there is an interface ${bridge} already`);
+  });
+});
+
+describe("cleanSite", () => {
+  test("finds nothing where nothing was made", async () => {
+    expect(await cleanSite(context, site)).toEqual({ removed: [], left: [] });
+  });
+
+  test("removes namespaces, bridges and folders of a killed demonstration, in one go", async () => {
+    await prepareSite(context, site, "/usr/lib/cni");
+    const networks = splitNetworks(parseNetworks("lan", "default"), undefined);
+    await attach(context, { pod: site.pod, ...networks, conf: "{}" });
+    const other = { namespace: "default", name: `${site.pod.name}b` };
+    await attach(context, { pod: other, ...networks, conf: "{}" });
+    const cleaned = await cleanSite(context, site);
+    expect(cleaned.left).toEqual([]);
+    expect(cleaned.removed).toEqual([
+      `/var/run/netns/${netnsName(site.pod)}`,
+      `/var/run/netns/${netnsName(other)}`,
+      ...site.networks.map(({ bridge }) => bridge),
+      site.runDir,
+      site.stateDir,
+    ]);
+    expect(await leftovers(site, [netnsName(site.pod), netnsName(other)])).toEqual([]);
+    expect(cleanedText(site, cleaned)).toStartWith("Nothing is left");
+  });
+
+  test("removes the pod's namespace even when its file was never written", async () => {
+    mkdirSync(site.stateDir);
+    await addNetns(context.world, netnsName(site.pod));
+    expect((await cleanSite(context, site)).removed).toContain(`/var/run/netns/${netnsName(site.pod)}`);
+    expect(netnsExists(netnsName(site.pod))).toBe(false);
+  });
+
+  test("leaves bridge and namespace of the same name alone when no demonstration has run", async () => {
+    await addNetns(context.world, netnsName(site.pod));
+    const bridge = site.networks[0]?.bridge ?? "";
+    await ip(context.world, ["link", "add", bridge, "type", "bridge"]);
+    expect(await cleanSite(context, site)).toEqual({ removed: [], left: [] });
+    expect([netnsExists(netnsName(site.pod)), hasLink(bridge)]).toEqual([true, true]);
+  });
+
+  test("keeps the folders, with the list of what to remove, when something could not be removed", async () => {
+    await prepareSite(context, site, "/usr/lib/cni");
+    const broken = { ...context, world: { ...context.world, env: { PATH: "/nowhere" } } };
+    const cleaned = await cleanSite(broken, site);
+    expect(cleaned.left.join()).toContain("Cannot remove the bridge");
+    expect(existsSync(site.stateDir)).toBe(true);
+    expect(cleanedText(site, cleaned)).toStartWith("Left behind, please remove by hand: ");
+    expect((await cleanSite(context, site)).left).toEqual([]);
+  });
+});

@@ -1,0 +1,21 @@
+import { describe, expect, test } from "bun:test";
+import { memoryOf, memoryText } from "./memory.ts";
+
+describe("memoryOf", () => {
+  test("reads a living process", async () => {
+    const memory = await memoryOf(process.pid);
+    expect(memory?.rssKib).toBeGreaterThan(1000);
+    expect(memory?.anonymousKib).toBeLessThanOrEqual(memory?.rssKib ?? 0);
+  });
+
+  test("is undefined for one that has ended", async () => {
+    expect(await memoryOf(99_999_999)).toBeUndefined();
+  });
+});
+
+describe("memoryText", () => {
+  test("is in MiB", () => {
+    expect(memoryText({ rssKib: 30_000, anonymousKib: 7168 })).toBe("29.3 MiB (7.0 MiB of its own)");
+    expect(memoryText(undefined)).toBe("unknown");
+  });
+});
