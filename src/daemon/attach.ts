@@ -10,7 +10,7 @@ import type { Call } from "./call.ts";
 import { noteRun, subjectOf } from "./dismantle.ts";
 import type { Ports } from "./ports.ts";
 import { undoRecord } from "./retire.ts";
-import { routesStepOf, stepOf } from "./steps.ts";
+import { hasRouteEdits, routesStepOf, stepOf } from "./steps.ts";
 import type { Answer } from "./verbs/answer.ts";
 
 /** A delegate that is in the middle of its work gets this long to end by itself when its ADD is given up. */
@@ -114,16 +114,14 @@ async function runChains(call: Call, record: AttachmentRecord, ports: Ports): Pr
 async function editRoutes(call: Call, record: AttachmentRecord, chainIndex: number, ports: Ports): Promise<void> {
   const step = routesStepOf(record.chains, chainIndex);
   const chain = record.chains[chainIndex];
-  if (chain === undefined || record.steps.has(step)) return;
-  const ops = routeOps(chain);
-  if (ops.length > 0) {
-    const outcome = await untilCancelled(call, step, ports, () =>
-      call.hand.routes(record.netns.path as NetnsPath, ops, step),
-    );
-    if (outcome.failure !== undefined)
-      throw new LeveeError("routes-failed", `${prefix(chain)}: Cannot set the default route: ${outcome.message}`);
-    ports.timeline.note(subjectOf(record, "ADD"), "routed", { network: chain.network, ifname: chain.ifname });
+  if (chain === undefined || !hasRouteEdits(chain) || record.steps.has(step)) return;
+  const outcome = await untilCancelled(call, step, ports, () =>
+    call.hand.routes(record.netns.path as NetnsPath, routeOps(chain), step),
+  );
+  if (outcome.failure !== undefined) {
+    throw new LeveeError("routes-failed", `${prefix(chain)}: Cannot set the default route: ${outcome.message}`);
   }
+  ports.timeline.note(subjectOf(record, "ADD"), "routed", { network: chain.network, ifname: chain.ifname });
   await ports.journal.step(record.token, { step, result: undefined });
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { IfName, JsonText, NetworkName, PluginType } from "../base/brand.ts";
 import type { Chain } from "../cni/chain.ts";
-import { lastResult, linksStarted, routesStepOf, stepOf } from "./steps.ts";
+import { lastResult, linksStarted, routesStepOf, stepOf, type Progress } from "./steps.ts";
 
 function chain(links: number): Chain {
   return {
@@ -41,9 +41,16 @@ test("linksStarted counts finished links and the one that may be under way", () 
   expect(linksStarted(done(1, 2), 0)).toBe(2);
 });
 
-test("linksStarted is 0 for a chain whose predecessor has not finished its routes", () => {
-  expect(linksStarted(done(1, 2), 1)).toBe(0);
-  expect(linksStarted(done(1, 2, 3), 1)).toBe(1);
+test("linksStarted is 0 for a chain whose predecessor has not finished", () => {
+  expect(linksStarted(done(1), 1)).toBe(0);
+  expect(linksStarted(done(1, 2), 1)).toBe(1);
+});
+
+test("linksStarted waits for the routes of a predecessor that has some to edit", () => {
+  const edited = { ...chain(2), routes: { dropV4: true, dropV6: false, gateways: [] } };
+  const progress = (...steps: number[]): Progress => ({ ...done(...steps), chains: [edited, chain(1)] });
+  expect(linksStarted(progress(1, 2), 1)).toBe(0);
+  expect(linksStarted(progress(1, 2, 3), 1)).toBe(1);
 });
 
 test("lastResult is the newest result of the chain", () => {

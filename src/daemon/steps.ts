@@ -30,9 +30,22 @@ export function linksStarted(progress: Progress, chainIndex: number, underWay: 0
   const { chains, steps } = progress;
   const chain = chains[chainIndex];
   if (chain === undefined) return 0;
-  if (chainIndex > 0 && !steps.has(routesStepOf(chains, chainIndex - 1))) return 0;
+  if (chainIndex > 0 && !isFinished(progress, chainIndex - 1)) return 0;
   const finished = chain.links.findIndex((_link, index) => !steps.has(stepOf(chains, chainIndex, index)));
   return finished < 0 ? chain.links.length : finished + underWay;
+}
+
+/** Whether a chain has run to its end, its routes included where it has any to edit. */
+function isFinished({ chains, steps }: Progress, chainIndex: number): boolean {
+  const chain = chains[chainIndex];
+  if (chain === undefined) return false;
+  const last = hasRouteEdits(chain) ? routesStepOf(chains, chainIndex) : routesStepOf(chains, chainIndex) - 1;
+  return steps.has(last);
+}
+
+/** Most chains leave the default routes as the plugins made them; those have no such step. */
+export function hasRouteEdits({ routes }: Chain): boolean {
+  return routes.dropV4 || routes.dropV6 || routes.gateways.length > 0;
 }
 
 /** The newest result of a chain, which is the best prevResult for undoing it. */
