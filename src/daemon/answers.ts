@@ -49,8 +49,13 @@ function parseQuestion(text: string): Question {
   if (ask === "timeline" && typeof namespace === "string" && typeof name === "string") return { ask, namespace, name };
   throw new LeveeError(
     "decode-failed",
-    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks or node: current value is ${JSON.stringify(ask)}`,
+    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks or node: current value is ${clip(JSON.stringify(ask))}`,
   );
+}
+
+/** A question may be as long as a frame; what is wrong with it shows in its beginning. */
+function clip(text: string | undefined): string {
+  return text === undefined || text.length <= 200 ? String(text) : `${text.slice(0, 200)}…`;
 }
 
 function attachmentView(record: AttachmentRecord, ports: Ports): AttachmentView {

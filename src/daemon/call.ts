@@ -13,6 +13,8 @@ const configBytesMax = 262_144;
 const configMsMax = 5_000;
 /** No call may claim more than this, whatever its shim says: runtimes give up after four minutes. */
 const budgetMsMax = 240_000;
+/** A shim ends by itself when its budget does. One that has not by then is stuck, and must not hold its record for ever. */
+const overtimeMs = 2_000;
 
 export interface CallOptions {
   readonly connection: ServerConnection;
@@ -46,7 +48,12 @@ export class Call {
     this.#clock = clock;
     this.#endsMs = clock.monotonicMs() + Math.min(header.budgetMs, budgetMsMax);
     this.hand = new Hand(connection, header.hand, { clock, isResident: false, cniPath: header.cniPath });
-    connection.closed.addEventListener("abort", () => this.cancel(connection.closed.reason as Error), { once: true });
+    const stopTimer = clock.after(this.remainingMs() + overtimeMs, () => connection.close());
+    const onClosed = (): void => {
+      stopTimer();
+      this.cancel(connection.closed.reason as Error);
+    };
+    connection.closed.addEventListener("abort", onClosed, { once: true });
     connection.handOver((frame) => this.#take(frame));
   }
 
@@ -133,12 +140,21 @@ export class Call {
     });
   }
 
+  #announced(config: Uint8Array): Uint8Array {
+    const { configLength } = this.header;
+    if (config.length === configLength) return config;
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot take a configuration of ${config.length} bytes as ${configLength} were announced`,
+    );
+  }
+
   #take(frame: Frame): void {
     switch (frame.type) {
       case "OUTCOME":
         return this.hand.settle(frame);
       case "CONFIG":
-        return settle(this.#config, required(bytesField(frame, "config"), frame, "config"), frame);
+        return settle(this.#config, this.#announced(required(bytesField(frame, "config"), frame, "config")), frame);
       case "ACK":
         return settle(this.#acknowledgement, flagField(frame, "printed"), frame);
       default:

@@ -37,7 +37,7 @@ export class Server {
     this.#options = options;
     this.path = join(options.socketDir, socketName);
     this.#net = createServer({ allowHalfOpen: false }, (socket) =>
-      this.#welcome(new ServerConnection(socket, () => undefined)),
+      this.#welcome(new ServerConnection(socket, options.clock)),
     );
   }
 

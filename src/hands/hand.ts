@@ -112,9 +112,11 @@ export class Hand {
     const waiter = this.#waiting.get(step);
     if (waiter === undefined)
       throw new LeveeError("protocol-violated", `Cannot use an outcome nobody asked for: its step is ${step}`);
+    // Read first: while it waits, an outcome that cannot be read ends it with the connection, not in silence.
+    const outcome = readOutcome(frame);
     this.#waiting.delete(step);
     waiter.stopTimer();
-    waiter.resolve(readOutcome(frame));
+    waiter.resolve(outcome);
   }
 
   #ask(step: number, frame: Uint8Array, limitMs: number): Promise<Outcome> {

@@ -1,25 +1,30 @@
 import { LeveeError } from "../base/errors.ts";
 import { decodeFrame, frameBytesMax, type Frame } from "./frame.ts";
 
+const lengthBytes = 4;
+const empty = Buffer.alloc(0);
+
 /**
- * Cuts a byte stream into frames. Holds at most one incomplete frame, and refuses an oversized one as soon as its
- * length is known, so a hostile peer costs a header and nothing more.
+ * Cuts a byte stream into frames. Holds at most one incomplete frame, in one piece however small the parts it came in,
+ * and refuses an oversized one as soon as its length is known, so a hostile peer costs what it has sent and no more.
  */
 export class FrameReader {
-  #parts: Uint8Array[] = [];
+  /** Grows by doubling, so that a frame that comes byte by byte is not copied for each of them. */
+  #held: Buffer = empty;
   #size = 0;
 
   /** Adds what was received and returns the frames that are complete now. Throws LeveeError on a broken stream. */
   push(chunk: Uint8Array): Frame[] {
-    this.#parts.push(chunk);
-    this.#size += chunk.length;
+    this.#hold(chunk);
     const frames: Frame[] = [];
-    for (;;) {
-      const length = this.#nextLength();
-      if (length === undefined || this.#size < 4 + length) return frames;
-      const bytes = this.#take(4 + length);
-      frames.push(decodeFrame(bytes.subarray(4)));
+    let at = 0;
+    for (let end = this.#frameEnd(at); end <= this.#size; end = this.#frameEnd(at)) {
+      // A copy, because a frame's fields point into it and may be kept for long.
+      frames.push(decodeFrame(Uint8Array.prototype.slice.call(this.#held, at + lengthBytes, end)));
+      at = end;
     }
+    this.#drop(at);
+    return frames;
   }
 
   /** Whether the stream ended inside a frame. */
@@ -27,42 +32,34 @@ export class FrameReader {
     return this.#size > 0;
   }
 
-  #nextLength(): number | undefined {
-    if (this.#size < 4) return undefined;
-    this.#join();
-    const length = Buffer.from(this.#first().buffer, this.#first().byteOffset, 4).readUInt32LE(0);
+  /** Where the frame that starts at `at` ends; out of reach while even its length is not known. */
+  #frameEnd(at: number): number {
+    if (this.#size - at < lengthBytes) return Number.POSITIVE_INFINITY;
+    const length = this.#held.readUInt32LE(at);
     if (length === 0 || length > frameBytesMax) {
       throw new LeveeError(
         "protocol-violated",
         `Cannot read a frame as its length must be between 1 and ${frameBytesMax}: current value is ${length}`,
       );
     }
-    return length;
+    return at + lengthBytes + length;
   }
 
-  #take(size: number): Uint8Array {
-    this.#join();
-    const all = this.#first();
-    const rest = all.subarray(size);
+  #hold(chunk: Uint8Array): void {
+    const size = this.#size + chunk.length;
+    if (size > this.#held.length) {
+      const larger = Buffer.alloc(Math.max(size, 2 * this.#held.length));
+      larger.set(this.#held.subarray(0, this.#size));
+      this.#held = larger;
+    }
+    this.#held.set(chunk, this.#size);
+    this.#size = size;
+  }
+
+  #drop(count: number): void {
+    if (count === 0) return;
     // The rest is copied so that a large frame's memory is not pinned by a few bytes of the next.
-    this.#parts = rest.length > 0 ? [Uint8Array.from(rest)] : [];
-    this.#size = rest.length;
-    return all.subarray(0, size);
-  }
-
-  #first(): Uint8Array {
-    return this.#parts[0] ?? new Uint8Array(0);
-  }
-
-  /** One contiguous buffer; joined only when the header or the whole frame is there, so a slow sender is not quadratic. */
-  #join(): void {
-    if (this.#parts.length < 2) return;
-    if (this.#parts.length > 0 && this.#first().length >= 4 && this.#size < 4 + this.#declared()) return;
-    this.#parts = [Buffer.concat(this.#parts)];
-  }
-
-  #declared(): number {
-    const first = this.#first();
-    return Buffer.from(first.buffer, first.byteOffset, 4).readUInt32LE(0);
+    this.#held = count === this.#size ? empty : Buffer.from(this.#held.subarray(count, this.#size));
+    this.#size -= count;
   }
 }

@@ -8,6 +8,9 @@ export const protocolVersion = 1;
 /** A configuration of 256 KiB with its undo copy fits; a runaway peer does not. */
 export const frameBytesMax = 1_048_576;
 
+/** Far above what any frame needs. Each field costs an object, so a frame of nothing but empty ones would cost 20 MiB. */
+export const frameFieldsMax = 4_096;
+
 /** One decoded frame: its type and its fields in order. Values are bytes; the readers below give them a kind. */
 export interface Frame {
   readonly type: FrameTypeName;
@@ -64,7 +67,8 @@ export function decodeFrame(payload: Uint8Array): Frame {
     throw new LeveeError("protocol-violated", `Cannot read a frame of unknown type: its number is ${number}`);
   const fields: Field[] = [];
   let at = 1;
-  while (at < view.length) {
+  for (let count = 1; at < view.length; count += 1) {
+    if (count > frameFieldsMax) throw tooManyFields(type);
     if (at + fieldHeaderBytes > view.length) throw truncatedField(type, at);
     const tag = tagByNumber.get(view.readUInt8(at));
     const length = view.readUInt32LE(at + 1);
@@ -144,4 +148,8 @@ function encodeValue(value: FieldValue): Uint8Array {
 
 function truncatedField(type: FrameTypeName, at: number): LeveeError {
   return new LeveeError("protocol-violated", `Cannot read a ${type} frame: the field at byte ${at} runs past its end`);
+}
+
+function tooManyFields(type: FrameTypeName): LeveeError {
+  return new LeveeError("protocol-violated", `Cannot read a ${type} frame: it has more than ${frameFieldsMax} fields`);
 }

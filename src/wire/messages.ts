@@ -153,10 +153,13 @@ export function encodeFinish(exitCode: number, output: string): Uint8Array {
   ]);
 }
 
+/** A message may quote what the peer sent, and that may fill a frame by itself; a refusal must always fit into one. */
+const refusalCharsMax = 4_096;
+
 export function encodeRefuse(error: LeveeError): Uint8Array {
   return encodeFrame("REFUSE", [
     ["code", error.code],
-    ["message", error.message],
+    ["message", error.message.slice(0, refusalCharsMax)],
   ]);
 }
 
