@@ -26,6 +26,15 @@ function element(members: string): object | undefined {
   return parse(`[{"name":"lan",${members}}]`)[0];
 }
 
+test("parseSelection refuses more networks than one pod can have, in either grammar", () => {
+  const names = Array.from({ length: 65 }, (_, index) => `net${index}`);
+  expect(parseSelection(names.slice(1).join(","), "default" as Namespace)).toHaveLength(64);
+  const json = JSON.stringify(names.map((name) => ({ name })));
+  for (const annotation of [names.join(","), json]) {
+    expect(() => parseSelection(annotation, "default" as Namespace)).toThrow("at most 64 networks: it asks for 65");
+  }
+});
+
 describe("parseSelection in short form", () => {
   test.each([
     ["net1", [{ name: "net1", namespace: "web" }]],

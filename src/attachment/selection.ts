@@ -14,11 +14,22 @@ export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 /** The pod's annotation that asks for another default network. */
 export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
 
+/** Each is a chain of processes and a plan on disk, all within one ADD's 25 s; no machine has that many interfaces to give. */
+const networksMax = 64;
+
 /** Reads `k8s.v1.cni.cncf.io/networks` in either grammar. The error texts are Multus', since people search for them. */
 export function parseSelection(annotation: string, podNamespace: Namespace): SelectionElement[] {
   if (annotation === "") return [];
   // Multus' own test for the grammar: none of these can stand in the short form.
-  return /[[{"]/.test(annotation) ? parseJsonForm(annotation, podNamespace) : parseShortForm(annotation, podNamespace);
+  const elements = /[[{"]/.test(annotation)
+    ? parseJsonForm(annotation, podNamespace)
+    : parseShortForm(annotation, podNamespace);
+  if (elements.length > networksMax) {
+    throw invalid(
+      `parsePodNetworkAnnotation: a pod may ask for at most ${networksMax} networks: it asks for ${elements.length}`,
+    );
+  }
+  return elements;
 }
 
 /** Reads `v1.multus-cni.io/default-network`: exactly one network, by default in Multus' own namespace. */
