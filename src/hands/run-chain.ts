@@ -4,6 +4,7 @@ import type { Chain, ChainLink } from "../cni/chain.ts";
 import { asJsonText, jsonKind } from "../cni/json-text.ts";
 import { withPrevResult } from "../cni/plugin-stdin.ts";
 import { withCniVersion } from "../cni/result.ts";
+import { withRouteEdit } from "../cni/route-edit.ts";
 import { prevResultAtDel } from "../cni/cni-version.ts";
 import type { RunOrder } from "../wire/messages.ts";
 import type { Outcome } from "../wire/outcome.ts";
@@ -54,9 +55,9 @@ export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?
 
 /** Runs DEL for the links of one chain, last first, and stops at the first that fails, as libcni does. */
 export async function runDel(hand: Hand, chain: Chain, place: ChainPlace, options: DelOptions): Promise<void> {
+  const result = prevResultAtDel(chain.cniVersion) ? options.result : undefined;
   for (const link of chain.links.slice(0, options.linksDone ?? chain.links.length).toReversed()) {
-    const withResult = options.result !== undefined && prevResultAtDel(chain.cniVersion);
-    const stdin = withResult && options.result !== undefined ? withPrevResult(link.stdin, options.result) : link.stdin;
+    const stdin = result === undefined ? link.stdin : withPrevResult(link.stdin, withRouteEdit(result, chain.routes));
     await runPlain(hand, "DEL", { chain, link, place, stdin });
   }
 }
@@ -70,8 +71,9 @@ export interface DelOptions {
 
 /** Runs CHECK for every link in order with the final result, as the specification says. */
 export async function runCheck(hand: Hand, chain: Chain, place: ChainPlace, result: JsonText): Promise<void> {
+  const final = withRouteEdit(result, chain.routes);
   for (const link of chain.links)
-    await runPlain(hand, "CHECK", { chain, link, place, stdin: withPrevResult(link.stdin, result) });
+    await runPlain(hand, "CHECK", { chain, link, place, stdin: withPrevResult(link.stdin, final) });
 }
 
 /** Runs a verb that belongs to no attachment (STATUS, GC) for every link in order. */

@@ -9,6 +9,7 @@ import {
   memberText,
   setMember,
 } from "../cni/json-text.ts";
+import { withRouteEdit } from "../cni/route-edit.ts";
 import type { AttachmentRecord } from "./attachment-record.ts";
 import type { Shape } from "./json-shape.ts";
 
@@ -34,7 +35,7 @@ export function resultFileText(record: AttachmentRecord, position: number): stri
     ...optional(record.netns.path !== "", "netns", () => jsonString(record.netns.path)),
     ...optional(chain.cniArgs !== "", "cniArgs", () => jsonValue(argPairs(chain.cniArgs))),
     ...optional(capabilities.length > 0, "capabilityArgs", () => jsonObject(capabilities)),
-    ...(result === undefined ? [] : [["result", result] as const]),
+    ...(result === undefined ? [] : [["result", withRouteEdit(result, chain.routes)] as const]),
   ]);
 }
 

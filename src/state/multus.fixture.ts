@@ -41,7 +41,8 @@ export const podArgs =
 
 export const clusterResult =
   '{"cniVersion":"0.3.1","ips":[{"address":"10.1.0.9/32","version":"4"}],"dns":{},"serial":9007199254740993}';
-export const lanResult = '{"cniVersion":"1.0.0","ips":[{"address":"10.9.0.7/24"}],"dns":{}}';
+export const lanResult =
+  '{"cniVersion":"1.0.0","ips":[{"address":"10.9.0.7/24"}],"routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"}],"dns":{}}';
 
 export const resultFiles: Readonly<Record<string, string>> = {
   [`k8s-pod-network-${sandbox}-eth0`]: `{"kind":"cniCacheV1","containerId":"${sandbox}","config":"${base64(clusterList)}","ifName":"eth0","networkName":"k8s-pod-network","netns":"/var/run/netns/cni-1","cniArgs":${podArgs},"capabilityArgs":{"portMappings":[{"hostPort":80}],"bandwidth":{"ingressRate":9007199254740993}},"result":${clusterResult}}`,
