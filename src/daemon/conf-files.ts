@@ -20,16 +20,19 @@ export async function loadConfPath(path: string): Promise<NetworkConf> {
   return loadConfFile(join(path, first));
 }
 
-/** The configuration in `folder` whose `name` is this one. A broken neighbour does not hide it. */
+/** The configuration in `folder` whose `name` is this one, a list before a conf (NPWG 3.4.1). A broken neighbour does not hide it. */
 export async function findConfByName(folder: string, name: string): Promise<NetworkConf | undefined> {
+  let single: NetworkConf | undefined;
   for (const fileName of await confNames(folder)) {
     const conf = await loadConfFile(join(folder, fileName)).catch((thrown: unknown) => {
       if (thrown instanceof LeveeError) return undefined;
       throw thrown;
     });
-    if (conf?.name === name) return conf;
+    if (conf?.name !== name) continue;
+    if (conf.isList) return conf;
+    single ??= conf;
   }
-  return undefined;
+  return single;
 }
 
 /** The plugin configurations in a network's own sub-folder, by file name. */
