@@ -22,7 +22,7 @@ export interface BridgeOptions {
 export function realBridge(letter: string): RealBridge {
   const device = `lv${letter}${randomBytes(4).toString("hex")}`;
   const subnet = `10.${randomInt(64, 250)}.${randomInt(1, 250)}`;
-  const subnet6 = `fd00:${randomBytes(2).toString("hex")}:${randomBytes(2).toString("hex")}::`;
+  const subnet6 = `fd00:${randomInt(0x1000, 0xffff).toString(16)}:${randomInt(0x1000, 0xffff).toString(16)}::`;
   return {
     device,
     subnet,
