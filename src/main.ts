@@ -45,10 +45,13 @@ function screen(stream: NodeJS.WriteStream): { readonly isTerminal: boolean; wri
   return { isTerminal: stream.isTTY, write: (text) => void stream.write(text) };
 }
 
-/** Resolves when everything written so far has left the process: exit would cut a pipe off at 64 KiB. */
+/**
+ * Resolves when everything written has left the process: exit would cut a pipe off at 64 KiB. Ending the stream is the
+ * way that waits; the callback of an empty write comes at once.
+ */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.once("error", () => resolve());
-    stream.write("", () => resolve());
+    stream.end(() => resolve());
   });
 }

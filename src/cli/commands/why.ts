@@ -16,7 +16,7 @@ export function addWhy(program: Command, world: World): void {
     .addHelpText(
       "after",
       [
-        "\nNAME is a pod, NAMESPACE/NAME, or a container ID for runtimes that give pods no name.",
+        "\nNAME is a pod, NAMESPACE/NAME, or for runtimes that give pods no name the whole container ID (levee ls -o json).",
         "The daemon keeps the steps in memory since its start; without a daemon the journal on disk tells what it knows.",
         examples(
           "levee why web",
