@@ -109,7 +109,7 @@ export function parseRequest(raw: RawRequest): CniRequest {
   if (!isVerb(raw.verb)) {
     throw new LeveeError(
       "env-invalid",
-      `Cannot serve CNI_COMMAND as it must be one of ${Object.keys(verbTable).join(", ")}: current value is ${JSON.stringify(raw.verb)}`,
+      `Cannot serve CNI_COMMAND as it must be one of ${Object.keys(verbTable).join(", ")}: current value is ${jsonString(clip(raw.verb))}`,
     );
   }
   const problems = problemsOf(raw.verb, raw);

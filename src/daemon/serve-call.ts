@@ -101,9 +101,14 @@ function note(request: CniRequest, what: string, ports: Ports, error?: LeveeErro
   );
 }
 
+function clip(text: string): string {
+  return text.slice(0, 256);
+}
+
 function log(call: Call, ports: Ports, startedMs: number, error?: LeveeError): void {
-  const { verb, containerId, ifname } = call.header;
-  const fields = { verb, container: containerId, ifname, tookMs: Math.round(ports.clock.monotonicMs() - startedMs) };
+  // Not checked yet, and as long as a broken peer likes.
+  const [verb, container, ifname] = [call.header.verb, call.header.containerId, call.header.ifname].map(clip);
+  const fields = { verb, container, ifname, tookMs: Math.round(ports.clock.monotonicMs() - startedMs) };
   if (error === undefined) {
     if (verb === "STATUS") ports.logger.debug("Served", fields);
     else ports.logger.info("Served", fields);

@@ -14,6 +14,7 @@ import {
   type OutgoingField,
 } from "./frame.ts";
 import { readOutcome, type Outcome } from "./outcome.ts";
+import type { TagName } from "./tag.ts";
 
 /** What a hand tells about itself. */
 export interface HandIdentity extends ProcessIdentity {
@@ -69,7 +70,7 @@ export function negotiateVersion(frame: Frame): number {
 
 export function readHandIdentity(frame: Frame): HandIdentity {
   return {
-    software: textField(frame, "software") ?? "",
+    software: headerText(frame, "software") ?? "",
     pid: required(numberField(frame, "pid"), frame, "pid"),
     pidStart: required(numberField(frame, "pid_start"), frame, "pid_start"),
     pidNamespace: numberField(frame, "pid_namespace") ?? 0,
@@ -81,16 +82,28 @@ export function readCall(frame: Frame): CallHeader {
   const inode = bigintField(frame, "netns_ino");
   return {
     hand: readHandIdentity(frame),
-    verb: required(textField(frame, "verb"), frame, "verb"),
-    containerId: textField(frame, "container_id") ?? "",
-    netns: textField(frame, "netns") ?? "",
-    ifname: textField(frame, "ifname") ?? "",
-    cniArgs: textField(frame, "cni_args") ?? "",
-    cniPath: textField(frame, "cni_path") ?? "",
+    verb: required(headerText(frame, "verb"), frame, "verb"),
+    containerId: headerText(frame, "container_id") ?? "",
+    netns: headerText(frame, "netns") ?? "",
+    ifname: headerText(frame, "ifname") ?? "",
+    cniArgs: headerText(frame, "cni_args") ?? "",
+    cniPath: headerText(frame, "cni_path") ?? "",
     netnsIdentity: device === undefined || inode === undefined ? undefined : { device, inode },
     configLength: required(numberField(frame, "config_length"), frame, "config_length"),
     budgetMs: required(numberField(frame, "budget_ms"), frame, "budget_ms"),
   };
+}
+
+/** Far above any real CNI_ARGS or CNI_PATH: 2,000 waiting calls each keep theirs in memory, and some of it is logged. */
+const headerTextBytesMax = 32_768;
+
+function headerText(frame: Frame, tag: TagName): string | undefined {
+  const size = bytesField(frame, tag)?.length ?? 0;
+  if (size <= headerTextBytesMax) return textField(frame, tag);
+  throw new LeveeError(
+    "protocol-violated",
+    `Cannot take a ${frame.type} frame as its field ${tag} may have ${headerTextBytesMax} bytes: its size is ${size}`,
+  );
 }
 
 export function readResume(frame: Frame): ResumeHeader {

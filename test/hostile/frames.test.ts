@@ -131,7 +131,8 @@ describe("a frame may be as long as its limit, and no error is longer", () => {
 
   test.each([["verb"], ["container_id"], ["netns"], ["ifname"], ["cni_args"], ["cni_path"], ["software"]])("a long %s", async (tag) => {
     const peer = await RawPeer.connect(lab.socketDir);
-    peer.send(callFrame({ [tag]: "\u0001".repeat(frameBytesMax - 2_000), netns_ino: undefined }));
+    expect(refusalOf(await say(callFrame({ [tag]: "\u0001".repeat(frameBytesMax - 2_000) })))).toContain(`its field ${tag} may have 32768 bytes`);
+    peer.send(callFrame({ [tag]: "\u0001".repeat(32_768), netns_ino: undefined }));
     expect((await peer.next())?.type).toBe("WELCOME");
     // Either asked for the configuration, or told and hung up; in no case kept waiting.
     expect(["GO", "FINISH", "REFUSE", undefined]).toContain((await peer.next())?.type);
