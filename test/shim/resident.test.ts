@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import type { PluginType } from "../../src/base/brand.ts";
 import { numberField } from "../../src/wire/frame.ts";
 import { encodeReap, encodeRoutes, encodeRun, encodeStat, readHandIdentity } from "../../src/wire/messages.ts";
@@ -24,8 +24,8 @@ afterEach(async () => {
   sandbox.clean();
 });
 
-async function connect(...options: string[]): Promise<Peer> {
-  hand = sandbox.resident(...options);
+async function connect(): Promise<Peer> {
+  hand = sandbox.resident();
   const peer = await daemon.accept();
   const identity = readHandIdentity(await peer.expect("RESIDENT"));
   expect(identity.pid).toBe(hand.pid);
@@ -151,24 +151,28 @@ test("collects orphans, so that no zombie stays", async () => {
   await eventually(() => !existsSync(`/proc/${orphan}`), "the orphan is gone entirely");
 });
 
-const memoryPath = readFileSync("/proc/self/cgroup", "utf8")
-  .split("\n")
-  .find((line) => line.split(":")[1] === "memory")
-  ?.split(":")[2];
+const ownCgroup = `/sys/fs/cgroup/memory/levee-shim-test-${process.pid}-resident`;
 
-test.skipIf(memoryPath === undefined)(
+test.skipIf(!existsSync("/sys/fs/cgroup/memory/memory.limit_in_bytes"))(
   "plugins run in a child cgroup with a limit of their own, which goes with the hand",
   async () => {
-    const peer = await connect("--delegate-memory", String(64 * 1024 * 1024));
-    const folder = `/sys/fs/cgroup/memory${memoryPath}/levee-delegates`;
-    expect(readFileSync(`${folder}/memory.limit_in_bytes`, "utf8").trim()).toBe(String(64 * 1024 * 1024));
+    mkdirSync(ownCgroup);
+    const enter = ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', ownCgroup];
+    const limit = 64 * 1024 * 1024;
+    const options = ["--resident", "--socket-dir", sandbox.socketDir, "--delegate-memory", String(limit)];
+    hand = sandbox.start(options, "", { PATH: process.env["PATH"] }, enter);
+    const peer = await daemon.accept();
+    await peer.expect("RESIDENT");
+    peer.welcome(60_000);
+    expect(readFileSync(`${ownCgroup}/levee-delegates/memory.limit_in_bytes`, "utf8").trim()).toBe(String(limit));
     peer.send(encodeRun(1, sandbox.run(sandbox.plugin("p", "grep memory /proc/self/cgroup"))));
     const outcome = readOutcome(await peer.expect("OUTCOME"));
-    expect(Buffer.from(outcome.stdout).toString().trim()).toEndWith(`${memoryPath}/levee-delegates`);
-    expect(outcome.cgroupLimit).toBe(64 * 1024 * 1024);
+    expect(Buffer.from(outcome.stdout).toString().trim()).toEndWith(`-resident/levee-delegates`);
+    expect(outcome.cgroupLimit).toBe(limit);
     hand.signal("SIGTERM");
     await hand.exited;
-    expect(existsSync(folder)).toBe(false);
+    expect(existsSync(`${ownCgroup}/levee-delegates`)).toBe(false);
+    rmdirSync(ownCgroup);
   },
 );
 
