@@ -1,3 +1,4 @@
+import type { PodUid } from "../base/brand.ts";
 import { deadline } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import { podArgs, type CniArgs } from "../cni/cni-args.ts";
@@ -6,30 +7,30 @@ import type { PodFacts } from "./view.ts";
 
 /**
  * The pod a call is for. A runtime that names none (cnitool, nerdctl) gets the configuration's own networks; a pod that
- * is named and not known yet is waited for, and is an error in the end: never a pod with fewer networks than it asked for.
+ * is named and not known yet is waited for, and so is one whose predecessor of the same name is still in the view. In
+ * the end it is an error: never a pod with other networks than it asked for.
  */
 export async function findPod(
   args: CniArgs,
   ports: Pick<Ports, "view" | "clock" | "config">,
   signal: AbortSignal,
 ): Promise<PodFacts | undefined> {
-  const { namespace: podNamespace, name: podName, uid: podUid } = podArgs(args);
-  if (podNamespace === undefined || podName === undefined) return undefined;
+  const { namespace, name, uid } = podArgs(args);
+  if (namespace === undefined || name === undefined) return undefined;
+  const found = await ports.view.findPod(namespace, name);
+  if (found !== undefined && hasUid(found, uid)) return found;
   const waitMs = ports.config.addLookupMs;
+  const why =
+    found === undefined
+      ? "it did not appear"
+      : `expected pod UID "${uid ?? ""}" but got "${found.uid}", and no other came`;
   const unknown = (): LeveeError =>
-    new LeveeError(
-      "pod-unknown",
-      `Cannot find the pod ${podNamespace}/${podName}: it did not appear within ${waitMs} ms`,
-    );
-  const found = await ports.view.findPod(podNamespace, podName);
+    new LeveeError("pod-unknown", `Cannot find the pod ${namespace}/${name}: ${why} within ${waitMs} ms`);
   using limit = deadline(ports.clock, waitMs, unknown, signal);
-  const pod = found ?? (await ports.view.waitForPod(podNamespace, podName, limit.signal));
-  // A static pod's mirror on the API server has another UID than the one kubelet made up for it.
-  if (podUid !== undefined && pod.uid !== "" && podUid !== pod.uid && !pod.isStatic) {
-    throw new LeveeError(
-      "pod-unknown",
-      `expected pod UID "${podUid}" but got "${pod.uid}" for ${podNamespace}/${podName}`,
-    );
-  }
-  return pod;
+  return await ports.view.waitForPod({ namespace, name, isWanted: (pod) => hasUid(pod, uid) }, limit.signal);
+}
+
+/** A static pod's mirror on the API server has another UID than the one kubelet made up for it. */
+function hasUid(pod: PodFacts, uid: PodUid | undefined): boolean {
+  return uid === undefined || pod.uid === "" || pod.uid === uid || pod.isStatic;
 }

@@ -18,18 +18,25 @@ export interface NetworkDefinition {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
+/** A pod by name and by what makes it the right one: a predecessor of the same name may be in the view a while longer. */
+export interface WantedPod {
+  readonly namespace: Namespace;
+  readonly name: PodName;
+  readonly isWanted: (pod: PodFacts) => boolean;
+}
+
 /** Where pods and networks are looked up: a folder of YAML now, the API server's local copy later. */
 export interface View {
   findPod(namespace: Namespace, name: PodName): Promise<PodFacts | undefined>;
-  /** Resolves when the pod appears; rejects when the signal is aborted. */
-  waitForPod(namespace: Namespace, name: PodName, signal: AbortSignal): Promise<PodFacts>;
+  /** Resolves when the wanted pod is there; rejects when the signal is aborted. */
+  waitForPod(wanted: WantedPod, signal: AbortSignal): Promise<PodFacts>;
   findNetwork(namespace: Namespace, name: string): Promise<NetworkDefinition | undefined>;
 }
 
 /** For a machine with neither folder nor cluster: only the networks of the configuration itself. */
 export const emptyView: View = {
   findPod: () => Promise.resolve(undefined),
-  waitForPod: (_namespace, _name, signal) =>
+  waitForPod: (_wanted, signal) =>
     new Promise((_resolve, reject) => {
       const onAbort = (): void => reject(signal.reason as Error);
       if (signal.aborted) onAbort();

@@ -6,7 +6,7 @@ import type { Namespace, PodName } from "../base/brand.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import { silentLogger, type Logger } from "../base/log.ts";
-import { Directory } from "./directory.ts";
+import { Directory, type WantedPod } from "./directory.ts";
 
 const ns = "default" as Namespace;
 const podName = (name: string): PodName => name as PodName;
@@ -271,17 +271,22 @@ describe("Directory with a broken file", () => {
   });
 });
 
+/** Whichever pod has the name. */
+function anyPod(name: string): WantedPod {
+  return { namespace: ns, name: podName(name), isWanted: () => true };
+}
+
 describe("Directory.waitForPod", () => {
   test("resolves at once for a pod that is there", async () => {
     write("a.yaml", podText("a"));
     const directory = await openFolder();
-    expect(String((await directory.waitForPod(ns, podName("a"), new AbortController().signal)).name)).toBe("a");
+    expect(String((await directory.waitForPod(anyPod("a"), new AbortController().signal)).name)).toBe("a");
   });
 
   test("resolves for all who wait when the pod appears", async () => {
     const directory = await openFolder();
     const { signal } = new AbortController();
-    const waiting = [1, 2, 3].map(() => directory.waitForPod(ns, podName("late"), signal));
+    const waiting = [1, 2, 3].map(() => directory.waitForPod(anyPod("late"), signal));
     write("pods/late.yaml", podText("late", { "k8s.v1.cni.cncf.io/networks": "lan" }));
     const pods = await Promise.all(waiting);
     expect(pods.map((pod) => pod.annotations["k8s.v1.cni.cncf.io/networks"])).toEqual(["lan", "lan", "lan"]);
@@ -290,22 +295,20 @@ describe("Directory.waitForPod", () => {
   test("rejects with the signal's reason, before and during the wait", async () => {
     const directory = await openFolder();
     const reason = new Error("enough");
-    expect(directory.waitForPod(ns, podName("a"), AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(directory.waitForPod(anyPod("a"), AbortSignal.abort(reason))).rejects.toBe(reason);
     const controller = new AbortController();
-    const waiting = directory.waitForPod(ns, podName("a"), controller.signal);
+    const waiting = directory.waitForPod(anyPod("a"), controller.signal);
     controller.abort(reason);
     expect(waiting).rejects.toBe(reason);
   });
 
   test("rejects as cancelled when the directory is closed", async () => {
     const directory = await openFolder();
-    const waiting = directory
-      .waitForPod(ns, podName("a"), new AbortController().signal)
-      .catch((thrown: unknown) => thrown);
+    const waiting = directory.waitForPod(anyPod("a"), new AbortController().signal).catch((thrown: unknown) => thrown);
     await directory.close();
     expect(await waiting).toMatchObject({ code: "cancelled" });
     expect(
-      await directory.waitForPod(ns, podName("a"), new AbortController().signal).catch((thrown: unknown) => thrown),
+      await directory.waitForPod(anyPod("a"), new AbortController().signal).catch((thrown: unknown) => thrown),
     ).toMatchObject({ code: "cancelled" });
   });
 });

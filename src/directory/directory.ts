@@ -16,6 +16,12 @@ export interface DirectoryOptions {
   readonly logger: Logger;
 }
 
+export interface WantedPod {
+  readonly namespace: Namespace;
+  readonly name: PodName;
+  readonly isWanted: (pod: PodFacts) => boolean;
+}
+
 /** An editor writes, renames and removes in one go; one scan serves them all. */
 const settleMs = 50;
 /** inotify drops events when its queue is full, and network file systems send none. */
@@ -71,14 +77,20 @@ export class Directory {
     return Promise.resolve(this.#catalogue.networks.get(objectKey(namespace, name)));
   }
 
-  /** Resolves when the pod is there; rejects with the signal's reason, or `cancelled` when the directory is closed. */
-  async waitForPod(namespace: Namespace, name: PodName, signal: AbortSignal): Promise<PodFacts> {
+  /**
+   * Resolves when a pod of that name is there and is the wanted one: its predecessor may still be served under the same
+   * name. Rejects with the signal's reason, or `cancelled` when the directory is closed.
+   */
+  async waitForPod(wanted: WantedPod, signal: AbortSignal): Promise<PodFacts> {
     signal.throwIfAborted();
-    const key = objectKey(namespace, name);
+    const key = objectKey(wanted.namespace, wanted.name);
     const pod = this.#catalogue.pods.get(key);
-    if (pod !== undefined) return pod;
+    if (pod !== undefined && wanted.isWanted(pod)) return pod;
     if (this.#isClosed) throw closedError();
-    return this.#waiters.wait(key, signal);
+    const found = this.#waiters.wait(key, wanted.isWanted, signal);
+    // Somebody is waiting, so the folder is looked at now and not when its events have settled.
+    this.#scanNow();
+    return found;
   }
 
   /** Counts up whenever what is served has changed. */

@@ -11,12 +11,28 @@ const pod: PodFacts = {
   isStatic: false,
 };
 
+const anyPod = (): boolean => true;
+
 describe("PodWaiters", () => {
+  test("keeps waiting while the pod of that name is not the wanted one", async () => {
+    const waiters = new PodWaiters();
+    const successor = { ...pod, uid: "new" as never };
+    const waiting = waiters.wait(
+      "default/a",
+      (candidate) => candidate.uid === successor.uid,
+      new AbortController().signal,
+    );
+    waiters.serve(new Map([["default/a", pod]]));
+    expect(waiters.size).toBe(1);
+    waiters.serve(new Map([["default/a", successor]]));
+    expect(await waiting).toBe(successor);
+  });
+
   test("serves all who wait for a pod and leaves the others waiting", async () => {
     const waiters = new PodWaiters();
     const { signal } = new AbortController();
-    const served = [waiters.wait("default/a", signal), waiters.wait("default/a", signal)];
-    void waiters.wait("default/b", signal);
+    const served = [waiters.wait("default/a", anyPod, signal), waiters.wait("default/a", anyPod, signal)];
+    void waiters.wait("default/b", anyPod, signal);
     waiters.serve(new Map([["default/a", pod]]));
     expect(await Promise.all(served)).toEqual([pod, pod]);
     expect(waiters.size).toBe(1);
@@ -25,7 +41,7 @@ describe("PodWaiters", () => {
   test("forgets who has given up", async () => {
     const waiters = new PodWaiters();
     const controller = new AbortController();
-    const waiting = waiters.wait("default/a", controller.signal).catch((thrown: unknown) => thrown);
+    const waiting = waiters.wait("default/a", anyPod, controller.signal).catch((thrown: unknown) => thrown);
     const reason = new Error("enough");
     controller.abort(reason);
     expect(await waiting).toBe(reason);
@@ -36,7 +52,7 @@ describe("PodWaiters", () => {
   test("rejects all at the end", async () => {
     const waiters = new PodWaiters();
     const { signal } = new AbortController();
-    const waiting = ["a", "b"].map((key) => waiters.wait(key, signal).catch((thrown: unknown) => thrown));
+    const waiting = ["a", "b"].map((key) => waiters.wait(key, anyPod, signal).catch((thrown: unknown) => thrown));
     const reason = new Error("closed");
     waiters.rejectAll(reason);
     expect(await Promise.all(waiting)).toEqual([reason, reason]);

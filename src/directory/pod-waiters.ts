@@ -1,6 +1,6 @@
 import type { PodFacts } from "./facts.ts";
 
-/** Those who wait for a pod to appear, by `namespace/name`. */
+/** Those who wait for a pod to appear, by `namespace/name`, each with its own idea of the right one. */
 export class PodWaiters {
   readonly #waiting = new Map<string, Set<Waiter>>();
 
@@ -8,7 +8,7 @@ export class PodWaiters {
     return this.#waiting.size;
   }
 
-  wait(key: string, signal: AbortSignal): Promise<PodFacts> {
+  wait(key: string, isWanted: (pod: PodFacts) => boolean, signal: AbortSignal): Promise<PodFacts> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         signal.removeEventListener("abort", onAbort);
@@ -16,6 +16,7 @@ export class PodWaiters {
       };
       const onAbort = (): void => waiter.reject(signal.reason as Error);
       const waiter: Waiter = {
+        isWanted,
         resolve(pod) {
           leave();
           resolve(pod);
@@ -34,7 +35,8 @@ export class PodWaiters {
   serve(pods: ReadonlyMap<string, PodFacts>): void {
     for (const [key, waiters] of [...this.#waiting]) {
       const pod = pods.get(key);
-      if (pod !== undefined) for (const waiter of [...waiters]) waiter.resolve(pod);
+      if (pod === undefined) continue;
+      for (const waiter of [...waiters]) if (waiter.isWanted(pod)) waiter.resolve(pod);
     }
   }
 
@@ -50,6 +52,7 @@ export class PodWaiters {
 }
 
 interface Waiter {
+  readonly isWanted: (pod: PodFacts) => boolean;
   readonly resolve: (pod: PodFacts) => void;
   readonly reject: (reason: Error) => void;
 }
