@@ -10,6 +10,8 @@ import type { AttachmentRecord } from "../state/attachment-record.ts";
 export interface RecoverOptions {
   readonly ports: NodePorts;
   readonly signal: AbortSignal;
+  /** The journal was damaged, so an attachment that seems unfinished may belong to a running pod. */
+  readonly isDoubtful?: boolean;
 }
 
 const holder = { verb: "UNDO", cancel: (): void => undefined };
@@ -29,6 +31,12 @@ export async function recoverRecord(hand: Hand, token: string, options: RecoverO
   const record = ports.journal.findByToken(token);
   if (record === undefined || isSettled(record)) return true;
   const now = await netnsNow(hand, record, ports);
+  if (options.isDoubtful === true && isUnfinished(record) && netnsToPass(record, now, ports.bootId) !== "") {
+    ports.logger.warn("An attachment seems unfinished, but the journal was damaged and its namespace lives: it is left to the runtime's DEL", {
+      container: record.containerId,
+    });
+    return true;
+  }
   if (record.phase === "acknowledged") await deleteRecord(hand, record, now, ports);
   else await undoRecord(hand, record, now, ports);
   return true;
@@ -68,6 +76,10 @@ async function netnsNow(hand: Hand, record: AttachmentRecord, ports: NodePorts):
     );
   }
   return now;
+}
+
+function isUnfinished(record: AttachmentRecord): boolean {
+  return record.phase === "intent" || record.phase === "committed";
 }
 
 function isSettled(record: AttachmentRecord): boolean {

@@ -19,7 +19,7 @@ const turnMsMax = 10_000;
 
 /** Work that a lost shim, or a time without a daemon, has left behind. */
 type Item =
-  | ({ readonly kind: "record"; readonly token: string } & Due)
+  | ({ readonly kind: "record"; readonly token: string; readonly isDoubtful?: boolean } & Due)
   | ({ readonly kind: "offline"; readonly request: OfflineDelete } & Due);
 
 interface Due {
@@ -49,9 +49,11 @@ export class Recovery {
 
   /** Finds what an earlier run of the daemon left unfinished, and looks for due work from now on. */
   start(): void {
+    // The line that says that the runtime has its result may be among those that were lost.
+    const isDoubtful = this.#ports.journal.quarantined().some(({ source }) => source === "journal");
     for (const record of this.#ports.journal.all()) {
       const isWanted = record.phase === "acknowledged" && record.delAttempts === 0;
-      if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, ...dueNow() });
+      if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, isDoubtful, ...dueNow() });
     }
     this.#stop = this.#ports.clock.every(this.#ports.config.undoRetryMs, () => this.#kick());
     this.#kick();
@@ -118,7 +120,10 @@ export class Recovery {
     const endsMs = clock.monotonicMs() + config.addLookupMs;
     const isOwnLeft = (): boolean => this.#offlineDeletes().some((request) => isSamePod(request.args, args));
     if (this.#resident() === undefined) await this.#drainWith(call.hand, endsMs);
-    while ((this.#resident() === undefined ? isOwnLeft() : this.#offlineDeletes().length > 0) && clock.monotonicMs() < endsMs) {
+    while (
+      (this.#resident() === undefined ? isOwnLeft() : this.#offlineDeletes().length > 0) &&
+      clock.monotonicMs() < endsMs
+    ) {
       await clock.sleep(settlePollMs, call.signal);
       if (this.#resident() === undefined) await this.#drainWith(call.hand, endsMs);
       else this.#kick();
@@ -194,7 +199,8 @@ export class Recovery {
       );
       if (item.kind === "offline")
         return await recoverOfflineDelete(hand, item.request, { ports, signal: limit.signal });
-      return await recoverRecord(hand, item.token, { ports, signal: limit.signal });
+      const { isDoubtful = false } = item;
+      return await recoverRecord(hand, item.token, { ports, signal: limit.signal, isDoubtful });
     } catch (thrown) {
       if (hand.isLost) {
         item.notBeforeMs = 0;

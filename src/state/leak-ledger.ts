@@ -60,7 +60,9 @@ export function unknownLeak(key: AttachmentKey, facts: UnknownFacts, clock: Cloc
   const nowMs = clock.wallMs();
   return {
     id: newLeakId(clock),
-    ...key,
+    // By name: a caller's key may carry more than belongs on disk.
+    containerId: key.containerId,
+    ifname: key.ifname,
     ...facts,
     chains: [],
     results: [],

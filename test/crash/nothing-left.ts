@@ -15,6 +15,8 @@ export interface LeftOptions {
   readonly bridges?: readonly string[];
   /** Network namespaces that are still there and must be empty. */
   readonly netns?: readonly string[];
+  /** What may be there: the evidence of damage that the test itself did. */
+  readonly apartFrom?: RegExp;
 }
 
 /** The invariant of every crash: once the runtime has deleted what it added, nothing is left, anywhere. */
@@ -24,7 +26,7 @@ export async function expectNothingLeft(lab: Lab, options: LeftOptions = {}): Pr
 }
 
 async function found(lab: Lab, options: LeftOptions): Promise<readonly string[]> {
-  return [
+  const all = [
     ...(await leftovers(lab)),
     ...(await onDisk(lab)),
     ...(await pluginProcesses(lab)).map((process) => `process ${process}`),
@@ -32,6 +34,8 @@ async function found(lab: Lab, options: LeftOptions): Promise<readonly string[]>
     ...(options.bridges ?? []).flatMap(portsOf),
     ...(options.netns ?? []).flatMap(interfacesIn),
   ];
+  const { apartFrom } = options;
+  return apartFrom === undefined ? all : all.filter((line) => !apartFrom.test(line));
 }
 
 /** The journal as the next daemon would read it, and half-written files. */
