@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { encodeFrame, frameBytesMax, textField, type Frame } from "../../src/wire/frame.ts";
+import { encodeFrame, frameBytesMax, type Frame } from "../../src/wire/frame.ts";
 import { Lab } from "../lab/lab.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
 import { callFields, callFrame } from "./call-frame.ts";
 import { Health } from "./health.ts";
+import { refusalOf, warmUp } from "./obedient-hand.ts";
 
 setDefaultTimeout(60_000);
 
@@ -16,6 +17,7 @@ beforeAll(async () => {
   await lab.plugin("first");
   await lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }], heartbeatMs: 1_000, undoRetryMs: 100 });
   pid = (await lab.startDaemon()).pid ?? 0;
+  await warmUp(lab);
 });
 
 afterAll(() => lab.remove());
@@ -31,11 +33,6 @@ async function say(...parts: readonly Uint8Array[]): Promise<readonly Frame[]> {
   const peer = await RawPeer.connect(lab.socketDir);
   for (const part of parts) peer.send(part);
   return peer.rest();
-}
-
-function refusalOf(frames: readonly Frame[]): string {
-  const last = frames.at(-1);
-  return last?.type === "REFUSE" ? `${textField(last, "code")}: ${textField(last, "message")}` : `no refusal but ${frames.map(({ type }) => type).join()}`;
 }
 
 function raw(...bytes: number[]): Uint8Array {

@@ -25,14 +25,12 @@ export class Health {
   }
 
   /** The daemon answers, holds nothing it did not hold before, and has not met a defect of its own. */
-  async expectSound(options: { readonly mayHoldRecords?: boolean } = {}): Promise<void> {
+  async expectSound(options: { readonly mayLeak?: boolean } = {}): Promise<void> {
     const node = await this.#lab.ask<NodeAnswer>({ ask: "node" });
     expect({ running: node.running, waiting: node.waiting }).toEqual({ running: 0, waiting: 0 });
-    if (options.mayHoldRecords !== true) {
-      const { attachments } = await this.#lab.ask<AttachmentsAnswer>({ ask: "attachments" });
-      expect(attachments.map(({ containerId, phase }) => `${containerId} ${phase}`)).toEqual([]);
-      expect((await this.#lab.ask<LeaksAnswer>({ ask: "leaks" })).leaks).toEqual([]);
-    }
+    const { attachments } = await this.#lab.ask<AttachmentsAnswer>({ ask: "attachments" });
+    expect(attachments.map(({ containerId, phase }) => `${containerId} ${phase}`)).toEqual([]);
+    if (options.mayLeak !== true) expect((await this.#lab.ask<LeaksAnswer>({ ask: "leaks" })).leaks).toEqual([]);
     await this.#lab.until(`no more than ${this.#descriptors} descriptors are open`, () => {
       const now = descriptorsOf(this.#pid);
       if (now.length <= this.#descriptors) return Promise.resolve(true);

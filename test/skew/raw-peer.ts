@@ -25,10 +25,19 @@ export class RawPeer {
     socket.on("close", () => this.#close());
   }
 
+  /** Tries again while the daemon's list of those who knock is full, as shims do. */
   static async connect(socketDir: string): Promise<RawPeer> {
-    const socket = connect(join(socketDir, "levee.sock"));
-    await once(socket, "connect");
-    return new RawPeer(socket);
+    const endsMs = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        const socket = connect(join(socketDir, "levee.sock"));
+        await once(socket, "connect");
+        return new RawPeer(socket);
+      } catch (thrown) {
+        if (performance.now() > endsMs) throw thrown;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
   }
 
   get isClosed(): boolean {
@@ -54,13 +63,13 @@ export class RawPeer {
   }
 
   /** The next frame other than HEARTBEAT, or undefined at the end of the connection. */
-  async next(): Promise<Frame | undefined> {
-    const endsMs = performance.now() + patienceMs;
+  async next(waitMs = patienceMs): Promise<Frame | undefined> {
+    const endsMs = performance.now() + waitMs;
     for (;;) {
       const frame = this.#frames.shift();
       if (frame?.type === "HEARTBEAT") continue;
       if (frame !== undefined || this.#isClosed) return frame;
-      if (performance.now() > endsMs) throw new Error(`The daemon neither said anything nor hung up within ${patienceMs} ms`);
+      if (performance.now() > endsMs) throw new Error(`The daemon neither said anything nor hung up within ${waitMs} ms`);
       await this.#somethingHappens();
     }
   }

@@ -1,0 +1,99 @@
+import { bytesFields, encodeFrame, numberField, textField, type Frame, type OutgoingField } from "../../src/wire/frame.ts";
+import type { Lab } from "../lab/lab.ts";
+import { RawPeer } from "../skew/raw-peer.ts";
+import { callFields, callFrame } from "./call-frame.ts";
+
+/** What a plugin that does nothing prints. */
+const result = '{"cniVersion":"1.0.0","interfaces":[],"ips":[],"dns":{}}';
+
+export interface ObeyOptions {
+  /** Changes the answers, one by one. */
+  readonly dress?: (bytes: Uint8Array, index: number) => Uint8Array;
+  readonly config?: string;
+  /** How long the daemon may keep silent: a resident hand waits for as long as it takes. */
+  readonly waitMs?: number;
+}
+
+/**
+ * Answers everything the daemon orders at once and as if all had gone well, without doing anything: for tests in which
+ * only the daemon matters. Ends when the daemon hangs up or after so many frames of its own.
+ */
+export async function obey(peer: RawPeer, framesMax = Number.POSITIVE_INFINITY, options: ObeyOptions = {}): Promise<readonly Frame[]> {
+  const { dress = (bytes): Uint8Array => bytes, config = "{}", waitMs } = options;
+  const heard: Frame[] = [];
+  for (let sent = 0; sent < framesMax; ) {
+    const frame = await peer.next(waitMs);
+    if (frame === undefined) return heard;
+    heard.push(frame);
+    const answer = answerTo(frame, config);
+    if (answer === undefined) continue;
+    peer.send(dress(answer, sent));
+    sent += 1;
+  }
+  return heard;
+}
+
+function answerTo(frame: Frame, config: string): Uint8Array | undefined {
+  switch (frame.type) {
+    case "GO":
+      return encodeFrame("CONFIG", [["config", config]]);
+    case "RUN":
+      return outcome(frame, [["exit_code", 0], ["stdout", isAdd(frame) ? result : ""], ["stderr", ""], ["wall_us", 1_000]]);
+    case "ROUTES":
+      return outcome(frame, []);
+    case "STAT":
+      return outcome(frame, bytesFields(frame, "path").map((): OutgoingField => ["found", Uint8Array.from([0])]));
+    case "REAP":
+      return outcome(frame, [["processes", 0]]);
+    case "FINISH":
+      return encodeFrame("ACK", [["printed", 1]]);
+    default:
+      return undefined;
+  }
+}
+
+function isAdd(frame: Frame): boolean {
+  return bytesFields(frame, "env").some((entry) => Buffer.from(entry).toString() === "CNI_COMMAND=ADD");
+}
+
+function outcome(order: Frame, fields: readonly OutgoingField[]): Uint8Array {
+  return encodeFrame("OUTCOME", [["step", numberField(order, "step")], ...fields]);
+}
+
+/** The code and the message of a refusal, or what was said instead. */
+export function refusalOf(frames: readonly Frame[]): string {
+  const last = frames.at(-1);
+  if (last?.type === "REFUSE") return `${textField(last, "code")}: ${textField(last, "message")}`;
+  return `no refusal but ${frames.map(({ type }) => type).join()}`;
+}
+
+/** A hand that does all that is asked, and comes back when it is thrown out. */
+export function residentHand(lab: Lab): { stop(): Promise<void> } {
+  let isStopped = false;
+  let current: RawPeer | undefined;
+  const serve = async (): Promise<void> => {
+    while (!isStopped) {
+      current = await RawPeer.connect(lab.socketDir);
+      current.send(encodeFrame("RESIDENT", callFields()));
+      await obey(current, Number.POSITIVE_INFINITY, { waitMs: Number.POSITIVE_INFINITY });
+    }
+  };
+  const served = serve();
+  return {
+    stop: () => {
+      isStopped = true;
+      current?.cut();
+      return served;
+    },
+  };
+}
+
+/** One whole ADD and DEL, so that the daemon has opened and loaded all it needs before it is measured. */
+export async function warmUp(lab: Lab): Promise<void> {
+  for (const verb of ["ADD", "DEL"]) {
+    const peer = await RawPeer.connect(lab.socketDir);
+    peer.send(callFrame({ verb, container_id: "warm-up" }));
+    const last = (await obey(peer)).at(-1);
+    if (last?.type !== "BYE") throw new Error(`Cannot warm up: ${verb} ended with ${last?.type}\n${lab.daemonLog}`);
+  }
+}
