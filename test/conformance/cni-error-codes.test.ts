@@ -122,6 +122,17 @@ for (const [what, answer] of [
   });
 }
 
+test("a result that is not UTF-8, and one in a version nobody speaks, fail the ADD and are undone", async () => {
+  await using lab = await startNode();
+  const call = { containerId: containerId("odd"), netns: lab.netns("a") };
+  await lab.script("first.ADD", `printf '{"cniVersion":"1.1.0","x":"\\377"}'; exit 0`);
+  expect(errorOf(await lab.cni("ADD", call))).toMatchObject({ code: 6, msg: expect.stringContaining("primary") });
+  await lab.script("first.ADD", `echo '{"cniVersion":"5.0.0"}'; exit 0`);
+  expect(errorOf(await lab.cni("ADD", call)).msg).toContain("5.0.0");
+  expect((await lab.calls()).map((seen) => seen.command)).toEqual(["ADD", "DEL", "ADD", "DEL"]);
+  expect(await leftovers(lab)).toEqual([]);
+});
+
 test("a plugin that is not installed is named with the folders that were searched", async () => {
   await using lab = await startNode({
     prepare: (lab) => lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", type: "nosuchplugin" }] }),

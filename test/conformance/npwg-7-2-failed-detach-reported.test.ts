@@ -1,4 +1,5 @@
 // NPWG 7.2: teardown tries every attachment, and a failed one is reported; ours gives up in the end without forgetting it.
+import { rm } from "node:fs/promises";
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
@@ -83,6 +84,19 @@ test("after three attempts DEL succeeds, and what failed is in the leak ledger, 
   await lab.forgetCalls();
   expectSilence(await lab.cni("DEL", call));
   expect(await lab.calls()).toEqual([]);
+});
+
+test("a plugin that was removed since is reported like any failure", async () => {
+  await using lab = await startNode({ settings: { delAttemptsMax: 2 } });
+  const call = await attached(lab);
+  await rm(lab.path("bin/second"));
+  expect(errorOf(await lab.cni("DEL", call))).toMatchObject({
+    code: 106,
+    msg: expect.stringContaining("default/a (net1)"),
+  });
+  await lab.plugin("second");
+  expectSilence(await lab.cni("DEL", call));
+  expect(await leftovers(lab)).toEqual([]);
 });
 
 test("the number of attempts survives the daemon's death", async () => {
