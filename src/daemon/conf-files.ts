@@ -1,8 +1,9 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import type { JsonText } from "../base/brand.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
-import { asJsonText } from "../cni/json-text.ts";
+import { readRegularFile } from "../base/regular-file.ts";
+import { asJsonText, jsonBytesMax } from "../cni/json-text.ts";
 import { appendPlugins, parseNetworkConf, type NetworkConf } from "../cni/network-conf.ts";
 
 const confExtensions: ReadonlySet<string> = new Set([".conf", ".conflist", ".json"]);
@@ -41,13 +42,19 @@ export async function subFolderTexts(subFolder: string): Promise<JsonText[]> {
   return Promise.all(
     names.map(async (name) => {
       const path = join(subFolder, name);
-      return asJsonText(await reading(path, () => readFile(path)), path);
+      return asJsonText(
+        await reading(path, () => readRegularFile(path, { bytesMax: jsonBytesMax, followLinks: true })),
+        path,
+      );
     }),
   );
 }
 
 async function loadConfFile(path: string): Promise<NetworkConf> {
-  const text = asJsonText(await reading(path, () => readFile(path)), path);
+  const text = asJsonText(
+    await reading(path, () => readRegularFile(path, { bytesMax: jsonBytesMax, followLinks: true })),
+    path,
+  );
   const conf = parseNetworkConf(text, { what: path, mayLackPlugins: true });
   return conf.isList && !conf.loadOnlyInlinedPlugins ? withSubFolder(conf, dirname(path)) : conf;
 }
@@ -72,6 +79,7 @@ async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
+    if (cause instanceof LeveeError) throw cause;
     const code = errnoOf(cause) === "ENOENT" ? "config-invalid" : "io-failed";
     throw new LeveeError(code, `Cannot read the network configuration ${path}: ${errnoOf(cause) ?? "unknown"}`, {
       cause,

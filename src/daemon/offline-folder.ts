@@ -7,7 +7,14 @@ import type { CniArgs } from "../cni/cni-args.ts";
 import { asJsonText } from "../cni/json-text.ts";
 import { parseRequest } from "../cni/verb.ts";
 import type { Journal } from "../state/journal.ts";
-import { offlineFolderOf, readOfflineFolder, removeOffline, type OfflineRecord } from "../state/offline-records.ts";
+import {
+  hasOffline,
+  offlineFolderOf,
+  readOfflineFolder,
+  rejectOffline,
+  removeOffline,
+  type OfflineRecord,
+} from "../state/offline-records.ts";
 import { bytesField, decodeFrame, required } from "../wire/frame.ts";
 import { readCall } from "../wire/messages.ts";
 
@@ -56,13 +63,16 @@ export class OfflineFolder {
   }
 
   async readAcknowledgements(): Promise<void> {
-    for (const record of await readOfflineFolder(this.#options.stateDir)) {
-      if (record.kind === "ack") await this.#acknowledge(record);
-    }
+    for (const record of await readOfflineFolder(this.#options.stateDir, ["ack"])) await this.#acknowledge(record);
   }
 
-  async has(name: string): Promise<boolean> {
-    return (await readOfflineFolder(this.#options.stateDir)).some((record) => record.name === name);
+  has(name: string): Promise<boolean> {
+    return hasOffline(this.#options.stateDir, name);
+  }
+
+  /** What was asked for in this record is done, whatever its name says. */
+  drop(name: string): Promise<void> {
+    return removeOffline(this.#options.stateDir, name);
   }
 
   /** The attachment is gone, so a delete of it that somebody wrote down is done. */
@@ -81,7 +91,7 @@ export class OfflineFolder {
   async #read(): Promise<void> {
     for (const record of await readOfflineFolder(this.#options.stateDir)) {
       if (record.kind === "ack") await this.#acknowledge(record);
-      else this.#hand(record);
+      else await this.#hand(record);
     }
   }
 
@@ -91,15 +101,20 @@ export class OfflineFolder {
     await removeOffline(this.#options.stateDir, record.name);
   }
 
-  #hand(record: OfflineRecord): void {
+  async #hand(record: OfflineRecord): Promise<void> {
+    let request: OfflineDelete;
     try {
-      this.#onDelete(readDelete(record));
+      request = readDelete(record);
     } catch (thrown) {
-      this.#options.logger.error("An offline record cannot be understood and stays where it is", {
+      const reason = toLeveeError(thrown, "Reading").message;
+      this.#options.logger.error("An offline record cannot be understood and is put aside", {
         file: record.name,
-        reason: toLeveeError(thrown, "Reading").message,
+        reason,
       });
+      await rejectOffline(this.#options.stateDir, record.name, reason);
+      return;
     }
+    this.#onDelete(request);
   }
 }
 

@@ -32,9 +32,12 @@ export async function recoverRecord(hand: Hand, token: string, options: RecoverO
   if (record === undefined || isSettled(record)) return true;
   const now = await netnsNow(hand, record, ports);
   if (options.isDoubtful === true && isUnfinished(record) && netnsToPass(record, now, ports.bootId) !== "") {
-    ports.logger.warn("An attachment seems unfinished, but the journal was damaged and its namespace lives: it is left to the runtime's DEL", {
-      container: record.containerId,
-    });
+    ports.logger.warn(
+      "An attachment seems unfinished, but the journal was damaged and its namespace lives: it is left to the runtime's DEL",
+      {
+        container: record.containerId,
+      },
+    );
     return true;
   }
   if (record.phase === "acknowledged") await deleteRecord(hand, record, now, ports);
@@ -57,10 +60,11 @@ export async function recoverOfflineDelete(
     const [identity] = request.netns === "" ? [undefined] : await hand.stat([request.netns]);
     const now = { path: hand.isResident ? request.netns : "", identity };
     await deleteUnknown(hand, { ...request, now, config: () => Promise.resolve(request.config) }, ports);
-    return true;
+  } else {
+    await ports.suspects.proveGone(hand, record);
+    await deleteRecord(hand, record, await netnsNow(hand, record, ports), ports);
   }
-  await ports.suspects.proveGone(hand, record);
-  await deleteRecord(hand, record, await netnsNow(hand, record, ports), ports);
+  await ports.offline.drop(request.name);
   return true;
 }
 

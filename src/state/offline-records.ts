@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
+import { lstat, mkdir, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { errnoOf, LeveeError } from "../base/errors.ts";
+import { readRegularFile } from "../base/regular-file.ts";
 import { putAside } from "./quarantine.ts";
 
 /** What a shim left for a daemon that it could not reach. See docs/protocol.md, "Offline records". */
@@ -20,16 +21,28 @@ const fileBytesMax = 2 * (1_048_576 + 4) + 4;
 const frameCount = { del: 2, ack: 1 } as const;
 const sumBytes = 4;
 const lengthBytes = 4;
+const nameBytesMax = 255;
 
 export function offlineFolderOf(stateDir: string): string {
   return join(stateDir, "offline");
 }
 
-/** Everything in the folder that can be read, oldest name first. Damaged files are put aside; a record being written is left alone. */
-export async function readOfflineFolder(stateDir: string): Promise<OfflineRecord[]> {
+/**
+ * Everything in the folder that can be read, in the order of names. Damaged files are put aside; a record being written
+ * is left alone, and so is whatever no shim makes: links, pipes, folders.
+ */
+export async function readOfflineFolder(
+  stateDir: string,
+  kinds: readonly OfflineRecord["kind"][] = ["del", "ack"],
+): Promise<OfflineRecord[]> {
   const folder = offlineFolderOf(stateDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const names = (await readdir(folder)).filter((name) => kindOf(name) !== undefined).toSorted();
+  const files = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
+  const isWanted = (name: string): boolean => kinds.some((kind) => kind === kindOf(name));
+  const names = files
+    .map(({ name }) => name)
+    .filter(isWanted)
+    .toSorted();
   const records: OfflineRecord[] = [];
   for (const name of names.slice(0, filesMax)) {
     const record = await readOne(stateDir, name);
@@ -38,8 +51,26 @@ export async function readOfflineFolder(stateDir: string): Promise<OfflineRecord
   return records;
 }
 
+/** Whether the record is still there. */
+export async function hasOffline(stateDir: string, name: string): Promise<boolean> {
+  const facts = await lstat(join(offlineFolderOf(stateDir), name)).catch((cause: unknown) => {
+    if (errnoOf(cause) !== "ENOENT") throw cause;
+    return undefined;
+  });
+  return facts?.isFile() === true;
+}
+
+/** Takes a record away that is whole but makes no sense; the quarantine keeps what it said, and why it was not done. */
+export async function rejectOffline(stateDir: string, name: string, reason: string): Promise<void> {
+  const path = join(offlineFolderOf(stateDir), name);
+  const content = await readRegularFile(path, { bytesMax: fileBytesMax, followLinks: false });
+  await moveAside(stateDir, name, { content, reason, foundWallMs: (await lstat(path)).mtimeMs });
+}
+
 /** Removes a record whose content is in the journal. One that is gone already is no error. */
 export async function removeOffline(stateDir: string, name: string): Promise<void> {
+  // Container IDs may be so long that no shim could leave a record of theirs.
+  if (Buffer.byteLength(name, "utf8") > nameBytesMax) return;
   if (kindOf(name) === undefined) {
     throw new LeveeError(
       "internal",
@@ -63,8 +94,9 @@ async function readOne(stateDir: string, name: string): Promise<OfflineRecord | 
   const path = join(offlineFolderOf(stateDir), name);
   const kind = kindOf(name);
   try {
-    const { size, mtimeMs } = await stat(path);
-    const file = size > fileBytesMax ? undefined : await readFile(path);
+    const { size, mtimeMs } = await lstat(path);
+    const file =
+      size > fileBytesMax ? undefined : await readRegularFile(path, { bytesMax: fileBytesMax, followLinks: false });
     const frames =
       file === undefined || kind === undefined
         ? `it has ${size} bytes, more than ${fileBytesMax}`

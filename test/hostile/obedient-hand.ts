@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { bytesFields, encodeFrame, numberField, textField, type Frame, type OutgoingField } from "../../src/wire/frame.ts";
 import type { Lab } from "../lab/lab.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
@@ -74,11 +75,15 @@ export function residentHand(lab: Lab): { stop(): Promise<void> } {
   const serve = async (): Promise<void> => {
     while (!isStopped) {
       current = await RawPeer.connect(lab.socketDir);
+      if (isStopped) current.cut();
       current.send(encodeFrame("RESIDENT", callFields()));
       await obey(current, Number.POSITIVE_INFINITY, { waitMs: Number.POSITIVE_INFINITY });
     }
   };
-  const served = serve();
+  // A test that fails takes the daemon away under the hand.
+  const served = serve().catch((thrown: unknown) => {
+    if (existsSync(lab.folder)) throw thrown;
+  });
   return {
     stop: () => {
       isStopped = true;
