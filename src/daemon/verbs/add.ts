@@ -7,7 +7,6 @@ import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import type { AttachmentRecord } from "../../state/attachment-record.ts";
 import { attach } from "../attach.ts";
 import type { Call } from "../call.ts";
-import { netnsToPass } from "../dismantle.ts";
 import { findPod } from "../find-pod.ts";
 import { requestOf, resolveNetworks, type PodRequest } from "../networks.ts";
 import type { Ports } from "../ports.ts";
@@ -63,16 +62,30 @@ async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
 async function clearEarlier(call: Call, request: AddRequest, ports: Ports): Promise<void> {
   const earlier = ports.journal.find({ containerId: request.containerId, ifname: request.ifname });
   if (earlier === undefined) return;
-  const now = { path: request.netns, identity: call.header.netnsIdentity };
+  // What Multus attached has no identity on record, so the caller's word is taken.
+  const isHere = earlier.netns.identity === undefined || (await isInNetnsOf(call, earlier, ports));
   const isSettled = earlier.phase === "acknowledged" && earlier.delAttempts === 0;
-  if (isSettled && netnsToPass(earlier, now, ports.bootId) !== "") {
+  if (isSettled && isHere) {
     throw new LeveeError(
       "interface-taken",
       `Cannot attach ${request.containerId} as ${request.ifname} is attached already in ${request.netns}; delete it first`,
     );
   }
   if (!isSettled) await ports.recovery.proveGone(call.hand, earlier);
+  const now = isHere ? { path: request.netns, identity: call.header.netnsIdentity } : { path: "", identity: undefined };
   await undoRecord(call.hand, earlier, now, ports);
+}
+
+/**
+ * Whether a record's namespace is the call's. The kernel gives the numbers of dead namespaces to new ones, so the
+ * record's own path must still lead there.
+ */
+async function isInNetnsOf(call: Call, record: AttachmentRecord, ports: Ports): Promise<boolean> {
+  const { netns, netnsIdentity } = call.header;
+  if (record.bootId !== ports.bootId || !sameNetns(record.netns.identity, netnsIdentity)) return false;
+  if (record.netns.path === netns) return true;
+  const [now] = await call.hand.stat([record.netns.path]);
+  return sameNetns(now, netnsIdentity);
 }
 
 async function plan(
@@ -107,22 +120,12 @@ async function plan(
   };
 }
 
-/**
- * An interface of another container in the same namespace would be removed by the undo of the ADD that it makes fail.
- * The kernel gives the numbers of dead namespaces to new ones, so the other's path must still lead there.
- */
+/** An interface of another container in the same namespace would be removed by the undo of the ADD that it makes fail. */
 async function refuseTaken(call: Call, request: AddRequest, chains: readonly Chain[], ports: Ports): Promise<void> {
   const ifnames = new Set(chains.map((chain) => chain.ifname));
   for (const other of ports.journal.all()) {
     const taken = other.chains.find((chain) => ifnames.has(chain.ifname));
-    if (
-      taken === undefined ||
-      other.bootId !== ports.bootId ||
-      !sameNetns(other.netns.identity, call.header.netnsIdentity)
-    )
-      continue;
-    const [now] = await call.hand.stat([other.netns.path]);
-    if (!sameNetns(now, call.header.netnsIdentity)) continue;
+    if (taken === undefined || !(await isInNetnsOf(call, other, ports))) continue;
     throw new LeveeError(
       "interface-taken",
       `Cannot attach ${request.containerId}: ${taken.ifname} in ${request.netns} belongs to container ${other.containerId}; delete that first`,
