@@ -1,4 +1,5 @@
 // CNI 1.1, ADD: an interface that is there already is an error, and the living one stays untouched.
+import { stat } from "node:fs/promises";
 import { expect, test } from "bun:test";
 import { ip } from "../lab/lab.ts";
 import { addresses, ipamFolder, leftovers } from "../lab/leftovers.ts";
@@ -75,6 +76,28 @@ test("an ADD into another namespace under the same container ID undoes the old a
   const [, del] = await lab.calls();
   expect(del?.env["CNI_NETNS"] ?? "").toBe("");
   expect(await attachments(lab)).toHaveLength(1);
+});
+
+test("a new namespace that has the number of a dead one is not taken for it", async () => {
+  await using lab = await startNode();
+  const id = containerId("number");
+  const old = lab.netns("old");
+  const { ino } = await stat(old);
+  resultOf(await lab.cni("ADD", { containerId: id, netns: old }));
+  lab.deleteNetns(old);
+  let tried = 0;
+  const again = await lab.until("the kernel uses the number again", async () => {
+    tried += 1;
+    const netns = lab.netns(`n${tried}`);
+    return (await stat(netns)).ino === ino ? netns : undefined;
+  });
+  // Neither its own old attachment nor another container's is in this namespace.
+  resultOf(await lab.cni("ADD", { containerId: id, netns: again }));
+  const [, del] = await lab.calls();
+  expect(del?.command).toBe("DEL");
+  expect(del?.env["CNI_NETNS"] ?? "").toBe("");
+  expectSilence(await lab.cni("DEL", { containerId: id, netns: again }));
+  expect(await leftovers(lab)).toEqual([]);
 });
 
 test("a namespace that cannot be opened, and the host's own, are refused before anything runs", async () => {

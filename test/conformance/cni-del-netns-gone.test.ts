@@ -1,4 +1,6 @@
 // CNI 1.1, DEL: a namespace that is gone, or not named, is no reason to fail; plugins are told that there is none.
+import { spawnSync } from "node:child_process";
+import { rename, writeFile } from "node:fs/promises";
 import { expect, test } from "bun:test";
 import { ip } from "../lab/lab.ts";
 import { addresses, ipamFolder, leftovers } from "../lab/leftovers.ts";
@@ -28,10 +30,14 @@ test("a path that leads to another namespace by now is not handed to the plugins
   await using lab = await startNode();
   const call = { containerId: containerId("reused"), netns: lab.netns("a") };
   resultOf(await lab.cni("ADD", call));
+  // Made while the first is alive, so that it cannot have its number.
+  const other = lab.netns("b");
   lab.deleteNetns(call.netns);
-  expect(lab.netns("a")).toBe(call.netns);
+  await writeFile(call.netns, "");
+  expect(spawnSync("mount", ["--bind", other, call.netns]).status).toBe(0);
   expectSilence(await lab.cni("DEL", call));
   expect((await onlyCall(lab, "DEL", "first")).env["CNI_NETNS"] ?? "").toBe("");
+  spawnSync("ip", ["netns", "delete", call.netns.slice(call.netns.lastIndexOf("/") + 1)]);
 });
 
 test("the real bridge plugin frees its address when the namespace is gone", async () => {
@@ -67,7 +73,6 @@ test("a DEL uses the path it comes with when the plugins were moved since ADD", 
   });
   const call = { containerId: containerId("moved"), netns: lab.netns("a") };
   resultOf(await lab.cni("ADD", call));
-  const { rename } = await import("node:fs/promises");
   await rename(lab.path("bin"), lab.path("bin2"));
   expectSilence(await lab.cni("DEL", { ...call, path: lab.path("bin2") }));
   await onlyCall(lab, "DEL", "first");
