@@ -94,11 +94,11 @@ export function residentHand(lab: Lab): { stop(): Promise<void> } {
 }
 
 /** One whole ADD and DEL, so that the daemon has opened and loaded all it needs before it is measured. */
-export async function warmUp(lab: Lab): Promise<void> {
+export async function warmUp(lab: Lab, config = "{}"): Promise<void> {
   for (const verb of ["ADD", "DEL"]) {
     const peer = await RawPeer.connect(lab.socketDir);
-    peer.send(callFrame({ verb, container_id: "warm-up" }));
-    const last = (await obey(peer)).at(-1);
+    peer.send(callFrame({ verb, container_id: "warm-up", config_length: Buffer.byteLength(config) }));
+    const last = (await obey(peer, Number.POSITIVE_INFINITY, { config })).at(-1);
     if (last?.type !== "BYE") throw new Error(`Cannot warm up: ${verb} ended with ${last?.type}\n${lab.daemonLog}`);
   }
 }
