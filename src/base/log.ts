@@ -19,9 +19,16 @@ export function jsonLogger(clock: Clock, level: LogLevel, write: (line: string) 
     (message: string, fields: LogFields = {}): void => {
       if (order[lineLevel] < order[level]) return;
       const time = new Date(clock.wallMs()).toISOString();
-      write(`${JSON.stringify({ time, level: lineLevel, message, ...fields })}\n`);
+      write(`${escaped(JSON.stringify({ time, level: lineLevel, message, ...fields }))}\n`);
     };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** Logs are read on terminals and quote plugins: what JSON leaves as it is, but a terminal obeys, is escaped as well. */
+const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+function escaped(json: string): string {
+  return json.replace(obeyed, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 export const silentLogger: Logger = {

@@ -26,12 +26,9 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
     // A DEL that waits for this container, or a shim that is gone, wants none of it.
     call.signal.throwIfAborted();
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
-    // Multus' copy is only for going back to it, so it is written beside the commit; but it is there before an undo removes it.
-    const [committed] = await Promise.allSettled([
-      ports.journal.commit(record.token, results),
-      ports.mirror.write({ ...record, results }),
-    ]);
-    if (committed.status === "rejected") throw committed.reason;
+    // Before the commit, whose sync would hold up new files beside it; an undo removes it again.
+    ports.mirror.write({ ...record, results });
+    await ports.journal.commit(record.token, results);
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
     return { output, delivered: (printed) => delivered(record, printed, ports) };
   } catch (thrown) {

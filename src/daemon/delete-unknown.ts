@@ -43,7 +43,7 @@ export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: N
     for (const { index, error } of failures) {
       await writeDown(leakOf(record, [index], error.message, ports.clock), ports);
     }
-    await ports.mirror.remove(record);
+    ports.mirror.remove(record);
   }
   await ports.journal.forget(request.containerId);
   await ports.offline.dropDelete(request.containerId, request.ifname);

@@ -43,7 +43,7 @@ async function goOn(
       return alreadyPrinted;
     case "committed":
       // The commit may be all that the last daemon got to.
-      await ports.mirror.write(record);
+      ports.mirror.write(record);
       if (!resumed.printed) return committedAnswer(record, ports);
       await ports.journal.acknowledge(record.token);
       return alreadyPrinted;

@@ -44,7 +44,7 @@ export async function deleteRecord(
  * is not first: a daemon that dies in between comes back to the record, and does the rest.
  */
 async function forget(record: AttachmentRecord, ports: NodePorts): Promise<void> {
-  await ports.mirror.remove(record);
+  ports.mirror.remove(record);
   await ports.journal.removed(record.token);
   await ports.offline.dropDelete(record.containerId, record.ifname);
 }

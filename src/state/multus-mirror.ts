@@ -1,6 +1,6 @@
-import { mkdir, unlink } from "node:fs/promises";
+import { mkdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeFileAtomically } from "../base/atomic-file.ts";
+import { writeFileAtomicallyNow } from "../base/atomic-file.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { AttachmentRecord } from "./attachment-record.ts";
@@ -22,18 +22,19 @@ export class MultusMirror {
   }
 
   /** Called after the commit. Says what went wrong, if anything did. */
-  write(record: AttachmentRecord): Promise<LeveeError | undefined> {
-    return this.#attempt("write", async () => {
-      await writeFile(this.#scratchPath(record), scratchFileText(record));
-      for (const [position, path] of this.#resultPaths(record).entries())
-        await writeFile(path, resultFileText(record, position));
+  write(record: AttachmentRecord): LeveeError | undefined {
+    return this.#attempt("write", () => {
+      writeFile(this.#scratchPath(record), scratchFileText(record));
+      for (const [position, path] of this.#resultPaths(record).entries()) {
+        writeFile(path, resultFileText(record, position));
+      }
     });
   }
 
   /** Called at DEL, and when an attachment is undone. */
-  remove(record: AttachmentRecord): Promise<LeveeError | undefined> {
-    return this.#attempt("remove", async () => {
-      for (const path of [this.#scratchPath(record), ...this.#resultPaths(record)]) await removeFile(path);
+  remove(record: AttachmentRecord): LeveeError | undefined {
+    return this.#attempt("remove", () => {
+      for (const path of [this.#scratchPath(record), ...this.#resultPaths(record)]) removeFile(path);
     });
   }
 
@@ -48,9 +49,9 @@ export class MultusMirror {
     );
   }
 
-  async #attempt(doing: "write" | "remove", job: () => Promise<void>): Promise<LeveeError | undefined> {
+  #attempt(doing: "write" | "remove", job: () => void): LeveeError | undefined {
     try {
-      await job();
+      job();
       this.#isFailing = false;
       return undefined;
     } catch (cause) {
@@ -63,20 +64,27 @@ export class MultusMirror {
   }
 }
 
-async function writeFile(path: string, content: string): Promise<void> {
+function writeFile(path: string, content: string): void {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   // A dot in front: Multus and our import take every other name in the folder for a container.
   const temporary = join(folder, `.levee-${path.slice(folder.length + 1)}.tmp`.slice(-nameBytesMax));
-  await writeFileAtomically(path, content, { mode: 0o600, sync: false, temporary });
+  try {
+    writeFileAtomicallyNow(path, content, { mode: 0o600, temporary });
+  } catch (cause) {
+    if (errnoOf(cause) !== "ENOENT") throw cause;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileAtomicallyNow(path, content, { mode: 0o600, temporary });
+  }
 }
 
 const nameBytesMax = 255;
 
-async function removeFile(path: string): Promise<void> {
-  await unlink(path).catch((cause: unknown) => {
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (cause) {
     if (errnoOf(cause) !== "ENOENT") throw cause;
-  });
+  }
 }
 
 /** These names were checked when the call came in; once more, because here they become paths. */
