@@ -56,10 +56,13 @@ async function deliver(call: Call, answer: Answer, ports: Ports): Promise<void> 
     throw thrown;
   });
   if (answer.delivered === undefined) return;
-  if (!printed)
+  if (!printed) {
     ports.logger.warn("The runtime did not take a result; the attachment is undone", {
       container: call.header.containerId,
     });
+    // Whoever undoes it needs the turn.
+    answer.held?.[Symbol.dispose]();
+  }
   try {
     await answer.delivered(printed);
   } catch (thrown) {
