@@ -45,14 +45,17 @@ export function writeFileAtomicallyNow(
 ): void {
   const file = openSync(options.temporary, "w", options.mode);
   try {
-    writeFileSync(file, content);
+    try {
+      writeFileSync(file, content);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(options.temporary, path);
   } catch (cause) {
+    // Neither a full disk nor a name that is too long may leave anything behind.
     unlinkSync(options.temporary);
     throw cause;
-  } finally {
-    closeSync(file);
   }
-  renameSync(options.temporary, path);
 }
 
 /** Makes a creation, rename or removal inside `folder` durable. */

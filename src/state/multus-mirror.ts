@@ -67,7 +67,7 @@ export class MultusMirror {
 function writeFile(path: string, content: string): void {
   const folder = dirname(path);
   // A dot in front: Multus and our import take every other name in the folder for a container.
-  const temporary = join(folder, `.levee-${path.slice(folder.length + 1)}.tmp`.slice(-nameBytesMax));
+  const temporary = join(folder, `.levee-${path.slice(folder.length + 1).slice(-nameCharsMax)}.tmp`);
   try {
     writeFileAtomicallyNow(path, content, { mode: 0o600, temporary });
   } catch (cause) {
@@ -77,7 +77,8 @@ function writeFile(path: string, content: string): void {
   }
 }
 
-const nameBytesMax = 255;
+/** With what is put around it, and an interface name that is not ASCII, within the 255 bytes of a file name. */
+const nameCharsMax = 230;
 
 function removeFile(path: string): void {
   try {
