@@ -21,10 +21,30 @@ import { inParallel, trial, trials, type Random } from "./random.ts";
 setDefaultTimeout(120_000);
 
 const elements = [
-  { name: "lan", namespace: "default", interface: "net1", ips: ["10.0.0.5/24", "fd00::5/64"], mac: "02:00:00:00:00:05", "default-route": ["10.0.0.1"] },
-  { name: "lan", portMappings: [{ hostPort: 8_080, containerPort: 80, protocol: "tcp" }], bandwidth: { ingressRate: 2_048, ingressBurst: 1_600, egressRate: 4_096, egressBurst: 1_600 }, "cni-args": { tenant: "a" }, deviceID: "0000:01:00.0" },
+  {
+    "name": "lan",
+    "namespace": "default",
+    "interface": "net1",
+    "ips": ["10.0.0.5/24", "fd00::5/64"],
+    "mac": "02:00:00:00:00:05",
+    "default-route": ["10.0.0.1"],
+  },
+  {
+    "name": "lan",
+    "portMappings": [{ hostPort: 8_080, containerPort: 80, protocol: "tcp" }],
+    "bandwidth": { ingressRate: 2_048, ingressBurst: 1_600, egressRate: 4_096, egressBurst: 1_600 },
+    "cni-args": { tenant: "a" },
+    "deviceID": "0000:01:00.0",
+  },
 ];
-const shortForms = ["lan", "default/lan@net1", "lan@a,lan@b", "default/lan,lan", "lan , lan@eth7", "kube-system/lan@net0"];
+const shortForms = [
+  "lan",
+  "default/lan@net1",
+  "lan@a,lan@b",
+  "default/lan,lan",
+  "lan , lan@eth7",
+  "kube-system/lan@net0",
+];
 
 function mutation(random: Random): string {
   const choice = random.below(3);
@@ -33,7 +53,8 @@ function mutation(random: Random): string {
 }
 
 function source(): NetworkSource {
-  const text = '{"name":"lan","cniVersion":"1.0.0","type":"bridge","capabilities":{"ips":true,"mac":true,"portMappings":true,"bandwidth":true,"deviceID":true,"CNIDeviceInfoFile":true}}';
+  const text =
+    '{"name":"lan","cniVersion":"1.0.0","type":"bridge","capabilities":{"ips":true,"mac":true,"portMappings":true,"bandwidth":true,"deviceID":true,"CNIDeviceInfoFile":true}}';
   return { network: "default/lan" as NetworkName, conf: parseNetworkConf(asJsonText(text, "a test"), { what: "lan" }) };
 }
 
@@ -44,8 +65,14 @@ test("ten thousand mutated annotations give a plan that names no path, or an err
       const annotation = mutation(random);
       try {
         const selection = parseSelection(annotation, "default" as Namespace);
-        defaultNetworkOf({ "v1.multus-cni.io/default-network": random.pick([annotation, "lan"]) }, "kube-system" as Namespace);
-        const others = selection.map((element) => ({ element, source: { ...source(), network: `${element.namespace}/${element.name}` as NetworkName } }));
+        defaultNetworkOf(
+          { "v1.multus-cni.io/default-network": random.pick([annotation, "lan"]) },
+          "kube-system" as Namespace,
+        );
+        const others = selection.map((element) => ({
+          element,
+          source: { ...source(), network: `${element.namespace}/${element.name}` as NetworkName },
+        }));
         const request = { ifname: "eth0" as IfName, args: noArgs, containerId: "c1" as ContainerId };
         for (const chain of planAttachments({ request, defaultNetwork: source(), others, runtimeConfig: {} })) {
           expect(Buffer.byteLength(chain.ifname)).toBeLessThanOrEqual(15);
@@ -74,10 +101,16 @@ function finishOf(frames: readonly Frame[]): { readonly code: number | undefined
 
 test("three hundred pods with mutated annotations are attached or refused with a reason, and leave nothing", async () => {
   await using lab = await Lab.make();
-  await lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", type: "first" }], addLookupMs: 100, logLevel: "error", undoRetryMs: 100 });
+  await lab.configure({
+    delegates: [{ cniVersion: "1.1.0", name: "primary", type: "first" }],
+    addLookupMs: 100,
+    logLevel: "error",
+    undoRetryMs: 100,
+  });
   const capabilities = { ips: true, mac: true, portMappings: true, bandwidth: true, deviceID: true };
   await lab.network("lan", { cniVersion: "1.0.0", type: "first", capabilities });
-  for (const random of trials(300)) await lab.pod(`p${random.seed}`, { "k8s.v1.cni.cncf.io/networks": mutation(random) });
+  for (const random of trials(300))
+    await lab.pod(`p${random.seed}`, { "k8s.v1.cni.cncf.io/networks": mutation(random) });
   const { pid = 0 } = await lab.startDaemon();
   await warmUp(lab);
   const health = Health.of(lab, pid);
@@ -129,13 +162,16 @@ test("ten thousand mutated YAML files are objects with names that are names, or 
   const seen = { objects: 0, problems: 0 };
   for (const random of trials(10_000)) {
     await trial(random, "A mutated YAML file", () => {
-      const parsed = parse(random.below(2) === 0 ? Buffer.from(mutateText(random, manifest)) : mutateBytes(random, Buffer.from(manifest)));
+      const parsed = parse(
+        random.below(2) === 0 ? Buffer.from(mutateText(random, manifest)) : mutateBytes(random, Buffer.from(manifest)),
+      );
       if ("problems" in parsed) {
         expect(parsed.problems.length).toBeGreaterThan(0);
         seen.problems += 1;
         return;
       }
-      for (const { name, namespace } of [...parsed.manifest.pods, ...parsed.manifest.networks]) expect(`${namespace}/${name}`).toMatch(/^[a-z0-9.-]+\/[a-z0-9.-]+$/);
+      for (const { name, namespace } of [...parsed.manifest.pods, ...parsed.manifest.networks])
+        expect(`${namespace}/${name}`).toMatch(/^[a-z0-9.-]+\/[a-z0-9.-]+$/);
       seen.objects += 1;
     });
   }
@@ -146,7 +182,11 @@ test("ten thousand mutated YAML files are objects with names that are names, or 
 
 test("five hundred mutated YAML files in the directory are problems or objects, and the good ones stay", async () => {
   await using lab = await Lab.make();
-  await lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", type: "first" }], addLookupMs: 100, logLevel: "error" });
+  await lab.configure({
+    delegates: [{ cniVersion: "1.1.0", name: "primary", type: "first" }],
+    addLookupMs: 100,
+    logLevel: "error",
+  });
   await lab.network("good", { cniVersion: "1.0.0", type: "first" });
   await lab.pod("good", { "k8s.v1.cni.cncf.io/networks": "good" });
   for (const name of ["mutant-a.yaml", "mutant-b.yaml"]) writeFileSync(lab.path("directory", name), manifest);
@@ -159,7 +199,15 @@ test("five hundred mutated YAML files in the directory are problems or objects, 
     turn += 1;
     if (turn % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 150));
   }
-  for (const bomb of [`a: ${"[".repeat(50_000)}`, laughs(), `${"- ".repeat(20_000)}x`, `${"a:\n ".repeat(1_000)}`, "\u0000".repeat(10_000), "%YAML 9.9\n---\n", `? ${"x".repeat(200_000)}`]) {
+  for (const bomb of [
+    `a: ${"[".repeat(50_000)}`,
+    laughs(),
+    `${"- ".repeat(20_000)}x`,
+    `${"a:\n ".repeat(1_000)}`,
+    "\u0000".repeat(10_000),
+    "%YAML 9.9\n---\n",
+    `? ${"x".repeat(200_000)}`,
+  ]) {
     writeFileSync(lab.path("directory", "bomb.yaml"), bomb);
     await new Promise((resolve) => setTimeout(resolve, 120));
   }
@@ -175,6 +223,8 @@ test("five hundred mutated YAML files in the directory are problems or objects, 
 
 /** A billion laughs, in YAML's own words. */
 function laughs(): string {
-  const lines = Array.from({ length: 30 }, (_, level) => (level === 0 ? "a0: &a0 [x, x]" : `a${level}: &a${level} [*a${level - 1}, *a${level - 1}, *a${level - 1}]`));
+  const lines = Array.from({ length: 30 }, (_, level) =>
+    level === 0 ? "a0: &a0 [x, x]" : `a${level}: &a${level} [*a${level - 1}, *a${level - 1}, *a${level - 1}]`,
+  );
   return `${lines.join("\n")}\n`;
 }

@@ -6,8 +6,22 @@ export const nobody = 4_194_399;
 /** The fields of a CALL that the daemon would serve, with what the test changes or, by undefined, leaves out. */
 export function callFields(changes: Readonly<Record<string, OutgoingField[1]>> = {}): readonly OutgoingField[] {
   const fields = {
-    version_min: 1, version_max: 1, software: "hostile", verb: "ADD", container_id: "h1", netns: "/var/run/netns/none", ifname: "eth0",
-    cni_args: "", cni_path: "/nowhere", netns_dev: 4, netns_ino: 12_345, pid: nobody, pid_start: 1, pid_namespace: 1, config_length: 2, budget_ms: 10_000,
+    version_min: 1,
+    version_max: 1,
+    software: "hostile",
+    verb: "ADD",
+    container_id: "h1",
+    netns: "/var/run/netns/none",
+    ifname: "eth0",
+    cni_args: "",
+    cni_path: "/nowhere",
+    netns_dev: 4,
+    netns_ino: 12_345,
+    pid: nobody,
+    pid_start: 1,
+    pid_namespace: 1,
+    config_length: 2,
+    budget_ms: 10_000,
     ...changes,
   };
   return Object.entries(fields) as readonly OutgoingField[]; // the keys are tags

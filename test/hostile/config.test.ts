@@ -23,22 +23,28 @@ const networkConf = {
   name: "lan",
   disableCheck: false,
   plugins: [
-    { type: "bridge", bridge: "br0", mtu: 1500, ipam: { type: "host-local", ranges: [[{ subnet: "10.0.0.0/24" }]] }, capabilities: { mac: true } },
+    {
+      type: "bridge",
+      bridge: "br0",
+      mtu: 1500,
+      ipam: { type: "host-local", ranges: [[{ subnet: "10.0.0.0/24" }]] },
+      capabilities: { mac: true },
+    },
     { type: "portmap", capabilities: { portMappings: true }, snat: true },
   ],
 };
 
 const shimConf = {
-  cniVersion: "1.1.0",
-  name: "levee",
-  type: "levee-shim",
-  delegates: [networkConf, { cniVersion: "0.4.0", name: "dmz", type: "macvlan" }],
-  defaultNetworks: [],
-  systemNamespaces: ["kube-system"],
-  runtimeConfig: { portMappings: [{ hostPort: 80, containerPort: 80, protocol: "tcp" }] },
+  "cniVersion": "1.1.0",
+  "name": "levee",
+  "type": "levee-shim",
+  "delegates": [networkConf, { cniVersion: "0.4.0", name: "dmz", type: "macvlan" }],
+  "defaultNetworks": [],
+  "systemNamespaces": ["kube-system"],
+  "runtimeConfig": { portMappings: [{ hostPort: 80, containerPort: 80, protocol: "tcp" }] },
   "cni.dev/valid-attachments": [{ containerID: "a", ifname: "eth0" }],
-  namespaceIsolation: false,
-  globalNamespaces: "default,tools",
+  "namespaceIsolation": false,
+  "globalNamespaces": "default,tools",
 };
 
 /** Text that is broken, or JSON with odd values: half of each. */
@@ -72,9 +78,17 @@ async function count(turns: number, what: string, body: (random: Random) => "tak
 test("ten thousand mutated network configurations give a plan without a path in it, or an error", () =>
   count(10_000, "A mutated network configuration", (random) =>
     orRefused(() => {
-      const conf = parseNetworkConf(asJsonText(mutation(random, networkConf), "a mutation"), { what: "a mutation", defaultName: "lan" });
+      const conf = parseNetworkConf(asJsonText(mutation(random, networkConf), "a mutation"), {
+        what: "a mutation",
+        defaultName: "lan",
+      });
       const source = { network: conf.name as NetworkName, conf };
-      const chains = planAttachments({ request: { ifname: "eth0" as IfName, args: noArgs }, defaultNetwork: source, others: [{ source }], runtimeConfig: {} });
+      const chains = planAttachments({
+        request: { ifname: "eth0" as IfName, args: noArgs },
+        defaultNetwork: source,
+        others: [{ source }],
+        runtimeConfig: {},
+      });
       for (const chain of chains) {
         expect(chain.confName).toMatch(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/);
         expect(chain.ifname).toMatch(/^(?:eth0|net1)$/);
@@ -121,7 +135,8 @@ test("ten thousand mutated daemon-config.json give settings within their bounds,
   count(10_000, "A mutated daemon-config.json", (random) =>
     orRefused(() => {
       const config = parseDaemonConfig(mutation(random, daemonConfig), "daemon-config.json");
-      for (const path of [config.stateDir, config.socketDir, config.cniDir, config.confDir, config.binDir]) expect(path).toMatch(/^\/[^\0]*$/);
+      for (const path of [config.stateDir, config.socketDir, config.cniDir, config.confDir, config.binDir])
+        expect(path).toMatch(/^\/[^\0]*$/);
       expect(config.multusMasterCNI).not.toContain("/");
       expect(config.auxiliaryCNIChainName).not.toContain("/");
       expect(config.attachCeiling).toBeGreaterThanOrEqual(1);
@@ -132,15 +147,36 @@ test("ten thousand mutated daemon-config.json give settings within their bounds,
 test("daemons started with a broken daemon-config.json exit with 1, say what to do, and write nothing", async () => {
   await using lab = await Lab.make();
   const broken = [
-    "", "{", "[]", "null", '"x"', "\u0000", "\ufeff{}x", '{"stateDir":"relative"}', '{"stateDir":"/x/../../y\\u0000"}', '{"socketDir":"run"}', '{"addBudgetMs":"5s"}', '{"addBudgetMs":1e99}',
-    '{"attachCeiling":0}', '{"auxiliaryCNIChainName":"../../etc"}', '{"multusMasterCNI":"../x"}', '{"name":"../x"}', '{"delegates":[1]}', '{"logLevel":7}', '{"directory":7}', `{"a":${"[".repeat(100_000)}`,
+    "",
+    "{",
+    "[]",
+    "null",
+    '"x"',
+    "\u0000",
+    "\ufeff{}x",
+    '{"stateDir":"relative"}',
+    '{"stateDir":"/x/../../y\\u0000"}',
+    '{"socketDir":"run"}',
+    '{"addBudgetMs":"5s"}',
+    '{"addBudgetMs":1e99}',
+    '{"attachCeiling":0}',
+    '{"auxiliaryCNIChainName":"../../etc"}',
+    '{"multusMasterCNI":"../x"}',
+    '{"name":"../x"}',
+    '{"delegates":[1]}',
+    '{"logLevel":7}',
+    '{"directory":7}',
+    `{"a":${"[".repeat(100_000)}`,
   ];
   for (const text of broken) {
     writeFileSync(lab.path("daemon-config.json"), text);
     const before = readdirSync(lab.folder, { recursive: true }).length;
     const daemon = lab.launchDaemon();
     const code = await new Promise((resolve) => daemon.once("close", resolve));
-    expect({ text: text.slice(0, 50), code, log: lab.daemonLog.slice(-300) }).toMatchObject({ code: 1, log: expect.stringMatching(/(?:Cannot|must|set) /) });
+    expect({ text: text.slice(0, 50), code, log: lab.daemonLog.slice(-300) }).toMatchObject({
+      code: 1,
+      log: expect.stringMatching(/(?:Cannot|must|set) /),
+    });
     expect(readdirSync(lab.folder, { recursive: true }).length).toBe(before);
   }
   expect(existsSync(lab.stateDir)).toBe(false);
@@ -153,7 +189,9 @@ describe("through the real shim and daemon", () => {
 
   beforeAll(async () => {
     lab = await Lab.make();
-    writeFileSync(lab.path("bin/bridge"), `#!/bin/sh\ncat >/dev/null\necho '{"cniVersion":"1.0.0"}'\n`, { mode: 0o755 });
+    writeFileSync(lab.path("bin/bridge"), `#!/bin/sh\ncat >/dev/null\necho '{"cniVersion":"1.0.0"}'\n`, {
+      mode: 0o755,
+    });
     await lab.configure({ addLookupMs: 100, addUndoMs: 1_000, logLevel: "error", undoRetryMs: 100 });
     const { pid = 0 } = await lab.startDaemon();
     await warmUpWith(lab);
@@ -172,13 +210,23 @@ describe("through the real shim and daemon", () => {
     await inParallel(trials(300), 4, (random) =>
       trial(random, "A mutated configuration through the shim", async () => {
         const containerId = `conf-${random.seed}`;
-        const mutated = mutation(random, conf).replace(/^\{/, `{"daemonSocketDir":"${own.daemonSocketDir}","stateDir":"${own.stateDir}","addBudgetMs":3000,`);
+        const mutated = mutation(random, conf).replace(
+          /^\{/,
+          `{"daemonSocketDir":"${own.daemonSocketDir}","stateDir":"${own.stateDir}","addBudgetMs":3000,`,
+        );
         const text = random.below(10) === 0 ? mutateBytes(random, Buffer.from(mutated)) : Buffer.from(mutated);
-        if (!text.includes(`"daemonSocketDir":"${lab.socketDir}"`) || !text.includes(`"stateDir":"${lab.stateDir}"`)) return;
-        const outcome = await callWith(lab, { verb: random.pick(["ADD", "ADD", "CHECK", "STATUS", "GC"]), containerId, netns, stdin: text });
+        if (!text.includes(`"daemonSocketDir":"${lab.socketDir}"`) || !text.includes(`"stateDir":"${lab.stateDir}"`))
+          return;
+        const outcome = await callWith(lab, {
+          verb: random.pick(["ADD", "ADD", "CHECK", "STATUS", "GC"]),
+          containerId,
+          netns,
+          stdin: text,
+        });
         expect([0, 1]).toContain(outcome.code ?? -1);
         expect(outcome.stderr).not.toContain("panic");
-        if (outcome.code === 1) expect(JSON.parse(outcome.stdout)).toMatchObject({ code: expect.any(Number), msg: expect.any(String) });
+        if (outcome.code === 1)
+          expect(JSON.parse(outcome.stdout)).toMatchObject({ code: expect.any(Number), msg: expect.any(String) });
         failed += outcome.code ?? 0;
         attached += 1 - (outcome.code ?? 1);
         const deleted = await lab.cni("DEL", { containerId, netns });
@@ -192,7 +240,14 @@ describe("through the real shim and daemon", () => {
 });
 
 async function warmUpWith(lab: Lab): Promise<void> {
-  await warmUp(lab, JSON.stringify({ cniVersion: "1.0.0", name: "levee", delegates: [{ cniVersion: "1.0.0", name: "lan", type: "bridge" }] }));
+  await warmUp(
+    lab,
+    JSON.stringify({
+      cniVersion: "1.0.0",
+      name: "levee",
+      delegates: [{ cniVersion: "1.0.0", name: "lan", type: "bridge" }],
+    }),
+  );
 }
 
 interface RawCall {
@@ -203,8 +258,18 @@ interface RawCall {
 }
 
 /** Like `lab.cni`, with bytes on stdin that need not be text. */
-function callWith(lab: Lab, call: RawCall): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const env = { PATH: process.env["PATH"] ?? "", CNI_COMMAND: call.verb, CNI_CONTAINERID: call.containerId, CNI_NETNS: call.netns, CNI_IFNAME: "eth0", CNI_PATH: lab.path("bin") };
+function callWith(
+  lab: Lab,
+  call: RawCall,
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    CNI_COMMAND: call.verb,
+    CNI_CONTAINERID: call.containerId,
+    CNI_NETNS: call.netns,
+    CNI_IFNAME: "eth0",
+    CNI_PATH: lab.path("bin"),
+  };
   const child = spawn(join(import.meta.dir, "../../dist/levee-shim"), [], { env, stdio: ["pipe", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));

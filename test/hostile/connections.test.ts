@@ -17,7 +17,11 @@ let pid: number;
 beforeAll(async () => {
   lab = await Lab.make();
   await lab.plugin("first");
-  await lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }], heartbeatMs: 500, undoRetryMs: 100 });
+  await lab.configure({
+    delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }],
+    heartbeatMs: 500,
+    undoRetryMs: 100,
+  });
   pid = (await lab.startDaemon()).pid ?? 0;
   await warmUp(lab);
 });
@@ -52,7 +56,13 @@ test("more peers than there is room for are told so, and those who are in are se
   const refusal = await last.next();
   expect(refusal?.type).toBe("REFUSE");
   expect(refusal === undefined ? "" : textField(refusal, "message")).toContain("there are 2076 already");
-  peers[0]?.send(encodeFrame("ASK", [["version_min", 1], ["version_max", 1], ["question", '{"ask":"node"}']]));
+  peers[0]?.send(
+    encodeFrame("ASK", [
+      ["version_min", 1],
+      ["version_max", 1],
+      ["question", '{"ask":"node"}'],
+    ]),
+  );
   expect((await peers[0]?.next())?.type).toBe("ANSWER");
   for (const peer of peers) peer.cut();
 });
@@ -72,7 +82,10 @@ test("peers that keep silent or send a byte now and then are cut off in time, an
   // As many as there are slots for ADD: each holds one until it is refused.
   const mute = await connectMany(8);
   for (const [index, peer] of mute.entries()) peer.send(callFrame({ container_id: `mute-${index}` }));
-  await lab.until("the slots are taken", async () => (await lab.ask<NodeAnswer>({ ask: "node" })).running === 8 || undefined);
+  await lab.until(
+    "the slots are taken",
+    async () => (await lab.ask<NodeAnswer>({ ask: "node" })).running === 8 || undefined,
+  );
   const silent = await connectMany(20);
   const slow = await connectMany(20);
   const call = callFrame();
@@ -85,7 +98,8 @@ test("peers that keep silent or send a byte now and then are cut off in time, an
     for (const peer of [...silent, ...slow]) expect(await peer.rest()).toEqual([]);
     expect(performance.now() - started).toBeLessThan(7_500);
     expect(performance.now() - started).toBeGreaterThan(4_000);
-    for (const peer of mute) expect((await peer.rest()).map(({ type }) => type)).toEqual(["WELCOME", "GO", "STAT", "REFUSE"]);
+    for (const peer of mute)
+      expect((await peer.rest()).map(({ type }) => type)).toEqual(["WELCOME", "GO", "STAT", "REFUSE"]);
   } finally {
     clearInterval(timer);
   }
@@ -96,9 +110,21 @@ test("peers that were refused and stay, and peers that do not listen, are cut of
   const peers = await connectMany(50);
   for (const [index, peer] of peers.entries()) {
     peer.pause();
-    peer.send(index % 2 === 0 ? Buffer.from([0, 0, 0, 0]) : encodeFrame("ASK", [["version_min", 1], ["version_max", 1], ["question", '{"ask":"node"}']]));
+    peer.send(
+      index % 2 === 0
+        ? Buffer.from([0, 0, 0, 0])
+        : encodeFrame("ASK", [
+            ["version_min", 1],
+            ["version_max", 1],
+            ["question", '{"ask":"node"}'],
+          ]),
+    );
   }
-  await lab.until("their descriptors are closed", () => Promise.resolve(readdirSync(`/proc/${pid}/fd`).length <= before || undefined), 4_000);
+  await lab.until(
+    "their descriptors are closed",
+    () => Promise.resolve(readdirSync(`/proc/${pid}/fd`).length <= before || undefined),
+    4_000,
+  );
   for (const peer of peers) peer.cut();
 });
 
@@ -114,7 +140,12 @@ test("a thousand calls that leave while they wait leave nothing", async () => {
   for (let round = 0; round < 10; round += 1) {
     const peers = await connectMany(100);
     for (const [index, peer] of peers.entries()) {
-      peer.send(callFrame({ container_id: `gone-${index % 7}`, cni_args: index % 3 === 0 ? "K8S_POD_NAMESPACE=default;K8S_POD_NAME=never" : "" }));
+      peer.send(
+        callFrame({
+          container_id: `gone-${index % 7}`,
+          cni_args: index % 3 === 0 ? "K8S_POD_NAMESPACE=default;K8S_POD_NAME=never" : "",
+        }),
+      );
     }
     await peers[99]?.next();
     for (const peer of peers) peer.cut();

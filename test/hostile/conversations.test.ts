@@ -34,10 +34,14 @@ afterEach(async () => {
 
 /** A plugin that was said to have failed its DEL is kept in the ledger, as it should be; nothing else may be. */
 async function untilClean(): Promise<void> {
-  await lab.until("nothing is attached", async () => {
-    const { attachments } = await lab.ask<AttachmentsAnswer>({ ask: "attachments" });
-    return attachments.length === 0 || undefined;
-  }, 30_000);
+  await lab.until(
+    "nothing is attached",
+    async () => {
+      const { attachments } = await lab.ask<AttachmentsAnswer>({ ask: "attachments" });
+      return attachments.length === 0 || undefined;
+    },
+    30_000,
+  );
   const { leaks } = await lab.ask<LeaksAnswer>({ ask: "leaks" });
   for (const { reason } of leaks) expect(reason).toMatch(/^(?:primary \(eth0\)|other \(net1\)): /);
 }
@@ -76,7 +80,9 @@ test("resident hands with mutated answers are thrown out, and the work is done b
       const hand = await RawPeer.connect(lab.socketDir);
       hand.send(encodeFrame("RESIDENT", callFields()));
       const victim = random.below(4);
-      const served = obey(hand, 12, { dress: (bytes, index) => (index === victim ? mutateBytes(random, bytes) : bytes) });
+      const served = obey(hand, 12, {
+        dress: (bytes, index) => (index === victim ? mutateBytes(random, bytes) : bytes),
+      });
       const shim = await RawPeer.connect(lab.socketDir);
       shim.send(callFrame({ container_id: `left-${random.seed}`, budget_ms: 3_000 }));
       await obey(shim, 1 + random.below(4));

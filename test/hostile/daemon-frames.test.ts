@@ -46,8 +46,20 @@ afterAll(() => {
 });
 
 function speech(container: string): readonly Uint8Array[] {
-  const env = { CNI_COMMAND: "ADD", CNI_CONTAINERID: container, CNI_NETNS: "/run/netns/none", CNI_IFNAME: "eth0", CNI_PATH: sandbox.binDir };
-  const order = { plugin: "good" as PluginType, env, stdin: "{}", timeoutMs: 2_000, undo: { command: "DEL", timeoutMs: 2_000 } };
+  const env = {
+    CNI_COMMAND: "ADD",
+    CNI_CONTAINERID: container,
+    CNI_NETNS: "/run/netns/none",
+    CNI_IFNAME: "eth0",
+    CNI_PATH: sandbox.binDir,
+  };
+  const order = {
+    plugin: "good" as PluginType,
+    env,
+    stdin: "{}",
+    timeoutMs: 2_000,
+    undo: { command: "DEL", timeoutMs: 2_000 },
+  };
   return [
     encodeWelcome(token, 2_000, "hostile"),
     encodeFrame("GO", []),
@@ -55,8 +67,15 @@ function speech(container: string): readonly Uint8Array[] {
     encodeStat(2, ["/proc/self/ns/net"]),
     encodeFrame("HEARTBEAT", []),
     encodeFrame("KILL", [["step", 9]]),
-    encodeFrame("ROUTES", [["step", 3], ["netns", "/run/netns/none"], ["route_op", Uint8Array.from([1, 4, 4, 101, 116, 104, 48])]]),
-    encodeFrame("FINISH", [["exit_code", 0], ["output", "{}"]]),
+    encodeFrame("ROUTES", [
+      ["step", 3],
+      ["netns", "/run/netns/none"],
+      ["route_op", Uint8Array.from([1, 4, 4, 101, 116, 104, 48])],
+    ]),
+    encodeFrame("FINISH", [
+      ["exit_code", 0],
+      ["output", "{}"],
+    ]),
     encodeFrame("BYE", []),
   ];
 }
@@ -111,21 +130,58 @@ test("four hundred shims survive daemons whose frames are mutated, and nothing b
   rmSync(sandbox.path("state"), { recursive: true, force: true });
 });
 
-const hostileNames = ["../outside", "..", ".", "", "/bin/true", "a/../../outside", "good/", "./good", "good\0", "../bin/good"];
+const hostileNames = [
+  "../outside",
+  "..",
+  ".",
+  "",
+  "/bin/true",
+  "a/../../outside",
+  "good/",
+  "./good",
+  "good\0",
+  "../bin/good",
+];
 
 test("no name leads out of the plugins' folder, no variable into the plugin, no order into another namespace", async () => {
-  const base = { CNI_COMMAND: "ADD", CNI_CONTAINERID: "h1", CNI_NETNS: "/run/netns/none", CNI_IFNAME: "eth0", CNI_PATH: sandbox.binDir };
+  const base = {
+    CNI_COMMAND: "ADD",
+    CNI_CONTAINERID: "h1",
+    CNI_NETNS: "/run/netns/none",
+    CNI_IFNAME: "eth0",
+    CNI_PATH: sandbox.binDir,
+  };
   const good = "good" as PluginType;
   const orders = [
     ...hostileNames.map((name) => encodeRun(1, { plugin: name as PluginType, env: base, stdin: "{}", timeoutMs: 500 })),
-    ...["LD_PRELOAD", "PATH", "BASH_ENV", "CNI", "cni_args", " CNI_ARGS", "X\nCNI_ARGS"].map((name) => encodeRun(1, { plugin: good, env: { ...base, [name]: "/x" }, stdin: "{}", timeoutMs: 500 })),
-    ...["/run/netns/other", "/run/netns/../netns/none", "/proc/1/ns/net", "/run/netns/none/", "none"].map((netns) => encodeRun(1, { plugin: good, env: { ...base, CNI_NETNS: netns }, stdin: "{}", timeoutMs: 500 })),
+    ...["LD_PRELOAD", "PATH", "BASH_ENV", "CNI", "cni_args", " CNI_ARGS", "X\nCNI_ARGS"].map((name) =>
+      encodeRun(1, { plugin: good, env: { ...base, [name]: "/x" }, stdin: "{}", timeoutMs: 500 }),
+    ),
+    ...["/run/netns/other", "/run/netns/../netns/none", "/proc/1/ns/net", "/run/netns/none/", "none"].map((netns) =>
+      encodeRun(1, { plugin: good, env: { ...base, CNI_NETNS: netns }, stdin: "{}", timeoutMs: 500 }),
+    ),
     encodeRun(1, { plugin: good, env: { ...base, CNI_CONTAINERID: "h2" }, stdin: "{}", timeoutMs: 500 }),
-    encodeFrame("ROUTES", [["step", 1], ["netns", "/proc/1/ns/net"]]),
-    encodeFrame("ROUTES", [["step", 1], ["netns", ""]]),
+    encodeFrame("ROUTES", [
+      ["step", 1],
+      ["netns", "/proc/1/ns/net"],
+    ]),
+    encodeFrame("ROUTES", [
+      ["step", 1],
+      ["netns", ""],
+    ]),
     encodeStat(1, ["relative"]),
-    encodeFrame("REAP", [["step", 1], ["pid", 1], ["pid_start", 0], ["timeout_ms", 1]]),
-    encodeFrame("REAP", [["step", 1], ["pid", 2n ** 32n + 1n], ["pid_start", 0], ["timeout_ms", 1]]),
+    encodeFrame("REAP", [
+      ["step", 1],
+      ["pid", 1],
+      ["pid_start", 0],
+      ["timeout_ms", 1],
+    ]),
+    encodeFrame("REAP", [
+      ["step", 1],
+      ["pid", 2n ** 32n + 1n],
+      ["pid_start", 0],
+      ["timeout_ms", 1],
+    ]),
   ];
   const before = readFileSync(sandbox.path("ran"), "utf8");
   for (const order of orders) {
@@ -137,13 +193,23 @@ test("no name leads out of the plugins' folder, no variable into the plugin, no 
           if (frame.type !== "OUTCOME") continue;
           const failure = frame.fields.find(({ tag }) => tag === "failure")?.value ?? new Uint8Array();
           answers.push(Buffer.from(failure).toString());
-          socket.write(encodeFrame("FINISH", [["exit_code", 1], ["output", "told"]]));
+          socket.write(
+            encodeFrame("FINISH", [
+              ["exit_code", 1],
+              ["output", "told"],
+            ]),
+          );
           socket.write(encodeFrame("BYE", []));
         }
       });
       socket.write(Buffer.concat([encodeWelcome(token, 2_000, "hostile"), encodeFrame("GO", []), order]));
     });
-    expect({ order: Buffer.from(order).toString("latin1"), answers, code: exited.code, stdout: exited.stdout }).toMatchObject({ answers: ["refused"], code: 1, stdout: "told" });
+    expect({
+      order: Buffer.from(order).toString("latin1"),
+      answers,
+      code: exited.code,
+      stdout: exited.stdout,
+    }).toMatchObject({ answers: ["refused"], code: 1, stdout: "told" });
   }
   expect(readFileSync(sandbox.path("ran"), "utf8")).toBe(before);
   expect(existsSync(sandbox.path("escaped"))).toBe(false);
@@ -159,13 +225,21 @@ test("tokens that are none, and a flood of frames, end the call with a clear err
   ];
   for (const flood of floods) {
     const { code, stdout } = await run("ADD", "h1", (socket) => void socket.write(flood));
-    expect({ code, error: JSON.parse(stdout) as unknown }).toMatchObject({ code: 1, error: { code: 112, msg: expect.stringMatching(/^Cannot /) } });
+    expect({ code, error: JSON.parse(stdout) as unknown }).toMatchObject({
+      code: 1,
+      error: { code: 112, msg: expect.stringMatching(/^Cannot /) },
+    });
   }
   const heartbeats = Buffer.concat(Array.from({ length: 50_000 }, () => encodeFrame("HEARTBEAT", [])));
   const { code, stdout } = await run("ADD", "h1", (socket) => {
     socket.write(encodeWelcome(token, 1_000, "x"));
     socket.write(heartbeats);
-    socket.write(encodeFrame("REFUSE", [["code", "protocol-violated"], ["message", "Cannot go on"]]));
+    socket.write(
+      encodeFrame("REFUSE", [
+        ["code", "protocol-violated"],
+        ["message", "Cannot go on"],
+      ]),
+    );
   });
   expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining("Cannot go on") });
 });

@@ -34,11 +34,23 @@ afterEach(() => health.expectSound());
 
 /** Streams that shims, hands and the CLI have really sent, and some that they never would. */
 function streams(): readonly Buffer[] {
-  const recorded = ["add-two-networks", "del", "failing-add", "resume", "resident", "ask", "status", "check"].map((name) =>
-    Buffer.concat(framesOf(loadTranscript(name), 0).filter(({ from }) => from === "shim").map(({ bytes }) => bytes)),
+  const recorded = ["add-two-networks", "del", "failing-add", "resume", "resident", "ask", "status", "check"].map(
+    (name) =>
+      Buffer.concat(
+        framesOf(loadTranscript(name), 0)
+          .filter(({ from }) => from === "shim")
+          .map(({ bytes }) => bytes),
+      ),
   );
-  const resumed = framesOf(loadTranscript("resume"), 1).filter(({ from }) => from === "shim").map(({ bytes }) => bytes);
-  return [...recorded, Buffer.concat(resumed), Buffer.concat([callFrame(), callFrame({ verb: "DEL" })]), Buffer.alloc(64)];
+  const resumed = framesOf(loadTranscript("resume"), 1)
+    .filter(({ from }) => from === "shim")
+    .map(({ bytes }) => bytes);
+  return [
+    ...recorded,
+    Buffer.concat(resumed),
+    Buffer.concat([callFrame(), callFrame({ verb: "DEL" })]),
+    Buffer.alloc(64),
+  ];
 }
 
 test("nine thousand mutated streams end in a frame of ours or a closed connection", async () => {

@@ -15,7 +15,11 @@ let pid: number;
 beforeAll(async () => {
   lab = await Lab.make();
   await lab.plugin("first");
-  await lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }], heartbeatMs: 1_000, undoRetryMs: 100 });
+  await lab.configure({
+    delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }],
+    heartbeatMs: 1_000,
+    undoRetryMs: 100,
+  });
   pid = (await lab.startDaemon()).pid ?? 0;
   await warmUp(lab);
 });
@@ -59,7 +63,9 @@ describe("what is no frame is refused at once", () => {
 describe("a number of another size is refused", () => {
   test.each([[0], [1], [4], [7], [9], [64]])("%i bytes", async (size) => {
     for (const tag of ["version_min", "pid", "netns_ino", "budget_ms"] as const) {
-      expect(refusalOf(await say(callFrame({ [tag]: new Uint8Array(size) })))).toContain(`a number has 8 bytes, this one ${size}`);
+      expect(refusalOf(await say(callFrame({ [tag]: new Uint8Array(size) })))).toContain(
+        `a number has 8 bytes, this one ${size}`,
+      );
     }
   });
 
@@ -69,13 +75,30 @@ describe("a number of another size is refused", () => {
 });
 
 describe("frames that do not belong where they stand are refused", () => {
-  test.each([["CONFIG"], ["OUTCOME"], ["ACK"], ["WELCOME"], ["GO"], ["HEARTBEAT"], ["RUN"], ["FINISH"], ["BYE"], ["REFUSE"], ["ANSWER"]] as const)(
-    "%s as the first one",
-    async (type) => {
-      const frames = await say(encodeFrame(type, [["version_min", 1], ["version_max", 1], ["step", 1], ["config", "{}"], ["printed", 1]]));
-      expect(refusalOf(frames)).toContain(`Cannot start with a ${type} frame`);
-    },
-  );
+  test.each([
+    ["CONFIG"],
+    ["OUTCOME"],
+    ["ACK"],
+    ["WELCOME"],
+    ["GO"],
+    ["HEARTBEAT"],
+    ["RUN"],
+    ["FINISH"],
+    ["BYE"],
+    ["REFUSE"],
+    ["ANSWER"],
+  ] as const)("%s as the first one", async (type) => {
+    const frames = await say(
+      encodeFrame(type, [
+        ["version_min", 1],
+        ["version_max", 1],
+        ["step", 1],
+        ["config", "{}"],
+        ["printed", 1],
+      ]),
+    );
+    expect(refusalOf(frames)).toContain(`Cannot start with a ${type} frame`);
+  });
 
   test.each([
     ["a second CALL", callFrame()],
@@ -84,9 +107,21 @@ describe("frames that do not belong where they stand are refused", () => {
     ["an ASK", encodeFrame("ASK", [["question", "{}"]])],
     ["CONFIG before GO", encodeFrame("CONFIG", [["config", "{}"]])],
     ["an ACK nobody asked for", encodeFrame("ACK", [["printed", 1]])],
-    ["an OUTCOME of an unknown step", encodeFrame("OUTCOME", [["step", 7], ["exit_code", 0]])],
+    [
+      "an OUTCOME of an unknown step",
+      encodeFrame("OUTCOME", [
+        ["step", 7],
+        ["exit_code", 0],
+      ]),
+    ],
     ["an OUTCOME without a step", encodeFrame("OUTCOME", [["exit_code", 0]])],
-    ["a daemon's frame", encodeFrame("FINISH", [["exit_code", 0], ["output", ""]])],
+    [
+      "a daemon's frame",
+      encodeFrame("FINISH", [
+        ["exit_code", 0],
+        ["output", ""],
+      ]),
+    ],
   ])("%s in a call", async (_, frame) => {
     // The pod is not there, so the call waits for it and the frame meets a living call.
     const call = callFrame({ cni_args: "K8S_POD_NAMESPACE=default;K8S_POD_NAME=never" });
@@ -94,13 +129,22 @@ describe("frames that do not belong where they stand are refused", () => {
     expect(refusalOf(await say(Buffer.concat([call, frame])))).toMatch(/^protocol-violated: Cannot/);
   });
 
-  test.each([["CONFIG"], ["CALL"], ["RESIDENT"], ["ACK"], ["FINISH"], ["ASK"]] as const)("%s from a resident hand", async (type) => {
-    expect(refusalOf(await say(encodeFrame("RESIDENT", callFields()), encodeFrame(type, callFields())))).toContain(`Cannot take a ${type} frame`);
-  });
+  test.each([["CONFIG"], ["CALL"], ["RESIDENT"], ["ACK"], ["FINISH"], ["ASK"]] as const)(
+    "%s from a resident hand",
+    async (type) => {
+      expect(refusalOf(await say(encodeFrame("RESIDENT", callFields()), encodeFrame(type, callFields())))).toContain(
+        `Cannot take a ${type} frame`,
+      );
+    },
+  );
 });
 
 test("whatever follows a question in the same breath is not heard any more", async () => {
-  const ask = encodeFrame("ASK", [["version_min", 1], ["version_max", 1], ["question", '{"ask":"node"}']]);
+  const ask = encodeFrame("ASK", [
+    ["version_min", 1],
+    ["version_max", 1],
+    ["question", '{"ask":"node"}'],
+  ]);
   for (const more of [encodeFrame("RESIDENT", callFields()), callFrame(), ask, raw(0, 0, 0, 0)]) {
     const frames = await say(Buffer.concat([ask, more]));
     expect(frames.length).toBe(1);
@@ -112,35 +156,63 @@ describe("a frame may be as long as its limit, and no error is longer", () => {
   const long = "x".repeat(frameBytesMax - 60);
 
   test("a peer with a long name that speaks another version", async () => {
-    const refusal = refusalOf(await say(encodeFrame("CALL", [["version_min", 2], ["version_max", 9], ["software", long]])));
+    const refusal = refusalOf(
+      await say(
+        encodeFrame("CALL", [
+          ["version_min", 2],
+          ["version_max", 9],
+          ["software", long],
+        ]),
+      ),
+    );
     expect(refusal).toContain("Cannot talk to x");
     expect(refusal.length).toBeLessThan(10_000);
   });
 
   test("a question that is too long to repeat", async () => {
-    const ask = (question: string): Uint8Array => encodeFrame("ASK", [["version_min", 1], ["version_max", 1], ["question", question]]);
+    const ask = (question: string): Uint8Array =>
+      encodeFrame("ASK", [
+        ["version_min", 1],
+        ["version_max", 1],
+        ["question", question],
+      ]);
     const most = long.slice(200);
-    for (const question of [`"${most}"`, JSON.stringify({ ask: most }), JSON.stringify({ ask: "timeline", namespace: "a", name: most }), `{"ask":${"\\u0000".repeat(10)}`, "[".repeat(500_000)]) {
+    for (const question of [
+      `"${most}"`,
+      JSON.stringify({ ask: most }),
+      JSON.stringify({ ask: "timeline", namespace: "a", name: most }),
+      `{"ask":${"\\u0000".repeat(10)}`,
+      "[".repeat(500_000),
+    ]) {
       const [answer] = await say(ask(question));
       expect(answer?.type).toBe("ANSWER");
     }
   });
 
-  test.each([["verb"], ["container_id"], ["netns"], ["ifname"], ["cni_args"], ["cni_path"], ["software"]])("a long %s", async (tag) => {
-    const peer = await RawPeer.connect(lab.socketDir);
-    expect(refusalOf(await say(callFrame({ [tag]: "\u0001".repeat(frameBytesMax - 2_000) })))).toContain(`its field ${tag} may have 32768 bytes`);
-    peer.send(callFrame({ [tag]: "\u0001".repeat(32_768), netns_ino: undefined }));
-    expect((await peer.next())?.type).toBe("WELCOME");
-    // Either asked for the configuration, or told and hung up; in no case kept waiting.
-    expect(["GO", "FINISH", "REFUSE", undefined]).toContain((await peer.next())?.type);
-    peer.cut();
-  });
+  test.each([["verb"], ["container_id"], ["netns"], ["ifname"], ["cni_args"], ["cni_path"], ["software"]])(
+    "a long %s",
+    async (tag) => {
+      const peer = await RawPeer.connect(lab.socketDir);
+      expect(refusalOf(await say(callFrame({ [tag]: "\u0001".repeat(frameBytesMax - 2_000) })))).toContain(
+        `its field ${tag} may have 32768 bytes`,
+      );
+      peer.send(callFrame({ [tag]: "\u0001".repeat(32_768), netns_ino: undefined }));
+      expect((await peer.next())?.type).toBe("WELCOME");
+      // Either asked for the configuration, or told and hung up; in no case kept waiting.
+      expect(["GO", "FINISH", "REFUSE", undefined]).toContain((await peer.next())?.type);
+      peer.cut();
+    },
+  );
 });
 
 test("a frame of nothing but fields is refused by their number", async () => {
   const fields = Buffer.alloc(frameBytesMax - 1);
   for (let at = 0; at + 5 <= fields.length; at += 5) fields[at] = 23;
-  const frame = Buffer.concat([Buffer.alloc(4), Buffer.from([1]), fields.subarray(0, fields.length - (fields.length % 5))]);
+  const frame = Buffer.concat([
+    Buffer.alloc(4),
+    Buffer.from([1]),
+    fields.subarray(0, fields.length - (fields.length % 5)),
+  ]);
   frame.writeUInt32LE(frame.length - 4, 0);
   for (let round = 0; round < 5; round += 1) expect(refusalOf(await say(frame))).toContain("fields");
 });
@@ -153,7 +225,13 @@ test("an outcome that cannot be read ends the call it belongs to, and its slot i
     for (let frame = await peer.next(); frame !== undefined; frame = await peer.next()) {
       types.push(frame.type);
       if (frame.type === "GO") peer.send(encodeFrame("CONFIG", [["config", "{}"]]));
-      if (frame.type === "STAT") peer.send(encodeFrame("OUTCOME", [["step", 1_000_000], ["failure", "because"]]));
+      if (frame.type === "STAT")
+        peer.send(
+          encodeFrame("OUTCOME", [
+            ["step", 1_000_000],
+            ["failure", "because"],
+          ]),
+        );
     }
     expect(types).toContain("REFUSE");
   }

@@ -31,16 +31,24 @@ export class Health {
     const { attachments } = await this.#lab.ask<AttachmentsAnswer>({ ask: "attachments" });
     expect(attachments.map(({ containerId, phase }) => `${containerId} ${phase}`)).toEqual([]);
     if (options.mayLeak !== true) expect((await this.#lab.ask<LeaksAnswer>({ ask: "leaks" })).leaks).toEqual([]);
-    await this.#lab.until(`no more than ${this.#descriptors} descriptors are open`, () => {
-      const now = descriptorsOf(this.#pid);
-      if (now.length <= this.#descriptors) return Promise.resolve(true);
-      return Promise.resolve(undefined);
-    }, 5_000);
+    await this.#lab.until(
+      `no more than ${this.#descriptors} descriptors are open`,
+      () => {
+        const now = descriptorsOf(this.#pid);
+        if (now.length <= this.#descriptors) return Promise.resolve(true);
+        return Promise.resolve(undefined);
+      },
+      5_000,
+    );
     expect(childrenOf(this.#pid)).toEqual([]);
     // The collector runs when the daemon has a moment to itself.
-    await this.#lab.until(`the daemon has grown by less than ${growthKibMax} KiB`, () => {
-      return Promise.resolve(residentKib(this.#pid) - this.#residentKib < growthKibMax || undefined);
-    }, 10_000);
+    await this.#lab.until(
+      `the daemon has grown by less than ${growthKibMax} KiB`,
+      () => {
+        return Promise.resolve(residentKib(this.#pid) - this.#residentKib < growthKibMax || undefined);
+      },
+      10_000,
+    );
     expect(this.#lab.daemonLog).not.toContain("defect");
     expect(this.#lab.daemonLog).not.toContain('"code":"internal"');
   }
@@ -56,5 +64,9 @@ function residentKib(pid: number): number {
 
 function childrenOf(pid: number): readonly string[] {
   const tasks = readdirSync(`/proc/${pid}/task`);
-  return tasks.flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter((child) => child !== ""));
+  return tasks.flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8")
+      .split(" ")
+      .filter((child) => child !== ""),
+  );
 }

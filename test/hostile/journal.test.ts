@@ -31,7 +31,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** A line whose body is odd and whose checksum is right: as a defect of an earlier version might have written it. */
 function signed(line: string): string {
   const [prefix = "", , body = ""] = /^(\w\d) (\w{8}) (.*)$/s.exec(line)?.slice(1) ?? [];
-  return `${prefix} ${crc32(body, crc32(`${prefix} `)).toString(16).padStart(8, "0")} ${body}`;
+  return `${prefix} ${crc32(body, crc32(`${prefix} `))
+    .toString(16)
+    .padStart(8, "0")} ${body}`;
 }
 
 /** Damage as disks do it, or one line with an odd body under a good checksum. */
@@ -72,7 +74,8 @@ test("three hundred mutated journals are opened, with what is damaged put aside,
       const stateDir = join(folder, String(random.seed));
       mkdirSync(stateDir);
       writeFileSync(join(stateDir, "journal.log"), mutation(random));
-      if (random.below(3) > 0) writeFileSync(join(stateDir, "containers.idx"), random.below(3) === 0 ? mutateBytes(random, index) : index);
+      if (random.below(3) > 0)
+        writeFileSync(join(stateDir, "containers.idx"), random.below(3) === 0 ? mutateBytes(random, index) : index);
       try {
         const opened = await Journal.open({ stateDir, bootId: "boot", clock: systemClock, logger: silent });
         // What was lost is known to be lost: a DEL of it is never answered as if there had been nothing.
@@ -106,7 +109,11 @@ test("daemons started on mutated journals serve, or exit with 1 and a reason", a
       await lab.ask<NodeAnswer>({ ask: "node" });
       await lab.ask<AttachmentsAnswer>({ ask: "attachments" });
       await lab.ask<LeaksAnswer>({ ask: "leaks" });
-      const deleted = await lab.cni("DEL", { containerId: "skew-web", netns: "/var/run/netns/none", conf: lab.shimConf({ delBudgetMs: 5_000 }) });
+      const deleted = await lab.cni("DEL", {
+        containerId: "skew-web",
+        netns: "/var/run/netns/none",
+        conf: lab.shimConf({ delBudgetMs: 5_000 }),
+      });
       expect([0, 1]).toContain(deleted.exitCode ?? -1);
       if (deleted.exitCode === 1) expect(JSON.parse(deleted.stdout)).toMatchObject({ msg: expect.any(String) });
       expect(lab.daemonLog).not.toContain("defect");

@@ -1,7 +1,9 @@
 import type { Random } from "./random.ts";
 
 /** Bytes that mean something to somebody: ends of numbers, of lines, of strings and of paths. */
-const tellingBytes = [0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x22, 0x5c, 0x2f, 0x2e, 0x7b, 0x7d, 0x5b, 0x2c, 0x3a, 0x20, 0xc3, 0xed];
+const tellingBytes = [
+  0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x22, 0x5c, 0x2f, 0x2e, 0x7b, 0x7d, 0x5b, 0x2c, 0x3a, 0x20, 0xc3, 0xed,
+];
 const bytesMax = 4_096;
 
 /** One to four changes of the kind that break parsers: bits, bytes, lengths, pieces left out, doubled or moved. */
@@ -31,7 +33,11 @@ function changed(random: Random, bytes: Buffer): Buffer {
     case 6:
       return Buffer.concat([before, Buffer.from([random.pick(tellingBytes)]), bytes.subarray(at)]);
     case 7:
-      return withNumber(bytes, at, random.pick([0, 1, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 1_048_576, 1_048_577]));
+      return withNumber(
+        bytes,
+        at,
+        random.pick([0, 1, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 1_048_576, 1_048_577]),
+      );
     default:
       return Buffer.concat([bytes.subarray(at), before]);
   }
@@ -51,9 +57,45 @@ function withNumber(bytes: Buffer, at: number, value: number): Buffer {
 
 /** Words that mean something to JSON, YAML, paths, shells or terminals. */
 const tellingWords = [
-  "null", "true", "-1", "0", "1e999", "9007199254740993", "\"\"", "[]", "{}", "../", "/../../etc/passwd", "\u0000", "\\u0000",
-  "\\ud800", "\u001b[2J", "${IFS}", "__proto__", "constructor", "\"name\":", "\"type\":\"../x\"", "\"cniVersion\":\"9.9.9\"",
-  "%s%n", "\r\n", "\t", "&a", "*a", "!!js/function", "<<: *a", "\ufeff", "💥", "'", "|", ">", "---\n", "#", "@", ",", "a/b/c", "net0@..",
+  "null",
+  "true",
+  "-1",
+  "0",
+  "1e999",
+  "9007199254740993",
+  '""',
+  "[]",
+  "{}",
+  "../",
+  "/../../etc/passwd",
+  "\u0000",
+  "\\u0000",
+  "\\ud800",
+  "\u001b[2J",
+  "${IFS}",
+  "__proto__",
+  "constructor",
+  '"name":',
+  '"type":"../x"',
+  '"cniVersion":"9.9.9"',
+  "%s%n",
+  "\r\n",
+  "\t",
+  "&a",
+  "*a",
+  "!!js/function",
+  "<<: *a",
+  "\ufeff",
+  "💥",
+  "'",
+  "|",
+  ">",
+  "---\n",
+  "#",
+  "@",
+  ",",
+  "a/b/c",
+  "net0@..",
 ];
 
 /** Like `mutateBytes`, for text that stays text: also words that some grammar cares about. */
@@ -62,7 +104,11 @@ export function mutateText(random: Random, original: string): string {
   for (let change = random.below(3); change >= 0; change -= 1) {
     const at = random.below(text.length + 1);
     const length = random.below(random.pick([1, 2, 8, 40]));
-    const word = random.pick([random.pick(tellingWords), String.fromCharCode(random.below(0x250)), text.slice(at, at + 30)]);
+    const word = random.pick([
+      random.pick(tellingWords),
+      String.fromCharCode(random.below(0x250)),
+      text.slice(at, at + 30),
+    ]);
     text = text.slice(0, at) + word + text.slice(at + length);
   }
   return random.below(20) === 0 ? Buffer.from(mutateBytes(random, Buffer.from(text))).toString("utf8") : text;
@@ -76,8 +122,32 @@ export function mutateJson(random: Random, original: unknown): string {
 }
 
 const tellingValues: readonly unknown[] = [
-  null, true, false, 0, -1, 1.5, 1e308, 9_007_199_254_740_993, "", " ", "..", "../../etc", "/", "a/b", "\u0000", "x".repeat(300), "\u001b[2J",
-  [], [[]], [null], {}, { a: {} }, ["../x"], [""], { "": "" }, { "__proto__": 1 },
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  1e308,
+  2 ** 60,
+  "",
+  " ",
+  "..",
+  "../../etc",
+  "/",
+  "a/b",
+  "\u0000",
+  "x".repeat(300),
+  "\u001b[2J",
+  [],
+  [[]],
+  [null],
+  {},
+  { a: {} },
+  ["../x"],
+  [""],
+  { "": "" },
+  { __proto__: 1 },
 ];
 
 function replaceSomewhere(random: Random, root: unknown): void {
@@ -95,7 +165,8 @@ function replaceSomewhere(random: Random, root: unknown): void {
   const { holder, key } = random.pick(places);
   const choice = random.below(5);
   if (choice === 0) delete holder[key];
-  else if (choice === 1) holder[random.pick(["name", "type", "plugins", "cniVersion", "x", "__proto__x", "ipam"])] = holder[key];
+  else if (choice === 1)
+    holder[random.pick(["name", "type", "plugins", "cniVersion", "x", "__proto__x", "ipam"])] = holder[key];
   else if (choice === 2) holder[key] = [holder[key]];
   else holder[key] = random.pick(tellingValues);
 }

@@ -18,7 +18,21 @@ let netns: string;
 let before: readonly string[];
 
 /** Where a name must not lead: below the lab's folder, so that one that does is seen. */
-const escapes = ["..", ".", "../x", "../../x", "a/../../x", "a/b", "/etc/x", "./x", "x/", "x\u0000y", "x\ny", "-x", " x"];
+const escapes = [
+  "..",
+  ".",
+  "../x",
+  "../../x",
+  "a/../../x",
+  "a/b",
+  "/etc/x",
+  "./x",
+  "x/",
+  "x\u0000y",
+  "x\ny",
+  "-x",
+  " x",
+];
 
 beforeAll(async () => {
   lab = await Lab.make();
@@ -47,7 +61,12 @@ afterEach(async () => {
 
 /** Everything in the lab that is not the daemon's own or the test's. */
 function outside(): readonly string[] {
-  return [...readdirSync(lab.folder), ...readdirSync(lab.path("bin")), ...readdirSync(lab.path("directory")), ...readdirSync(lab.stateDir)].toSorted();
+  return [
+    ...readdirSync(lab.folder),
+    ...readdirSync(lab.path("bin")),
+    ...readdirSync(lab.path("directory")),
+    ...readdirSync(lab.stateDir),
+  ].toSorted();
 }
 
 function inline(delegate: Readonly<Record<string, unknown>>, more: Readonly<Record<string, unknown>> = {}): string {
@@ -55,12 +74,18 @@ function inline(delegate: Readonly<Record<string, unknown>>, more: Readonly<Reco
 }
 
 function expectRefused(outcome: CniOutcome, name: string): void {
-  expect({ name, exitCode: outcome.exitCode, stdout: outcome.stdout }).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('"msg"') });
+  expect({ name, exitCode: outcome.exitCode, stdout: outcome.stdout }).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining('"msg"'),
+  });
   expect((JSON.parse(outcome.stdout) as { msg: string }).msg).not.toContain("internal");
 }
 
 /** The daemon's answer to a shim that checks nothing itself. */
-async function answerTo(changes: Parameters<typeof callFrame>[0], config = inline({ name: "lan", type: "plain" })): Promise<{ readonly code: number | undefined; readonly output: string }> {
+async function answerTo(
+  changes: Parameters<typeof callFrame>[0],
+  config = inline({ name: "lan", type: "plain" }),
+): Promise<{ readonly code: number | undefined; readonly output: string }> {
   const peer = await RawPeer.connect(lab.socketDir);
   peer.send(callFrame({ ...changes, config_length: Buffer.byteLength(config) }));
   const frames = await obey(peer, Number.POSITIVE_INFINITY, { config });
@@ -74,8 +99,15 @@ test("container IDs: the shim refuses those that lead elsewhere, and so does the
   for (const name of names) {
     for (const verb of ["ADD", "DEL", "CHECK"]) {
       // A NUL cannot stand in an environment.
-      if (!name.includes("\0") && name.length < 200) expectRefused(await lab.cni(verb, { containerId: name, netns, conf: inline({ name: "lan", type: "plain" }) }), name);
-      expect({ name, ...(await answerTo({ verb, container_id: name })) }).toMatchObject({ code: 1, output: expect.stringContaining("CNI_CONTAINERID") });
+      if (!name.includes("\0") && name.length < 200)
+        expectRefused(
+          await lab.cni(verb, { containerId: name, netns, conf: inline({ name: "lan", type: "plain" }) }),
+          name,
+        );
+      expect({ name, ...(await answerTo({ verb, container_id: name })) }).toMatchObject({
+        code: 1,
+        output: expect.stringContaining("CNI_CONTAINERID"),
+      });
     }
   }
 });
@@ -90,39 +122,69 @@ test("the longest container ID is attached and deleted like any other", async ()
 
 test("interface names", async () => {
   for (const name of ["..", ".", "a/b", "../x", "/x", "a:b", "a b", "x\u0000y", "a\nb", "x".repeat(16), "\u001b[2J"]) {
-    if (!name.includes("\0") && !name.startsWith("\u001b")) expectRefused(await lab.cni("ADD", { containerId: "n1", netns, ifname: name, conf: inline({ name: "lan", type: "plain" }) }), name);
-    for (const verb of ["ADD", "DEL"]) expect({ name, ...(await answerTo({ verb, ifname: name })) }).toMatchObject({ code: 1, output: expect.stringContaining("CNI_IFNAME") });
+    if (!name.includes("\0") && !name.startsWith("\u001b"))
+      expectRefused(
+        await lab.cni("ADD", { containerId: "n1", netns, ifname: name, conf: inline({ name: "lan", type: "plain" }) }),
+        name,
+      );
+    for (const verb of ["ADD", "DEL"])
+      expect({ name, ...(await answerTo({ verb, ifname: name })) }).toMatchObject({
+        code: 1,
+        output: expect.stringContaining("CNI_IFNAME"),
+      });
   }
 });
 
 test("network namespaces", async () => {
   for (const path of ["relative", "../x", "/var/run/netns/../../etc", "/x\u0000y", `/${"x".repeat(4_096)}`]) {
-    expect({ path, ...(await answerTo({ netns: path })) }).toMatchObject({ code: 1, output: expect.stringContaining("CNI_NETNS") });
+    expect({ path, ...(await answerTo({ netns: path })) }).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("CNI_NETNS"),
+    });
   }
   // The host's own, however it is called.
   for (const path of ["/proc/self/ns/net", "/proc/1/ns/net", `/proc/${process.pid}/ns/net`]) {
-    expectRefused(await lab.cni("ADD", { containerId: "n1", netns: path, conf: inline({ name: "lan", type: "plain" }) }), path);
+    expectRefused(
+      await lab.cni("ADD", { containerId: "n1", netns: path, conf: inline({ name: "lan", type: "plain" }) }),
+      path,
+    );
   }
 });
 
 test("names of networks, which become names of files in caches and IPAM folders", async () => {
   for (const name of escapes) {
     expectRefused(await lab.cni("ADD", { containerId: "n1", netns, conf: inline({ name, type: "plain" }) }), name);
-    expectRefused(await lab.cni("ADD", { containerId: "n1", netns, conf: inline({ name, plugins: [{ type: "plain" }] }) }), name);
-    expectRefused(await lab.cni("ADD", { containerId: "n1", netns, conf: inline({ name: "lan", type: "plain" }, { name }) }), name);
+    expectRefused(
+      await lab.cni("ADD", { containerId: "n1", netns, conf: inline({ name, plugins: [{ type: "plain" }] }) }),
+      name,
+    );
+    expectRefused(
+      await lab.cni("ADD", { containerId: "n1", netns, conf: inline({ name: "lan", type: "plain" }, { name }) }),
+      name,
+    );
   }
 });
 
 test("types of plugins, which become programs", async () => {
   for (const type of ["../evil", "/bin/true", "..", ".", "a/../../evil", "plain/", "plain\u0000", "x".repeat(256)]) {
     expectRefused(await lab.cni("ADD", { containerId: "n1", netns, conf: inline({ name: "lan", type }) }), type);
-    expectRefused(await lab.cni("ADD", { containerId: "n1", netns, conf: inline({ name: "lan", plugins: [{ type: "plain" }, { type }] }) }), type);
+    expectRefused(
+      await lab.cni("ADD", {
+        containerId: "n1",
+        netns,
+        conf: inline({ name: "lan", plugins: [{ type: "plain" }, { type }] }),
+      }),
+      type,
+    );
   }
 });
 
 test("names of pods and namespaces in CNI_ARGS", async () => {
   for (const name of ["..", "../web", "a/b", "/etc", "x\u0000y", "\u001b[2J", "web/..", "x".repeat(5_000)]) {
-    for (const cni_args of [`K8S_POD_NAMESPACE=default;K8S_POD_NAME=${name}`, `K8S_POD_NAMESPACE=${name};K8S_POD_NAME=web`]) {
+    for (const cni_args of [
+      `K8S_POD_NAMESPACE=default;K8S_POD_NAME=${name}`,
+      `K8S_POD_NAMESPACE=${name};K8S_POD_NAME=web`,
+    ]) {
       expect({ name, ...(await answerTo({ cni_args })) }).toMatchObject({ code: 1 });
     }
   }
@@ -135,10 +197,32 @@ test("auxiliaryCNIChainName, clusterNetwork, defaultNetworks and multusNamespace
   before = outside();
   for (const name of escapes) {
     const call = { containerId: "n1", netns };
-    expectRefused(await lab.cni("ADD", { ...call, conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork: master, auxiliaryCNIChainName: name }) }), name);
-    expectRefused(await lab.cni("ADD", { ...call, conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork: name }) }), name);
-    expectRefused(await lab.cni("ADD", { ...call, args: lab.podArgs("web"), conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork: master, defaultNetworks: [name] }) }), name);
-    expectRefused(await lab.cni("ADD", { ...call, conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork: "x", multusNamespace: name }) }), name);
+    expectRefused(
+      await lab.cni("ADD", {
+        ...call,
+        conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork: master, auxiliaryCNIChainName: name }),
+      }),
+      name,
+    );
+    expectRefused(
+      await lab.cni("ADD", { ...call, conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork: name }) }),
+      name,
+    );
+    expectRefused(
+      await lab.cni("ADD", {
+        ...call,
+        args: lab.podArgs("web"),
+        conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork: master, defaultNetworks: [name] }),
+      }),
+      name,
+    );
+    expectRefused(
+      await lab.cni("ADD", {
+        ...call,
+        conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork: "x", multusNamespace: name }),
+      }),
+      name,
+    );
   }
 });
 
@@ -148,8 +232,20 @@ test("network configurations that are devices, pipes, folders of them, or endles
   symlinkSync("/dev/zero", lab.path("conf/zero.conf"));
   writeFileSync(lab.path("conf/large.conf"), " ".repeat(300_000));
   before = outside();
-  for (const clusterNetwork of ["/dev/zero", "/dev/stdin", lab.path("conf/pipes"), lab.path("conf/pipes/10-pipe.conf"), lab.path("conf/zero.conf"), lab.path("conf/large.conf"), lab.path("run/levee.sock")]) {
-    const outcome = await lab.cni("ADD", { containerId: "n1", netns, conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork }) });
+  for (const clusterNetwork of [
+    "/dev/zero",
+    "/dev/stdin",
+    lab.path("conf/pipes"),
+    lab.path("conf/pipes/10-pipe.conf"),
+    lab.path("conf/zero.conf"),
+    lab.path("conf/large.conf"),
+    lab.path("run/levee.sock"),
+  ]) {
+    const outcome = await lab.cni("ADD", {
+      containerId: "n1",
+      netns,
+      conf: lab.shimConf({ addBudgetMs: 5_000, clusterNetwork }),
+    });
     expectRefused(outcome, clusterNetwork);
   }
 });
@@ -166,7 +262,12 @@ test("links in the directory that lead out of it are not followed, and names in 
     await lab.pod("x", {}, "default");
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: index % 2 === 0 ? name : "default" } };
     writeFileSync(lab.path(`directory/pods/hostile${index}.json`), JSON.stringify(pod));
-    const network = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata: { name: index % 2 === 0 ? "x" : name, namespace: name }, spec: { config: "{}" } };
+    const network = {
+      apiVersion: "k8s.cni.cncf.io/v1",
+      kind: "NetworkAttachmentDefinition",
+      metadata: { name: index % 2 === 0 ? "x" : name, namespace: name },
+      spec: { config: "{}" },
+    };
     writeFileSync(lab.path(`directory/networks/hostile${index}.json`), JSON.stringify(network));
   }
   const { notices } = await lab.until("the problems are seen", async () => {

@@ -1,5 +1,12 @@
 import { existsSync } from "node:fs";
-import { bytesFields, encodeFrame, numberField, textField, type Frame, type OutgoingField } from "../../src/wire/frame.ts";
+import {
+  bytesFields,
+  encodeFrame,
+  numberField,
+  textField,
+  type Frame,
+  type OutgoingField,
+} from "../../src/wire/frame.ts";
 import type { Lab } from "../lab/lab.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
 import { callFields, callFrame } from "./call-frame.ts";
@@ -19,10 +26,14 @@ export interface ObeyOptions {
  * Answers everything the daemon orders at once and as if all had gone well, without doing anything: for tests in which
  * only the daemon matters. Ends when the daemon hangs up or after so many frames of its own.
  */
-export async function obey(peer: RawPeer, framesMax = Number.POSITIVE_INFINITY, options: ObeyOptions = {}): Promise<readonly Frame[]> {
+export async function obey(
+  peer: RawPeer,
+  framesMax = Number.POSITIVE_INFINITY,
+  options: ObeyOptions = {},
+): Promise<readonly Frame[]> {
   const { dress = (bytes): Uint8Array => bytes, config = "{}", waitMs } = options;
   const heard: Frame[] = [];
-  for (let sent = 0; sent < framesMax; ) {
+  for (let sent = 0; sent < framesMax;) {
     const frame = await peer.next(waitMs);
     if (frame === undefined) return heard;
     heard.push(frame);
@@ -39,11 +50,19 @@ function answerTo(frame: Frame, config: string): Uint8Array | undefined {
     case "GO":
       return encodeFrame("CONFIG", [["config", config]]);
     case "RUN":
-      return outcome(frame, [["exit_code", 0], ["stdout", isAdd(frame) ? result : ""], ["stderr", ""], ["wall_us", 1_000]]);
+      return outcome(frame, [
+        ["exit_code", 0],
+        ["stdout", isAdd(frame) ? result : ""],
+        ["stderr", ""],
+        ["wall_us", 1_000],
+      ]);
     case "ROUTES":
       return outcome(frame, []);
     case "STAT":
-      return outcome(frame, bytesFields(frame, "path").map((): OutgoingField => ["found", Uint8Array.from([0])]));
+      return outcome(
+        frame,
+        bytesFields(frame, "path").map((): OutgoingField => ["found", Uint8Array.from([0])]),
+      );
     case "REAP":
       return outcome(frame, [["processes", 0]]);
     case "FINISH":

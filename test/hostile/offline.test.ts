@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { LeaksAnswer, NodeAnswer } from "../../src/wire/node-view.ts";
@@ -21,7 +30,11 @@ let folder: string;
 beforeEach(async () => {
   lab = await Lab.make();
   await lab.plugin("first");
-  await lab.configure({ delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }], undoRetryMs: 100, addLookupMs: 300 });
+  await lab.configure({
+    delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }],
+    undoRetryMs: 100,
+    addLookupMs: 300,
+  });
   folder = join(lab.stateDir, "offline");
 });
 
@@ -69,7 +82,11 @@ test("links, pipes, folders and devices among the offline records neither stop t
   await start();
   leave("good-eth0.del", deleteRecord("good"));
   const hand = residentHand(lab);
-  await lab.until("the good record is carried out", () => Promise.resolve(!existsSync(join(folder, "good-eth0.del")) || undefined), 5_000);
+  await lab.until(
+    "the good record is carried out",
+    () => Promise.resolve(!existsSync(join(folder, "good-eth0.del")) || undefined),
+    5_000,
+  );
   await hand.stop();
   expect(readFileSync(lab.path("bait/precious"), "utf8")).toBe("do not touch");
   await health.expectSound();
@@ -79,7 +96,18 @@ test("names that no shim would write are left alone", async () => {
   bait();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await start();
-  for (const name of ["..del", "...del", ".del", "a b-eth0.del", "-eth0.del", "ä-eth0.del", `${"x".repeat(251)}.del`, "zz.ack", `${"g".repeat(32)}.ack`, `${"a".repeat(31)}.ack`]) {
+  for (const name of [
+    "..del",
+    "...del",
+    ".del",
+    "a b-eth0.del",
+    "-eth0.del",
+    "ä-eth0.del",
+    `${"x".repeat(251)}.del`,
+    "zz.ack",
+    `${"g".repeat(32)}.ack`,
+    `${"a".repeat(31)}.ack`,
+  ]) {
     leave(name, deleteRecord("x"));
   }
   leave("a\nb-eth0.del", deleteRecord("x"));
@@ -100,8 +128,16 @@ test("names in a record that could leave a folder are refused, and the record is
   bait();
   await start();
   const hostile = [
-    deleteRecord("../../bait/precious"), deleteRecord(".."), deleteRecord("a/b"), deleteRecord("x", "../../bait"), deleteRecord("x", ".."), deleteRecord("x", "a/b"),
-    deleteRecord("x\0y"), deleteRecord("\u001b[2J"), deleteRecord("x".repeat(300)), deleteRecord("é"),
+    deleteRecord("../../bait/precious"),
+    deleteRecord(".."),
+    deleteRecord("a/b"),
+    deleteRecord("x", "../../bait"),
+    deleteRecord("x", ".."),
+    deleteRecord("x", "a/b"),
+    deleteRecord("x\0y"),
+    deleteRecord("\u001b[2J"),
+    deleteRecord("x".repeat(300)),
+    deleteRecord("é"),
   ];
   for (const [index, content] of hostile.entries()) leave(`hostile${index}-eth0.del`, content);
   const hand = residentHand(lab);
@@ -141,7 +177,8 @@ test("five hundred mutated records are put aside or carried out, and the daemon 
 
 test("more records than the shims would ever leave are read in rounds", async () => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (let index = 0; index < 2_500; index += 1) writeFileSync(join(folder, `many${index}-eth0.del`), deleteRecord(`many${index}`));
+  for (let index = 0; index < 2_500; index += 1)
+    writeFileSync(join(folder, `many${index}-eth0.del`), deleteRecord(`many${index}`));
   await start();
   const hand = residentHand(lab);
   await lab.until("the folder is empty", () => Promise.resolve(readdirSync(folder).length === 0 || undefined), 30_000);

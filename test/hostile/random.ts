@@ -52,7 +52,11 @@ export async function trial(random: Random, what: string, body: () => Promise<vo
 }
 
 /** So many trials at a time, for those that wait for other processes. */
-export async function inParallel(list: Iterable<Random>, width: number, run: (random: Random) => Promise<void>): Promise<void> {
+export async function inParallel(
+  list: Iterable<Random>,
+  width: number,
+  run: (random: Random) => Promise<void>,
+): Promise<void> {
   const rest = list[Symbol.iterator]();
   const lane = async (): Promise<void> => {
     for (let next = rest.next(); next.done !== true; next = rest.next()) await run(next.value);

@@ -13,8 +13,16 @@ const outputs = ["table", "wide", "json", "yaml"];
 
 test("what a plugin writes reaches the terminal as text and nothing else", async () => {
   await using lab = await Lab.make();
-  writeFileSync(lab.path("bin/nasty"), `#!/bin/sh\ncat >/dev/null\nprintf '${nasty}' >&2\nprintf '{"code":77,"msg":"\\\\u001b[2Jbad \\\\u202e news","details":"\\\\u0007\\\\u001b]0;x\\\\u0007"}'\nexit 1\n`, { mode: 0o755 });
-  writeFileSync(lab.path("bin/babble"), `#!/bin/sh\ncat >/dev/null\nprintf '${nasty}'\nprintf '${nasty}' >&2\nexit 3\n`, { mode: 0o755 });
+  writeFileSync(
+    lab.path("bin/nasty"),
+    `#!/bin/sh\ncat >/dev/null\nprintf '${nasty}' >&2\nprintf '{"code":77,"msg":"\\\\u001b[2Jbad \\\\u202e news","details":"\\\\u0007\\\\u001b]0;x\\\\u0007"}'\nexit 1\n`,
+    { mode: 0o755 },
+  );
+  writeFileSync(
+    lab.path("bin/babble"),
+    `#!/bin/sh\ncat >/dev/null\nprintf '${nasty}'\nprintf '${nasty}' >&2\nexit 3\n`,
+    { mode: 0o755 },
+  );
   await lab.configure({ addUndoMs: 1_000, addLookupMs: 1_000 });
   const netns = lab.netns("terminal");
   await lab.pod("web", {});
@@ -30,9 +38,23 @@ test("what a plugin writes reaches the terminal as text and nothing else", async
   for (const command of [["why", "web"], ["ls"], ["leaks"], ["version"]]) {
     for (const output of outputs) {
       const program = join(import.meta.dir, "../../dist/levee");
-      const run = spawnSync(program, ["--socket-dir", lab.socketDir, "--state-dir", lab.stateDir, "-o", output, ...command]);
+      const run = spawnSync(program, [
+        "--socket-dir",
+        lab.socketDir,
+        "--state-dir",
+        lab.stateDir,
+        "-o",
+        output,
+        ...command,
+      ]);
       const said = `${run.stdout.toString("utf8")}${run.stderr.toString("utf8")}`;
-      expect({ command, output, said: [...said].filter((character) => /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u.test(character)) }).toMatchObject({ said: [] });
+      expect({
+        command,
+        output,
+        said: [...said].filter((character) =>
+          /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u.test(character),
+        ),
+      }).toMatchObject({ said: [] });
       if (command[0] === "why") expect(said).toContain("red");
     }
   }

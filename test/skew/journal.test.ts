@@ -55,13 +55,29 @@ test("a journal of version 1 opens, and what it holds can be deleted", async () 
   layOut("journal.log", "containers.idx");
   await lab.startDaemon();
   const { attachments } = await lab.ask<AttachmentsAnswer>({ ask: "attachments" });
-  expect(attachments.map(({ containerId, pod, phase, networks }) => ({ containerId, pod, phase, networks: networks.map(({ network, ifname }) => `${network} ${ifname}`) }))).toEqual([
+  expect(
+    attachments.map(({ containerId, pod, phase, networks }) => ({
+      containerId,
+      pod,
+      phase,
+      networks: networks.map(({ network, ifname }) => `${network} ${ifname}`),
+    })),
+  ).toEqual([
     { containerId: webContainer, pod: "web", phase: "attached", networks: ["primary eth0", "default/lan net1"] },
   ]);
-  const outcome = await lab.cni("DEL", { containerId: webContainer, netns: netnsPath, path: scenePath, args: lab.podArgs("web") });
+  const outcome = await lab.cni("DEL", {
+    containerId: webContainer,
+    netns: netnsPath,
+    path: scenePath,
+    args: lab.podArgs("web"),
+  });
   expect(outcome).toEqual({ exitCode: 0, signal: null, stdout: "", stderr: "" });
   const calls = readdirSync(join(sceneFolder, "control/calls")).toSorted();
-  expect(calls.map((name) => name.replace(/^\d+-/, ""))).toEqual([`third-DEL-${webContainer}-net1`, `second-DEL-${webContainer}-net1`, `first-DEL-${webContainer}-eth0`]);
+  expect(calls.map((name) => name.replace(/^\d+-/, ""))).toEqual([
+    `third-DEL-${webContainer}-net1`,
+    `second-DEL-${webContainer}-net1`,
+    `first-DEL-${webContainer}-eth0`,
+  ]);
   // ADD's own bytes, however odd, with its result spliced in.
   const stdin = readFileSync(join(sceneFolder, "control/calls", calls[0] ?? "", "stdin"), "utf8");
   expect(stdin).toContain('"serial":9007199254740993');
@@ -77,14 +93,20 @@ test("a journal of version 1 without its index opens too", async () => {
 });
 
 test.each([
-  ["a record of version 2", "journal.log", "L", 2, '{"kind":"genesis"}', "format version 2"],
-  ["a record of a kind that is not known", "journal.log", "L", 1, '{"kind":"quantum","x":1}', "unknown kind quantum"],
-  ["an index of version 7", "containers.idx", "C", 7, '+"x"', "version 7"],
-])("%s keeps the daemon from starting, and nothing is written", async (_, file, letter, version, body, seen) => {
+  [
+    "a record of version 2",
+    { file: "journal.log", text: line("L", 2, '{"kind":"genesis"}'), seen: "format version 2" },
+  ],
+  [
+    "a record of an unknown kind",
+    { file: "journal.log", text: line("L", 1, '{"kind":"quantum"}'), seen: "unknown kind quantum" },
+  ],
+  ["an index of version 7", { file: "containers.idx", text: line("C", 7, '+"x"'), seen: "version 7" }],
+])("%s keeps the daemon from starting, and nothing is written", async (_, { file, text, seen }) => {
   layOut("journal.log", "containers.idx");
   const path = join(lab.stateDir, file);
   const offset = statSync(path).size;
-  appendFileSync(path, line(letter, version, body));
+  appendFileSync(path, text);
   const before = snapshot(lab.folder);
   expect(await exitOf(lab.launchDaemon())).toBe(1);
   expect(lab.daemonLog).toContain(`Cannot open ${path} as a newer Levee wrote it`);

@@ -34,7 +34,10 @@ afterEach(async () => {
 /** What a daemon that speaks other versions only says, in the words of ours. */
 function refusal(range: string): Uint8Array {
   const message = `Cannot talk to levee-shim 0.1.0: it speaks protocol 1 to 1, this daemon ${range}; install the shim that came with the daemon`;
-  return encodeFrame("REFUSE", [["code", "protocol-violated"], ["message", message]]);
+  return encodeFrame("REFUSE", [
+    ["code", "protocol-violated"],
+    ["message", message],
+  ]);
 }
 
 test("a daemon that says more than we know is obeyed", async () => {
@@ -46,17 +49,20 @@ test("a daemon that says more than we know is obeyed", async () => {
   expect(readdirSync(join(sceneFolder, "control/calls")).length).toBe(3);
 });
 
-test.each([["2 to 9"], ["0"]])("a daemon that speaks %s only: ADD fails with both ranges and what to do", async (range) => {
-  const shim = sandbox.call("ADD");
-  const peer = await daemon.accept();
-  await peer.expect("CALL");
-  peer.send(refusal(range));
-  const error = await shim.error();
-  expect(error.code).toBe(112);
-  expect(error.msg).toContain("speaks protocol 1 to 1");
-  expect(error.msg).toContain(`this daemon ${range}`);
-  expect(error.msg).toContain("install the shim that came with the daemon");
-});
+test.each([["2 to 9"], ["0"]])(
+  "a daemon that speaks %s only: ADD fails with both ranges and what to do",
+  async (range) => {
+    const shim = sandbox.call("ADD");
+    const peer = await daemon.accept();
+    await peer.expect("CALL");
+    peer.send(refusal(range));
+    const error = await shim.error();
+    expect(error.code).toBe(112);
+    expect(error.msg).toContain("speaks protocol 1 to 1");
+    expect(error.msg).toContain(`this daemon ${range}`);
+    expect(error.msg).toContain("install the shim that came with the daemon");
+  },
+);
 
 test.each([["2 to 9"], ["0"]])("a daemon that speaks %s only: DEL is kept on disk and succeeds", async (range) => {
   const shim = sandbox.call("DEL");
@@ -73,7 +79,12 @@ test("a daemon that speaks another version than it was offered is not obeyed, an
   const shim = sandbox.call("ADD");
   const peer = await daemon.accept();
   await peer.expect("CALL");
-  const welcome = encodeFrame("WELCOME", [["version", 1], ["software", "levee 9.0.0"], ["token", token], ["heartbeat_ms", 1_000]]);
+  const welcome = encodeFrame("WELCOME", [
+    ["version", 1],
+    ["software", "levee 9.0.0"],
+    ["token", token],
+    ["heartbeat_ms", 1_000],
+  ]);
   peer.send(withField(welcome, "version", numberBytes(2)));
   const error = await shim.error();
   expect(error.code).toBe(112);

@@ -48,7 +48,10 @@ test("a shim that speaks 1 to 9 and says more than we know is served in version 
     const shim = await OldShim.start(lab.socketDir, loadTranscript(name), { dress: newer });
     expect((await shim.until("BYE"))?.type).toBe("BYE");
     const [welcome] = shim.heard;
-    expect({ type: welcome?.type, version: welcome === undefined ? 0 : numberField(welcome, "version") }).toEqual({ type: "WELCOME", version: 1 });
+    expect({ type: welcome?.type, version: welcome === undefined ? 0 : numberField(welcome, "version") }).toEqual({
+      type: "WELCOME",
+      version: 1,
+    });
     expect(shim.unasked).toEqual([]);
   }
 });

@@ -18,26 +18,35 @@ export interface Answered {
 export async function playOldDaemon(
   daemon: ScriptedDaemon,
   transcript: Transcript,
-  { connection = 0, dress = (bytes: Buffer): Uint8Array => bytes }: OldDaemonOptions = {},
+  options: OldDaemonOptions = {},
 ): Promise<readonly Answered[]> {
+  const { connection = 0, dress = sameBytes } = options;
   const peer = await daemon.accept();
-  const orders = new Map<number, Frame>();
+  const orders = new Map<number | undefined, Frame>();
   const answered: Answered[] = [];
   for (const recorded of framesOf(transcript, connection)) {
-    if (recorded.from === "shim") {
-      const frame = await peer.expect(recorded.frame.type);
-      if (frame.type === "RESUME") requireSameToken(frame, recorded.frame);
-      const order = frame.type === "OUTCOME" ? orders.get(numberField(frame, "step") ?? 0) : undefined;
-      if (order !== undefined) answered.push({ order, outcome: frame });
-      else if (frame.type === "OUTCOME") throw new Error("The shim answered an order that nobody gave");
-    } else {
+    if (recorded.from === "daemon") {
       peer.send(dress(bytesToSend(recorded)));
-      const step = numberField(recorded.frame, "step");
-      if (step !== undefined) orders.set(step, recorded.frame);
+      orders.set(numberField(recorded.frame, "step"), recorded.frame);
+      continue;
     }
+    const frame = await peer.expect(recorded.frame.type);
+    if (frame.type === "RESUME") requireSameToken(frame, recorded.frame);
+    if (frame.type === "OUTCOME") answered.push({ order: orderOf(frame, orders), outcome: frame });
   }
   if (isCutOff(transcript, connection)) peer.destroy();
   return answered;
+}
+
+function sameBytes(bytes: Buffer): Uint8Array {
+  return bytes;
+}
+
+function orderOf(outcome: Frame, orders: ReadonlyMap<number | undefined, Frame>): Frame {
+  const step = numberField(outcome, "step");
+  const order = step === undefined ? undefined : orders.get(step);
+  if (order === undefined) throw new Error(`The shim answered an order that nobody gave: ${step}`);
+  return order;
 }
 
 export interface OldDaemonOptions {
@@ -59,6 +68,8 @@ function requireSameToken(frame: Frame, recorded: Frame): void {
 /** Whether the recorded daemon went away without a goodbye. */
 function isCutOff(transcript: Transcript, connection: number): boolean {
   const said = framesOf(transcript, connection).filter(({ from }) => from === "daemon");
-  const isClosed = transcript.events.some((event) => event.connection === connection && event.from === "daemon" && event.frame === undefined);
+  const isClosed = transcript.events.some(
+    (event) => event.connection === connection && event.from === "daemon" && event.frame === undefined,
+  );
   return isClosed && !["BYE", "ANSWER", "REFUSE"].includes(said.at(-1)?.frame.type ?? "");
 }

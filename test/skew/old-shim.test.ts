@@ -31,7 +31,9 @@ afterEach(async () => {
 });
 
 /** Plays a recorded call from CALL to BYE and returns what was to be printed. */
-async function play(name: string): Promise<{ readonly exitCode: number | undefined; readonly output: string; readonly unasked: readonly string[] }> {
+async function play(
+  name: string,
+): Promise<{ readonly exitCode: number | undefined; readonly output: string; readonly unasked: readonly string[] }> {
   const shim = await OldShim.start(lab.socketDir, loadTranscript(name));
   expect((await shim.until("BYE"))?.type).toBe("BYE");
   return { ...finishOf(shim.heard), unasked: shim.unasked };
@@ -40,7 +42,10 @@ async function play(name: string): Promise<{ readonly exitCode: number | undefin
 function finishOf(frames: readonly Frame[]): { readonly exitCode: number | undefined; readonly output: string } {
   const finish = frames.find((frame) => frame.type === "FINISH");
   if (finish === undefined) throw new Error(`No FINISH among ${frames.map(({ type }) => type).join()}`);
-  return { exitCode: numberField(finish, "exit_code"), output: Buffer.from(bytesField(finish, "output") ?? []).toString() };
+  return {
+    exitCode: numberField(finish, "exit_code"),
+    output: Buffer.from(bytesField(finish, "output") ?? []).toString(),
+  };
 }
 
 function recorded(name: string, connection = 0): { readonly exitCode: number | undefined; readonly output: string } {
@@ -77,7 +82,10 @@ test("a shim of version 1 whose daemon is killed and replaced goes on where it w
   expect((await before.until("RUN"))?.type).toBe("RUN");
   await lab.killDaemon();
   await lab.startDaemon();
-  const after = await OldShim.start(lab.socketDir, transcript, { connection: 1, token: before.token ?? new Uint8Array() });
+  const after = await OldShim.start(lab.socketDir, transcript, {
+    connection: 1,
+    token: before.token ?? new Uint8Array(),
+  });
   expect((await after.until("BYE"))?.type).toBe("BYE");
   expect(finishOf(after.heard)).toEqual(recorded("resume", 1));
   expect(await attached()).toEqual([`${resumeContainer} attached`]);
@@ -116,8 +124,11 @@ function answerOf(frame: Frame | undefined): unknown {
 
 /** The fields of an old answer that the new one lacks; of lists the first entries are compared, when both have one. */
 function missing(old: unknown, now: unknown, path: string): readonly string[] {
-  if (Array.isArray(old) && Array.isArray(now)) return old.length > 0 && now.length > 0 ? missing(old[0], now[0], `${path}[]`) : [];
+  if (Array.isArray(old) && Array.isArray(now))
+    return old.length > 0 && now.length > 0 ? missing(old[0], now[0], `${path}[]`) : [];
   if (typeof old !== "object" || old === null) return typeof now === typeof old ? [] : [path];
   if (typeof now !== "object" || now === null) return [path];
-  return Object.entries(old).flatMap(([key, value]) => missing(value, (now as Record<string, unknown>)[key], `${path}.${key}`));
+  return Object.entries(old).flatMap(([key, value]) =>
+    missing(value, (now as Record<string, unknown>)[key], `${path}.${key}`),
+  );
 }

@@ -101,16 +101,26 @@ export interface OldShimOptions {
 /** What an order asks for, in a form that does not depend on step numbers. */
 export function describe(frame: Frame): string {
   const env = bytesFields(frame, "env").map((entry) => Buffer.from(entry).toString());
-  const variable = (name: string): string => env.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
-  if (frame.type === "RUN") return `RUN ${textField(frame, "plugin")} ${variable("CNI_COMMAND")} ${variable("CNI_IFNAME")}`;
-  if (frame.type === "ROUTES") return `ROUTES ${bytesFields(frame, "route_op").map((op) => Buffer.from(op).toString("hex")).join()}`;
-  if (frame.type === "STAT") return `STAT ${bytesFields(frame, "path").map((path) => Buffer.from(path).toString()).join()}`;
+  const variable = (name: string): string =>
+    env.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+  if (frame.type === "RUN")
+    return `RUN ${textField(frame, "plugin")} ${variable("CNI_COMMAND")} ${variable("CNI_IFNAME")}`;
+  if (frame.type === "ROUTES")
+    return `ROUTES ${bytesFields(frame, "route_op")
+      .map((op) => Buffer.from(op).toString("hex"))
+      .join()}`;
+  if (frame.type === "STAT")
+    return `STAT ${bytesFields(frame, "path")
+      .map((path) => Buffer.from(path).toString())
+      .join()}`;
   return frame.type;
 }
 
 function outcomesOf(recorded: readonly RecordedFrame[]): { order: string; bytes: Buffer }[] {
   const orders = new Map(
-    recorded.filter(({ from, frame }) => from === "daemon" && numberField(frame, "step") !== undefined).map(({ frame }) => [numberField(frame, "step"), describe(frame)]),
+    recorded
+      .filter(({ from, frame }) => from === "daemon" && numberField(frame, "step") !== undefined)
+      .map(({ frame }) => [numberField(frame, "step"), describe(frame)]),
   );
   const outcomes = recorded.filter(({ frame }) => frame.type === "OUTCOME");
   return outcomes.map(({ frame, bytes }) => ({ order: orders.get(numberField(frame, "step")) ?? "", bytes }));

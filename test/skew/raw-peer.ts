@@ -69,7 +69,8 @@ export class RawPeer {
       const frame = this.#frames.shift();
       if (frame?.type === "HEARTBEAT") continue;
       if (frame !== undefined || this.#isClosed) return frame;
-      if (performance.now() > endsMs) throw new Error(`The daemon neither said anything nor hung up within ${waitMs} ms`);
+      if (performance.now() > endsMs)
+        throw new Error(`The daemon neither said anything nor hung up within ${waitMs} ms`);
       await this.#somethingHappens();
     }
   }

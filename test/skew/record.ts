@@ -12,7 +12,15 @@ import { software } from "../../src/base/version.ts";
 import { Lab, type CniCall } from "../lab/lab.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 import {
-  brokenContainer, furnish, lostContainer, netnsPath, resumeContainer, Scene, sceneFolder, scenePath, webContainer,
+  brokenContainer,
+  furnish,
+  lostContainer,
+  netnsPath,
+  resumeContainer,
+  Scene,
+  sceneFolder,
+  scenePath,
+  webContainer,
 } from "./scene.ts";
 import { transcriptFolder } from "./transcript.ts";
 
@@ -72,7 +80,10 @@ async function recordResume(): Promise<void> {
 
 async function recordResident(): Promise<void> {
   const env = { PATH: process.env["PATH"] ?? "" };
-  const hand = spawn(join(programs, "levee-shim"), ["--resident", "--socket-dir", proxy.folder], { env, stdio: "ignore" });
+  const hand = spawn(join(programs, "levee-shim"), ["--resident", "--socket-dir", proxy.folder], {
+    env,
+    stdio: "ignore",
+  });
   await lab.until("the hand is there", async () => {
     const { residentHands } = await lab.ask<{ residentHands: readonly unknown[] }>({ ask: "node" });
     return residentHands.length > 0 || undefined;
@@ -95,9 +106,16 @@ async function recordResident(): Promise<void> {
 
 async function recordQuestions(): Promise<void> {
   await lab.cni("ADD", { ...callOf(webContainer, "plain"), conf: lab.shimConf() });
-  for (const args of [["version", "-o", "json"], ["ls", "-o", "json"], ["why", "plain", "-o", "json"], ["leaks", "-o", "json"]]) {
+  for (const args of [
+    ["version", "-o", "json"],
+    ["ls", "-o", "json"],
+    ["why", "plain", "-o", "json"],
+    ["leaks", "-o", "json"],
+  ]) {
     // Not spawnSync: this very process is the proxy that has to answer.
-    const child = spawn(join(programs, "levee"), ["--socket-dir", proxy.folder, "--state-dir", lab.stateDir, ...args], { stdio: "ignore" });
+    const child = spawn(join(programs, "levee"), ["--socket-dir", proxy.folder, "--state-dir", lab.stateDir, ...args], {
+      stdio: "ignore",
+    });
     await new Promise((resolve) => child.once("exit", resolve));
   }
   await save("ask", "what the CLI asks: version, ls, why, leaks");

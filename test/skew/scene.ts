@@ -36,7 +36,8 @@ export class Scene implements AsyncDisposable {
     }
     await copyFile(join(import.meta.dir, "../lab/programmable-plugin"), join(sceneFolder, "bin/programmable"));
     for (const plugin of plugins) await symlink("programmable", join(sceneFolder, "bin", plugin));
-    for (const plugin of ["first", "second"]) await writeFile(join(sceneFolder, `control/scripts/${plugin}.ADD`), someInterface);
+    for (const plugin of ["first", "second"])
+      await writeFile(join(sceneFolder, `control/scripts/${plugin}.ADD`), someInterface);
     await writeFile(join(sceneFolder, "control/scripts/failing.ADD"), failure);
     ip(["netns", "add", sceneNetns]);
     return scene;
@@ -72,7 +73,7 @@ export async function furnish(lab: Lab): Promise<void> {
   const lan = `{"cniVersion":"1.0.0","name":"lan","plugins":[{"type":"second","controlDir":"${controlDir}","mtu":1500.0},{"type":"third","controlDir":"${controlDir}","serial":9007199254740993}]}`;
   await lab.network("lan", lan);
   await lab.network("bad", { cniVersion: "1.1.0", name: "bad", type: "failing", controlDir });
-  const routed = JSON.stringify([{ name: "lan", "default-route": ["10.9.0.1"] }]);
+  const routed = JSON.stringify([{ "name": "lan", "default-route": ["10.9.0.1"] }]);
   await lab.pod("web", { "k8s.v1.cni.cncf.io/networks": routed });
   await lab.pod("broken", { "k8s.v1.cni.cncf.io/networks": "lan,bad" });
   await lab.pod("plain", {});

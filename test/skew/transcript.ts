@@ -69,7 +69,9 @@ export function numberBytes(value: number | bigint): Buffer {
 
 /** The same frame with fields at its end that no version knows yet: one unknown number, one unknown text, twice. */
 export function withUnknownFields(bytes: Uint8Array): Buffer {
-  const unknown = [200, 201, 255, 200].map((tag) => Buffer.concat([Buffer.from([tag, 8, 0, 0, 0]), Buffer.from("whatever")]));
+  const unknown = [200, 201, 255, 200].map((tag) =>
+    Buffer.concat([Buffer.from([tag, 8, 0, 0, 0]), Buffer.from("whatever")]),
+  );
   const frame = Buffer.concat([bytes, ...unknown]);
   frame.writeUInt32LE(frame.length - 4, 0);
   return frame;
