@@ -13,6 +13,8 @@ import { undoRecord } from "./retire.ts";
 import { hasRouteEdits, routesStepOf, stepOf } from "./steps.ts";
 import type { Answer } from "./verbs/answer.ts";
 
+/** With the rest of FINISH it fits into a frame. */
+const outputBytesMax = 1_000_000;
 /** A delegate that is in the middle of its work gets this long to end by itself when its ADD is given up. */
 const cancelGraceMs = 5_000;
 
@@ -26,9 +28,10 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
     // A DEL that waits for this container, or a shim that is gone, wants none of it.
     call.signal.throwIfAborted();
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
-    // Before the commit, whose sync would hold up new files beside it; an undo removes it again.
-    ports.mirror.write({ ...record, results });
+    refuseUnsendable(output);
     await ports.journal.commit(record.token, results);
+    // Only for going back to Multus, so nobody waits for it; an undo that removes it again comes after it.
+    void ports.mirror.write({ ...record, results });
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
     return { output, delivered: (printed) => delivered(record, printed, ports) };
   } catch (thrown) {
@@ -36,6 +39,13 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
     const cause: unknown = call.signal.aborted ? call.signal.reason : thrown;
     throw await giveUp(call, record, toLeveeError(cause, "Cannot attach the pod"), ports);
   }
+}
+
+/** Told before the commit, while it can be undone: printed with its indents, a long result may be too much for a frame. */
+function refuseUnsendable(output: string): void {
+  const size = Buffer.byteLength(output, "utf8");
+  if (size <= outputBytesMax) return;
+  throw new LeveeError("delegate-failed", `Cannot hand over a result of ${size} bytes: the limit is ${outputBytesMax}`);
 }
 
 /** The answer of an ADD that was committed before the daemon went away. */

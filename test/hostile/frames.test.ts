@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { encodeFrame, frameBytesMax, type Frame } from "../../src/wire/frame.ts";
+import { bytesField, encodeFrame, frameBytesMax, type Frame } from "../../src/wire/frame.ts";
 import { Lab } from "../lab/lab.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
 import { callFields, callFrame } from "./call-frame.ts";
 import { Health } from "./health.ts";
-import { refusalOf, warmUp } from "./obedient-hand.ts";
+import { obey, refusalOf, warmUp } from "./obedient-hand.ts";
 
 setDefaultTimeout(60_000);
 
@@ -243,4 +243,20 @@ test("a configuration of another length than announced is refused", async () => 
   for (let frame = await peer.next(); frame !== undefined && frame.type !== "GO"; frame = await peer.next());
   peer.send(encodeFrame("CONFIG", [["config", " ".repeat(600_000)]]));
   expect(refusalOf(await peer.rest())).toContain("600000");
+});
+
+test("results that are too long, as they are or with their indents, fail the ADD, which is undone", async () => {
+  const long = (count: number): string =>
+    JSON.stringify({ cniVersion: "1.0.0", dns: { search: Array.from({ length: count }, () => "a") } });
+  for (const [count, why] of [
+    [60_000, "Cannot hand over a result of"],
+    [100_000, "it may have 262144 bytes"],
+  ] as const) {
+    const peer = await RawPeer.connect(lab.socketDir);
+    peer.send(callFrame({ container_id: "long" }));
+    const frames = await obey(peer, Number.POSITIVE_INFINITY, { result: long(count) });
+    const finish = frames.find(({ type }) => type === "FINISH");
+    expect(finish === undefined ? "" : Buffer.from(bytesField(finish, "output") ?? []).toString()).toContain(why);
+    expect(frames.filter(({ type }) => type === "RUN").length).toBe(2);
+  }
 });

@@ -12,12 +12,14 @@ import { RawPeer } from "../skew/raw-peer.ts";
 import { callFields, callFrame } from "./call-frame.ts";
 
 /** What a plugin that does nothing prints. */
-const result = '{"cniVersion":"1.0.0","interfaces":[],"ips":[],"dns":{}}';
+const plainResult = '{"cniVersion":"1.0.0","interfaces":[],"ips":[],"dns":{}}';
 
 export interface ObeyOptions {
   /** Changes the answers, one by one. */
   readonly dress?: (bytes: Uint8Array, index: number) => Uint8Array;
   readonly config?: string;
+  /** What the plugins print at ADD. */
+  readonly result?: string;
   /** How long the daemon may keep silent: a resident hand waits for as long as it takes. */
   readonly waitMs?: number;
 }
@@ -31,13 +33,13 @@ export async function obey(
   framesMax = Number.POSITIVE_INFINITY,
   options: ObeyOptions = {},
 ): Promise<readonly Frame[]> {
-  const { dress = (bytes): Uint8Array => bytes, config = "{}", waitMs } = options;
+  const { dress = (bytes): Uint8Array => bytes, config = "{}", result = plainResult, waitMs } = options;
   const heard: Frame[] = [];
   for (let sent = 0; sent < framesMax;) {
     const frame = await peer.next(waitMs);
     if (frame === undefined) return heard;
     heard.push(frame);
-    const answer = answerTo(frame, config);
+    const answer = answerTo(frame, { config, result });
     if (answer === undefined) continue;
     peer.send(dress(answer, sent));
     sent += 1;
@@ -45,7 +47,7 @@ export async function obey(
   return heard;
 }
 
-function answerTo(frame: Frame, config: string): Uint8Array | undefined {
+function answerTo(frame: Frame, { config, result }: { config: string; result: string }): Uint8Array | undefined {
   switch (frame.type) {
     case "GO":
       return encodeFrame("CONFIG", [["config", config]]);
