@@ -129,3 +129,18 @@ test("stat refuses an answer for another number of paths", async () => {
   ]);
   expect(asked).rejects.toMatchObject({ code: "protocol-violated" });
 });
+
+test("settle leaves an order waiting for the end of the connection when its outcome cannot be read", async () => {
+  const { hand, settle, cut } = connection();
+  const running = hand.run(order, 1);
+  expect(() =>
+    settle([
+      ["step", 1],
+      ["failure", "because"],
+    ]),
+  ).toThrow("unknown failure");
+  expect(hand.busy).toBe(1);
+  cut();
+  expect(running).rejects.toMatchObject({ code: "hand-lost" });
+  expect(hand.busy).toBe(0);
+});

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { offlineFolderOf, readOfflineFolder, removeOffline } from "./offline-records.ts";
+import { hasOffline, offlineFolderOf, readOfflineFolder, rejectOffline, removeOffline } from "./offline-records.ts";
 import { listQuarantine } from "./quarantine.ts";
 import { aFolder, containerId, openIn } from "./record.fixture.ts";
 
@@ -115,4 +115,36 @@ describe("removeOffline", () => {
     }
     expect(await readFile(join(stateDir, "precious.del"), "utf8")).toBe("stay");
   });
+});
+
+test("readOfflineFolder leaves alone what no shim makes, and reads only the kinds it is asked for", async () => {
+  const record = sealed(frame("call"), frame("config"));
+  const stateDir = await folderWith({ "a-eth0.del": record, [acknowledgement]: sealed(frame("ack")) });
+  await symlink("/dev/zero", join(offlineFolderOf(stateDir), "zero-eth0.del"));
+  await symlink("a-eth0.del", join(offlineFolderOf(stateDir), "link-eth0.del"));
+  await mkdir(join(offlineFolderOf(stateDir), "folder-eth0.del"));
+  expect((await readOfflineFolder(stateDir)).map(({ name }) => name)).toEqual([acknowledgement, "a-eth0.del"]);
+  expect((await readOfflineFolder(stateDir, ["ack"])).map(({ name }) => name)).toEqual([acknowledgement]);
+});
+
+test("hasOffline knows a record from its absence and from what is none", async () => {
+  const stateDir = await folderWith({ "a-eth0.del": sealed() });
+  await mkdir(join(offlineFolderOf(stateDir), "folder-eth0.del"));
+  expect(await hasOffline(stateDir, "a-eth0.del")).toBe(true);
+  expect(await hasOffline(stateDir, "b-eth0.del")).toBe(false);
+  expect(await hasOffline(stateDir, "folder-eth0.del")).toBe(false);
+});
+
+test("rejectOffline keeps what the record said, and why it was not done", async () => {
+  const content = sealed(frame("call"), frame("config"));
+  const stateDir = await folderWith({ "a-eth0.del": content });
+  await rejectOffline(stateDir, "a-eth0.del", "it makes no sense");
+  expect(await readdir(offlineFolderOf(stateDir))).toEqual([]);
+  const [kept] = await listQuarantine(stateDir);
+  expect(kept).toMatchObject({ source: "offline", reason: "it makes no sense (a-eth0.del)", bytes: content.length });
+});
+
+test("removeOffline has nothing to do for a name that is too long for any file", async () => {
+  const stateDir = await folderWith({});
+  await removeOffline(stateDir, `${"x".repeat(253)}-eth0.del`);
 });

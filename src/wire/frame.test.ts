@@ -8,6 +8,7 @@ import {
   encodeFrame,
   flagField,
   frameBytesMax,
+  frameFieldsMax,
   numberField,
   textField,
 } from "./frame.ts";
@@ -124,4 +125,21 @@ test("ten thousand random mutations of a frame give a frame or an error of the c
     }
   }
   expect(read).toBeGreaterThan(0);
+});
+
+test("decodeFrame takes as many fields as allowed and not one more, known or not", () => {
+  const fields = (count: number): Buffer =>
+    Buffer.concat([Buffer.from([FrameType.RUN]), Buffer.alloc(5 * count, Buffer.from([250, 0, 0, 0, 0]))]);
+  expect(decodeFrame(fields(frameFieldsMax)).fields).toEqual([]);
+  expect(() => decodeFrame(fields(frameFieldsMax + 1))).toThrow("more than 4096 fields");
+});
+
+test("FrameReader takes a frame that comes byte by byte, and frames stay as they were", () => {
+  const config = Buffer.alloc(20_000, "x");
+  const stream = Buffer.concat([encodeFrame("CONFIG", [["config", config]]), encodeFrame("ACK", [["printed", 1]])]);
+  const reader = new FrameReader();
+  const frames = [...stream].flatMap((_, at) => reader.push(stream.subarray(at, at + 1)));
+  stream.fill(0);
+  expect(frames.map(({ type }) => type)).toEqual(["CONFIG", "ACK"]);
+  expect(Buffer.from(frames[0]?.fields[0]?.value ?? []).equals(config)).toBe(true);
 });

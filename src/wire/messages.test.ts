@@ -1,7 +1,16 @@
 import { expect, test } from "bun:test";
+import { LeveeError } from "../base/errors.ts";
 import type { IfName, NetnsPath, PluginType } from "../base/brand.ts";
 import { bytesFields, decodeFrame, encodeFrame, numberField, textField, type Frame } from "./frame.ts";
-import { encodeReap, encodeRoutes, encodeRun, negotiateVersion, readCall, readResume } from "./messages.ts";
+import {
+  encodeReap,
+  encodeRoutes,
+  encodeRun,
+  negotiateVersion,
+  readCall,
+  readResume,
+  encodeRefuse,
+} from "./messages.ts";
 import { readOutcome } from "./outcome.ts";
 
 function decoded(frame: Uint8Array): Frame {
@@ -155,4 +164,16 @@ test("encodeReap names the process by number and start time", () => {
   expect([numberField(frame, "pid"), numberField(frame, "pid_start"), numberField(frame, "timeout_ms")]).toEqual([
     77, 88, 5_000,
   ]);
+});
+
+test("readCall refuses a text that is too long to be kept, naming the field", () => {
+  const fields = callFields.filter(([tag]) => tag !== "ifname");
+  const frame = (size: number): Frame => decoded(encodeFrame("CALL", [...fields, ["ifname", "x".repeat(size)]]));
+  expect(readCall(frame(32_768)).ifname.length).toBe(32_768);
+  expect(() => readCall(frame(32_769))).toThrow("its field ifname may have 32768 bytes: its size is 32769");
+});
+
+test("encodeRefuse cuts a message that would not fit into a frame", () => {
+  const refusal = decoded(encodeRefuse(new LeveeError("protocol-violated", "x".repeat(2_000_000))));
+  expect(textField(refusal, "message")?.length).toBe(4_096);
 });
