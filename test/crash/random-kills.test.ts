@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { Lab, ip, type CniOutcome } from "../lab/lab.ts";
+import { Lab, ip, type CniCall, type CniOutcome } from "../lab/lab.ts";
 import { addresses, ipamFolder } from "../lab/leftovers.ts";
 import { attachments, expectSuccess, pause } from "./crash-node.ts";
 import { expectNothingLeft } from "./nothing-left.ts";
@@ -33,6 +33,42 @@ test(`100 pods on two real bridges, the daemon killed ${kills} times while they 
   (await detaching).forEach(expectSuccess);
   await expectNothingLeft(lab, { bridges, netns: calls.map(({ netns }) => netns) });
 });
+
+test(`the shims of 60 pods on real bridges killed at random moments of ADD and DEL, and the resident hand now and then (seed ${seed})`, async () => {
+  const random = randomFrom(seed);
+  await using lab = await makeNode();
+  await lab.startDaemon();
+  await lab.startHand();
+  const calls = Array.from({ length: 60 }, (_, index) => ({ containerId: `k${index}`, netns: lab.netns(`k${index}`), args: lab.podArgs("web") }));
+  const adding = Promise.all(calls.map((call) => orKilled(lab, "ADD", call, 100 + random() * 4_000)));
+  await pause(700);
+  await lab.killHand();
+  await lab.startHand();
+  const added = await adding;
+  // The seed decides when; that some live and some die is what makes the rest a test.
+  expect(added.filter((outcome) => outcome.exitCode === 0).length).toBeGreaterThan(0);
+  expect(added.filter((outcome) => outcome.signal === "SIGKILL").length).toBeGreaterThan(0);
+  const living = calls.filter((_, index) => added[index]?.exitCode === 0);
+  await lab.until("only the living are attached", async () => {
+    const ids = (await attachments(lab)).map(({ containerId }) => containerId).toSorted();
+    return ids.join() === living.map(({ containerId }) => containerId).toSorted().join() || undefined;
+  });
+  expect(new Set(await addresses(lab)).size).toBe(2 * living.length);
+  for (const call of living) expect(addressesIn(call.netns)).toHaveLength(2);
+
+  await Promise.all(calls.map((call) => orKilled(lab, "DEL", call, random() * 1_500)));
+  (await Promise.all(calls.map((call) => lab.cni("DEL", call)))).forEach(expectSuccess);
+  await expectNothingLeft(lab, { bridges, netns: calls.map(({ netns }) => netns) });
+});
+
+/** The outcome of a call whose shim is killed after a while, unless it has ended by then. */
+async function orKilled(lab: Lab, verb: string, call: CniCall, afterMs: number): Promise<CniOutcome> {
+  const shim = lab.start(verb, call);
+  const timer = setTimeout(() => shim.process.kill("SIGKILL"), afterMs);
+  const outcome = await shim.outcome;
+  clearTimeout(timer);
+  return outcome;
+}
 
 /** Two networks, both of the distribution's bridge and host-local plugins. */
 async function makeNode(): Promise<Lab> {
