@@ -166,7 +166,9 @@ function replaceSomewhere(random: Random, root: unknown): void {
   const choice = random.below(5);
   if (choice === 0) delete holder[key];
   else if (choice === 1)
-    holder[random.pick(["name", "type", "plugins", "cniVersion", "x", "__proto__x", "ipam"])] = holder[key];
+    holder[random.pick(["name", "type", "plugins", "cniVersion", "x", "__proto__x", "ipam"])] = structuredClone(
+      holder[key],
+    );
   else if (choice === 2) holder[key] = [holder[key]];
-  else holder[key] = random.pick(tellingValues);
+  else holder[key] = structuredClone(random.pick(tellingValues));
 }
