@@ -102,6 +102,7 @@ async function makePorts(options: DaemonOptions, view: View): Promise<Ports> {
     suspects: new Suspects(bootId),
     timeline: new Timeline(clock),
   };
+  await nodePorts.mirror.repair(journal.all());
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
   const permits = (what: string, ceiling: number, waitMsMax: number): Permits =>
     new Permits(clock, { what, ceiling, waitingMax, waitMsMax });

@@ -1,6 +1,7 @@
-import { mkdirSync, unlinkSync } from "node:fs";
+import { mkdir, readdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { writeFileAtomicallyNow } from "../base/atomic-file.ts";
+import { writeFileAtomically } from "../base/atomic-file.ts";
+import type { ContainerId } from "../base/brand.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { AttachmentRecord } from "./attachment-record.ts";
@@ -14,6 +15,8 @@ import { resultsFolderOf } from "./multus-result-file.ts";
 export class MultusMirror {
   readonly #cniDir: string;
   readonly #logger: Logger;
+  /** What is under way for each container: its files are written and removed in the order in which that was asked for. */
+  readonly #lanes = new Map<ContainerId, Promise<unknown>>();
   #isFailing = false;
 
   constructor(cniDir: string, logger: Logger) {
@@ -21,21 +24,59 @@ export class MultusMirror {
     this.#logger = logger;
   }
 
-  /** Called after the commit. Says what went wrong, if anything did. */
-  write(record: AttachmentRecord): LeveeError | undefined {
-    return this.#attempt("write", () => {
-      writeFile(this.#scratchPath(record), scratchFileText(record));
+  /**
+   * Makes good what a daemon that was killed in the middle did not get to: removes half-written files, and writes what
+   * is missing of the attachments there are. Called once, before anything else is written.
+   */
+  async repair(records: readonly AttachmentRecord[]): Promise<void> {
+    const present = new Set<string>();
+    for (const folder of [this.#cniDir, resultsFolderOf(this.#cniDir)]) {
+      for (const name of await readdir(folder).catch(() => [])) {
+        if (isTemporary(name)) await removeFile(join(folder, name)).catch(() => undefined);
+        else present.add(join(folder, name));
+      }
+    }
+    const isWhole = (record: AttachmentRecord): boolean =>
+      [this.#scratchPath(record), ...this.#resultPaths(record)].every((path) => present.has(path));
+    for (const record of records) {
+      if (record.phase === "acknowledged" && !isWhole(record)) await this.write(record);
+    }
+  }
+
+  /** Called at the commit, which need not wait for it. Resolves to what went wrong, if anything did; never rejects. */
+  write(record: AttachmentRecord): Promise<LeveeError | undefined> {
+    return this.#inLane(record.containerId, "write", async () => {
+      await writeFile(this.#scratchPath(record), scratchFileText(record));
       for (const [position, path] of this.#resultPaths(record).entries()) {
-        writeFile(path, resultFileText(record, position));
+        await writeFile(path, resultFileText(record, position));
       }
     });
   }
 
   /** Called at DEL, and when an attachment is undone. */
-  remove(record: AttachmentRecord): LeveeError | undefined {
-    return this.#attempt("remove", () => {
-      for (const path of [this.#scratchPath(record), ...this.#resultPaths(record)]) removeFile(path);
+  remove(record: AttachmentRecord): Promise<LeveeError | undefined> {
+    return this.#inLane(record.containerId, "remove", async () => {
+      await Promise.all([this.#scratchPath(record), ...this.#resultPaths(record)].map(removeFile));
     });
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#lanes.values());
+  }
+
+  #inLane(
+    containerId: ContainerId,
+    doing: "write" | "remove",
+    job: () => Promise<void>,
+  ): Promise<LeveeError | undefined> {
+    const before = this.#lanes.get(containerId) ?? Promise.resolve();
+    const mine = before.then(() => this.#attempt(doing, job));
+    this.#lanes.set(containerId, mine);
+    void mine.then(() => {
+      if (this.#lanes.get(containerId) === mine) this.#lanes.delete(containerId);
+    });
+    return mine;
   }
 
   #scratchPath(record: AttachmentRecord): string {
@@ -49,9 +90,9 @@ export class MultusMirror {
     );
   }
 
-  #attempt(doing: "write" | "remove", job: () => void): LeveeError | undefined {
+  async #attempt(doing: "write" | "remove", job: () => Promise<void>): Promise<LeveeError | undefined> {
     try {
-      job();
+      await job();
       this.#isFailing = false;
       return undefined;
     } catch (cause) {
@@ -64,28 +105,33 @@ export class MultusMirror {
   }
 }
 
-function writeFile(path: string, content: string): void {
+async function writeFile(path: string, content: string): Promise<void> {
   const folder = dirname(path);
   // A dot in front: Multus and our import take every other name in the folder for a container.
-  const temporary = join(folder, `.levee-${path.slice(folder.length + 1).slice(-nameCharsMax)}.tmp`);
+  const temporary = join(folder, `${temporaryPrefix}${path.slice(folder.length + 1).slice(-nameCharsMax)}.tmp`);
+  const options = { mode: 0o600, sync: false, temporary };
   try {
-    writeFileAtomicallyNow(path, content, { mode: 0o600, temporary });
+    await writeFileAtomically(path, content, options);
   } catch (cause) {
     if (errnoOf(cause) !== "ENOENT") throw cause;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileAtomicallyNow(path, content, { mode: 0o600, temporary });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFileAtomically(path, content, options);
   }
+}
+
+const temporaryPrefix = ".levee-";
+
+function isTemporary(name: string): boolean {
+  return name.startsWith(temporaryPrefix) && name.endsWith(".tmp");
 }
 
 /** With what is put around it, and an interface name that is not ASCII, within the 255 bytes of a file name. */
 const nameCharsMax = 230;
 
-function removeFile(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch (cause) {
+async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch((cause: unknown) => {
     if (errnoOf(cause) !== "ENOENT") throw cause;
-  }
+  });
 }
 
 /** These names were checked when the call came in; once more, because here they become paths. */

@@ -4,11 +4,10 @@ import { Lab, ip, type CniCall, type CniOutcome } from "../lab/lab.ts";
 import { addresses, ipamFolder } from "../lab/leftovers.ts";
 import { attachments, expectSuccess, pause } from "./crash-node.ts";
 import { expectNothingLeft } from "./nothing-left.ts";
+import { randomFrom, seed } from "./seed.ts";
 
 const pods = 100;
 const kills = 5;
-/** Reproduce a run with LEVEE_SEED=…; the moments of the kills depend on it. */
-const seed = Number(process.env["LEVEE_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 const bridges = [`lv${seed % 99_999}a`, `lv${seed % 99_999}b`];
 
 afterAll(() => {
@@ -122,15 +121,4 @@ async function expectConsistent(lab: Lab, calls: readonly { readonly containerId
 function addressesIn(netns: string): readonly string[] {
   const lines = ip(["-n", netns.slice(netns.lastIndexOf("/") + 1), "-o", "-4", "address", "show"]).split("\n");
   return lines.map((line) => /inet (\S+)/.exec(line)?.[1]).filter((address) => address !== undefined);
-}
-
-/** A small generator (xorshift), so that a seed gives the same moments again. */
-function randomFrom(start: number): () => number {
-  let state = start || 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
 }

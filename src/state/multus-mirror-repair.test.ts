@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { silentLogger } from "../base/log.ts";
+import { MultusMirror } from "./multus-mirror.ts";
+import { aFolder, aRecord } from "./record.fixture.ts";
+
+test("MultusMirror.repair removes half-written files and leaves the others alone", async () => {
+  const cniDir = await aFolder();
+  await mkdir(join(cniDir, "results"));
+  const kept = ["other", ".levee-note", "results/x.tmp"];
+  for (const name of [".levee-c1.tmp", "results/.levee-lan-c1-net1.tmp", ...kept]) await writeFile(join(cniDir, name), "");
+  await new MultusMirror(cniDir, silentLogger).repair([]);
+  expect((await readdir(cniDir, { recursive: true })).toSorted()).toEqual([...kept, "results"].toSorted());
+});
+
+test("MultusMirror.repair writes what is missing of an attachment in use, and nothing of one that is not", async () => {
+  const cniDir = join(await aFolder(), "multus");
+  const mirror = new MultusMirror(cniDir, silentLogger);
+  const record = { ...aRecord(1), phase: "acknowledged" as const };
+  await mirror.write(record);
+  const whole = (await readdir(cniDir, { recursive: true })).toSorted();
+  await rm(join(cniDir, "results"), { recursive: true });
+  await mirror.repair([{ ...record, phase: "intent" }]);
+  expect(await readdir(cniDir, { recursive: true })).toEqual([String(record.containerId)]);
+  await mirror.repair([record]);
+  expect((await readdir(cniDir, { recursive: true })).toSorted()).toEqual(whole);
+});
+
+test("MultusMirror.repair does without a folder", async () => {
+  const cniDir = join(await aFolder(), "none");
+  await new MultusMirror(cniDir, silentLogger).repair([]);
+  expect(await readdir(join(cniDir, "..")).then((names) => names.includes("none"))).toBe(false);
+});
