@@ -1,4 +1,3 @@
-import { closeSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -32,30 +31,6 @@ export interface AtomicOptions {
   readonly sync: boolean;
   /** Where the content is written first; on the same file system. Defaults to the path plus `.tmp`. */
   readonly temporary?: string;
-}
-
-/**
- * The same for small files that need not survive a crash of the machine, in one go: without a sync it is a matter of
- * microseconds, and handing each of its four calls to a thread would take milliseconds.
- */
-export function writeFileAtomicallyNow(
-  path: string,
-  content: string,
-  options: { mode: number; temporary: string },
-): void {
-  const file = openSync(options.temporary, "w", options.mode);
-  try {
-    try {
-      writeFileSync(file, content);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(options.temporary, path);
-  } catch (cause) {
-    // Neither a full disk nor a name that is too long may leave anything behind.
-    unlinkSync(options.temporary);
-    throw cause;
-  }
 }
 
 /** Makes a creation, rename or removal inside `folder` durable. */

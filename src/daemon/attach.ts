@@ -33,7 +33,7 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
     // Only for going back to Multus, so nobody waits for it; an undo that removes it again comes after it.
     void ports.mirror.write({ ...record, results });
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
-    return { output, delivered: (printed) => delivered(record, printed, ports) };
+    return answerOf(record, output, ports);
   } catch (thrown) {
     // Whoever ended the call knows the reason; the plugin that was killed for it does not.
     const cause: unknown = call.signal.aborted ? call.signal.reason : thrown;
@@ -51,9 +51,15 @@ function refuseUnsendable(output: string): void {
 /** The answer of an ADD that was committed before the daemon went away. */
 export function committedAnswer(record: AttachmentRecord, ports: Ports): Answer {
   const results = record.results.filter((result) => result !== undefined);
+  return answerOf(record, printResult(mergeResults(record.chains, results), record.cniVersion), ports);
+}
+
+function answerOf(record: AttachmentRecord, output: string, ports: Ports): Answer {
   return {
-    output: printResult(mergeResults(record.chains, results), record.cniVersion),
+    output,
     delivered: (printed) => delivered(record, printed, ports),
+    // The shim's own note says whether the runtime has the result; without one, the attachment goes.
+    undelivered: () => ports.recovery.lost(record.token, record.hand),
   };
 }
 
@@ -68,7 +74,11 @@ export async function giveUp(
     await noteUndoing(record, error, ports);
     try {
       const current = ports.journal.findByToken(record.token) ?? record;
-      await undoRecord(call.hand, current, { path: call.header.netns, identity: call.header.netnsIdentity }, ports);
+      await undoRecord(
+        current,
+        { hand: call.hand, now: { path: call.header.netns, identity: call.header.netnsIdentity } },
+        ports,
+      );
       return error;
     } catch (thrown) {
       ports.logger.error("An attachment could not be undone by its own shim", {

@@ -36,6 +36,7 @@ export class Call {
   readonly #endsMs: number;
   readonly #cancel = new AbortController();
   #answerVersion: string = newestVersion;
+  #text: Promise<JsonText> | undefined;
   #config: Waiter<Uint8Array> | undefined;
   #acknowledgement: Waiter<boolean> | undefined;
 
@@ -81,7 +82,11 @@ export class Call {
   }
 
   /** Asks for the configuration, which the shim keeps until the call's turn has come. */
-  async config(): Promise<JsonText> {
+  config(): Promise<JsonText> {
+    return (this.#text ??= this.#askForConfig());
+  }
+
+  async #askForConfig(): Promise<JsonText> {
     if (this.header.configLength > configBytesMax) {
       throw new LeveeError(
         "config-invalid",

@@ -8,6 +8,7 @@ import type { DirectoryProblem } from "../directory/facts.ts";
 import { Journal } from "../state/journal.ts";
 import { MultusMirror } from "../state/multus-mirror.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
+import { DetachBreaker } from "./detach-breaker.ts";
 import { OfflineFolder } from "./offline-folder.ts";
 import { Permits } from "./permits.ts";
 import type { NodePorts } from "./node-ports.ts";
@@ -103,6 +104,7 @@ async function makePorts(options: DaemonOptions, view: View): Promise<Ports> {
     timeline: new Timeline(clock),
   };
   await nodePorts.mirror.repair(journal.all());
+  await nodePorts.mirror.restore(journal.all());
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
   const permits = (what: string, ceiling: number, waitMsMax: number): Permits =>
     new Permits(clock, { what, ceiling, waitingMax, waitMsMax });
@@ -110,6 +112,7 @@ async function makePorts(options: DaemonOptions, view: View): Promise<Ports> {
     ...nodePorts,
     recovery: new Recovery(nodePorts),
     deletes: new SharedDeletes(),
+    detachBreaker: new DetachBreaker(clock),
     attachPermits: permits("an attachment", attachCeiling, addQueueMs),
     detachPermits: permits("a detachment", detachCeiling, delQueueMs),
   };
@@ -145,6 +148,7 @@ async function stop({ server, ports, calls, lock, closeView }: Running): Promise
   await Promise.allSettled(calls);
   ports.offline.stop();
   await recovered;
+  await ports.mirror.settled();
   await closeView();
   await ports.journal.close();
   lock[Symbol.dispose]();

@@ -7,10 +7,11 @@ import { effectiveNetConf } from "../config/net-conf.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { leakOf, unknownLeak, type LeakEntry, type UnknownFacts } from "../state/leak-ledger.ts";
-import { importMultusCache } from "../state/multus-cache.ts";
+import { readMultusRecord } from "../state/multus-cache.ts";
 import { dismantle, type NetnsNow } from "./dismantle.ts";
 import { requestOf, resolveNetworks } from "./networks.ts";
 import type { NodePorts } from "./node-ports.ts";
+import { withIdentity } from "./retire.ts";
 import { recordedPod } from "./subject.ts";
 
 /** A DEL for which the journal has no record. */
@@ -41,18 +42,27 @@ export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: N
     await writeDown(unknownLeak(request, { ...factsOf(request, ports), reason }, ports.clock), ports);
   } else {
     for (const { index, error } of failures) {
-      await writeDown(leakOf(record, [index], error.message, ports.clock), ports);
+      const seen = withIdentity(record, request.now, ports.bootId);
+      await writeDown(leakOf(seen, [index], error.message, ports.clock), ports);
     }
-    ports.mirror.remove(record);
+    await ports.mirror.remove(record);
   }
   await ports.journal.forget(request.containerId);
   await ports.offline.dropDelete(request.containerId, request.ifname);
 }
 
-/** Multus' files hold what Multus attached, and a copy of what we did. Rarely needed, so the whole folder may be read. */
+/** Multus' files hold what Multus attached, and a copy of what we did. */
 async function fromMultus(request: UnknownDelete, ports: NodePorts): Promise<AttachmentRecord | undefined> {
-  const { records } = await importMultusCache(ports.config.cniDir);
-  return records.find((record) => record.containerId === request.containerId && record.ifname === request.ifname);
+  try {
+    const record = await readMultusRecord(ports.config.cniDir, request.containerId);
+    return record?.ifname === request.ifname ? record : undefined;
+  } catch (thrown) {
+    ports.logger.warn("Multus' cache cannot be asked for a lost record", {
+      container: request.containerId,
+      reason: toLeveeError(thrown, "Reading").message,
+    });
+    return undefined;
+  }
 }
 
 /** The plan as ADD would make it today, if pod and networks are still there. */

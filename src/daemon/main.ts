@@ -48,8 +48,9 @@ async function serve(
     await daemon.stop();
     return 0;
   } catch (thrown) {
-    if (stopped.aborted) return 0;
-    const error = toLeveeError(thrown, "Cannot start the daemon");
+    const isWaiting = stopped.aborted && thrown === stopped.reason;
+    if (isWaiting) return 0;
+    const error = toLeveeError(thrown, stopped.aborted ? "Cannot end in order" : "Cannot start the daemon");
     logger.error(error.message, { code: error.code });
     return 1;
   }

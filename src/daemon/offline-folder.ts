@@ -1,6 +1,6 @@
 import { watch, type FSWatcher } from "node:fs";
 import type { ContainerId, IfName, JsonText } from "../base/brand.ts";
-import type { Clock } from "../base/clock.ts";
+import type { Cancel, Clock } from "../base/clock.ts";
 import { toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { CniArgs } from "../cni/cni-args.ts";
@@ -32,42 +32,57 @@ export interface OfflineDelete {
 
 /** Several writes in one go are read once. */
 const settleMs = 50;
+/** A record that could not be dealt with, or an event that was lost, is looked at again. */
+const rescanMs = 10_000;
 
 /** The folder in which shims leave deletes and acknowledgements while the daemon is away. */
 export class OfflineFolder {
   readonly #options: OfflineOptions;
+  readonly #first = Promise.withResolvers<void>();
   #watcher: FSWatcher | undefined;
-  #cancel: () => void = () => undefined;
+  #cancelRead: Cancel | undefined;
+  #stopRescan: Cancel = () => undefined;
   #onDelete: (request: OfflineDelete) => void = () => undefined;
 
   constructor(options: OfflineOptions) {
     this.#options = options;
   }
 
+  /** Resolves when the folder has been read for the first time: before that nobody knows which deletes come before a call. */
+  get ready(): Promise<void> {
+    return this.#first.promise;
+  }
+
   /** Reads the folder now and whenever it changes. Called once the socket listens, so that no shim falls in between. */
   async start(onDelete: (request: OfflineDelete) => void): Promise<void> {
+    const { stateDir, clock, logger } = this.#options;
     this.#onDelete = onDelete;
-    this.#watcher = watch(offlineFolderOf(this.#options.stateDir), () => {
-      this.#cancel();
-      this.#cancel = this.#options.clock.after(settleMs, () => this.#readSoon());
-    });
+    this.#watcher = watch(offlineFolderOf(stateDir), () => this.#readSoon());
     this.#watcher.on("error", (error) =>
-      this.#options.logger.error("The folder of offline records can no longer be watched", { reason: error.message }),
+      logger.error("The folder of offline records can no longer be watched", { reason: error.message }),
     );
+    this.#stopRescan = clock.every(rescanMs, () => this.#readSoon());
     await this.#read();
+    this.#first.resolve();
   }
 
   stop(): void {
-    this.#cancel();
+    this.#cancelRead?.();
+    this.#stopRescan();
     this.#watcher?.close();
   }
 
   async readAcknowledgements(): Promise<void> {
-    for (const record of await readOfflineFolder(this.#options.stateDir, ["ack"])) await this.#acknowledge(record);
+    await this.#each(["ack"], (record) => this.#acknowledge(record));
   }
 
   has(name: string): Promise<boolean> {
     return hasOffline(this.#options.stateDir, name);
+  }
+
+  /** Whether the runtime has asked to delete this attachment while the daemon was away. */
+  hasDelete(containerId: ContainerId, ifname: IfName): Promise<boolean> {
+    return this.has(deleteName(containerId, ifname));
   }
 
   /** What was asked for in this record is done, whatever its name says. */
@@ -77,28 +92,43 @@ export class OfflineFolder {
 
   /** The attachment is gone, so a delete of it that somebody wrote down is done. */
   dropDelete(containerId: ContainerId, ifname: IfName): Promise<void> {
-    return removeOffline(this.#options.stateDir, `${containerId}-${ifname}.del`);
+    return this.drop(deleteName(containerId, ifname));
   }
 
+  /** After the first event, not after the last: a steady stream of records must not put off their reading. */
   #readSoon(): void {
-    this.#read().catch((thrown: unknown) => {
-      this.#options.logger.error("The folder of offline records cannot be read", {
-        reason: toLeveeError(thrown, "Reading").message,
-      });
+    this.#cancelRead ??= this.#options.clock.after(settleMs, () => {
+      this.#cancelRead = undefined;
+      void this.#read();
     });
   }
 
   async #read(): Promise<void> {
-    for (const record of await readOfflineFolder(this.#options.stateDir)) {
-      if (record.kind === "ack") await this.#acknowledge(record);
-      else await this.#hand(record);
+    await this.#each(["ack", "del"], (record) =>
+      record.kind === "ack" ? this.#acknowledge(record) : this.#hand(record),
+    );
+  }
+
+  /** One record that cannot be dealt with (a full disk, say) keeps neither the others nor the daemon from going on. */
+  async #each(kinds: readonly OfflineRecord["kind"][], use: (record: OfflineRecord) => Promise<void>): Promise<void> {
+    const { stateDir, logger } = this.#options;
+    try {
+      for (const record of await readOfflineFolder(stateDir, kinds)) {
+        await use(record).catch((thrown: unknown) => {
+          const reason = toLeveeError(thrown, "Reading").message;
+          logger.error("An offline record could not be dealt with and is tried again", { file: record.name, reason });
+        });
+      }
+    } catch (thrown) {
+      const reason = toLeveeError(thrown, "Reading").message;
+      logger.error("The folder of offline records cannot be read and is tried again", { reason });
     }
   }
 
   async #acknowledge(record: OfflineRecord): Promise<void> {
     const token = record.name.slice(0, -".ack".length);
     if (this.#options.journal.findByToken(token) !== undefined) await this.#options.journal.acknowledge(token);
-    await removeOffline(this.#options.stateDir, record.name);
+    await this.drop(record.name);
   }
 
   async #hand(record: OfflineRecord): Promise<void> {
@@ -143,4 +173,8 @@ function readDelete(record: OfflineRecord): OfflineDelete {
       `the configuration in ${record.name}`,
     ),
   };
+}
+
+function deleteName(containerId: ContainerId, ifname: IfName): string {
+  return `${containerId}-${ifname}.del`;
 }

@@ -1,3 +1,4 @@
+import type { DetachBreaker } from "./detach-breaker.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { Permits } from "./permits.ts";
 import type { Recovery } from "./recovery.ts";
@@ -8,5 +9,6 @@ export interface Ports extends NodePorts {
   readonly attachPermits: Permits;
   readonly detachPermits: Permits;
   readonly deletes: SharedDeletes;
+  readonly detachBreaker: DetachBreaker;
   readonly recovery: Recovery;
 }

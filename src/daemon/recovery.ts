@@ -8,28 +8,17 @@ import type { Call } from "./call.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { recoverOfflineDelete, recoverRecord } from "./recover-item.ts";
+import { isDue, newWork, sayPostponed, type Work } from "./recovery-work.ts";
 import { retryDueLeaks } from "./retry-leaks.ts";
 
 /** How often a waiting ADD looks whether the deletes before it are done. */
 const settlePollMs = 20;
-/** The first pause of work that cannot be done yet: a killed shim and its turn are gone in moments. Then longer ones, up to undoRetryMs. */
-const firstPauseMs = 50;
 /** A turn that does not come in this time is tried again later. */
 const turnMsMax = 10_000;
-
-/** Work that a lost shim, or a time without a daemon, has left behind. */
-type Item =
-  | ({ readonly kind: "record"; readonly token: string; readonly isDoubtful?: boolean } & Due)
-  | ({ readonly kind: "offline"; readonly request: OfflineDelete } & Due);
-
-interface Due {
-  notBeforeMs: number;
-  pauseMs: number;
-}
-
-function dueNow(): Due {
-  return { notBeforeMs: 0, pauseMs: firstPauseMs };
-}
+/** As many runs as the resident hand takes at a time. */
+const lanes = 8;
+/** Less than this is not enough to begin somebody else's work. */
+const borrowMsMin = 1_000;
 
 /**
  * The work that belongs to no call: undoing what a lost shim left, deletes made while the daemon was away, and the
@@ -37,7 +26,7 @@ function dueNow(): Due {
  */
 export class Recovery {
   readonly #ports: NodePorts;
-  readonly #items = new Map<string, Item>();
+  readonly #items = new Map<string, Work>();
   readonly #residents = new Map<Hand, number>();
   #stop: Cancel = () => undefined;
   #isStopped = false;
@@ -49,11 +38,9 @@ export class Recovery {
 
   /** Finds what an earlier run of the daemon left unfinished, and looks for due work from now on. */
   start(): void {
-    // The line that says that the runtime has its result may be among those that were lost.
-    const isDoubtful = this.#ports.journal.quarantined().some(({ source }) => source === "journal");
     for (const record of this.#ports.journal.all()) {
       const isWanted = record.phase === "acknowledged" && record.delAttempts === 0;
-      if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, isDoubtful, ...dueNow() });
+      if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, isDelete: false });
     }
     this.#stop = this.#ports.clock.every(this.#ports.config.undoRetryMs, () => this.#kick());
     this.#kick();
@@ -84,7 +71,7 @@ export class Recovery {
   /** A shim went away in the middle of an ADD, or before its result was acknowledged. */
   lost(token: string, hand: ProcessIdentity | undefined): void {
     if (hand !== undefined) this.#ports.suspects.add(token, hand);
-    this.#add(token, { kind: "record", token, ...dueNow() });
+    this.#add(token, { kind: "record", token, isDelete: false });
     this.#kick();
   }
 
@@ -96,11 +83,13 @@ export class Recovery {
         reason: toLeveeError(thrown, "Journal").message,
       });
     });
-    this.lost(token, hand);
+    this.#ports.suspects.add(token, hand);
+    this.#add(token, { kind: "record", token, isDelete: true });
+    this.#kick();
   }
 
   offlineDelete(request: OfflineDelete): void {
-    this.#add(request.name, { kind: "offline", request, ...dueNow() });
+    this.#add(request.name, { kind: "offline", request });
     this.#kick();
   }
 
@@ -111,41 +100,53 @@ export class Recovery {
 
   /**
    * An ADD waits for deletes that were made while the daemon was away: of its own pod, because two sandboxes of one pod
-   * must not overlap, and of any other, because an address of the same network may be freed by it. The first must be
-   * done, the others get a while. Where there is no resident hand, this call's own shim lends itself.
+   * must not overlap, and of others that nobody has tried yet, because one may free an address of the same network.
+   * The first must be done, the others get a while. Where there is no resident hand, this call's own shim lends itself.
    */
   async settleBefore(call: Call, args: CniArgs): Promise<void> {
     if (this.#items.size === 0) return;
     const { clock, config } = this.#ports;
     const endsMs = clock.monotonicMs() + config.addLookupMs;
-    const isOwnLeft = (): boolean => this.#offlineDeletes().some((request) => isSamePod(request.args, args));
-    if (this.#resident() === undefined) await this.#drainWith(call.hand, endsMs);
-    while (
-      (this.#resident() === undefined ? isOwnLeft() : this.#offlineDeletes().length > 0) &&
-      clock.monotonicMs() < endsMs
-    ) {
+    await this.#lend(call.hand, endsMs);
+    while (this.#mustWait(args) && clock.monotonicMs() < endsMs) {
       await clock.sleep(settlePollMs, call.signal);
-      if (this.#resident() === undefined) await this.#drainWith(call.hand, endsMs);
-      else this.#kick();
+      await this.#lend(call.hand, endsMs);
     }
-    if (isOwnLeft()) {
-      throw new LeveeError(
-        "try-later",
-        `Cannot attach ${podArgs(args).namespace ?? ""}/${podArgs(args).name ?? ""} yet as an earlier sandbox of it is still to be deleted`,
-      );
-    }
+    if (!this.#isOwnLeft(args)) return;
+    const { namespace = "", name = "" } = podArgs(args);
+    throw new LeveeError(
+      "try-later",
+      `Cannot attach ${namespace}/${name} yet as an earlier sandbox of it is still to be deleted`,
+    );
   }
 
-  #add(key: string, item: Item): void {
-    this.#items.set(key, item);
+  async #lend(hand: Hand, endsMs: number): Promise<void> {
+    if (this.#resident() === undefined) await this.#drainWith(hand, endsMs);
+    else this.#kick();
+  }
+
+  #mustWait(args: CniArgs): boolean {
+    const isFreshLeft = this.#offlineDeletes().some(({ attempts }) => attempts === 0);
+    return this.#isOwnLeft(args) || (isFreshLeft && this.#resident() !== undefined);
+  }
+
+  #isOwnLeft(args: CniArgs): boolean {
+    return this.#offlineDeletes().some(({ request }) => isSamePod(request.args, args));
+  }
+
+  /** Work that is known already keeps its pause, unless it is now known to be more than it was. */
+  #add(key: string, what: Parameters<typeof newWork>[0]): void {
+    const known = this.#items.get(key);
+    const isMore = known?.kind === "record" && what.kind === "record" && what.isDelete && !known.isDelete;
+    if (known === undefined || isMore || what.kind === "record") this.#items.set(key, newWork(what));
   }
 
   #resident(): Hand | undefined {
     return [...this.#residents.keys()].find((hand) => !hand.isLost);
   }
 
-  #offlineDeletes(): readonly OfflineDelete[] {
-    return [...this.#items.values()].flatMap((item) => (item.kind === "offline" ? [item.request] : []));
+  #offlineDeletes(): readonly (Work & { readonly kind: "offline" })[] {
+    return [...this.#items.values()].filter((item) => item.kind === "offline");
   }
 
   #kick(): void {
@@ -163,52 +164,59 @@ export class Recovery {
         this.#draining = undefined;
         // What became due meanwhile, or lost its hand.
         const nowMs = this.#ports.clock.monotonicMs();
-        if ([...this.#items.values()].some((item) => item.notBeforeMs <= nowMs)) this.#kick();
+        if ([...this.#items.values()].some((item) => isDue(item, nowMs))) this.#kick();
       });
   }
 
+  /** All that is due, the resident hand several at a time: one plugin that hangs must not hold up the rest of the node. */
   async #drainWith(hand: Hand, endsMs: number): Promise<void> {
-    const { clock } = this.#ports;
-    for (const [key, item] of this.#items) {
-      if (hand.isLost || clock.monotonicMs() > endsMs) return;
-      if (item.notBeforeMs > clock.monotonicMs()) continue;
-      // Nobody else tries it meanwhile.
-      item.notBeforeMs = Number.POSITIVE_INFINITY;
-      const isDone = await this.#tryItem(hand, item);
-      if (!isDone) this.#postpone(item);
-      else if (this.#items.get(key) === item) this.#items.delete(key);
-    }
+    const lane = async (): Promise<void> => {
+      for (;;) {
+        const leftMs = endsMs - this.#ports.clock.monotonicMs();
+        if (hand.isLost || this.#isStopped || leftMs < borrowMsMin) return;
+        const next = [...this.#items].find(([, item]) => isDue(item, this.#ports.clock.monotonicMs()));
+        if (next === undefined) return;
+        await this.#do(hand, next, leftMs);
+      }
+    };
+    await Promise.all(Array.from({ length: hand.isResident ? lanes : 1 }, lane));
   }
 
-  #postpone(item: Item): void {
+  async #do(hand: Hand, [key, item]: readonly [string, Work], leftMs: number): Promise<void> {
+    // Nobody else tries it meanwhile.
+    item.notBeforeMs = Number.POSITIVE_INFINITY;
+    const isDone = await this.#tryItem(hand, item, leftMs);
+    if (!isDone) this.#postpone(item);
+    else if (this.#items.get(key) === item) this.#items.delete(key);
+  }
+
+  #postpone(item: Work): void {
     const { clock, config } = this.#ports;
     const pauseMs = Math.min(item.pauseMs, config.undoRetryMs);
     item.pauseMs = pauseMs * 2;
+    item.attempts += 1;
     item.notBeforeMs = clock.monotonicMs() + pauseMs;
     clock.after(pauseMs + 1, () => this.#kick());
   }
 
   /** Whether the item is dealt with. What cannot be done now is tried again later; only a lost hand ends the round. */
-  async #tryItem(hand: Hand, item: Item): Promise<boolean> {
+  async #tryItem(hand: Hand, item: Work, leftMs: number): Promise<boolean> {
     const ports = this.#ports;
     try {
       using limit = deadline(
         ports.clock,
-        turnMsMax,
+        Math.min(turnMsMax, leftMs),
         () => new LeveeError("try-later", "Another operation holds the container"),
       );
-      if (item.kind === "offline")
-        return await recoverOfflineDelete(hand, item.request, { ports, signal: limit.signal });
-      const { isDoubtful = false } = item;
-      return await recoverRecord(hand, item.token, { ports, signal: limit.signal, isDoubtful });
+      const options = { ports, signal: limit.signal, limitMs: leftMs };
+      if (item.kind === "offline") return await recoverOfflineDelete(hand, item.request, options);
+      return await recoverRecord(hand, item, options);
     } catch (thrown) {
       if (hand.isLost) {
         item.notBeforeMs = 0;
         throw thrown;
       }
-      const error = toLeveeError(thrown, "Cannot recover");
-      if (error.code !== "try-later")
-        ports.logger.warn("Recovery of one attachment failed and will be tried again", { reason: error.message });
+      sayPostponed(item, toLeveeError(thrown, "Cannot recover"), ports);
       return false;
     }
   }

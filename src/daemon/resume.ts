@@ -43,7 +43,7 @@ async function goOn(
       return alreadyPrinted;
     case "committed":
       // The commit may be all that the last daemon got to.
-      ports.mirror.write(record);
+      void ports.mirror.write(record);
       if (!resumed.printed) return committedAnswer(record, ports);
       await ports.journal.acknowledge(record.token);
       return alreadyPrinted;
@@ -55,6 +55,16 @@ async function goOn(
 }
 
 async function attachAgain(call: Call, record: AttachmentRecord, ports: Ports): Promise<Answer> {
+  // The shim was undoing already, which the last daemon had no room to write down: what is undone cannot be built on.
+  const last = call.resumed?.last;
+  if (last !== undefined && !isPlanned(last.step) && record.steps.size > 0) {
+    throw await giveUp(
+      call,
+      record,
+      new LeveeError("try-later", "The attachment was being undone when the daemon ended"),
+      ports,
+    );
+  }
   let permit: Disposable;
   try {
     permit = await ports.attachPermits.take(call.signal);

@@ -6,10 +6,18 @@ import { leakOf, type LeakEntry } from "../state/leak-ledger.ts";
 import { dismantle, subjectOf, type ChainFailure, type NetnsNow } from "./dismantle.ts";
 import type { NodePorts } from "./node-ports.ts";
 
+/** Who does it, where the namespace is now, and how much time there is at most; by default all that the settings give. */
+export interface RetirePlace {
+  readonly hand: Hand;
+  readonly now: NetnsNow;
+  readonly limitMs?: number;
+}
+
 /** Undoes an ADD that failed or whose shim was lost. What cannot be undone goes to the leak ledger; the record ends here. */
-export async function undoRecord(hand: Hand, record: AttachmentRecord, now: NetnsNow, ports: NodePorts): Promise<void> {
-  const failures = await dismantle(hand, record, now, { ports, limitMs: ports.config.addUndoMs, verb: "UNDO" });
-  await leak(record, failures, ports);
+export async function undoRecord(record: AttachmentRecord, place: RetirePlace, ports: NodePorts): Promise<void> {
+  const limitMs = Math.min(ports.config.addUndoMs, place.limitMs ?? Number.POSITIVE_INFINITY);
+  const failures = await dismantle(place.hand, record, place.now, { ports, limitMs, verb: "UNDO" });
+  await leak(record, place.now, failures, ports);
   await forget(record, ports);
   ports.timeline.note(subjectOf(record, "UNDO"), failures.length > 0 ? "leaked" : "undone");
 }
@@ -18,13 +26,9 @@ export async function undoRecord(hand: Hand, record: AttachmentRecord, now: Netn
  * Carries out a DEL. The first failures are the runtime's to know, and it retries; after that the record goes to the
  * leak ledger and the DEL succeeds: a failing plugin must not pin the sandbox for ever.
  */
-export async function deleteRecord(
-  hand: Hand,
-  record: AttachmentRecord,
-  now: NetnsNow,
-  ports: NodePorts,
-): Promise<void> {
-  const failures = await dismantle(hand, record, now, { ports, limitMs: ports.config.delDelegatesMs, verb: "DEL" });
+export async function deleteRecord(record: AttachmentRecord, place: RetirePlace, ports: NodePorts): Promise<void> {
+  const limitMs = Math.min(ports.config.delDelegatesMs, place.limitMs ?? Number.POSITIVE_INFINITY);
+  const failures = await dismantle(place.hand, record, place.now, { ports, limitMs, verb: "DEL" });
   if (failures.length > 0) {
     const reason = failures.map((failure) => failure.error.message).join("; ");
     if (record.delAttempts + 1 < ports.config.delAttemptsMax) {
@@ -34,7 +38,7 @@ export async function deleteRecord(
         : new LeveeError("delegate-failed", reason);
     }
   }
-  await leak(record, failures, ports);
+  await leak(record, place.now, failures, ports);
   await forget(record, ports);
   ports.timeline.note(subjectOf(record, "DEL"), failures.length > 0 ? "leaked" : "finished");
 }
@@ -44,26 +48,40 @@ export async function deleteRecord(
  * is not first: a daemon that dies in between comes back to the record, and does the rest.
  */
 async function forget(record: AttachmentRecord, ports: NodePorts): Promise<void> {
-  ports.mirror.remove(record);
+  await ports.mirror.remove(record);
   await ports.journal.removed(record.token);
   await ports.offline.dropDelete(record.containerId, record.ifname);
 }
 
 /** Writes down what could not be undone, once, and crosses out what an earlier trial wrote down and this one undid. */
-async function leak(record: AttachmentRecord, failures: readonly ChainFailure[], ports: NodePorts): Promise<void> {
+async function leak(
+  record: AttachmentRecord,
+  now: NetnsNow,
+  failures: readonly ChainFailure[],
+  ports: NodePorts,
+): Promise<void> {
   const known = knownLeaks(record, ports);
+  const seen = withIdentity(record, now, ports.bootId);
   for (const [index, entry] of known) {
     if (!failures.some((failure) => failure.index === index)) await ports.journal.leakResolved(entry.id);
   }
   for (const { index, error } of failures) {
     if (known.some(([position]) => position === index)) continue;
-    await ports.journal.leak(leakOf(record, [index], error.message, ports.clock));
+    await ports.journal.leak(leakOf(seen, [index], error.message, ports.clock));
     ports.logger.error("Something could not be undone and is kept in the leak ledger", {
       container: record.containerId,
       network: record.chains[index]?.network,
       reason: error.message,
     });
   }
+}
+
+/**
+ * What Multus attached, or what was worked out again, knows its namespace only by path. A later trial must not take
+ * another namespace at that path for it, so the one seen now is written down.
+ */
+export function withIdentity(record: AttachmentRecord, now: NetnsNow, bootId: string): AttachmentRecord {
+  return record.netns.identity === undefined ? { ...record, netns: now, bootId } : record;
 }
 
 /** What a daemon that died before it could end the record wrote down of it: each entry with the place of its chain. */

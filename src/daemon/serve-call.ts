@@ -19,6 +19,7 @@ export async function serveCall(call: Call, ports: Ports): Promise<void> {
   try {
     request = parseRequest(call.header);
     note(request, "asked", ports);
+    if (request.verb !== "STATUS") await ports.offline.ready;
     const answer = await dispatch(call, request, ports);
     if (answer !== alreadyPrinted) await deliver(call, answer, ports);
     call.bye();
@@ -72,6 +73,7 @@ async function deliver(call: Call, answer: Answer, ports: Ports): Promise<void> 
       reason: toLeveeError(thrown, "Journal").message,
     });
     call.hangUp();
+    answer.undelivered?.();
   }
 }
 

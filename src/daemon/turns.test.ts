@@ -90,6 +90,18 @@ test("cancelAdd asks a running and a waiting ADD to stop, and no DEL", async () 
   expect(asked).toEqual(["running", "waiting"]);
 });
 
+test("cancelAdd reaches an ADD that is only announced, until it is not any more", () => {
+  const turns = new Turns();
+  let asked = 0;
+  const announced = turns.announce(one, { verb: "ADD", cancel: () => (asked += 1) });
+  turns.cancelAdd(two);
+  expect(asked).toBe(0);
+  turns.cancelAdd(one);
+  announced[Symbol.dispose]();
+  turns.cancelAdd(one);
+  expect(asked).toBe(1);
+});
+
 test("a turn disposed twice frees the container once", async () => {
   const turns = new Turns();
   const first = await turns.take(one, add, never);

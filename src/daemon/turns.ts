@@ -14,6 +14,7 @@ export interface Holder {
 export class Turns {
   readonly #active = new Map<ContainerId, Holder>();
   readonly #waiting: Waiting[] = [];
+  readonly #announced = new Set<{ readonly containerId: ContainerId; readonly holder: Holder }>();
   #alone = false;
 
   /** Waits for the container's turn. The caller disposes it on every path. */
@@ -35,6 +36,13 @@ export class Turns {
     );
   }
 
+  /** Makes an ADD known that has to wait for something else before it may ask for its turn. */
+  announce(containerId: ContainerId, holder: Holder): Disposable {
+    const announced = { containerId, holder };
+    this.#announced.add(announced);
+    return { [Symbol.dispose]: () => void this.#announced.delete(announced) };
+  }
+
   /** Asks an ADD that holds this container to stop, so that a DEL need not wait for its end. */
   cancelAdd(containerId: ContainerId): void {
     const reason = new LeveeError(
@@ -43,7 +51,7 @@ export class Turns {
     );
     const holder = this.#active.get(containerId);
     if (holder?.verb === "ADD") holder.cancel(reason);
-    for (const waiting of this.#waiting) {
+    for (const waiting of [...this.#waiting, ...this.#announced]) {
       if (waiting.containerId === containerId && waiting.holder.verb === "ADD") waiting.holder.cancel(reason);
     }
   }

@@ -9,7 +9,8 @@ test("MultusMirror.repair removes half-written files and leaves the others alone
   const cniDir = await aFolder();
   await mkdir(join(cniDir, "results"));
   const kept = ["other", ".levee-note", "results/x.tmp"];
-  for (const name of [".levee-c1.tmp", "results/.levee-lan-c1-net1.tmp", ...kept]) await writeFile(join(cniDir, name), "");
+  for (const name of [".levee-c1.tmp", "results/.levee-lan-c1-net1.tmp", ...kept])
+    await writeFile(join(cniDir, name), "");
   await new MultusMirror(cniDir, silentLogger).repair([]);
   expect((await readdir(cniDir, { recursive: true })).toSorted()).toEqual([...kept, "results"].toSorted());
 });

@@ -18,7 +18,7 @@ async function imported(): Promise<AttachmentRecord> {
 
 async function written(record: AttachmentRecord): Promise<string> {
   const cniDir = join(await aFolder(), "multus");
-  expect(new MultusMirror(cniDir, silentLogger).write(record)).toBeUndefined();
+  expect(await new MultusMirror(cniDir, silentLogger).write(record)).toBeUndefined();
   return cniDir;
 }
 
@@ -102,7 +102,7 @@ describe("MultusMirror", () => {
   test("hostile values in a configuration neither throw nor reach a path", async () => {
     const odd = json('{"name":"x","type":"b","ipam":null,"dns":[],"capabilities":7,"plugins":"no"}');
     const good = aRecord(1, { chains: [aChain({ multus: { ...aChain().multus, config: odd } })] });
-    expect(new MultusMirror(await aFolder(), silentLogger).write(good)).toBeUndefined();
+    expect(await new MultusMirror(await aFolder(), silentLogger).write(good)).toBeUndefined();
     for (const change of [
       { containerId: containerId("../x") },
       { chains: [aChain({ confName: "a/../../b" })] },
@@ -110,8 +110,8 @@ describe("MultusMirror", () => {
     ]) {
       const cniDir = join(await aFolder(), "cni");
       const mirror = new MultusMirror(cniDir, silentLogger);
-      expect(mirror.write(aRecord(1, change))).toMatchObject({ code: "io-failed" });
-      expect(mirror.remove(aRecord(1, change))).toMatchObject({ code: "io-failed" });
+      expect(await mirror.write(aRecord(1, change))).toMatchObject({ code: "io-failed" });
+      expect(await mirror.remove(aRecord(1, change))).toMatchObject({ code: "io-failed" });
     }
   });
 
@@ -120,8 +120,8 @@ describe("MultusMirror", () => {
     const cniDir = await written(record);
     await writeFile(join(cniDir, "other"), "[]");
     const mirror = new MultusMirror(cniDir, silentLogger);
-    expect(mirror.remove(record)).toBeUndefined();
-    expect(mirror.remove(record)).toBeUndefined();
+    expect(await mirror.remove(record)).toBeUndefined();
+    expect(await mirror.remove(record)).toBeUndefined();
     expect((await readdir(cniDir)).toSorted()).toEqual(["other", "results"]);
     expect(await readdir(join(cniDir, "results"))).toEqual([]);
   });
@@ -132,9 +132,35 @@ describe("MultusMirror", () => {
     await writeFile(file, "");
     const mirror = new MultusMirror(join(file, "cni"), { ...silentLogger, warn: (line) => void lines.push(line) });
     const record = await imported();
-    expect(mirror.write(record)).toMatchObject({ code: "io-failed" });
-    expect(mirror.write(record)).toMatchObject({ code: "io-failed" });
+    expect(await mirror.write(record)).toMatchObject({ code: "io-failed" });
+    expect(await mirror.write(record)).toMatchObject({ code: "io-failed" });
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(join(file, "cni"));
+  });
+
+  test("restore writes what a killed daemon did not get to, and removes what it left in the middle", async () => {
+    const cniDir = join(await aFolder(), "multus");
+    const mirror = new MultusMirror(cniDir, silentLogger);
+    const [attached, deleted, begun] = [
+      aRecord(1, { phase: "acknowledged", results: [json("{}")] }),
+      aRecord(2, { phase: "acknowledged", results: [json("{}")] }),
+      aRecord(3, { phase: "intent" }),
+    ];
+    await mirror.write(deleted);
+    await mirror.remove(deleted);
+    await writeFile(join(cniDir, `.levee-${attached.containerId}.tmp`), "[");
+    await mirror.restore([attached, begun]);
+    await mirror.settled();
+    expect((await readdir(cniDir)).toSorted()).toEqual([String(attached.containerId), "results"].toSorted());
+  });
+
+  test("a removal that is asked for right after a write comes after it", async () => {
+    const cniDir = join(await aFolder(), "multus");
+    const mirror = new MultusMirror(cniDir, silentLogger);
+    const record = aRecord(1);
+    void mirror.write(record);
+    await mirror.remove(record);
+    expect(await readdir(cniDir)).toEqual(["results"]);
+    expect(await readdir(join(cniDir, "results"))).toEqual([]);
   });
 });

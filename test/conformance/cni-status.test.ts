@@ -106,10 +106,11 @@ test("ADD does not wait for a STATUS to have been asked", async () => {
   resultOf(await lab.cni("ADD", { containerId: containerId("unasked"), netns: lab.netns("a") }));
 });
 
-test("a STATUS plugin that hangs is cut off within seconds with code 50", async () => {
+test("a STATUS plugin that hangs is cut off within seconds and taken for pressure, not for a missing network", async () => {
   await using lab = await startNode();
   await lab.script("first.STATUS", "sleep 60");
   const started = performance.now();
-  expect(errorOf(await lab.cni("STATUS", bare))).toMatchObject({ code: 50 });
+  expectSilence(await lab.cni("STATUS", bare));
   expect(performance.now() - started).toBeLessThan(8_000);
+  expect(lab.daemonLog).toContain("did not answer STATUS");
 });

@@ -30,6 +30,9 @@ test("one scratch file per container and one result per network, private, with l
   const call = { containerId: id, netns: lab.netns("a"), args: lab.podArgs("web") };
   resultOf(await lab.cni("ADD", call));
 
+  await lab.until("Multus' copies are written", async () =>
+    (await filesIn(lab.cniDir)).length === 3 ? true : undefined,
+  );
   const files = (await filesIn(lab.cniDir)).map((file) => file.slice(lab.cniDir.length + 1));
   expect(files).toEqual([`results/lan-conf-${id}-data0`, `results/primary-${id}-eth0`, id].toSorted());
   for (const file of files) expect((await stat(join(lab.cniDir, file))).mode & 0o777).toBe(0o600);

@@ -7,18 +7,20 @@ import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import type { AttachmentRecord } from "../../state/attachment-record.ts";
 import { attach } from "../attach.ts";
 import type { Call } from "../call.ts";
+import { deleteUnknown } from "../delete-unknown.ts";
 import { findPod } from "../find-pod.ts";
 import { requestOf, resolveNetworks, type PodRequest } from "../networks.ts";
 import type { Ports } from "../ports.ts";
 import { undoRecord } from "../retire.ts";
 import { recordedPod, subjectOfCall } from "../subject.ts";
+import type { Holder } from "../turns.ts";
 import type { Answer } from "./answer.ts";
 
 /** Attaches every network the pod asks for, in order, or none of them. */
 export async function add(call: Call, request: AddRequest, ports: Ports): Promise<Answer> {
-  await ports.recovery.settleBefore(call, request.args);
   using held = new DisposableStack();
   const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
+  await settleFirst(call, request, holder, ports);
   held.use(await ports.turns.take(request.containerId, holder, call.signal));
   refuseMissingNetns(call, request);
   await clearEarlier(call, request, ports);
@@ -42,6 +44,13 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   return { ...answer, held: held.move() };
 }
 
+/** A DEL that comes while the ADD still waits for others must find it, or it would succeed before the ADD does. */
+async function settleFirst(call: Call, request: AddRequest, holder: Holder, ports: Ports): Promise<void> {
+  using _announced = ports.turns.announce(request.containerId, holder);
+  await ports.recovery.settleBefore(call, request.args);
+  call.signal.throwIfAborted();
+}
+
 function refuseMissingNetns(call: Call, request: AddRequest): void {
   if (call.header.netnsIdentity !== undefined) return;
   throw new LeveeError("env-invalid", `Cannot attach as CNI_NETNS cannot be opened: current value is ${request.netns}`);
@@ -58,13 +67,22 @@ async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
   }
 }
 
-/** What is left of an earlier ADD for the same container and interface goes first; a living one is an error. */
+/**
+ * What is left of an earlier ADD for the same container and interface goes first, and so does a DEL of it that was
+ * made while the daemon was away: carried out later it would hit this attachment. A living one is an error.
+ */
 async function clearEarlier(call: Call, request: AddRequest, ports: Ports): Promise<void> {
-  const earlier = ports.journal.find({ containerId: request.containerId, ifname: request.ifname });
-  if (earlier === undefined) return;
+  const { containerId, ifname } = request;
+  const earlier = ports.journal.find({ containerId, ifname });
+  const isUnwanted = await ports.offline.hasDelete(containerId, ifname);
+  if (earlier === undefined) {
+    const now = { path: request.netns, identity: call.header.netnsIdentity };
+    if (isUnwanted) await deleteUnknown(call.hand, { ...request, now, config: () => call.config() }, ports);
+    return;
+  }
   // What Multus attached has no identity on record, so the caller's word is taken.
   const isHere = earlier.netns.identity === undefined || (await isInNetnsOf(call, earlier, ports));
-  const isSettled = earlier.phase === "acknowledged" && earlier.delAttempts === 0;
+  const isSettled = earlier.phase === "acknowledged" && earlier.delAttempts === 0 && !isUnwanted;
   if (isSettled && isHere) {
     throw new LeveeError(
       "interface-taken",
@@ -73,7 +91,7 @@ async function clearEarlier(call: Call, request: AddRequest, ports: Ports): Prom
   }
   if (!isSettled) await ports.recovery.proveGone(call.hand, earlier);
   const now = isHere ? { path: request.netns, identity: call.header.netnsIdentity } : { path: "", identity: undefined };
-  await undoRecord(call.hand, earlier, now, ports);
+  await undoRecord(earlier, { hand: call.hand, now }, ports);
 }
 
 /**

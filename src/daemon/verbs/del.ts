@@ -32,7 +32,7 @@ async function detach(call: Call, request: DelRequest, ports: Ports): Promise<vo
     return await deleteUnknown(call.hand, { ...request, now, config: () => call.config() }, ports);
   try {
     await ports.recovery.proveGone(call.hand, record);
-    await deleteRecord(call.hand, record, now, ports);
+    await deleteRecord(record, { hand: call.hand, now }, ports);
   } catch (thrown) {
     // The runtime wants it gone; if this shim cannot finish, somebody else will.
     if (call.hand.isLost) ports.recovery.lostDelete(record.token, call.hand.identity);

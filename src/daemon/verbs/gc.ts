@@ -16,9 +16,11 @@ import { undoRecord } from "../retire.ts";
 import { silence, type Answer } from "./answer.ts";
 import { networkChain, networkPlace } from "./status.ts";
 
-/** GC runs alone, so it must not make pods wait for long. */
+/** Nobody behind it starts while GC waits for the node to be quiet; a busy node collects garbage another time. */
+const aloneWaitMsMax = 3_000;
+/** The networks' own GC runs alone, as the specification wants it, so it must not make pods wait for long. */
 const aloneMsMax = 10_000;
-/** A runtime whose list is wrong must not empty the node: so many detaches in one call, or a tenth of the node. */
+/** A runtime whose list is wrong must not empty the node: so many detaches in a minute, or a tenth of the node. */
 const detachesMax = 5;
 const detachesShare = 0.1;
 
@@ -35,11 +37,11 @@ export async function gc(call: Call, ports: Ports): Promise<Answer> {
       "config-invalid",
       "Cannot collect garbage as the configuration has no cni.dev/valid-attachments",
     );
-  const late = (): LeveeError =>
-    new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneMsMax} ms`);
-  using limit = deadline(ports.clock, aloneMsMax, late, call.signal);
-  using _alone = await ports.turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
   await detachDead(call, valid, ports);
+  const late = (): LeveeError =>
+    new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneWaitMsMax} ms`);
+  using limit = deadline(ports.clock, aloneWaitMsMax, late, call.signal);
+  using _alone = await ports.turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
   const errors = await tellNetworks(call, conf, valid, ports);
   if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
   if (errors.length > 1)
@@ -56,27 +58,45 @@ async function detachDead(call: Call, attachments: readonly ValidAttachment[], p
   const known = settled.filter((record) => valid.has(`${record.containerId}/${record.ifname}`));
   const unknown = settled.filter((record) => !known.includes(record));
   if (unknown.length === 0) return;
-  await proveSight(call, known, ports);
-  const alive = await livingNetns(call, unknown, ports);
-  const dead = unknown.filter((record) => !alive.has(record) && !record.chains.some((chain) => chain.disableGC));
-  const limit = Math.max(detachesMax, Math.floor(ports.journal.all().length * detachesShare));
-  if (unknown.length > dead.length || dead.length > limit) {
-    ports.logger.warn(
-      "The runtime does not know some attachments; those still alive, and those over the limit, are left alone",
-      { unknown: unknown.length, dead: dead.length, limit },
-    );
+  const alive = await livingNetns(call, settled, ports);
+  refuseBlindness(known, alive);
+  const dead = unknown.filter((record) => isDead(record, alive, ports));
+  const limit = Math.max(detachesMax, Math.floor(settled.length * detachesShare));
+  const due = ports.detachBreaker.admit(dead, limit);
+  if (unknown.length > due.length) {
+    ports.logger.warn("The runtime does not know some attachments; not all of them can be detached now", {
+      unknown: unknown.length,
+      dead: dead.length,
+      detached: due.length,
+    });
   }
-  for (const record of dead.slice(0, limit))
-    await undoRecord(call.hand, record, { path: "", identity: undefined }, ports);
+  for (const record of due) await detach(call, record, ports);
 }
 
-/** A hand that sees none of the namespaces known to be alive looks into the wrong mount namespace: to it all are dead. */
-async function proveSight(call: Call, known: readonly AttachmentRecord[], ports: Ports): Promise<void> {
-  if (known.length === 0 || (await livingNetns(call, known, ports)).size > 0) return;
+/** A hand that sees none of the namespaces that the runtime calls valid looks into the wrong mount namespace. */
+function refuseBlindness(known: readonly AttachmentRecord[], alive: ReadonlySet<AttachmentRecord>): void {
+  if (known.length === 0 || known.some((record) => alive.has(record))) return;
   throw new LeveeError(
     "try-later",
     `Cannot tell living network namespaces from dead ones: of ${known.length} that the runtime calls valid, none can be seen`,
   );
+}
+
+/**
+ * Dead for certain: made before the last boot, or its namespace is gone while another one of the journal can be seen.
+ * Where none can be seen at all there is no proof that the hand looks into the right place.
+ */
+function isDead(record: AttachmentRecord, alive: ReadonlySet<AttachmentRecord>, ports: Ports): boolean {
+  if (alive.has(record) || record.chains.some((chain) => chain.disableGC)) return false;
+  return alive.size > 0 || (record.bootId !== "" && record.bootId !== ports.bootId);
+}
+
+async function detach(call: Call, record: AttachmentRecord, ports: Ports): Promise<void> {
+  using _turn = await ports.turns.take(record.containerId, { verb: "DEL", cancel: () => undefined }, call.signal);
+  const current = ports.journal.findByToken(record.token);
+  if (current === undefined) return;
+  await ports.suspects.proveGone(call.hand, current);
+  await undoRecord(current, { hand: call.hand, now: { path: "", identity: undefined } }, ports);
 }
 
 async function livingNetns(
@@ -101,7 +121,7 @@ async function tellNetworks(
   valid: readonly ValidAttachment[],
   ports: Ports,
 ): Promise<readonly LeveeError[]> {
-  const place = networkPlace(call, ports, ports.config.addDelegatesMs);
+  const place = networkPlace(call, ports, aloneMsMax);
   const errors: LeveeError[] = [];
   for (const chain of await networksToTell(conf, ports)) {
     if (chain.disableGC || !supportsVerb(chain.cniVersion, "GC")) continue;

@@ -28,9 +28,21 @@ export async function status(call: Call, ports: Ports): Promise<Answer> {
       "STATUS",
       networkChain(source.network, source.conf),
       networkPlace(call, ports, statusMsMax),
-    ).catch(asNotReady);
+    ).catch((thrown: unknown) => judge(thrown, ports));
   }
   return silence;
+}
+
+/**
+ * A plugin that did not get to its answer (too slow, killed for want of memory) is a sign of a node under pressure, not
+ * of a primary network that is not there; taking the node out of service would make it worse.
+ */
+function judge(thrown: unknown, ports: Ports): void {
+  const error = toLeveeError(thrown, "Cannot ask the primary network");
+  if (error.code !== "delegate-timeout" && error.code !== "delegate-oom") asNotReady(error);
+  ports.logger.warn("The primary network did not answer STATUS, which is taken for pressure", {
+    reason: error.message,
+  });
 }
 
 /** A plugin's own code (50, 51) goes through; whatever else keeps the primary from working is "not available". */
