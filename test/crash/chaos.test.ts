@@ -21,7 +21,9 @@ test(`everything is killed at random while pods come and go: an ADD fails only i
   await lab.startHand();
   const endsMs = performance.now() + lastsMs;
   const random = randomFrom(seed);
-  const pods = Array.from({ length: workers }, (_, worker) => liveAndDie({ lab, worker, endsMs, random: randomFrom(seed + 7 * worker + 1) }));
+  const pods = Array.from({ length: workers }, (_, worker) =>
+    liveAndDie({ lab, worker, endsMs, random: randomFrom(seed + 7 * worker + 1) }),
+  );
   const troubles = trouble(lab, random, endsMs);
   const sandboxes = (await Promise.all(pods)).flat();
   await troubles;
@@ -29,8 +31,16 @@ test(`everything is killed at random while pods come and go: an ADD fails only i
 
   const kept = sandboxes.filter(({ isAttached }) => isAttached);
   await lab.until("only what the runtime has is attached", async () => {
-    const ids = (await attachments(lab)).filter(({ phase }) => phase === "attached").map(({ containerId }) => containerId);
-    return ids.toSorted().join() === kept.map(({ call }) => call.containerId).toSorted().join() || undefined;
+    const ids = (await attachments(lab))
+      .filter(({ phase }) => phase === "attached")
+      .map(({ containerId }) => containerId);
+    return (
+      ids.toSorted().join() ===
+        kept
+          .map(({ call }) => call.containerId)
+          .toSorted()
+          .join() || undefined
+    );
   });
   for (const { call } of kept) expect(interfacesIn(call.netns ?? "")).toEqual(["eth0", "lo"]);
   (await Promise.all(sandboxes.map(({ call }) => lab.cni("DEL", call)))).forEach(expectSuccess);
@@ -44,7 +54,8 @@ async function makeNode(): Promise<Lab> {
   const ipam = { type: "host-local", dataDir: ipamFolder(lab), ranges: [[{ subnet: "10.77.0.0/16" }]] };
   await lab.network("primary", { cniVersion: "1.0.0", name: "primary", type: "bridge", bridge, ipam }, "kube-system");
   await lab.network("second", { cniVersion: "1.0.0", name: "second", ...lab.conf("gamma") });
-  for (let worker = 0; worker < workers; worker += 1) await lab.pod(`web${worker}`, { "k8s.v1.cni.cncf.io/networks": "second" });
+  for (let worker = 0; worker < workers; worker += 1)
+    await lab.pod(`web${worker}`, { "k8s.v1.cni.cncf.io/networks": "second" });
   await lab.configure({ clusterNetwork: "primary", undoRetryMs: 200, logLevel: "verbose" });
   return lab;
 }
@@ -114,5 +125,8 @@ async function trouble(lab: Lab, random: () => number, endsMs: number): Promise<
 
 function interfacesIn(netns: string): readonly string[] {
   const lines = ip(["-n", netns.slice(netns.lastIndexOf("/") + 1), "-o", "link", "show"]).split("\n");
-  return lines.map((line) => /^\d+: ([^@:]+)/.exec(line)?.[1]).filter((name) => name !== undefined).toSorted();
+  return lines
+    .map((line) => /^\d+: ([^@:]+)/.exec(line)?.[1])
+    .filter((name) => name !== undefined)
+    .toSorted();
 }

@@ -16,7 +16,11 @@ export const delStory = ["DEL gamma net1", "DEL beta eth0", "DEL alpha eth0"];
 export async function makeNode(settings: Readonly<Record<string, unknown>> = {}): Promise<Lab> {
   const lab = await Lab.make();
   for (const name of ["alpha", "beta", "gamma"]) await lab.plugin(name);
-  await lab.network("primary", { cniVersion: "1.1.0", name: "primary", plugins: [lab.conf("alpha", { odd: "1500.0" }), lab.conf("beta")] }, "kube-system");
+  await lab.network(
+    "primary",
+    { cniVersion: "1.1.0", name: "primary", plugins: [lab.conf("alpha", { odd: "1500.0" }), lab.conf("beta")] },
+    "kube-system",
+  );
   await lab.network("second", { cniVersion: "1.0.0", name: "second", ...lab.conf("gamma") });
   await lab.pod(pod, { "k8s.v1.cni.cncf.io/networks": "second" });
   await lab.configure({ clusterNetwork: "primary", undoRetryMs: 100, ...settings });
@@ -46,7 +50,9 @@ export function isDead(process: ChildProcess): boolean {
 /** The calls of the plugins in short: `ADD alpha eth0`. */
 export async function story(lab: Lab, command?: string): Promise<readonly string[]> {
   const calls = await lab.calls();
-  return calls.filter((call) => command === undefined || call.command === command).map((call) => `${call.command} ${call.plugin} ${call.ifname}`);
+  return calls
+    .filter((call) => command === undefined || call.command === command)
+    .map((call) => `${call.command} ${call.plugin} ${call.ifname}`);
 }
 
 export function expectSuccess(outcome: CniOutcome): void {
@@ -55,7 +61,11 @@ export function expectSuccess(outcome: CniOutcome): void {
 }
 
 /** The error object of a call that must have failed. */
-export function errorOf(outcome: CniOutcome): { readonly code: number; readonly msg: string; readonly details?: string } {
+export function errorOf(outcome: CniOutcome): {
+  readonly code: number;
+  readonly msg: string;
+  readonly details?: string;
+} {
   expect(outcome.exitCode).toBe(1);
   return JSON.parse(outcome.stdout) as { code: number; msg: string; details?: string };
 }
@@ -71,7 +81,9 @@ export async function attachments(lab: Lab): Promise<readonly AttachmentView[]> 
 }
 
 export async function untilPhase(lab: Lab, phase: AttachmentView["phase"]): Promise<AttachmentView> {
-  return lab.until(`an attachment is ${phase}`, async () => (await attachments(lab)).find((one) => one.phase === phase));
+  return lab.until(`an attachment is ${phase}`, async () =>
+    (await attachments(lab)).find((one) => one.phase === phase),
+  );
 }
 
 /** Waits until a plugin has been called and is in the middle of it. */
@@ -93,7 +105,13 @@ export async function eachOf<T>(cases: readonly T[], atOnce: number, run: (one: 
   const work = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [, one] = next;
-      await run(one).catch((thrown: unknown) => failures.push(new Error(`case ${JSON.stringify(one)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown })));
+      await run(one).catch((thrown: unknown) =>
+        failures.push(
+          new Error(`case ${JSON.stringify(one)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, {
+            cause: thrown,
+          }),
+        ),
+      );
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));

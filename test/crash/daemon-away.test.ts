@@ -3,7 +3,23 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Lab } from "../lab/lab.ts";
-import { addStory, attachments, delStory, eachOf, errorOf, expectSuccess, isDead, makeNode, pause, podCall, startFragile, story, untilPhase, untilRunning, type PodCall } from "./crash-node.ts";
+import {
+  addStory,
+  attachments,
+  delStory,
+  eachOf,
+  errorOf,
+  expectSuccess,
+  isDead,
+  makeNode,
+  pause,
+  podCall,
+  startFragile,
+  story,
+  untilPhase,
+  untilRunning,
+  type PodCall,
+} from "./crash-node.ts";
 import { expectNothingLeft } from "./nothing-left.ts";
 
 test("DEL without a daemon: success, a durable record, carried out once when the daemon is back", async () => {
@@ -67,7 +83,10 @@ test("an ADD of the same pod is told to come back later while the old namespace 
   expectSuccess(await lab.cni("DEL", impatient(lab, call)));
   await lab.startDaemon();
   const next = podCall(lab, "c2");
-  expect(errorOf(await lab.cni("ADD", next))).toMatchObject({ code: 11, msg: expect.stringContaining("earlier sandbox") });
+  expect(errorOf(await lab.cni("ADD", next))).toMatchObject({
+    code: 11,
+    msg: expect.stringContaining("earlier sandbox"),
+  });
   await lab.startHand();
   expectSuccess(await lab.cni("ADD", next));
   expectSuccess(await lab.cni("DEL", next));
@@ -97,7 +116,9 @@ test("the daemon is killed between FINISH and ACK: the note on disk is the ackno
   const call = podCall(lab, "c1");
   const shim = lab.start("ADD", call);
   shim.process.stdout?.pause();
-  await lab.until("it is committed", async () => ((await readFile(join(lab.stateDir, "journal.log"), "utf8")).includes("commit") ? true : undefined));
+  await lab.until("it is committed", async () =>
+    (await readFile(join(lab.stateDir, "journal.log"), "utf8")).includes("commit") ? true : undefined,
+  );
   await pause(200);
   daemon.kill("SIGSTOP");
   shim.process.stdout?.resume();
@@ -134,7 +155,10 @@ test("STATUS without a daemon is success at once; ADD is told to come back later
   const beganMs = performance.now();
   expectSuccess(await lab.cni("STATUS", { containerId: "" }));
   expect(performance.now() - beganMs).toBeLessThan(3_500);
-  expect(errorOf(await lab.cni("ADD", call))).toMatchObject({ code: 11, msg: expect.stringContaining("Cannot reach the daemon") });
+  expect(errorOf(await lab.cni("ADD", call))).toMatchObject({
+    code: 11,
+    msg: expect.stringContaining("Cannot reach the daemon"),
+  });
   expect(errorOf(await lab.cni("CHECK", call)).code).toBe(11);
   expect(await story(lab)).toEqual([]);
 });
@@ -194,7 +218,11 @@ test("damaged notes in the offline folder are put aside, and the good one beside
   await writeFile(join(lab.stateDir, "offline", `${"a".repeat(32)}.ack`), "");
   await lab.startDaemon();
   await lab.startHand();
-  await lab.until("the good one is carried out", async () => ((await attachments(lab)).length === 0 && !existsSync(join(lab.stateDir, "offline", "c1-eth0.del")) ? true : undefined));
+  await lab.until("the good one is carried out", async () =>
+    (await attachments(lab)).length === 0 && !existsSync(join(lab.stateDir, "offline", "c1-eth0.del"))
+      ? true
+      : undefined,
+  );
   expect(await offline(lab)).toEqual([]);
   expect((await readdir(join(lab.stateDir, "quarantine"))).length).toBeGreaterThanOrEqual(2);
   expect(await story(lab, "DEL")).toEqual(delStory);

@@ -4,7 +4,23 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Lab } from "../lab/lab.ts";
 import { filesIn } from "../lab/leftovers.ts";
-import { addStory, attachments, delStory, eachOf, errorOf, expectSuccess, interfacesOf, isDead, makeNode, pause, podCall, startFragile, story, untilPhase, type PodCall } from "./crash-node.ts";
+import {
+  addStory,
+  attachments,
+  delStory,
+  eachOf,
+  errorOf,
+  expectSuccess,
+  interfacesOf,
+  isDead,
+  makeNode,
+  pause,
+  podCall,
+  startFragile,
+  story,
+  untilPhase,
+  type PodCall,
+} from "./crash-node.ts";
 import { expectNothingLeft } from "./nothing-left.ts";
 
 /** Cases at a time: each waits for jitter most of the time. */
@@ -69,7 +85,10 @@ test("DEL that fails twice: the daemon is killed after each journal write, and t
   await eachOf([1, 2, 3, 4], atOnce, async (write) => {
     await using lab = await makeNode({ delAttemptsMax: 9 });
     const call = await attached(lab, `dfail${write}`);
-    await lab.script("beta.DEL", `n=$(cat ${lab.path("tries")} 2>/dev/null || echo 0); echo $((n + 1)) >${lab.path("tries")}; [ "$n" -ge 2 ] || exit 1`);
+    await lab.script(
+      "beta.DEL",
+      `n=$(cat ${lab.path("tries")} 2>/dev/null || echo 0); echo $((n + 1)) >${lab.path("tries")}; [ "$n" -ge 2 ] || exit 1`,
+    );
     const daemon = await lab.startDaemon({ LEVEE_FAULT: `journal-write:${write}` });
     await throughDeath(lab, write <= 3 ? daemon : undefined, () => untilDeleted(lab, call));
     await expectNothingLeft(lab, { netns: [call.netns] });

@@ -3,7 +3,19 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LeaksAnswer } from "../../src/wire/node-view.ts";
 import type { Lab } from "../lab/lab.ts";
-import { addStory, attachments, delStory, eachOf, expectSuccess, makeNode, pause, podCall, story, untilRunning, type PodCall } from "./crash-node.ts";
+import {
+  addStory,
+  attachments,
+  delStory,
+  eachOf,
+  expectSuccess,
+  makeNode,
+  pause,
+  podCall,
+  story,
+  untilRunning,
+  type PodCall,
+} from "./crash-node.ts";
 import { expectNothingLeft } from "./nothing-left.ts";
 
 const evidence = { apartFrom: /^quarantined / };
@@ -51,7 +63,11 @@ test("the record is lost: DEL works from Multus' copy, with ADD's own bytes and 
   expect(await attachments(lab)).toEqual([]);
   expectSuccess(await lab.cni("DEL", call));
   const deletes = (await lab.calls()).filter(({ command }) => command === "DEL");
-  expect(deletes.map(({ plugin, stdin }) => `${plugin} ${stdin.includes('"prevResult"')}`)).toEqual(["gamma true", "beta true", "alpha true"]);
+  expect(deletes.map(({ plugin, stdin }) => `${plugin} ${stdin.includes('"prevResult"')}`)).toEqual([
+    "gamma true",
+    "beta true",
+    "alpha true",
+  ]);
   await expectNothingLeft(lab, { netns: [call.netns], ...evidence });
   // Never twice.
   expectSuccess(await lab.cni("DEL", call));

@@ -1,6 +1,17 @@
 import { expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { attachments, eachOf, errorOf, expectSuccess, makeNode, pause, podCall, story, untilPhase, untilRunning } from "./crash-node.ts";
+import {
+  attachments,
+  eachOf,
+  errorOf,
+  expectSuccess,
+  makeNode,
+  pause,
+  podCall,
+  story,
+  untilPhase,
+  untilRunning,
+} from "./crash-node.ts";
 import { expectNothingLeft, pluginProcesses } from "./nothing-left.ts";
 
 test("result into a broken pipe: the shim fails, and the attachment is undone by the resident hand", async () => {
@@ -71,7 +82,10 @@ test("a plugin's child that writes on after the plugin has ended does not reach 
 test("a hanging plugin is killed with its children at its deadline, and other containers are not held up", async () => {
   await using lab = await makeNode({ addDelegatesMs: 2_500 });
   const note = lab.path("grandchild");
-  await lab.script("beta.ADD", `[ $CNI_CONTAINERID != stuck ] || { (trap '' TERM; while :; do date +%s%N >${note}; sleep 0.02; done) & sleep 60; }`);
+  await lab.script(
+    "beta.ADD",
+    `[ $CNI_CONTAINERID != stuck ] || { (trap '' TERM; while :; do date +%s%N >${note}; sleep 0.02; done) & sleep 60; }`,
+  );
   await lab.startDaemon();
   const stuck = podCall(lab, "stuck");
   let hasEnded = false;
@@ -81,7 +95,10 @@ test("a hanging plugin is killed with its children at its deadline, and other co
   (await Promise.all(others.map((call) => lab.cni("ADD", call)))).forEach(expectSuccess);
   expect(hasEnded).toBe(false);
 
-  expect(errorOf(await hanging)).toMatchObject({ code: 105, msg: expect.stringContaining("was killed with its children") });
+  expect(errorOf(await hanging)).toMatchObject({
+    code: 105,
+    msg: expect.stringContaining("was killed with its children"),
+  });
   const last = await readFile(note, "utf8");
   await pause(100);
   expect(await readFile(note, "utf8")).toBe(last);

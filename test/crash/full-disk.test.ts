@@ -4,12 +4,28 @@ import { mkdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Lab } from "../lab/lab.ts";
-import { addStory, attachments, delStory, eachOf, errorOf, expectSuccess, isDead, makeNode, pause, podCall, story, untilRunning } from "./crash-node.ts";
+import {
+  addStory,
+  attachments,
+  delStory,
+  eachOf,
+  errorOf,
+  expectSuccess,
+  isDead,
+  makeNode,
+  pause,
+  podCall,
+  story,
+  untilRunning,
+} from "./crash-node.ts";
 import { expectNothingLeft } from "./nothing-left.ts";
 
 const stateUnwritable = 109;
 /** Longer than a block, so that it does not fit behind what is written already. */
-const longResult = JSON.stringify({ cniVersion: "1.0.0", dns: { search: Array.from({ length: 500 }, (_, index) => `d${index}.example`) } });
+const longResult = JSON.stringify({
+  cniVersion: "1.0.0",
+  dns: { search: Array.from({ length: 500 }, (_, index) => `d${index}.example`) },
+});
 
 test("the state folder fills up in the middle of an ADD: the ADD is undone and says why; with room again all is well", async () => {
   // In the last case it is the commit, with the results of all chains, for which there is no room.
@@ -21,7 +37,10 @@ test("the state folder fills up in the middle of an ADD: the ADD is undone and s
     await lab.answer(long, longResult);
     await lab.startDaemon();
     const call = podCall(lab, "c1");
-    expect(errorOf(await lab.cni("ADD", call))).toMatchObject({ code: stateUnwritable, msg: expect.stringContaining("ENOSPC") });
+    expect(errorOf(await lab.cni("ADD", call))).toMatchObject({
+      code: stateUnwritable,
+      msg: expect.stringContaining("ENOSPC"),
+    });
     expect(await attachments(lab)).toEqual([]);
     expect((await story(lab, "DEL")).at(0)).toBe(`DEL ${plugin} ${plugin === "gamma" ? "net1" : "eth0"}`);
 

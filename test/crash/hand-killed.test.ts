@@ -80,7 +80,11 @@ test("ended by SIGTERM while it undoes: its plugin may finish", async () => {
   await loseShim(lab, call);
   await untilThere(lab, "once");
   expect(await lab.killHand("SIGTERM")).toBe(0);
-  expect((await lab.calls()).filter(({ plugin, command }) => plugin === "beta" && command === "DEL").map(({ ended }) => ended)).toEqual([true]);
+  expect(
+    (await lab.calls())
+      .filter(({ plugin, command }) => plugin === "beta" && command === "DEL")
+      .map(({ ended }) => ended),
+  ).toEqual([true]);
   await lab.startHand();
   await expectNothingLeft(lab, { netns: [call.netns] });
 });

@@ -21,7 +21,9 @@ export interface LeftOptions {
 
 /** The invariant of every crash: once the runtime has deleted what it added, nothing is left, anywhere. */
 export async function expectNothingLeft(lab: Lab, options: LeftOptions = {}): Promise<void> {
-  await lab.until("nothing is left", async () => ((await found(lab, options)).length === 0 ? true : undefined), 6_000).catch(() => undefined);
+  await lab
+    .until("nothing is left", async () => ((await found(lab, options)).length === 0 ? true : undefined), 6_000)
+    .catch(() => undefined);
   expect(await found(lab, options)).toEqual([]);
 }
 
@@ -77,7 +79,9 @@ export function unbalanced(calls: readonly PluginCall[]): readonly string[] {
     const later = calls.slice(index + 1).filter((other) => other.command === "DEL" && isSamePlace(other, call));
     if (later.length === 0) return [`ADD of ${call.plugin} for ${call.containerId}/${call.ifname} without a DEL`];
     const bytes = withoutResult(call);
-    return later.some((other) => withoutResult(other) !== bytes) ? [`DEL of ${call.plugin} for ${call.containerId}/${call.ifname} with other bytes than its ADD`] : [];
+    return later.some((other) => withoutResult(other) !== bytes)
+      ? [`DEL of ${call.plugin} for ${call.containerId}/${call.ifname} with other bytes than its ADD`]
+      : [];
   });
 }
 
@@ -90,12 +94,16 @@ function withoutResult(call: PluginCall): string {
 }
 
 function portsOf(bridge: string): readonly string[] {
-  const links = ip(["-o", "link", "show"]).split("\n").filter((line) => line.includes(` master ${bridge} `));
+  const links = ip(["-o", "link", "show"])
+    .split("\n")
+    .filter((line) => line.includes(` master ${bridge} `));
   return links.map((line) => `port of ${bridge}: ${line.split(":")[1]?.trim() ?? line}`);
 }
 
 function interfacesIn(path: string): readonly string[] {
   const name = path.slice(path.lastIndexOf("/") + 1);
-  const links = ip(["-n", name, "-o", "link", "show"]).split("\n").filter((line) => line !== "");
+  const links = ip(["-n", name, "-o", "link", "show"])
+    .split("\n")
+    .filter((line) => line !== "");
   return links.filter((line) => !/^\d+: lo:/.test(line)).map((line) => `interface in ${name}: ${line}`);
 }

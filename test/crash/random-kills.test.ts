@@ -19,7 +19,11 @@ test(`100 pods on two real bridges, the daemon killed ${kills} times while they 
   await using lab = await makeNode();
   await lab.startDaemon();
   await lab.startHand();
-  const calls = Array.from({ length: pods }, (_, index) => ({ containerId: `c${index}`, netns: lab.netns(`c${index}`), args: lab.podArgs("web") }));
+  const calls = Array.from({ length: pods }, (_, index) => ({
+    containerId: `c${index}`,
+    netns: lab.netns(`c${index}`),
+    args: lab.podArgs("web"),
+  }));
 
   const attaching = Promise.all(calls.map((call) => lab.cni("ADD", call)));
   await killRepeatedly(lab, random, attaching);
@@ -38,7 +42,11 @@ test(`the shims of 60 pods on real bridges killed at random moments of ADD and D
   await using lab = await makeNode();
   await lab.startDaemon();
   await lab.startHand();
-  const calls = Array.from({ length: 60 }, (_, index) => ({ containerId: `k${index}`, netns: lab.netns(`k${index}`), args: lab.podArgs("web") }));
+  const calls = Array.from({ length: 60 }, (_, index) => ({
+    containerId: `k${index}`,
+    netns: lab.netns(`k${index}`),
+    args: lab.podArgs("web"),
+  }));
   const adding = Promise.all(calls.map((call) => orKilled(lab, "ADD", call, 100 + random() * 4_000)));
   await pause(700);
   await lab.killHand();
@@ -50,7 +58,13 @@ test(`the shims of 60 pods on real bridges killed at random moments of ADD and D
   const living = calls.filter((_, index) => added[index]?.exitCode === 0);
   await lab.until("only the living are attached", async () => {
     const ids = (await attachments(lab)).map(({ containerId }) => containerId).toSorted();
-    return ids.join() === living.map(({ containerId }) => containerId).toSorted().join() || undefined;
+    return (
+      ids.join() ===
+        living
+          .map(({ containerId }) => containerId)
+          .toSorted()
+          .join() || undefined
+    );
   });
   expect(new Set(await addresses(lab)).size).toBe(2 * living.length);
   for (const call of living) expect(addressesIn(call.netns)).toHaveLength(2);
@@ -104,7 +118,11 @@ interface Result {
 }
 
 /** Every address is given out once, stands in its namespace, and the journal and host-local know no more and no less. */
-async function expectConsistent(lab: Lab, calls: readonly { readonly containerId: string; readonly netns: string }[], outcomes: readonly CniOutcome[]): Promise<void> {
+async function expectConsistent(
+  lab: Lab,
+  calls: readonly { readonly containerId: string; readonly netns: string }[],
+  outcomes: readonly CniOutcome[],
+): Promise<void> {
   const given = outcomes.map((outcome) => (JSON.parse(outcome.stdout) as Result).ips.map(({ address }) => address));
   expect(new Set(given.flat()).size).toBe(pods);
   const views = await attachments(lab);
@@ -112,7 +130,12 @@ async function expectConsistent(lab: Lab, calls: readonly { readonly containerId
   expect(views).toHaveLength(pods);
   for (const [index, call] of calls.entries()) {
     const inside = addressesIn(call.netns);
-    expect([...inside].toSorted()).toEqual(views.find((view) => view.containerId === call.containerId)?.networks.flatMap(({ ips }) => ips).toSorted() ?? []);
+    expect([...inside].toSorted()).toEqual(
+      views
+        .find((view) => view.containerId === call.containerId)
+        ?.networks.flatMap(({ ips }) => ips)
+        .toSorted() ?? [],
+    );
     expect(inside).toContain(given[index]?.[0] ?? "none");
   }
   expect(new Set(await addresses(lab)).size).toBe(2 * pods);

@@ -48,7 +48,7 @@ async function makeNode(write: number): Promise<Lab> {
   for (const letter of ["a", "b"]) used.add(`${mark}${letter}${write}`);
   await lab.network("primary", network("primary", "a", 0), "kube-system");
   await lab.network("second", network("second", "b", 1));
-  const selection = [{ name: "second", "default-route": [`10.${100 + write}.1.1`] }];
+  const selection = [{ "name": "second", "default-route": [`10.${100 + write}.1.1`] }];
   await lab.pod("web", { "k8s.v1.cni.cncf.io/networks": JSON.stringify(selection) });
   await lab.configure({ clusterNetwork: "primary", undoRetryMs: 100 });
   return lab;

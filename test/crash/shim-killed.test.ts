@@ -2,7 +2,18 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import type { Lab } from "../lab/lab.ts";
-import { attachments, eachOf, expectSuccess, makeNode, pause, podCall, story, untilPhase, untilRunning, type PodCall } from "./crash-node.ts";
+import {
+  attachments,
+  eachOf,
+  expectSuccess,
+  makeNode,
+  pause,
+  podCall,
+  story,
+  untilPhase,
+  untilRunning,
+  type PodCall,
+} from "./crash-node.ts";
 import { expectNothingLeft, pluginProcesses } from "./nothing-left.ts";
 
 const hang = "sleep 60";
@@ -25,7 +36,9 @@ test("killed while it waits for a permit: nothing was begun, nothing is left", a
   await untilRunning(lab, "ADD", "alpha");
   const second = podCall(lab, "second");
   const waiting = lab.start("ADD", second);
-  await lab.until("it waits", async () => ((await lab.ask<{ waiting: number }>({ ask: "node" })).waiting === 1 ? true : undefined));
+  await lab.until("it waits", async () =>
+    (await lab.ask<{ waiting: number }>({ ask: "node" })).waiting === 1 ? true : undefined,
+  );
   waiting.process.kill("SIGKILL");
   expect((await waiting.outcome).signal).toBe("SIGKILL");
   expectSuccess(await running);
@@ -36,7 +49,10 @@ test("killed while it waits for a permit: nothing was begun, nothing is left", a
 });
 
 test("killed during each plugin of ADD: with a resident hand everything is undone at once, without one by the DEL", async () => {
-  const cases = ["alpha", "beta", "gamma"].flatMap((plugin) => [{ plugin, withHand: true }, { plugin, withHand: false }]);
+  const cases = ["alpha", "beta", "gamma"].flatMap((plugin) => [
+    { plugin, withHand: true },
+    { plugin, withHand: false },
+  ]);
   await eachOf(cases, 3, async ({ plugin, withHand }) => {
     await using lab = await makeNode();
     await lab.script(`${plugin}.ADD`, hang);
@@ -114,7 +130,10 @@ test("killed after its result was ready but before it could be written: the atta
 });
 
 test("killed during each plugin of DEL: somebody finishes the DEL, and a repeated one succeeds", async () => {
-  const cases = ["alpha", "beta", "gamma"].flatMap((plugin) => [{ plugin, withHand: true }, { plugin, withHand: false }]);
+  const cases = ["alpha", "beta", "gamma"].flatMap((plugin) => [
+    { plugin, withHand: true },
+    { plugin, withHand: false },
+  ]);
   await eachOf(cases, 3, async ({ plugin, withHand }) => {
     await using lab = await makeNode();
     await lab.startDaemon();
@@ -208,10 +227,16 @@ async function killDuring(lab: Lab, call: PodCall, verb: string, plugin: string)
   shim.process.kill("SIGKILL");
   expect((await shim.outcome).signal).toBe("SIGKILL");
   const own = (process: string): boolean => !process.includes("levee-shim") && process.includes(`/bin/${plugin}`);
-  await lab.until("the plugin dies with its shim", async () => ((await pluginProcesses(lab)).some(own) ? undefined : true), 3_000).catch(async (thrown: unknown) => {
-    // The undo may be at work with the same plugin by now.
-    if (!(await story(lab)).some((line) => line.startsWith(`DEL ${plugin}`))) throw thrown;
-  });
+  await lab
+    .until(
+      "the plugin dies with its shim",
+      async () => ((await pluginProcesses(lab)).some(own) ? undefined : true),
+      3_000,
+    )
+    .catch(async (thrown: unknown) => {
+      // The undo may be at work with the same plugin by now.
+      if (!(await story(lab)).some((line) => line.startsWith(`DEL ${plugin}`))) throw thrown;
+    });
 }
 
 /** Kills the shim of a call while the plugin with the script `hangOnce` hangs. */

@@ -3,7 +3,19 @@ import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Lab } from "../lab/lab.ts";
-import { addStory, attachments, delStory, eachOf, expectSuccess, isDead, makeNode, pause, podCall, story, untilRunning } from "./crash-node.ts";
+import {
+  addStory,
+  attachments,
+  delStory,
+  eachOf,
+  expectSuccess,
+  isDead,
+  makeNode,
+  pause,
+  podCall,
+  story,
+  untilRunning,
+} from "./crash-node.ts";
 import { expectNothingLeft } from "./nothing-left.ts";
 
 const waiting = "Another daemon holds the state folder";
@@ -80,7 +92,8 @@ test("SIGTERM in the middle of ADDs and DELs: none fails, no ADD runs twice, not
   (await deleting).forEach(expectSuccess);
   await expectNothingLeft(lab, { netns: calls.map(({ netns }) => netns) });
   const deletes = await story(lab, "DEL");
-  for (const line of delStory) expect(deletes.filter((other) => other === line).length).toBeGreaterThanOrEqual(calls.length);
+  for (const line of delStory)
+    expect(deletes.filter((other) => other === line).length).toBeGreaterThanOrEqual(calls.length);
 });
 
 test("five daemons at once on one state: one serves at a time, and each takes over when the one before is killed", async () => {
@@ -124,8 +137,12 @@ function killed(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 
 /** The processes that listen in the lab's socket folder: the kernel knows them by the inode of the bound socket. */
 function listening(lab: Lab): readonly number[] {
-  const lines = readFileSync("/proc/net/unix", "utf8").split("\n").filter((line) => line.includes(`${lab.socketDir}/levee.sock`));
-  const bound = new Set(lines.filter((line) => line.split(/ +/)[3] === "00010000").map((line) => `socket:[${line.split(/ +/)[6] ?? ""}]`));
+  const lines = readFileSync("/proc/net/unix", "utf8")
+    .split("\n")
+    .filter((line) => line.includes(`${lab.socketDir}/levee.sock`));
+  const bound = new Set(
+    lines.filter((line) => line.split(/ +/)[3] === "00010000").map((line) => `socket:[${line.split(/ +/)[6] ?? ""}]`),
+  );
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => descriptors(pid).some((target) => bound.has(target))).map(Number);
 }
