@@ -99,7 +99,7 @@ test("the daemon is killed after the result was handed over: the shim's note kee
   const daemon = await startFragile(lab, 6);
   const call = podCall(lab, "c1");
   expectSuccess(await lab.cni("ADD", call));
-  expect(isDead(daemon)).toBe(true);
+  await lab.until("the daemon is dead", () => Promise.resolve(isDead(daemon) || undefined));
   expect((await offline(lab)).map((name) => name.replace(/^[0-9a-f]{32}/, "token"))).toEqual(["token.ack"]);
   await lab.startDaemon();
   await lab.startHand();

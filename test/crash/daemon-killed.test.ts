@@ -143,8 +143,10 @@ async function failing(lab: Lab, key: string): Promise<void> {
 
 /** Multus' scratch file and one result per network: what going back to Multus needs. */
 async function expectMirror(lab: Lab, containerId: string): Promise<void> {
-  const files = (await filesIn(lab.cniDir)).filter((file) => file.includes(containerId));
-  expect(files).toHaveLength(3);
+  const own = async (): Promise<readonly string[]> =>
+    (await filesIn(lab.cniDir)).filter((file) => file.includes(containerId) && !file.endsWith(".tmp"));
+  // Nobody waits for these files, so they may come a moment after the answer.
+  await lab.until("Multus' files are there", async () => ((await own()).length === 3 ? true : undefined));
 }
 
 /** How many records a call writes, found by making it once. */

@@ -3,6 +3,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LeaksAnswer } from "../../src/wire/node-view.ts";
 import type { Lab } from "../lab/lab.ts";
+import { filesIn } from "../lab/leftovers.ts";
 import {
   addStory,
   attachments,
@@ -136,6 +137,10 @@ async function attachedThenAway(lab: Lab): Promise<PodCall> {
   await lab.startDaemon();
   const call = podCall(lab, "c1");
   expectSuccess(await lab.cni("ADD", call));
+  // Nobody waits for Multus' copy, so it may come a moment after the answer.
+  const files = async (): Promise<readonly string[]> =>
+    (await filesIn(lab.cniDir)).filter((file) => !file.endsWith(".tmp"));
+  await lab.until("Multus' copy is there", async () => ((await files()).length === 3 ? true : undefined));
   await lab.killDaemon();
   return call;
 }
