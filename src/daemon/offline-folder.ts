@@ -112,12 +112,13 @@ export class OfflineFolder {
   /** One record that cannot be dealt with (a full disk, say) keeps neither the others nor the daemon from going on. */
   async #each(kinds: readonly OfflineRecord["kind"][], use: (record: OfflineRecord) => Promise<void>): Promise<void> {
     const { stateDir, logger } = this.#options;
+    const report = (file: string, thrown: unknown): void => {
+      const reason = toLeveeError(thrown, "Reading").message;
+      logger.error("An offline record could not be dealt with and is tried again", { file, reason });
+    };
     try {
-      for (const record of await readOfflineFolder(stateDir, kinds)) {
-        await use(record).catch((thrown: unknown) => {
-          const reason = toLeveeError(thrown, "Reading").message;
-          logger.error("An offline record could not be dealt with and is tried again", { file: record.name, reason });
-        });
+      for (const record of await readOfflineFolder(stateDir, kinds, report)) {
+        await use(record).catch((thrown: unknown) => report(record.name, thrown));
       }
     } catch (thrown) {
       const reason = toLeveeError(thrown, "Reading").message;

@@ -46,10 +46,11 @@ export class MultusMirror {
   /** Called at the commit, which need not wait for it. Resolves to what went wrong, if anything did; never rejects. */
   write(record: AttachmentRecord): Promise<LeveeError | undefined> {
     return this.#inLane(record.containerId, "write", async () => {
-      await writeFile(this.#scratchPath(record), scratchFileText(record));
+      // The scratch file last: where it is, the results are too.
       for (const [position, path] of this.#resultPaths(record).entries()) {
         await writeFile(path, resultFileText(record, position));
       }
+      await writeFile(this.#scratchPath(record), scratchFileText(record));
     });
   }
 

@@ -29,11 +29,13 @@ export function offlineFolderOf(stateDir: string): string {
 
 /**
  * Everything in the folder that can be read, in the order of names. Damaged files are put aside; a record being written
- * is left alone, and so is whatever no shim makes: links, pipes, folders.
+ * is left alone, and so is whatever no shim makes: links, pipes, folders. What can neither be read nor put aside is told
+ * to `onProblem` and does not keep the others from being read.
  */
 export async function readOfflineFolder(
   stateDir: string,
   kinds: readonly OfflineRecord["kind"][] = ["del", "ack"],
+  onProblem: (name: string, cause: unknown) => void = rethrow,
 ): Promise<OfflineRecord[]> {
   const folder = offlineFolderOf(stateDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -45,16 +47,25 @@ export async function readOfflineFolder(
     .toSorted();
   const records: OfflineRecord[] = [];
   for (const name of names.slice(0, filesMax)) {
-    const record = await readOne(stateDir, name);
-    if (record !== undefined) records.push(record);
+    try {
+      const record = await readOne(stateDir, name);
+      if (record !== undefined) records.push(record);
+    } catch (cause) {
+      onProblem(name, cause);
+    }
   }
   return records;
+}
+
+function rethrow(_name: string, cause: unknown): never {
+  throw cause;
 }
 
 /** Whether the record is still there. */
 export async function hasOffline(stateDir: string, name: string): Promise<boolean> {
   const facts = await lstat(join(offlineFolderOf(stateDir), name)).catch((cause: unknown) => {
-    if (errnoOf(cause) !== "ENOENT") throw cause;
+    // Container IDs may be so long that no shim could leave a record of theirs.
+    if (errnoOf(cause) !== "ENOENT" && errnoOf(cause) !== "ENAMETOOLONG") throw cause;
     return undefined;
   });
   return facts?.isFile() === true;

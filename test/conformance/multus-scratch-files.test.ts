@@ -95,6 +95,9 @@ test("a daemon that lost its journal deletes by these files", async () => {
   });
   const call = { containerId: id, netns: lab.netns("a") };
   resultOf(await lab.cni("ADD", call));
+  await lab.until("Multus' copies are written", async () =>
+    (await filesIn(lab.cniDir)).length === 2 ? true : undefined,
+  );
   await lab.killDaemon();
   const { rm } = await import("node:fs/promises");
   await rm(lab.stateDir, { recursive: true });
