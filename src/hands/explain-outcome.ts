@@ -19,7 +19,7 @@ export function explainOutcome(outcome: Outcome, context: RunContext): LeveeErro
   if (outcome.timedOut) {
     return new LeveeError(
       "delegate-timeout",
-      `${prefix(context)}: ${context.plugin} was killed with its children as it ran past its ${context.timeoutMs} ms`,
+      `${prefix(context)}: ${context.plugin} was killed with its children as it ran past its ${Math.round(context.timeoutMs)} ms`,
       stderrOf(outcome),
     );
   }
