@@ -57,7 +57,7 @@ pub fn ack_frame(written: Result<(), i32>) -> Vec<u8> {
 
 /// The name and the frames of a delete that the daemon will find on disk.
 pub fn delete_record(request: &Request, whole: Instant) -> (String, Vec<u8>) {
-    let name = format!("{}-{}.del", request.container_id, request.ifname);
+    let name = format!("{}:{}.del", request.container_id, request.ifname);
     (name, [call_frame(request, whole), config_frame(request)].concat())
 }
 

@@ -23,7 +23,7 @@ pub fn write_record(state_dir: &str, name: &str, frames: &[u8]) -> Result<PathBu
             sys::error_text(&error)
         )
     };
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(|error| told("making its folder", error))?;
+    make_folder(&folder).map_err(|error| told("making its folder", error))?;
     let count = fs::read_dir(&folder).map_err(|error| told("listing its folder", error))?.count();
     if count >= FILES_MAX && !path.exists() {
         return Err(format!(
@@ -42,6 +42,13 @@ pub fn write_record(state_dir: &str, name: &str, frames: &[u8]) -> Result<PathBu
         let _may_not_exist = fs::remove_file(&temporary);
     }
     written.map(|()| path)
+}
+
+/// A folder that is new must be as durable as the record in it.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let missing = folder.ancestors().take_while(|path| !path.exists()).count();
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    folder.ancestors().skip(1).take(missing).try_for_each(sync)
 }
 
 fn write_synced(path: &Path, frames: &[u8]) -> io::Result<()> {
@@ -71,10 +78,10 @@ mod tests {
     #[test]
     fn a_record_ends_with_its_checksum() {
         let state = scratch("ok");
-        let path = write_record(&state, "c1-eth0.del", b"123456789").unwrap();
+        let path = write_record(&state, "c1:eth0.del", b"123456789").unwrap();
         assert_eq!(fs::read(&path).unwrap(), [&b"123456789"[..], &[0x26, 0x39, 0xf4, 0xcb]].concat());
         // The same delete again takes the same place.
-        write_record(&state, "c1-eth0.del", b"x").unwrap();
+        write_record(&state, "c1:eth0.del", b"x").unwrap();
         assert_eq!(fs::read_dir(Path::new(&state).join("offline")).unwrap().count(), 1);
         fs::remove_dir_all(&state).unwrap();
     }
@@ -85,10 +92,18 @@ mod tests {
         let folder = Path::new(&state).join("offline");
         fs::create_dir_all(&folder).unwrap();
         for count in 0..FILES_MAX {
-            fs::write(folder.join(format!("c{}-eth0.del", count)), "").unwrap();
+            fs::write(folder.join(format!("c{}:eth0.del", count)), "").unwrap();
         }
-        assert!(write_record(&state, "new-eth0.del", b"x").unwrap_err().contains("at most 1024 files, it holds 1024"));
-        assert!(write_record(&state, "c5-eth0.del", b"x").is_ok());
+        assert!(write_record(&state, "new:eth0.del", b"x").unwrap_err().contains("at most 1024 files, it holds 1024"));
+        assert!(write_record(&state, "c5:eth0.del", b"x").is_ok());
+        fs::remove_dir_all(&state).unwrap();
+    }
+
+    #[test]
+    fn folders_are_made_on_the_way() {
+        let state = scratch("deep");
+        let deep = Path::new(&state).join("a/b").display().to_string();
+        assert!(write_record(&deep, "c1:eth0.del", b"x").unwrap().ends_with("a/b/offline/c1:eth0.del"));
         fs::remove_dir_all(&state).unwrap();
     }
 

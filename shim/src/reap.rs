@@ -26,6 +26,7 @@ pub struct Reap {
     next_look: Instant,
     killed: BTreeSet<i32>,
     given_up: bool,
+    empty_looks: u32,
 }
 
 impl Reap {
@@ -39,6 +40,7 @@ impl Reap {
             next_look: now,
             killed: BTreeSet::new(),
             given_up: false,
+            empty_looks: 0,
         }
     }
 
@@ -70,9 +72,19 @@ impl Reap {
         if self.leader_lives() {
             return Ok(Some(Outcome::done(Fields::new().flag(tag::ALIVE, true))));
         }
-        if self.number_is_anothers() || self.sweep()? {
+        if self.number_is_anothers() {
             return Ok(Some(self.answer()));
         }
+        if self.sweep()? {
+            self.empty_looks += 1;
+            // One look may miss a process that is being forked while /proc is listed; two in a row do not.
+            if self.empty_looks == 2 {
+                return Ok(Some(self.answer()));
+            }
+            self.next_look = now;
+            return Ok(None);
+        }
+        self.empty_looks = 0;
         if now < self.deadline {
             return Ok(None);
         }

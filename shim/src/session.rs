@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::io::RawFd;
 
 use crate::sys;
 
@@ -24,9 +25,12 @@ fn lead_session() -> io::Result<()> {
         other => return other,
     }
     let parent = std::process::id() as i32;
+    // Before the fork: a signal that comes right after it must reach the child, not end the one who stands in for it.
+    let signals = sys::signal_descriptor(&[sys::SIGCHLD, sys::SIGTERM, sys::SIGINT]);
     match sys::fork_process()? {
-        Some(child) => stand_in_for(child),
+        Some(child) => stand_in_for(child, signals),
         None => {
+            sys::unblock_signals();
             sys::die_with_parent(parent)?;
             sys::new_session()
         }
@@ -34,9 +38,15 @@ fn lead_session() -> io::Result<()> {
 }
 
 /// Waits for the child and ends as it ended.
-fn stand_in_for(child: i32) -> ! {
-    let signals = sys::signal_descriptor(&[sys::SIGCHLD, sys::SIGTERM, sys::SIGINT]);
+fn stand_in_for(child: i32, signals: io::Result<RawFd>) -> ! {
     loop {
+        let options = if signals.is_ok() { sys::WNOHANG } else { 0 };
+        while let Some(exit) = sys::next_exit(options) {
+            if exit.pid == child {
+                let by_signal = exit.signal().map(|number| 128 + number);
+                sys::exit_now(exit.exit_code().or(by_signal).unwrap_or(1) as i32);
+            }
+        }
         if let Ok(fd) = signals {
             let mut ready = [sys::PollFd { fd, events: sys::POLLIN, revents: 0 }];
             sys::poll_fds(&mut ready, -1);
@@ -44,13 +54,6 @@ fn stand_in_for(child: i32) -> ! {
                 if number != sys::SIGCHLD {
                     let _child_gone = sys::send_signal(child, number);
                 }
-            }
-        }
-        let options = if signals.is_ok() { sys::WNOHANG } else { 0 };
-        while let Some(exit) = sys::next_exit(options) {
-            if exit.pid == child {
-                let by_signal = exit.signal().map(|number| 128 + number);
-                sys::exit_now(exit.exit_code().or(by_signal).unwrap_or(1) as i32);
             }
         }
     }

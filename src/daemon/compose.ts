@@ -104,7 +104,6 @@ async function makePorts(options: DaemonOptions, view: View): Promise<Ports> {
     timeline: new Timeline(clock),
   };
   await nodePorts.mirror.repair(journal.all());
-  await nodePorts.mirror.restore(journal.all());
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
   const permits = (what: string, ceiling: number, waitMsMax: number): Permits =>
     new Permits(clock, { what, ceiling, waitingMax, waitMsMax });

@@ -177,5 +177,6 @@ function readDelete(record: OfflineRecord): OfflineDelete {
 }
 
 function deleteName(containerId: ContainerId, ifname: IfName): string {
-  return `${containerId}-${ifname}.del`;
+  // Neither part may hold a colon, so no two attachments share a name.
+  return `${containerId}:${ifname}.del`;
 }

@@ -138,22 +138,6 @@ describe("MultusMirror", () => {
     expect(lines[0]).toContain(join(file, "cni"));
   });
 
-  test("restore writes what a killed daemon did not get to, and removes what it left in the middle", async () => {
-    const cniDir = join(await aFolder(), "multus");
-    const mirror = new MultusMirror(cniDir, silentLogger);
-    const [attached, deleted, begun] = [
-      aRecord(1, { phase: "acknowledged", results: [json("{}")] }),
-      aRecord(2, { phase: "acknowledged", results: [json("{}")] }),
-      aRecord(3, { phase: "intent" }),
-    ];
-    await mirror.write(deleted);
-    await mirror.remove(deleted);
-    await writeFile(join(cniDir, `.levee-${attached.containerId}.tmp`), "[");
-    await mirror.restore([attached, begun]);
-    await mirror.settled();
-    expect((await readdir(cniDir)).toSorted()).toEqual([String(attached.containerId), "results"].toSorted());
-  });
-
   test("a removal that is asked for right after a write comes after it", async () => {
     const cniDir = join(await aFolder(), "multus");
     const mirror = new MultusMirror(cniDir, silentLogger);

@@ -1,5 +1,5 @@
 import { mkdir, readdir, unlink } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import type { ContainerId } from "../base/brand.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
@@ -59,24 +59,6 @@ export class MultusMirror {
     return this.#inLane(record.containerId, "remove", async () => {
       await Promise.all([this.#scratchPath(record), ...this.#resultPaths(record)].map(removeFile));
     });
-  }
-
-  /**
-   * Called at the start: a daemon that was killed may have left a file half written, or not begun. What is attached gets
-   * its copies again, and what was left in the middle goes.
-   */
-  async restore(records: readonly AttachmentRecord[]): Promise<void> {
-    const names = new Set(await namesIn(this.#cniDir));
-    const results = await namesIn(resultsFolderOf(this.#cniDir));
-    const torn = [
-      ...[...names].map((name) => join(this.#cniDir, name)),
-      ...results.map((name) => join(resultsFolderOf(this.#cniDir), name)),
-    ].filter((path) => /^\.levee-.*\.tmp$/.test(basename(path)));
-    await Promise.all(torn.map((path) => removeFile(path).catch(() => undefined)));
-    const isFinished = (record: AttachmentRecord): boolean =>
-      record.origin === "levee" && (record.phase === "committed" || record.phase === "acknowledged");
-    const missing = records.filter((record) => isFinished(record) && !names.has(record.containerId));
-    for (const record of missing) void this.write(record);
   }
 
   /** Resolves when nothing is under way any more. */
@@ -146,11 +128,6 @@ function isTemporary(name: string): boolean {
 
 /** With what is put around it, and an interface name that is not ASCII, within the 255 bytes of a file name. */
 const nameCharsMax = 230;
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  // A folder that is not there yet holds nothing; one that cannot be read is reported by the next write.
-  return readdir(folder).catch(() => []);
-}
 
 async function removeFile(path: string): Promise<void> {
   await unlink(path).catch((cause: unknown) => {

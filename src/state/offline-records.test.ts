@@ -37,7 +37,7 @@ describe("readOfflineFolder", () => {
 
   test("gives the payload of each frame", async () => {
     const stateDir = await folderWith({
-      "abc-eth0.del": sealed(frame("call"), frame("config")),
+      "abc:eth0.del": sealed(frame("call"), frame("config")),
       [acknowledgement]: sealed(frame("ack")),
     });
     const records = await readOfflineFolder(stateDir);
@@ -48,7 +48,7 @@ describe("readOfflineFolder", () => {
     ]);
     expect(plain).toEqual([
       [acknowledgement, "ack", "ack"],
-      ["abc-eth0.del", "del", "call", "config"],
+      ["abc:eth0.del", "del", "call", "config"],
     ]);
   });
 
@@ -62,23 +62,23 @@ describe("readOfflineFolder", () => {
   test("a delete cut at any byte is put aside, the others are read", async () => {
     const whole = sealed(frame("call"), frame("config"));
     for (let length = 0; length < whole.length; length += 1) {
-      const stateDir = await folderWith({ "a-eth0.del": whole.subarray(0, length), "b-eth0.del": whole });
-      expect((await readOfflineFolder(stateDir)).map(({ name }) => name)).toEqual(["b-eth0.del"]);
+      const stateDir = await folderWith({ "a:eth0.del": whole.subarray(0, length), "b:eth0.del": whole });
+      expect((await readOfflineFolder(stateDir)).map(({ name }) => name)).toEqual(["b:eth0.del"]);
       const [aside] = await listQuarantine(stateDir);
       expect(aside).toMatchObject({ source: "offline", bytes: length });
-      expect(aside?.reason).toContain("(a-eth0.del)");
-      expect(await readdir(offlineFolderOf(stateDir))).toEqual(["b-eth0.del"]);
+      expect(aside?.reason).toContain("(a:eth0.del)");
+      expect(await readdir(offlineFolderOf(stateDir))).toEqual(["b:eth0.del"]);
     }
   });
 
   test("wrong numbers of frames, lengths that lie and oversized files are put aside", async () => {
     const lying = Buffer.from("ffffff7f00", "hex");
     const stateDir = await folderWith({
-      "one-eth0.del": sealed(frame("call")),
-      "three-eth0.del": sealed(frame("a"), frame("b"), frame("c")),
-      "lying-eth0.del": sealed(lying),
-      "stray-eth0.del": sealed(frame("a"), frame("b"), Buffer.from("xy")),
-      "huge-eth0.del": Buffer.alloc(2_200_000),
+      "one:eth0.del": sealed(frame("call")),
+      "three:eth0.del": sealed(frame("a"), frame("b"), frame("c")),
+      "lying:eth0.del": sealed(lying),
+      "stray:eth0.del": sealed(frame("a"), frame("b"), Buffer.from("xy")),
+      "huge:eth0.del": Buffer.alloc(2_200_000),
       [acknowledgement]: sealed(frame("a"), frame("b")),
     });
     expect(await readOfflineFolder(stateDir)).toEqual([]);
@@ -95,7 +95,7 @@ describe("readOfflineFolder", () => {
   });
 
   test("a damaged offline record does not make the journal doubt itself", async () => {
-    const stateDir = await folderWith({ "a-eth0.del": Buffer.from("junk") });
+    const stateDir = await folderWith({ "a:eth0.del": Buffer.from("junk") });
     await readOfflineFolder(stateDir);
     const journal = await openIn(stateDir);
     expect(journal.quarantined()).toHaveLength(1);
@@ -106,9 +106,9 @@ describe("readOfflineFolder", () => {
 
 describe("removeOffline", () => {
   test("removes, twice if need be, and refuses names that leave the folder", async () => {
-    const stateDir = await folderWith({ "a-eth0.del": sealed(frame("call"), frame("config")) });
-    await removeOffline(stateDir, "a-eth0.del");
-    await removeOffline(stateDir, "a-eth0.del");
+    const stateDir = await folderWith({ "a:eth0.del": sealed(frame("call"), frame("config")) });
+    await removeOffline(stateDir, "a:eth0.del");
+    await removeOffline(stateDir, "a:eth0.del");
     await writeFile(join(stateDir, "precious.del"), "stay");
     for (const name of ["../precious.del", "..", "", "/etc/passwd", "a\0.del", "a/../../precious.del"]) {
       expect(removeOffline(stateDir, name)).rejects.toMatchObject({ code: "internal" });
@@ -119,32 +119,32 @@ describe("removeOffline", () => {
 
 test("readOfflineFolder leaves alone what no shim makes, and reads only the kinds it is asked for", async () => {
   const record = sealed(frame("call"), frame("config"));
-  const stateDir = await folderWith({ "a-eth0.del": record, [acknowledgement]: sealed(frame("ack")) });
-  await symlink("/dev/zero", join(offlineFolderOf(stateDir), "zero-eth0.del"));
-  await symlink("a-eth0.del", join(offlineFolderOf(stateDir), "link-eth0.del"));
-  await mkdir(join(offlineFolderOf(stateDir), "folder-eth0.del"));
-  expect((await readOfflineFolder(stateDir)).map(({ name }) => name)).toEqual([acknowledgement, "a-eth0.del"]);
+  const stateDir = await folderWith({ "a:eth0.del": record, [acknowledgement]: sealed(frame("ack")) });
+  await symlink("/dev/zero", join(offlineFolderOf(stateDir), "zero:eth0.del"));
+  await symlink("a:eth0.del", join(offlineFolderOf(stateDir), "link:eth0.del"));
+  await mkdir(join(offlineFolderOf(stateDir), "folder:eth0.del"));
+  expect((await readOfflineFolder(stateDir)).map(({ name }) => name)).toEqual([acknowledgement, "a:eth0.del"]);
   expect((await readOfflineFolder(stateDir, ["ack"])).map(({ name }) => name)).toEqual([acknowledgement]);
 });
 
 test("hasOffline knows a record from its absence and from what is none", async () => {
-  const stateDir = await folderWith({ "a-eth0.del": sealed() });
-  await mkdir(join(offlineFolderOf(stateDir), "folder-eth0.del"));
-  expect(await hasOffline(stateDir, "a-eth0.del")).toBe(true);
-  expect(await hasOffline(stateDir, "b-eth0.del")).toBe(false);
-  expect(await hasOffline(stateDir, "folder-eth0.del")).toBe(false);
+  const stateDir = await folderWith({ "a:eth0.del": sealed() });
+  await mkdir(join(offlineFolderOf(stateDir), "folder:eth0.del"));
+  expect(await hasOffline(stateDir, "a:eth0.del")).toBe(true);
+  expect(await hasOffline(stateDir, "b:eth0.del")).toBe(false);
+  expect(await hasOffline(stateDir, "folder:eth0.del")).toBe(false);
 });
 
 test("rejectOffline keeps what the record said, and why it was not done", async () => {
   const content = sealed(frame("call"), frame("config"));
-  const stateDir = await folderWith({ "a-eth0.del": content });
-  await rejectOffline(stateDir, "a-eth0.del", "it makes no sense");
+  const stateDir = await folderWith({ "a:eth0.del": content });
+  await rejectOffline(stateDir, "a:eth0.del", "it makes no sense");
   expect(await readdir(offlineFolderOf(stateDir))).toEqual([]);
   const [kept] = await listQuarantine(stateDir);
-  expect(kept).toMatchObject({ source: "offline", reason: "it makes no sense (a-eth0.del)", bytes: content.length });
+  expect(kept).toMatchObject({ source: "offline", reason: "it makes no sense (a:eth0.del)", bytes: content.length });
 });
 
 test("removeOffline has nothing to do for a name that is too long for any file", async () => {
   const stateDir = await folderWith({});
-  await removeOffline(stateDir, `${"x".repeat(253)}-eth0.del`);
+  await removeOffline(stateDir, `${"x".repeat(253)}:eth0.del`);
 });

@@ -26,10 +26,10 @@ test("DEL without a daemon: success, a durable record, carried out once when the
   await using lab = await makeNode();
   const call = await attachedThenAway(lab);
   expectSuccess(await lab.cni("DEL", impatient(lab, call)));
-  expect(await offline(lab)).toEqual(["c1-eth0.del"]);
+  expect(await offline(lab)).toEqual(["c1:eth0.del"]);
   // The same DEL again takes the same place.
   expectSuccess(await lab.cni("DEL", impatient(lab, call)));
-  expect(await offline(lab)).toEqual(["c1-eth0.del"]);
+  expect(await offline(lab)).toEqual(["c1:eth0.del"]);
   await lab.startDaemon();
   await lab.startHand();
   await expectNothingLeft(lab, { netns: [call.netns] });
@@ -214,12 +214,12 @@ test("damaged notes in the offline folder are put aside, and the good one beside
   await using lab = await makeNode();
   const call = await attachedThenAway(lab);
   expectSuccess(await lab.cni("DEL", impatient(lab, call)));
-  await writeFile(join(lab.stateDir, "offline", "bad-eth0.del"), "no frames");
+  await writeFile(join(lab.stateDir, "offline", "bad:eth0.del"), "no frames");
   await writeFile(join(lab.stateDir, "offline", `${"a".repeat(32)}.ack`), "");
   await lab.startDaemon();
   await lab.startHand();
   await lab.until("the good one is carried out", async () =>
-    (await attachments(lab)).length === 0 && !existsSync(join(lab.stateDir, "offline", "c1-eth0.del"))
+    (await attachments(lab)).length === 0 && !existsSync(join(lab.stateDir, "offline", "c1:eth0.del"))
       ? true
       : undefined,
   );

@@ -105,7 +105,7 @@ test("an offline record that cannot even be put aside keeps neither the daemon n
   await lab.killDaemon();
   await lab.cni("DEL", { ...call, conf: impatient(lab) });
   const [offline, quarantine] = [join(lab.stateDir, "offline"), join(lab.stateDir, "quarantine")];
-  await writeFile(join(offline, "a-eth0.del"), "garbage");
+  await writeFile(join(offline, "a:eth0.del"), "garbage");
   await mkdir(quarantine, { recursive: true });
   // A file system without room for a single file.
   expect(spawnSync("mount", ["-t", "tmpfs", "-o", "size=4k,nr_inodes=1", "tmpfs", quarantine]).status).toBe(0);
@@ -115,7 +115,7 @@ test("an offline record that cannot even be put aside keeps neither the daemon n
     await lab.until("the good one is carried out", async () =>
       (await attachments(lab)).length === 0 ? true : undefined,
     );
-    expect(await readdir(offline)).toEqual(["a-eth0.del"]);
+    expect(await readdir(offline)).toEqual(["a:eth0.del"]);
   } finally {
     spawnSync("umount", ["-l", quarantine]);
   }

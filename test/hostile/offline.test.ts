@@ -71,20 +71,20 @@ function bait(): void {
 test("links, pipes, folders and devices among the offline records neither stop the daemon nor are followed", async () => {
   bait();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  symlinkSync("/dev/zero", join(folder, "zero-eth0.del"));
-  symlinkSync(lab.path("bait/precious"), join(folder, "link-eth0.del"));
-  symlinkSync("loop-eth0.del", join(folder, "loop-eth0.del"));
-  symlinkSync("/nowhere", join(folder, "dangling-eth0.del"));
+  symlinkSync("/dev/zero", join(folder, "zero:eth0.del"));
+  symlinkSync(lab.path("bait/precious"), join(folder, "link:eth0.del"));
+  symlinkSync("loop:eth0.del", join(folder, "loop:eth0.del"));
+  symlinkSync("/nowhere", join(folder, "dangling:eth0.del"));
   symlinkSync(lab.path("bait"), join(folder, `${"ab".repeat(16)}.ack`));
-  mkdirSync(join(folder, "folder-eth0.del"));
+  mkdirSync(join(folder, "folder:eth0.del"));
   mkdirSync(join(folder, "inside"));
-  spawnSync("mkfifo", [join(folder, "pipe-eth0.del")]);
+  spawnSync("mkfifo", [join(folder, "pipe:eth0.del")]);
   await start();
-  leave("good-eth0.del", deleteRecord("good"));
+  leave("good:eth0.del", deleteRecord("good"));
   const hand = residentHand(lab);
   await lab.until(
     "the good record is carried out",
-    () => Promise.resolve(!existsSync(join(folder, "good-eth0.del")) || undefined),
+    () => Promise.resolve(!existsSync(join(folder, "good:eth0.del")) || undefined),
     5_000,
   );
   await hand.stop();
@@ -100,9 +100,9 @@ test("names that no shim would write are left alone", async () => {
     "..del",
     "...del",
     ".del",
-    "a b-eth0.del",
-    "-eth0.del",
-    "ä-eth0.del",
+    "a b:eth0.del",
+    ":eth0.del",
+    "ä:eth0.del",
     `${"x".repeat(251)}.del`,
     "zz.ack",
     `${"g".repeat(32)}.ack`,
@@ -110,16 +110,16 @@ test("names that no shim would write are left alone", async () => {
   ]) {
     leave(name, deleteRecord("x"));
   }
-  leave("a\nb-eth0.del", deleteRecord("x"));
+  leave("a\nb:eth0.del", deleteRecord("x"));
   await new Promise((resolve) => setTimeout(resolve, 200));
   await health.expectSound();
 });
 
 test("a record under another name than its own is carried out once, and goes", async () => {
   await start();
-  leave("other-eth0.del", deleteRecord("mine"));
+  leave("other:eth0.del", deleteRecord("mine"));
   const hand = residentHand(lab);
-  await lab.until("it is gone", () => Promise.resolve(!existsSync(join(folder, "other-eth0.del")) || undefined), 5_000);
+  await lab.until("it is gone", () => Promise.resolve(!existsSync(join(folder, "other:eth0.del")) || undefined), 5_000);
   await hand.stop();
   await health.expectSound();
 });
@@ -139,7 +139,7 @@ test("names in a record that could leave a folder are refused, and the record is
     deleteRecord("x".repeat(300)),
     deleteRecord("é"),
   ];
-  for (const [index, content] of hostile.entries()) leave(`hostile${index}-eth0.del`, content);
+  for (const [index, content] of hostile.entries()) leave(`hostile${index}:eth0.del`, content);
   const hand = residentHand(lab);
   await lab.until("they are put aside", () => Promise.resolve(readdirSync(folder).length === 0 || undefined), 5_000);
   await hand.stop();
@@ -158,7 +158,7 @@ test("five hundred mutated records are put aside or carried out, and the daemon 
     const mutated = mutateBytes(random, isAck ? ack : original);
     // Half of them with a checksum that is right, so that the frames inside are read.
     const content = random.below(2) === 0 ? mutated : withSum(mutated.subarray(0, -4));
-    leave(isAck ? `${random.seed.toString(16).padStart(32, "0")}.ack` : `m${random.seed}-eth0.del`, content);
+    leave(isAck ? `${random.seed.toString(16).padStart(32, "0")}.ack` : `m${random.seed}:eth0.del`, content);
     count += 1;
   }
   expect(count).toBeGreaterThan(0);
@@ -178,7 +178,7 @@ test("five hundred mutated records are put aside or carried out, and the daemon 
 test("more records than the shims would ever leave are read in rounds", async () => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (let index = 0; index < 2_500; index += 1)
-    writeFileSync(join(folder, `many${index}-eth0.del`), deleteRecord(`many${index}`));
+    writeFileSync(join(folder, `many${index}:eth0.del`), deleteRecord(`many${index}`));
   await start();
   const hand = residentHand(lab);
   await lab.until("the folder is empty", () => Promise.resolve(readdirSync(folder).length === 0 || undefined), 30_000);

@@ -39,7 +39,7 @@ describe("a DEL that cannot be made", () => {
     expect(stderr).toContain("the delete is kept in");
     expect(performance.now() - started).toBeGreaterThan(290);
     expect(performance.now() - started).toBeLessThan(1_500);
-    const [call, config] = record("c1-eth0.del");
+    const [call, config] = record("c1:eth0.del");
     expect(call?.type).toBe("CALL");
     expect(call && readCall(call)).toMatchObject({
       verb: "DEL",
@@ -51,9 +51,9 @@ describe("a DEL that cannot be made", () => {
     expect(config && Buffer.from(bytesField(config, "config") ?? []).toString()).toBe(
       sandbox.conf({ delPatienceMs: 300 }),
     );
-    expect(records()).toEqual(["c1-eth0.del"]);
+    expect(records()).toEqual(["c1:eth0.del"]);
     expect(statSync(sandbox.path("state/offline")).mode & 0o777).toBe(0o700);
-    expect(statSync(sandbox.path("state/offline/c1-eth0.del")).mode & 0o777).toBe(0o600);
+    expect(statSync(sandbox.path("state/offline/c1:eth0.del")).mode & 0o777).toBe(0o600);
   });
 
   test("because the daemon refuses is kept, too", async () => {
@@ -70,7 +70,7 @@ describe("a DEL that cannot be made", () => {
       stdout: "",
       stderr: expect.stringContaining("Cannot serve now"),
     });
-    expect(records()).toEqual(["c1-eth0.del"]);
+    expect(records()).toEqual(["c1:eth0.del"]);
     await daemon.kill();
   });
 
@@ -83,7 +83,7 @@ describe("a DEL that cannot be made", () => {
     const pid = await sandbox.pidIn("pid");
     expect(await shim.exited).toMatchObject({ code: 0, stdout: "" });
     expect(isAlive(pid)).toBe(false);
-    expect(records()).toEqual(["c1-eth0.del"]);
+    expect(records()).toEqual(["c1:eth0.del"]);
     await daemon.kill();
   });
 
@@ -94,7 +94,7 @@ describe("a DEL that cannot be made", () => {
     await peer.begin();
     await daemon.kill();
     expect((await shim.exited).code).toBe(0);
-    expect(records()).toEqual(["c1-eth0.del"]);
+    expect(records()).toEqual(["c1:eth0.del"]);
   });
 
   test.skipIf(Bun.which("strace") === null)(
@@ -106,7 +106,7 @@ describe("a DEL that cannot be made", () => {
       const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
       const peer = await daemon.accept();
       await peer.begin();
-      expect(records()).toEqual(["c1-eth0.del"]);
+      expect(records()).toEqual(["c1:eth0.del"]);
       await peer.finish();
       expect((await shim.exited).code).toBe(0);
       await daemon.kill();
@@ -117,7 +117,7 @@ describe("a DEL that cannot be made", () => {
 describe("a record that cannot be written is an error with code 5", () => {
   test("when the folder is full", async () => {
     mkdirSync(sandbox.path("state/offline"), { recursive: true });
-    for (let count = 0; count < 1_024; count += 1) writeFileSync(sandbox.path(`state/offline/x${count}-eth0.del`), "");
+    for (let count = 0; count < 1_024; count += 1) writeFileSync(sandbox.path(`state/offline/x${count}:eth0.del`), "");
     const error = await sandbox.call("DEL", { delPatienceMs: 100 }).error();
     expect(error).toMatchObject({ code: 5, msg: expect.stringContaining("at most 1024 files, it holds 1024") });
     expect(error.details).toContain("Cannot reach the daemon");
@@ -131,7 +131,7 @@ describe("a record that cannot be written is an error with code 5", () => {
       const error = await sandbox.call("DEL", { delPatienceMs: 100 }).error();
       expect(error.code).toBe(5);
       expect(error.msg).toContain("No space left on device (errno 28)");
-      expect(error.msg).toContain(sandbox.path("state/offline/c1-eth0.del"));
+      expect(error.msg).toContain(sandbox.path("state/offline/c1:eth0.del"));
       expect(records()).toEqual(["filler"]);
     } finally {
       execFileSync("umount", [sandbox.path("state/offline")]);

@@ -40,7 +40,7 @@ test("a socket folder of another user is not trusted", async () => {
 test("a DEL with such a folder is kept on disk", async () => {
   chmodSync(sandbox.socketDir, 0o777);
   expect((await sandbox.call("DEL").exited).code).toBe(0);
-  expect(existsSync(sandbox.path("state/offline/c1-eth0.del"))).toBe(true);
+  expect(existsSync(sandbox.path("state/offline/c1:eth0.del"))).toBe(true);
 });
 
 test("a listener that is not root is not obeyed", async () => {

@@ -72,7 +72,7 @@ test.each([["2 to 9"], ["0"]])("a daemon that speaks %s only: DEL is kept on dis
   const { code, stderr } = await shim.exited;
   expect(code).toBe(0);
   expect(stderr).toContain("install the shim that came with the daemon");
-  expect(existsSync(sandbox.path("state/offline/c1-eth0.del"))).toBe(true);
+  expect(existsSync(sandbox.path("state/offline/c1:eth0.del"))).toBe(true);
 });
 
 test("a daemon that speaks another version than it was offered is not obeyed, and the error says what to do", async () => {

@@ -50,12 +50,17 @@ pub fn next_signal(fd: RawFd) -> Option<c_int> {
     }
 }
 
+/// An empty mask, with the handlers left as they are.
+pub fn unblock_signals() {
+    unsafe { sigprocmask(SIG_SETMASK, &signal_set(&[]), std::ptr::null_mut()) };
+}
+
 /// Default handlers and an empty mask: a delegate inherits neither our blocked SIGCHLD nor our ignored SIGPIPE.
 pub fn reset_signals() {
     unsafe {
         for number in 1..=SIGNAL_MAX {
             signal(number, SIG_DFL);
         }
-        sigprocmask(SIG_SETMASK, &signal_set(&[]), std::ptr::null_mut());
     }
+    unblock_signals();
 }
