@@ -8,6 +8,7 @@ import type { DirectoryProblem } from "../directory/facts.ts";
 import { Journal } from "../state/journal.ts";
 import { MultusMirror } from "../state/multus-mirror.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
+import { ConfCache } from "./conf-cache.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
 import { OfflineFolder } from "./offline-folder.ts";
 import { Permits } from "./permits.ts";
@@ -99,6 +100,7 @@ async function makePorts(options: DaemonOptions, view: View): Promise<Ports> {
     mirror: new MultusMirror(config.cniDir, logger),
     offline: new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal }),
     view,
+    confs: new ConfCache(),
     turns: new Turns(),
     suspects: new Suspects(bootId),
     timeline: new Timeline(clock),

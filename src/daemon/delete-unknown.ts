@@ -74,7 +74,7 @@ async function workOut(request: UnknownDelete, ports: NodePorts): Promise<Attach
     const isSamePod = pod !== undefined && (podUid === undefined || pod.uid === "" || pod.uid === podUid);
     if (podName !== undefined && !isSamePod) return undefined;
     const conf = effectiveNetConf(await request.config(), ports.config);
-    const networks = await resolveNetworks(await requestOf(pod, ports.view), conf, ports.view);
+    const networks = await resolveNetworks(await requestOf(pod, ports.view), conf, ports);
     const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
     return recordFor(request, chains, conf.cniVersion);
   } catch (thrown) {

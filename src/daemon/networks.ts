@@ -13,6 +13,7 @@ import { appendPlugins, parseNetworkConf } from "../cni/network-conf.ts";
 import type { NetConf } from "../config/net-conf.ts";
 import { dirname, join } from "node:path";
 import { findConfByName, loadConfPath, subFolderTexts } from "./conf-files.ts";
+import type { ConfCache } from "./conf-cache.ts";
 import type { NetworkDefinition, PodFacts, View } from "./view.ts";
 
 /** Every network of one pod, in the order in which they are attached. */
@@ -21,6 +22,12 @@ export interface PodNetworks {
   readonly others: readonly { readonly element?: SelectionElement; readonly source: NetworkSource }[];
   /** The element of the default-network annotation, if the pod has one. */
   readonly defaultElement?: SelectionElement;
+}
+
+/** Where definitions are found and read. */
+export interface NetworkPorts {
+  readonly view: View;
+  readonly confs: ConfCache;
 }
 
 /** What the pod asks for, found in the view before it is admitted. */
@@ -50,12 +57,12 @@ export async function requestOf(pod: PodFacts | undefined, view: View): Promise<
 }
 
 /** Resolves every network to a configuration: the default one first, then the node's, then the pod's. */
-export async function resolveNetworks(request: PodRequest, conf: NetConf, view: View): Promise<PodNetworks> {
-  const [master, ...nodeNetworks] = await networksOfConf(request.pod, conf, view);
+export async function resolveNetworks(request: PodRequest, conf: NetConf, ports: NetworkPorts): Promise<PodNetworks> {
+  const [master, ...nodeNetworks] = await networksOfConf(request.pod, conf, ports);
   const override =
     request.pod === undefined ? undefined : defaultNetworkOf(request.pod.annotations, conf.multusNamespace);
   const defaultNetwork =
-    override === undefined ? master : await namedNetwork(override.namespace, override.name, conf, view);
+    override === undefined ? master : await namedNetwork(override.namespace, override.name, conf, ports);
   if (defaultNetwork === undefined) throw noDefaultNetwork();
   if (request.pod !== undefined)
     checkIsolation(
@@ -66,7 +73,7 @@ export async function resolveNetworks(request: PodRequest, conf: NetConf, view: 
   const others: { element?: SelectionElement; source: NetworkSource }[] = nodeNetworks.map((source) => ({ source }));
   for (const element of request.elements) {
     const definition = request.definitions.get(`${element.namespace}/${element.name}`);
-    if (definition !== undefined) others.push({ element, source: await sourceOf(definition, conf) });
+    if (definition !== undefined) others.push({ element, source: await sourceOf(definition, conf, ports) });
   }
   const auxiliary = await auxiliaryChain(conf);
   if (auxiliary !== undefined) others.push({ source: auxiliary });
@@ -74,36 +81,45 @@ export async function resolveNetworks(request: PodRequest, conf: NetConf, view: 
 }
 
 /** The network that STATUS asks about: the node's own default, whatever a pod may choose instead. */
-export async function primaryNetwork(conf: NetConf, view: View): Promise<NetworkSource> {
-  const [master] = await networksOfConf(undefined, conf, view);
+export async function primaryNetwork(conf: NetConf, ports: NetworkPorts): Promise<NetworkSource> {
+  const [master] = await networksOfConf(undefined, conf, ports);
   if (master === undefined) throw noDefaultNetwork();
   return master;
 }
 
-async function networksOfConf(pod: PodFacts | undefined, conf: NetConf, view: View): Promise<readonly NetworkSource[]> {
-  if (conf.clusterNetwork === "") return conf.delegates.map((text, index) => inlineNetwork(text, index));
+async function networksOfConf(
+  pod: PodFacts | undefined,
+  conf: NetConf,
+  ports: NetworkPorts,
+): Promise<readonly NetworkSource[]> {
+  if (conf.clusterNetwork === "") return conf.delegates.map((text, index) => inlineNetwork(text, index, ports));
   const isSystem = pod !== undefined && conf.systemNamespaces.includes(pod.namespace);
   const names = [conf.clusterNetwork, ...(isSystem || pod === undefined ? [] : conf.defaultNetworks)];
-  return Promise.all(names.map((name) => nodeNetwork(name, conf, view)));
+  return Promise.all(names.map((name) => nodeNetwork(name, conf, ports)));
 }
 
-function inlineNetwork(text: JsonText, index: number): NetworkSource {
-  const conf = parseNetworkConf(text, { what: `delegates[${index}]` });
+function inlineNetwork(text: JsonText, index: number, ports: NetworkPorts): NetworkSource {
+  const conf = ports.confs.parse(text, { what: `delegates[${index}]` });
   return { network: conf.name as NetworkName, conf };
 }
 
 /** A network named in the configuration: a path, a definition in Multus' namespace, or a file with that name. */
-async function nodeNetwork(name: string, conf: NetConf, view: View): Promise<NetworkSource> {
+async function nodeNetwork(name: string, conf: NetConf, ports: NetworkPorts): Promise<NetworkSource> {
   if (name.includes("/")) {
     const loaded = await loadConfPath(name);
     return { network: loaded.name as NetworkName, conf: loaded };
   }
-  return namedNetwork(conf.multusNamespace, name, conf, view);
+  return namedNetwork(conf.multusNamespace, name, conf, ports);
 }
 
-async function namedNetwork(namespace: Namespace, name: string, conf: NetConf, view: View): Promise<NetworkSource> {
-  const definition = await view.findNetwork(namespace, name);
-  if (definition !== undefined) return sourceOf(definition, conf);
+async function namedNetwork(
+  namespace: Namespace,
+  name: string,
+  conf: NetConf,
+  ports: NetworkPorts,
+): Promise<NetworkSource> {
+  const definition = await ports.view.findNetwork(namespace, name);
+  if (definition !== undefined) return sourceOf(definition, conf, ports);
   const fromFile = await findConfByName(conf.confDir, name);
   if (fromFile !== undefined) return { network: fromFile.name as NetworkName, conf: fromFile };
   throw new LeveeError(
@@ -113,12 +129,11 @@ async function namedNetwork(namespace: Namespace, name: string, conf: NetConf, v
 }
 
 /** A definition's own configuration, or the file in confDir that bears its name (NPWG 3.4.1). */
-async function sourceOf(definition: NetworkDefinition, conf: NetConf): Promise<NetworkSource> {
+async function sourceOf(definition: NetworkDefinition, conf: NetConf, ports: NetworkPorts): Promise<NetworkSource> {
   const network = `${definition.namespace}/${definition.name}` as NetworkName;
   const what = `the NetworkAttachmentDefinition ${network}`;
   if (definition.config !== undefined && definition.config.trim() !== "") {
-    const text = asJsonText(definition.config, what);
-    return { network, conf: parseNetworkConf(text, { what, defaultName: definition.name }) };
+    return { network, conf: ports.confs.parse(definition.config, { what, defaultName: definition.name }) };
   }
   const fromFile = await findConfByName(conf.confDir, definition.name);
   if (fromFile === undefined) {

@@ -3,6 +3,7 @@ import type { Logger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import type { Journal } from "../state/journal.ts";
 import type { MultusMirror } from "../state/multus-mirror.ts";
+import type { ConfCache } from "./conf-cache.ts";
 import type { OfflineFolder } from "./offline-folder.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Timeline } from "./timeline.ts";
@@ -19,6 +20,7 @@ export interface NodePorts {
   readonly mirror: MultusMirror;
   readonly offline: OfflineFolder;
   readonly view: View;
+  readonly confs: ConfCache;
   readonly turns: Turns;
   readonly suspects: Suspects;
   readonly timeline: Timeline;

@@ -76,12 +76,12 @@ export class OfflineFolder {
     await this.#each(["ack"], (record) => this.#acknowledge(record));
   }
 
-  has(name: string): Promise<boolean> {
+  has(name: string): boolean {
     return hasOffline(this.#options.stateDir, name);
   }
 
   /** Whether the runtime has asked to delete this attachment while the daemon was away. */
-  hasDelete(containerId: ContainerId, ifname: IfName): Promise<boolean> {
+  hasDelete(containerId: ContainerId, ifname: IfName): boolean {
     return this.has(deleteName(containerId, ifname));
   }
 

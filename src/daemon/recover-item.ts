@@ -48,7 +48,7 @@ export async function recoverOfflineDelete(
   const { ports, signal, limitMs } = options;
   if (ports.turns.isBusy(request.containerId)) return false;
   using _turn = await ports.turns.take(request.containerId, holder, signal);
-  if (!(await ports.offline.has(request.name))) return true;
+  if (!ports.offline.has(request.name)) return true;
   const record = ports.journal.find({ containerId: request.containerId, ifname: request.ifname });
   if (record === undefined) {
     const [identity] = request.netns === "" ? [undefined] : await hand.stat([request.netns]);

@@ -130,9 +130,9 @@ test("readOfflineFolder leaves alone what no shim makes, and reads only the kind
 test("hasOffline knows a record from its absence and from what is none", async () => {
   const stateDir = await folderWith({ "a:eth0.del": sealed() });
   await mkdir(join(offlineFolderOf(stateDir), "folder:eth0.del"));
-  expect(await hasOffline(stateDir, "a:eth0.del")).toBe(true);
-  expect(await hasOffline(stateDir, "b:eth0.del")).toBe(false);
-  expect(await hasOffline(stateDir, "folder:eth0.del")).toBe(false);
+  expect(hasOffline(stateDir, "a:eth0.del")).toBe(true);
+  expect(hasOffline(stateDir, "b:eth0.del")).toBe(false);
+  expect(hasOffline(stateDir, "folder:eth0.del")).toBe(false);
 });
 
 test("rejectOffline keeps what the record said, and why it was not done", async () => {

@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { lstat, mkdir, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -61,14 +62,15 @@ function rethrow(_name: string, cause: unknown): never {
   throw cause;
 }
 
-/** Whether the record is still there. */
-export async function hasOffline(stateDir: string, name: string): Promise<boolean> {
-  const facts = await lstat(join(offlineFolderOf(stateDir), name)).catch((cause: unknown) => {
+/** Whether the record is still there. Asked by every ADD, and answered from the kernel's memory. */
+export function hasOffline(stateDir: string, name: string): boolean {
+  try {
+    return lstatSync(join(offlineFolderOf(stateDir), name)).isFile();
+  } catch (cause) {
     // Container IDs may be so long that no shim could leave a record of theirs.
-    if (errnoOf(cause) !== "ENOENT" && errnoOf(cause) !== "ENAMETOOLONG") throw cause;
-    return undefined;
-  });
-  return facts?.isFile() === true;
+    if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENAMETOOLONG") return false;
+    throw cause;
+  }
 }
 
 /** Takes a record away that is whole but makes no sense; the quarantine keeps what it said, and why it was not done. */

@@ -74,7 +74,7 @@ async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
 async function clearEarlier(call: Call, request: AddRequest, ports: Ports): Promise<void> {
   const { containerId, ifname } = request;
   const earlier = ports.journal.find({ containerId, ifname });
-  const isUnwanted = await ports.offline.hasDelete(containerId, ifname);
+  const isUnwanted = ports.offline.hasDelete(containerId, ifname);
   if (earlier === undefined) {
     const now = { path: request.netns, identity: call.header.netnsIdentity };
     if (isUnwanted) await deleteUnknown(call.hand, { ...request, now, config: () => call.config() }, ports);
@@ -113,7 +113,7 @@ async function plan(
   options: { conf: NetConf; ports: Ports },
 ): Promise<AttachmentRecord> {
   const { conf, ports } = options;
-  const networks = await resolveNetworks(wanted, conf, ports.view);
+  const networks = await resolveNetworks(wanted, conf, ports);
   const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
   await refuseTaken(call, request, chains, ports);
   return {

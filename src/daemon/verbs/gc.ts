@@ -145,7 +145,7 @@ async function tellNetworks(
 }
 
 async function networksToTell(conf: NetConf, ports: Ports): Promise<readonly Chain[]> {
-  const primary = await primaryNetwork(conf, ports.view);
+  const primary = await primaryNetwork(conf, ports);
   const chains = new Map([[primary.conf.name, networkChain(primary.network, primary.conf)]]);
   // With a damaged journal we cannot tell a network which attachments are valid; it would remove living ones.
   if (ports.journal.quarantined().length > 0) return [...chains.values()];

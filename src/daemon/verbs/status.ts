@@ -21,7 +21,7 @@ const statusMsMax = 2_000;
  */
 export async function status(call: Call, ports: Ports): Promise<Answer> {
   const conf = effectiveNetConf(await call.config(), ports.config);
-  const source = await primaryNetwork(conf, ports.view).catch(asNotReady);
+  const source = await primaryNetwork(conf, ports).catch(asNotReady);
   if (supportsVerb(source.conf.cniVersion, "STATUS")) {
     await runForNetwork(
       call.hand,
