@@ -54,8 +54,14 @@ export function scanObject(text: JsonText): Member[] {
 
 /** The value of `key` as text. Of duplicates the last one counts, as in Go's decoder. */
 export function memberText(text: JsonText, key: string): JsonText | undefined {
+  if (!mayHaveKey(text, key)) return undefined;
   const member = scanObject(text).findLast((candidate) => candidate.key === key);
   return member === undefined ? undefined : valueOf(text, member);
+}
+
+/** A text that holds neither the key as it is nor any escape cannot have it as a key. Most questions end here. */
+function mayHaveKey(text: JsonText, key: string): boolean {
+  return text.includes(`"${key}"`) || text.includes("\\");
 }
 
 /** The text of one member's value. */

@@ -8,6 +8,7 @@ import { appendElements, arrayElements, jsonKind, jsonValue, memberText, setMemb
  * namespace, and all else stays as the plugin printed it.
  */
 export function withRouteEdit(result: JsonText, edit: RouteEdit): JsonText {
+  if (!edit.dropV4 && !edit.dropV6 && edit.gateways.length === 0) return result;
   const v4 = editRoutes(objectAt(result, "ip4"), edit, 4);
   const v6 = editRoutes(objectAt(result, "ip6"), edit, 6);
   if (v4 === undefined && v6 === undefined) return editRoutes(result, edit) ?? result;
