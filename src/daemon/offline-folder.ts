@@ -12,6 +12,7 @@ import {
   offlineFolderOf,
   readOfflineFolder,
   rejectOffline,
+  sweepOffline,
   removeOffline,
   type OfflineRecord,
 } from "../state/offline-records.ts";
@@ -34,6 +35,9 @@ export interface OfflineDelete {
 const settleMs = 50;
 /** A record that could not be dealt with, or an event that was lost, is looked at again. */
 const rescanMs = 10_000;
+
+/** What a killed shim left half written is removed after this. */
+const tornMsMin = 60_000;
 
 /** The folder in which shims leave deletes and acknowledgements while the daemon is away. */
 export class OfflineFolder {
@@ -104,6 +108,8 @@ export class OfflineFolder {
   }
 
   async #read(): Promise<void> {
+    const { stateDir, clock } = this.#options;
+    await sweepOffline(stateDir, clock.wallMs(), tornMsMin).catch((thrown: unknown) => this.#report("", thrown));
     await this.#each(["ack", "del"], (record) =>
       record.kind === "ack" ? this.#acknowledge(record) : this.#hand(record),
     );
@@ -111,19 +117,20 @@ export class OfflineFolder {
 
   /** One record that cannot be dealt with (a full disk, say) keeps neither the others nor the daemon from going on. */
   async #each(kinds: readonly OfflineRecord["kind"][], use: (record: OfflineRecord) => Promise<void>): Promise<void> {
-    const { stateDir, logger } = this.#options;
-    const report = (file: string, thrown: unknown): void => {
-      const reason = toLeveeError(thrown, "Reading").message;
-      logger.error("An offline record could not be dealt with and is tried again", { file, reason });
-    };
+    const report = (file: string, thrown: unknown): void => this.#report(file, thrown);
     try {
-      for (const record of await readOfflineFolder(stateDir, kinds, report)) {
+      for (const record of await readOfflineFolder(this.#options.stateDir, kinds, report)) {
         await use(record).catch((thrown: unknown) => report(record.name, thrown));
       }
     } catch (thrown) {
-      const reason = toLeveeError(thrown, "Reading").message;
-      logger.error("The folder of offline records cannot be read and is tried again", { reason });
+      report("", thrown);
     }
+  }
+
+  #report(file: string, thrown: unknown): void {
+    const reason = toLeveeError(thrown, "Reading").message;
+    const what = file === "" ? "The folder of offline records" : "An offline record";
+    this.#options.logger.error(`${what} could not be dealt with and is tried again`, { file, reason });
   }
 
   async #acknowledge(record: OfflineRecord): Promise<void> {

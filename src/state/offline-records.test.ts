@@ -2,7 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { hasOffline, offlineFolderOf, readOfflineFolder, rejectOffline, removeOffline } from "./offline-records.ts";
+import {
+  hasOffline,
+  offlineFolderOf,
+  readOfflineFolder,
+  rejectOffline,
+  removeOffline,
+  sweepOffline,
+} from "./offline-records.ts";
 import { listQuarantine } from "./quarantine.ts";
 import { aFolder, containerId, openIn } from "./record.fixture.ts";
 
@@ -147,4 +154,25 @@ test("rejectOffline keeps what the record said, and why it was not done", async 
 test("removeOffline has nothing to do for a name that is too long for any file", async () => {
   const stateDir = await folderWith({});
   await removeOffline(stateDir, `${"x".repeat(253)}:eth0.del`);
+});
+
+test("sweepOffline removes only what a shim left half written long ago", async () => {
+  const torn = Buffer.from("half");
+  const stateDir = await folderWith({ ".shim-1.tmp": torn, ".shim-x.tmp": torn, "a:eth0.del": torn });
+  const folder = offlineFolderOf(stateDir);
+  const { mtimeMs } = await stat(join(folder, ".shim-1.tmp"));
+  await sweepOffline(stateDir, mtimeMs + 60_000, 60_000);
+  expect(await readdir(folder)).toHaveLength(3);
+  await sweepOffline(stateDir, mtimeMs + 60_001, 60_000);
+  expect((await readdir(folder)).toSorted()).toEqual([".shim-x.tmp", "a:eth0.del"]);
+});
+
+test("readOfflineFolder tells of a record that can neither be read nor put aside, and reads the others", async () => {
+  const stateDir = await folderWith({ "a:eth0.del": Buffer.from("no"), "b:eth0.del": sealed(frame("x"), frame("y")) });
+  // Something is where the quarantine folder should be.
+  await writeFile(join(stateDir, "quarantine"), "");
+  const problems: string[] = [];
+  const records = await readOfflineFolder(stateDir, ["del"], (name) => problems.push(name));
+  expect(records.map(({ name }) => name)).toEqual(["b:eth0.del"]);
+  expect(problems).toEqual(["a:eth0.del"]);
 });

@@ -58,6 +58,22 @@ export async function readOfflineFolder(
   return records;
 }
 
+/**
+ * Removes what shims that were killed in the middle of writing have left. A shim writes a record in milliseconds, so
+ * one that is older than `ageMs` has nobody any more.
+ */
+export async function sweepOffline(stateDir: string, nowWallMs: number, ageMs: number): Promise<void> {
+  const folder = offlineFolderOf(stateDir);
+  for (const name of (await readdir(folder)).filter((candidate) => temporaryPattern.test(candidate))) {
+    const facts = await lstat(join(folder, name)).catch(() => undefined);
+    // Gone already, or not to be removed: the next sweep sees.
+    if (facts !== undefined && nowWallMs - facts.mtimeMs > ageMs)
+      await unlink(join(folder, name)).catch(() => undefined);
+  }
+}
+
+const temporaryPattern = /^\.shim-\d+\.tmp$/;
+
 function rethrow(_name: string, cause: unknown): never {
   throw cause;
 }
