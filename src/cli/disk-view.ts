@@ -1,13 +1,11 @@
-import type { Chain } from "../cni/chain.ts";
-import { parseResult, type CniResult } from "../cni/result.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { LeakEntry } from "../state/leak-ledger.ts";
 import type { Quarantined } from "../state/quarantine.ts";
+import { leakView, quarantineView, recordView } from "../state/record-view.ts";
 import type {
   AttachmentsAnswer,
   AttachmentView,
   LeaksAnswer,
-  NetworkView,
   TimelineAnswer,
   TimelineEntry,
 } from "../wire/node-view.ts";
@@ -26,24 +24,7 @@ export function attachmentsOnDisk(journal: DiskJournal): AttachmentsAnswer {
 }
 
 export function leaksOnDisk(journal: DiskJournal): LeaksAnswer {
-  return {
-    leaks: journal.leaks.map((leak) => ({
-      id: leak.id,
-      namespace: leak.pod?.namespace ?? "",
-      pod: leak.pod?.name ?? "",
-      containerId: leak.containerId,
-      network: leak.chains.map((chain) => chain.network).join(","),
-      ifname: leak.chains[0]?.ifname ?? leak.ifname,
-      reason: leak.reason,
-      sinceWallMs: leak.sinceWallMs,
-      attempts: leak.attempts,
-    })),
-    quarantined: journal.quarantined.map((one) => ({
-      file: one.name,
-      reason: one.reason,
-      sinceWallMs: one.foundWallMs,
-    })),
-  };
+  return { leaks: journal.leaks.map(leakView), quarantined: journal.quarantined.map(quarantineView) };
 }
 
 /** The journal keeps what was done, not when each step was: one line per fact. */
@@ -57,44 +38,12 @@ export function timelineOnDisk(journal: DiskJournal, pod: PodKey): TimelineAnswe
 }
 
 function attachmentView(record: AttachmentRecord): AttachmentView {
-  return {
-    namespace: record.pod.namespace,
-    pod: record.pod.name,
-    uid: record.pod.uid,
-    containerId: record.containerId,
-    netns: record.netns.path,
-    phase: phaseOf(record),
-    sinceWallMs: record.startedWallMs,
-    networks: record.chains.map((chain, at) => networkView(record, chain, at)),
-  };
+  return { ...recordView(record), phase: phaseOf(record) };
 }
 
 function phaseOf(record: AttachmentRecord): AttachmentView["phase"] {
   if (record.phase === "acknowledged") return record.delAttempts > 0 ? "detaching" : "attached";
   return record.phase === "undoing" ? "undoing" : "lost";
-}
-
-function networkView(record: AttachmentRecord, chain: Chain, at: number): NetworkView {
-  const result = resultOf(record, chain, at);
-  return {
-    network: chain.network,
-    ifname: chain.ifname,
-    isDefault: chain.isDefault,
-    plugins: chain.links.map((link) => link.type),
-    ips: result?.ips.map((ip) => ip.address) ?? [],
-    mac: result?.interfaces.find(({ name }) => name === chain.ifname)?.mac ?? "",
-  };
-}
-
-/** A result that cannot be read costs its addresses, not the whole list. */
-function resultOf(record: AttachmentRecord, chain: Chain, at: number): CniResult | undefined {
-  const text = record.results[at];
-  if (text === undefined) return undefined;
-  try {
-    return parseResult(text, chain.cniVersion);
-  } catch {
-    return undefined; // The daemon says more about it when it starts.
-  }
 }
 
 function entriesOf(record: AttachmentRecord): readonly TimelineEntry[] {

@@ -1,12 +1,11 @@
 import { LeveeError } from "../base/errors.ts";
-import { parseResult } from "../cni/result.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
+import { leakView, quarantineView, recordView } from "../state/record-view.ts";
 import { protocolVersion } from "../wire/frame.ts";
 import type {
   AttachmentsAnswer,
   AttachmentView,
   LeaksAnswer,
-  NetworkView,
   NodeAnswer,
   Question,
   TimelineAnswer,
@@ -59,16 +58,7 @@ function clip(text: string | undefined): string {
 }
 
 function attachmentView(record: AttachmentRecord, ports: Ports): AttachmentView {
-  return {
-    namespace: record.pod.namespace,
-    pod: record.pod.name,
-    uid: record.pod.uid,
-    containerId: record.containerId,
-    netns: record.netns.path,
-    phase: phaseOf(record, ports),
-    sinceWallMs: record.startedWallMs,
-    networks: record.chains.map((_chain, index) => networkView(record, index)),
-  };
+  return { ...recordView(record), phase: phaseOf(record, ports) };
 }
 
 function phaseOf(record: AttachmentRecord, ports: Ports): AttachmentView["phase"] {
@@ -77,38 +67,8 @@ function phaseOf(record: AttachmentRecord, ports: Ports): AttachmentView["phase"
   return record.phase === "undoing" ? "undoing" : "attaching";
 }
 
-function networkView(record: AttachmentRecord, index: number): NetworkView {
-  const chain = record.chains[index];
-  if (chain === undefined) throw new RangeError("index is one of record.chains");
-  const result = record.results[index];
-  const parsed = result === undefined ? undefined : parseResult(result, chain.cniVersion);
-  return {
-    network: chain.network,
-    ifname: chain.ifname,
-    isDefault: chain.isDefault,
-    plugins: chain.links.map((link) => link.type),
-    ips: parsed?.ips.map((ip) => ip.address) ?? [],
-    mac: parsed?.interfaces.find((candidate) => candidate.name === chain.ifname)?.mac ?? "",
-  };
-}
-
-function leaksAnswer(ports: Ports): LeaksAnswer {
-  return {
-    leaks: ports.journal.leaks().map((leak) => ({
-      id: leak.id,
-      namespace: leak.pod?.namespace ?? "",
-      pod: leak.pod?.name ?? "",
-      containerId: leak.containerId,
-      network: leak.chains.map((chain) => chain.network).join(","),
-      ifname: leak.chains[0]?.ifname ?? leak.ifname,
-      reason: leak.reason,
-      sinceWallMs: leak.sinceWallMs,
-      attempts: leak.attempts,
-    })),
-    quarantined: ports.journal
-      .quarantined()
-      .map(({ name, reason, foundWallMs }) => ({ file: name, reason, sinceWallMs: foundWallMs })),
-  };
+function leaksAnswer({ journal }: Ports): LeaksAnswer {
+  return { leaks: journal.leaks().map(leakView), quarantined: journal.quarantined().map(quarantineView) };
 }
 
 function nodeAnswer(facts: NodeFacts): NodeAnswer {
