@@ -17,11 +17,15 @@ use crate::tag;
 
 /// A killed process is gone within moments; looking more often only costs.
 const LOOK_AGAIN_MS: u64 = 10;
+/// An IPAM plugin that is killed between making a file and writing into it leaves an address that nobody can free; one
+/// that is let be is done in milliseconds. So what a lost hand left running gets a moment to end by itself.
+const MERCY_MS: u64 = 1_000;
 
 pub struct Reap {
     step: u64,
     leader: i32,
     leader_start: u64,
+    kill_from: Instant,
     deadline: Instant,
     next_look: Instant,
     killed: BTreeSet<i32>,
@@ -36,6 +40,7 @@ impl Reap {
             step: order.step,
             leader: order.pid,
             leader_start: order.pid_start,
+            kill_from: now + ms(MERCY_MS).min(order.timeout / 2),
             deadline: now + order.timeout,
             next_look: now,
             killed: BTreeSet::new(),
@@ -55,10 +60,10 @@ impl Reap {
         self.leader == sys::session_of_self() || process_stat(&self.leader.to_string()).map_or(false, is_another)
     }
 
-    /// Kills every member it finds; true when there was none.
-    fn sweep(&mut self) -> io::Result<bool> {
+    /// Whether there is no member left. Those that had their time are killed.
+    fn sweep(&mut self, now: Instant) -> io::Result<bool> {
         let members = session_members(self.leader)?;
-        for pid in &members {
+        for pid in members.iter().filter(|_| now >= self.kill_from) {
             if sys::send_signal(*pid, sys::SIGKILL).is_ok() {
                 self.killed.insert(*pid);
             }
@@ -75,7 +80,7 @@ impl Reap {
         if self.number_is_anothers() {
             return Ok(Some(self.answer()));
         }
-        if self.sweep()? {
+        if self.sweep(now)? {
             self.empty_looks += 1;
             // One look may miss a process that is being forked while /proc is listed; two in a row do not.
             if self.empty_looks == 2 {
