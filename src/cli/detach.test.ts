@@ -2,12 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { Journal } from "../state/journal.ts";
+import { aRecord } from "../state/record.fixture.ts";
 import type { AttachmentView } from "../wire/node-view.ts";
 import { encodeFrame } from "../wire/frame.ts";
 import { failureOf } from "./failure-of.fixture.ts";
 import { attach, splitNetworks } from "./attach.ts";
 import { attachedPods, detach, detachEach } from "./detach.ts";
 import { FakeShim } from "./fake-shim.fixture.ts";
+import { journalOptions } from "./journal-options.fixture.ts";
 import { netnsName, parseNetworks, type PodKey } from "./names.ts";
 import { addNetns, netnsExists, removeNetns } from "./netns.ts";
 import { podFilePath } from "./pod-file.ts";
@@ -35,6 +38,11 @@ function attachPod(key: PodKey): ReturnType<typeof attach> {
   });
 }
 
+/** What a daemon that has nothing attached leaves on disk. */
+async function emptyJournal(): Promise<void> {
+  await (await Journal.open(journalOptions(shim.context().settings.stateDir))).close();
+}
+
 describe("detach", () => {
   test("runs DEL with the IDs of the attach, then removes namespace and file", async () => {
     const attached = await attachPod(pod);
@@ -50,11 +58,13 @@ describe("detach", () => {
   });
 
   test("is content when there is nothing to detach", async () => {
+    await emptyJournal();
     expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: false });
     expect(shim.calls()).toEqual([]);
   });
 
   test("can be repeated, and works when the namespace is gone already", async () => {
+    await emptyJournal();
     await attachPod(pod);
     await removeNetns(shim.context().world, netnsName(pod));
     expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: true });
@@ -73,6 +83,7 @@ describe("detach", () => {
   });
 
   test("does not touch a pod file that somebody else wrote", async () => {
+    await emptyJournal();
     const path = podFilePath(shim.context().settings.directory, pod);
     mkdirSync(join(path, ".."), { recursive: true });
     writeFileSync(path, "kind: Pod\n");
@@ -81,6 +92,7 @@ describe("detach", () => {
   });
 
   test("does not take a namespace from a pod file into a path of its own choice", async () => {
+    await emptyJournal();
     const path = podFilePath(shim.context().settings.directory, pod);
     mkdirSync(join(path, ".."), { recursive: true });
     const annotations = `    levee.dev/container-id: ${"a".repeat(64)}\n    levee.dev/netns: levee-/../../etc\n`;
@@ -90,39 +102,74 @@ describe("detach", () => {
   });
 });
 
-describe("detach of a namespace whose pod file was never written", () => {
-  test("removes it without a daemon", async () => {
+describe("detach without a pod file", () => {
+  const mine: AttachmentView = {
+    namespace: "default",
+    pod: pod.name,
+    uid: "u",
+    containerId: "c".repeat(64),
+    netns: `/var/run/netns/${netnsName(pod)}`,
+    phase: "attached",
+    sinceWallMs: 0,
+    networks: [],
+  };
+
+  async function daemonWith(attachments: readonly AttachmentView[]): Promise<void> {
+    mkdirSync(shim.context().settings.socketDir);
+    const answer = encodeFrame("ANSWER", [["answer", JSON.stringify({ answer: { attachments } })]]);
+    server = createServer((socket) => socket.on("data", () => socket.write(answer)));
+    await new Promise<void>(
+      (resolve) => void server?.listen(join(shim.context().settings.socketDir, "levee.sock"), resolve),
+    );
+  }
+
+  test("with neither daemon nor journal fails and leaves the namespace alone", async () => {
+    await addNetns(shim.context().world, netnsName(pod));
+    expect(await failureOf(detach(shim.context(), pod, "{}"))).toMatchObject({ code: "daemon-unreachable" });
+    expect(netnsExists(netnsName(pod))).toBe(true);
+    expect(shim.calls()).toEqual([]);
+  });
+
+  test("removes a namespace of which nobody has a record", async () => {
+    await emptyJournal();
     await addNetns(shim.context().world, netnsName(pod));
     expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
     expect(netnsExists(netnsName(pod))).toBe(false);
   });
 
-  test("runs DEL for the container the daemon knows there, and for no other", async () => {
+  test("runs DEL for every sandbox of that pod the daemon knows, each with its own namespace", async () => {
     await addNetns(shim.context().world, netnsName(pod));
-    const mine: AttachmentView = {
-      namespace: "default",
-      pod: pod.name,
-      uid: "u",
-      containerId: "c".repeat(64),
-      netns: `/var/run/netns/${netnsName(pod)}`,
-      phase: "attached",
-      sinceWallMs: 0,
-      networks: [],
-    };
     const elsewhere = { ...mine, containerId: "e".repeat(64), netns: "/var/run/netns/cni-1" };
-    mkdirSync(shim.context().settings.socketDir);
-    server = createServer((socket) =>
-      socket.on("data", () =>
-        socket.write(
-          encodeFrame("ANSWER", [["answer", JSON.stringify({ answer: { attachments: [mine, elsewhere] } })]]),
-        ),
-      ),
-    );
-    await new Promise<void>(
-      (resolve) => void server?.listen(join(shim.context().settings.socketDir, "levee.sock"), resolve),
-    );
+    const another = { ...mine, pod: "another", containerId: "f".repeat(64) };
+    await daemonWith([mine, elsewhere, another]);
     expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
-    expect(shim.calls().map(({ env }) => env["CNI_CONTAINERID"])).toEqual([mine.containerId]);
+    expect(shim.calls().map(({ env }) => [env["CNI_CONTAINERID"], env["CNI_NETNS"]])).toEqual([
+      [mine.containerId, mine.netns],
+      [elsewhere.containerId, elsewhere.netns],
+    ]);
+  });
+
+  test("asks the daemon also when the namespace is gone", async () => {
+    await daemonWith([{ ...mine, netns: "" }]);
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
+    expect(shim.calls()).toMatchObject([{ verb: "DEL", env: { CNI_CONTAINERID: mine.containerId, CNI_NETNS: "" } }]);
+  });
+
+  test("takes the journal on disk when there is no daemon", async () => {
+    const journal = await Journal.open(journalOptions(shim.context().settings.stateDir));
+    await journal.begin(aRecord(1));
+    await journal.close();
+    const recorded = { namespace: "default", name: "pod1" };
+    expect(await detach(shim.context(), recorded, "{}")).toMatchObject({ wasAttached: true });
+    expect(shim.calls()).toMatchObject([{ verb: "DEL", env: { CNI_CONTAINERID: "container1" } }]);
+  });
+
+  test("keeps the namespace when DEL fails", async () => {
+    await addNetns(shim.context().world, netnsName(pod));
+    await daemonWith([mine]);
+    shim.behave({ del: "exit 3" });
+    expect(await failureOf(detach(shim.context(), pod, "{}"))).toMatchObject({ code: "shim-failed" });
+    expect(netnsExists(netnsName(pod))).toBe(true);
   });
 });
 

@@ -1,11 +1,11 @@
-import { isUnreachable } from "./ask.ts";
-import { ask, type Context } from "./context.ts";
+import type { Context } from "./context.ts";
 import { toFailure, type CommandFailure } from "./failure.ts";
 import { netnsName, podText, type PodKey } from "./names.ts";
-import { netnsExists, netnsPath, removeNetns } from "./netns.ts";
-import { listPodFiles, readPodFile, removePodFile, type AttachedPod } from "./pod-file.ts";
+import { removeNetns } from "./netns.ts";
+import { readAttachments } from "./node-source.ts";
+import { listPodFiles, readPodFile, removePodFile } from "./pod-file.ts";
 import { withProgress } from "./progress.ts";
-import { callShim } from "./shim-call.ts";
+import { callShim, type Sandbox } from "./shim-call.ts";
 
 export interface Detached extends PodKey {
   /** Whether there was anything to detach. */
@@ -49,17 +49,18 @@ export async function attachedPods(context: Context): Promise<readonly PodKey[]>
   return (await listPodFiles(context.settings.directory)).map(({ namespace, name }) => ({ namespace, name }));
 }
 
-/** The pod of the file; and, when a killed attach left only its namespace behind, what the daemon knows of that. */
-async function sandboxesOf(context: Context, key: PodKey): Promise<readonly AttachedPod[]> {
+/** The pod of the file; without one, every sandbox of that name the daemon has on record, or else its journal on disk. */
+async function sandboxesOf(context: Context, key: PodKey): Promise<readonly Sandbox[]> {
   const known = await readPodFile(context.settings.directory, key);
   if (known !== undefined) return [known];
-  if (!netnsExists(netnsName(key))) return [];
-  const path = netnsPath(netnsName(key));
-  const { attachments } = await ask(context, { ask: "attachments" }).catch((error: unknown) => {
-    if (isUnreachable(error)) return { attachments: [] };
-    throw error;
-  });
-  return attachments
-    .filter((view) => view.namespace === key.namespace && view.pod === key.name && view.netns === path)
-    .map((view) => ({ ...key, uid: view.uid, containerId: view.containerId, netns: netnsName(key) }));
+  const { answer } = await readAttachments(context);
+  return answer.attachments
+    .filter((view) => view.namespace === key.namespace && view.pod === key.name)
+    .map((view) => ({
+      ...key,
+      uid: view.uid,
+      containerId: view.containerId,
+      netns: netnsName(key),
+      netnsPath: view.netns,
+    }));
 }

@@ -293,6 +293,7 @@ describe("levee attach and detach", () => {
     expect(attached.out).toMatch(/^eth0 {8}default\/lan {3}192\.0\.2\.7\/24 {5}[0-9a-f:]{17} {3}192\.0\.2\.1$/mu);
     expect(shim.calls()[0]?.conf).toContain(`"daemonSocketDir":"${shim.context().settings.socketDir}"`);
     expect(await levee(`detach ${podName}`)).toEqual({ status: 0, out: `default/${podName} is detached\n`, err: "" });
+    await daemon({ attachments: { attachments: [] } });
     expect(await levee(`detach ${podName}`)).toEqual({
       status: 0,
       out: `default/${podName} was not attached, nothing to do\n`,

@@ -6,10 +6,16 @@ import { isSuccess, runProgram, type ProgramEnd } from "./run-program.ts";
 import type { Settings } from "./settings.ts";
 import { childEnv, type World } from "./world.ts";
 
+/** A pod to call the shim for. */
+export interface Sandbox extends AttachedPod {
+  /** Where its namespace is, when that is not the one `levee attach` makes; it may be gone. */
+  readonly netnsPath?: string;
+}
+
 /** One CNI call, as a container runtime makes it. */
 export interface ShimCall {
   readonly verb: "ADD" | "DEL";
-  readonly pod: AttachedPod;
+  readonly pod: Sandbox;
   /** The configuration on the shim's stdin. */
   readonly conf: string;
   readonly signal?: AbortSignal;
@@ -41,7 +47,7 @@ export function cniEnv(call: Pick<ShimCall, "verb" | "pod">, cniPath: string): R
   return {
     CNI_COMMAND: call.verb,
     CNI_CONTAINERID: pod.containerId,
-    CNI_NETNS: netnsPath(pod.netns),
+    CNI_NETNS: pod.netnsPath ?? netnsPath(pod.netns),
     CNI_IFNAME: "eth0",
     CNI_PATH: cniPath,
     CNI_ARGS: [
