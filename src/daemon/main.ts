@@ -5,15 +5,21 @@ import { jsonLogger, type Logger } from "../base/log.ts";
 import { software } from "../base/version.ts";
 import { parseDaemonConfig, type DaemonConfig } from "../config/daemon-config.ts";
 import { startDaemon } from "./compose.ts";
+import { configPath, daemonUsage } from "./config-path.ts";
 
-/** Multus' own place for it, so that an existing ConfigMap serves. */
-const defaultConfigPath = "/etc/cni/net.d/multus.d/daemon-config.json";
+/** As of the commands: the command line itself is wrong. */
+const usageStatus = 2;
 
 /** Runs the daemon until SIGTERM or SIGINT. Resolves to the exit code. */
 export async function runDaemon(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
+  const commandLine = configPath(argv);
+  if ("wrong" in commandLine) {
+    process.stderr.write(`Error: ${commandLine.wrong}\nusage: ${daemonUsage}\n`);
+    return usageStatus;
+  }
   const stopped = new AbortController();
   for (const name of ["SIGTERM", "SIGINT"] as const)
     process.on(name, () => stopped.abort(new LeveeError("cancelled", `The daemon was asked to end by ${name}`)));
@@ -23,7 +29,7 @@ export async function runDaemon(
   process.stderr.on("error", () => undefined);
   let config: DaemonConfig;
   try {
-    config = await readConfig(configPath(argv));
+    config = await readConfig(commandLine.path);
   } catch (thrown) {
     process.stderr.write(`Error: ${toLeveeError(thrown, "Cannot read the configuration").message}\n`);
     return 1;
@@ -44,7 +50,7 @@ async function serve(
   try {
     const daemon = await startDaemon({ config, clock: systemClock, logger, software, ...faultOf(env) }, stopped);
     await aborted(stopped);
-    logger.info("The daemon ends");
+    logger.info("The daemon is ending");
     await daemon.stop();
     return 0;
   } catch (thrown) {
@@ -59,21 +65,13 @@ async function serve(
 /** A defect ends the process at once: the journal makes a restart safe, a daemon in an unknown state is not. */
 function dieOfDefects(logger: Logger): void {
   const die = (thrown: unknown): void => {
-    logger.error("The daemon ends because of a defect", {
+    logger.error("The daemon is ending because of a defect", {
       reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
     });
     process.exit(70);
   };
   process.on("uncaughtException", die);
   process.on("unhandledRejection", die);
-}
-
-function configPath(argv: readonly string[]): string {
-  const at = argv.findIndex((argument) => argument === "--config" || argument === "-config");
-  if (at >= 0 && argv[at + 1] !== undefined) return argv[at + 1] ?? "";
-  const joined = argv.find((argument) => /^--?config=/.test(argument));
-  if (joined !== undefined) return joined.slice(joined.indexOf("=") + 1);
-  return defaultConfigPath;
 }
 
 async function readConfig(path: string): Promise<DaemonConfig> {
