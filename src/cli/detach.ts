@@ -1,29 +1,35 @@
+import { hasOffline } from "../state/offline-records.ts";
 import type { Context } from "./context.ts";
+import { offlineDeleteName } from "./disk-view.ts";
 import { toFailure, type CommandFailure } from "./failure.ts";
 import { netnsName, podText, type PodKey } from "./names.ts";
 import { removeNetns } from "./netns.ts";
 import { readAttachments } from "./node-source.ts";
 import { listPodFiles, readPodFile, removePodFile } from "./pod-file.ts";
 import { withProgress } from "./progress.ts";
-import { callShim, type Sandbox } from "./shim-call.ts";
+import { callShim, shimIfname, type Sandbox } from "./shim-call.ts";
 
 export interface Detached extends PodKey {
   /** Whether there was anything to detach. */
   readonly wasAttached: boolean;
+  /** The daemon was not there: the shim left the DEL on disk for it. */
+  readonly isLeftToDaemon: boolean;
 }
 
 /** Undoes `levee attach`: DEL, then the namespace and the pod file. Safe to repeat; what failed stays for the next try. */
 export async function detach(context: Context, key: PodKey, conf: string): Promise<Detached> {
   const pods = await sandboxesOf(context, key);
+  let isLeftToDaemon = false;
   for (const pod of pods) {
     await withProgress(context.world, `Detaching ${podText(pod)}`, () =>
       callShim(context.world, context.settings, { verb: "DEL", pod, conf }),
     );
+    isLeftToDaemon ||= hasOffline(context.settings.stateDir, offlineDeleteName(pod.containerId, shimIfname));
     await removeNetns(context.world, pod.netns);
   }
   const hadNetns = await removeNetns(context.world, netnsName(key));
   await removePodFile(context.settings.directory, key);
-  return { ...key, wasAttached: pods.length > 0 || hadNetns };
+  return { ...key, wasAttached: pods.length > 0 || hadNetns, isLeftToDaemon };
 }
 
 /** One after another; a pod that cannot be detached does not keep the others attached. */

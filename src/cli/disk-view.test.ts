@@ -9,7 +9,7 @@ const result = json(
 );
 
 function journal(change: Partial<DiskJournal> = {}): DiskJournal {
-  return { records: [], leaks: [], quarantined: [], ...change };
+  return { records: [], leaks: [], quarantined: [], hasDelete: () => false, ...change };
 }
 
 describe("attachmentsOnDisk", () => {
@@ -53,6 +53,16 @@ describe("attachmentsOnDisk", () => {
     },
   );
 
+  test.each(["intent", "undoing", "acknowledged"] as const)(
+    "phase %s with a delete that a shim left is detaching, and only that one",
+    (phase) => {
+      const hasDelete = (name: string): boolean => name === `container1:${aRecord(1).ifname}.del`;
+      const records = [aRecord(1, { phase }), aRecord(2, { phase: "acknowledged" })];
+      const { attachments } = attachmentsOnDisk(journal({ records, hasDelete }));
+      expect(attachments.map((view) => view.phase)).toEqual(["detaching", "attached"]);
+    },
+  );
+
   test("a result that cannot be read costs its addresses, not the list", () => {
     const records = [aRecord(1, { phase: "acknowledged", results: [json('{"cniVersion":"9.9.9"}')] }), aRecord(2)];
     const { attachments } = attachmentsOnDisk(journal({ records }));
@@ -77,6 +87,15 @@ describe("timelineOnDisk", () => {
       "ADD acknowledged",
       "DEL failed",
     ]);
+  });
+
+  test("tells of a delete that waits on disk", () => {
+    const records = [aRecord(1, { phase: "acknowledged" })];
+    const { entries } = timelineOnDisk(journal({ records, hasDelete: () => true }), {
+      namespace: "default",
+      name: "pod1",
+    });
+    expect(entries.at(-1)).toMatchObject({ verb: "DEL", what: "waiting" });
   });
 
   test("finds a pod without a name by its container", () => {

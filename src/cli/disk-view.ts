@@ -16,11 +16,18 @@ export interface DiskJournal {
   readonly records: readonly AttachmentRecord[];
   readonly leaks: readonly LeakEntry[];
   readonly quarantined: readonly Quarantined[];
+  /** Whether a shim left a delete on disk under this name, for the daemon's return. */
+  hasDelete(name: string): boolean;
+}
+
+/** The file in which a shim keeps a delete that it could not hand over; see docs/protocol.md, "Offline records". */
+export function offlineDeleteName(containerId: string, ifname: string): string {
+  return `${containerId}:${ifname}.del`;
 }
 
 /** The daemon's answers, made from what it left on disk. Nobody works on anything now, so nothing is "attaching". */
 export function attachmentsOnDisk(journal: DiskJournal): AttachmentsAnswer {
-  return { attachments: journal.records.map(attachmentView) };
+  return { attachments: journal.records.map((record) => attachmentView(journal, record)) };
 }
 
 export function leaksOnDisk(journal: DiskJournal): LeaksAnswer {
@@ -34,11 +41,15 @@ export function timelineOnDisk(journal: DiskJournal, pod: PodKey): TimelineAnswe
       ? record.containerId === pod.name
       : record.pod.namespace === pod.namespace && record.pod.name === pod.name,
   );
-  return { namespace: pod.namespace, name: pod.name, entries: records.flatMap(entriesOf) };
+  return { namespace: pod.namespace, name: pod.name, entries: records.flatMap((record) => entriesOf(journal, record)) };
 }
 
-function attachmentView(record: AttachmentRecord): AttachmentView {
-  return { ...recordView(record), phase: phaseOf(record) };
+function attachmentView(journal: DiskJournal, record: AttachmentRecord): AttachmentView {
+  return { ...recordView(record), phase: isToBeDeleted(journal, record) ? "detaching" : phaseOf(record) };
+}
+
+function isToBeDeleted(journal: DiskJournal, record: AttachmentRecord): boolean {
+  return journal.hasDelete(offlineDeleteName(record.containerId, record.ifname));
 }
 
 function phaseOf(record: AttachmentRecord): AttachmentView["phase"] {
@@ -46,7 +57,7 @@ function phaseOf(record: AttachmentRecord): AttachmentView["phase"] {
   return record.phase === "undoing" ? "undoing" : "lost";
 }
 
-function entriesOf(record: AttachmentRecord): readonly TimelineEntry[] {
+function entriesOf(journal: DiskJournal, record: AttachmentRecord): readonly TimelineEntry[] {
   const base = { wallMs: record.startedWallMs, containerId: record.containerId, verb: "ADD" };
   const planned = {
     ...base,
@@ -62,5 +73,8 @@ function entriesOf(record: AttachmentRecord): readonly TimelineEntry[] {
     record.delAttempts === 0
       ? []
       : [{ ...base, verb: "DEL", what: "failed", detail: `${record.delAttempts} attempts so far` }];
-  return [planned, ...failed, ...ended, ...deletes];
+  const kept = isToBeDeleted(journal, record)
+    ? [{ ...base, verb: "DEL", what: "waiting", detail: "kept on disk; done when the daemon is back" }]
+    : [];
+  return [planned, ...failed, ...ended, ...deletes, ...kept];
 }

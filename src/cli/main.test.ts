@@ -166,6 +166,15 @@ describe("without a daemon", () => {
     expect(JSON.parse((await levee("ls -o json")).out)).toMatchObject({ source: "disk" });
   });
 
+  test("ls and why show a pod whose delete waits on disk as detaching", async () => {
+    await journalWithPod();
+    const offline = join(shim.context().settings.stateDir, "offline");
+    mkdirSync(offline, { recursive: true });
+    writeFileSync(join(offline, `container1:${aRecord(1).ifname}.del`), "x");
+    expect((await levee("ls")).out).toContain("default/pod1   detaching");
+    expect((await levee("why pod1")).out).toContain("default/pod1 is being detached");
+  });
+
   test("why and leaks do so too, with one note each", async () => {
     await journalWithPod();
     const why = await levee("why pod1");
@@ -320,6 +329,15 @@ describe("levee attach and detach", () => {
     expect({ status, out }).toEqual({ status: 1, out: "" });
     expect(err).toBe(
       `Error: Cannot attach default/${podName}: bad (CNI code 7, config-invalid)\n  try: levee why default/${podName}\n`,
+    );
+  });
+
+  test("detach says when the DEL was kept on disk for the daemon", async () => {
+    await levee(`attach ${podName} --networks lan`);
+    const offline = join(shim.context().settings.stateDir, "offline");
+    shim.behave({ del: `mkdir -p ${offline}; echo x > "${offline}/$CNI_CONTAINERID:$CNI_IFNAME.del"` });
+    expect((await levee(`detach ${podName}`)).out).toBe(
+      `default/${podName} is detached; the daemon was not there, the rest is done when it is back\n`,
     );
   });
 

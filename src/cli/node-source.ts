@@ -1,8 +1,9 @@
-import { readJournalOnly, type JournalReading } from "../state/read-only.ts";
+import { hasOffline } from "../state/offline-records.ts";
+import { readJournalOnly } from "../state/read-only.ts";
 import type { AttachmentsAnswer, LeaksAnswer, TimelineAnswer } from "../wire/node-view.ts";
 import { isUnreachable } from "./ask.ts";
 import { ask, type Context } from "./context.ts";
-import { attachmentsOnDisk, leaksOnDisk, timelineOnDisk } from "./disk-view.ts";
+import { attachmentsOnDisk, leaksOnDisk, timelineOnDisk, type DiskJournal } from "./disk-view.ts";
 import { CommandFailure, toFailure } from "./failure.ts";
 import type { PodKey } from "./names.ts";
 
@@ -13,7 +14,7 @@ export interface Sourced<T> {
 }
 
 export function readAttachments(context: Context, source?: "daemon" | "disk"): Promise<Sourced<AttachmentsAnswer>> {
-  const fromDisk = (journal: JournalReading): AttachmentsAnswer => attachmentsOnDisk(journal);
+  const fromDisk = (journal: DiskJournal): AttachmentsAnswer => attachmentsOnDisk(journal);
   return source === "disk"
     ? readDisk(context, fromDisk)
     : daemonOrDisk(context, () => ask(context, { ask: "attachments" }), fromDisk);
@@ -34,7 +35,7 @@ export function readTimeline(context: Context, pod: PodKey): Promise<Sourced<Tim
 async function daemonOrDisk<T>(
   context: Context,
   fromDaemon: () => Promise<T>,
-  fromDisk: (journal: JournalReading) => T,
+  fromDisk: (journal: DiskJournal) => T,
 ): Promise<Sourced<T>> {
   try {
     return { source: "daemon", answer: await fromDaemon() };
@@ -55,8 +56,9 @@ async function daemonOrDisk<T>(
   }
 }
 
-async function readDisk<T>(context: Context, fromDisk: (journal: JournalReading) => T): Promise<Sourced<T>> {
-  const journal = await readJournalOnly(context.settings.stateDir);
+async function readDisk<T>(context: Context, fromDisk: (journal: DiskJournal) => T): Promise<Sourced<T>> {
+  const { stateDir } = context.settings;
+  const journal = await readJournalOnly(stateDir);
   if (!journal.exists) throw new CommandFailure("state-missing", "there is none, so no daemon has run on that folder");
-  return { source: "disk", answer: fromDisk(journal) };
+  return { source: "disk", answer: fromDisk({ ...journal, hasDelete: (name) => hasOffline(stateDir, name) }) };
 }

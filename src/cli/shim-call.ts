@@ -21,6 +21,9 @@ export interface ShimCall {
   readonly signal?: AbortSignal;
 }
 
+/** The interface of a pod's default network, by which a runtime names the whole call. */
+export const shimIfname = "eth0";
+
 /** The shim keeps to 55 s by itself; past this it is broken. */
 const shimTimeoutMs = 65_000;
 
@@ -48,7 +51,7 @@ export function cniEnv(call: Pick<ShimCall, "verb" | "pod">, cniPath: string): R
     CNI_COMMAND: call.verb,
     CNI_CONTAINERID: pod.containerId,
     CNI_NETNS: pod.netnsPath ?? netnsPath(pod.netns),
-    CNI_IFNAME: "eth0",
+    CNI_IFNAME: shimIfname,
     CNI_PATH: cniPath,
     CNI_ARGS: [
       "IgnoreUnknown=1",

@@ -56,9 +56,12 @@ async function chosenPods(
 
 function detachedText(done: readonly Detached[], failedCount: number): string {
   if (done.length === 0 && failedCount === 0) return "Nothing is attached\n";
-  return done
-    .map((pod) => `${podText(pod)} ${pod.wasAttached ? "is detached" : "was not attached, nothing to do"}\n`)
-    .join("");
+  return done.map((pod) => `${podText(pod)} ${endingOf(pod)}\n`).join("");
+}
+
+function endingOf(pod: Detached): string {
+  if (!pod.wasAttached) return "was not attached, nothing to do";
+  return pod.isLeftToDaemon ? "is detached; the daemon was not there, the rest is done when it is back" : "is detached";
 }
 
 function joinFailures(failed: readonly CommandFailure[]): CommandFailure {
