@@ -49,7 +49,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   const directory =
     config.directory === undefined ? undefined : await Directory.open({ folder: config.directory, clock, logger });
   const ports = await makePorts(options, directory ?? emptyView);
-  const notices = [...config.notices, ...(await stateNotices(config.stateDir))];
+  const notices = [...config.notices, ...directoryNotices(config), ...(await stateNotices(config.stateDir))];
   for (const notice of notices) logger.warn(notice);
 
   const calls = new Set<Promise<void>>();
@@ -158,6 +158,14 @@ async function stop({ server, ports, calls, lock, closeView }: Running): Promise
 function problemText(problem: DirectoryProblem): string {
   const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
   return place === "" ? problem.reason : `${place}: ${problem.reason}`;
+}
+
+function directoryNotices({ directory }: DaemonConfig): readonly string[] {
+  return directory === undefined
+    ? [
+        "directory is not set: this release finds pods and networks only in a folder, so a call that names a pod cannot be served",
+      ]
+    : [];
 }
 
 async function stateNotices(stateDir: string): Promise<readonly string[]> {

@@ -61,6 +61,14 @@ test("findPod fails in the end, naming the pod, the wait and the UID seen", asyn
   expect(findPod(args, portsWith(pod("u1")), never)).rejects.toThrow('expected pod UID "u2" but got "u1"');
 });
 
+test.each([
+  [undefined, "it did not appear within 20 ms; no directory is set"],
+  ["/etc/levee", "it did not appear within 20 ms in the folder /etc/levee"],
+])("findPod with the directory %p says where it looked", (directory, expected) => {
+  const config = { addLookupMs: 20, directory } as DaemonConfig;
+  expect(findPod(args, { ...portsWith(undefined), config }, never)).rejects.toThrow(expected);
+});
+
 test("findPod ends when its caller leaves", async () => {
   const leaving = new AbortController();
   const looking = findPod(

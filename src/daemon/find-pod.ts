@@ -2,6 +2,7 @@ import type { PodUid } from "../base/brand.ts";
 import { deadline } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import { podArgs, type CniArgs } from "../cni/cni-args.ts";
+import type { DaemonConfig } from "../config/daemon-config.ts";
 import type { Ports } from "./ports.ts";
 import type { PodFacts } from "./view.ts";
 
@@ -25,9 +26,17 @@ export async function findPod(
       ? "it did not appear"
       : `expected pod UID "${uid ?? ""}" but got "${found.uid}", and no other came`;
   const unknown = (): LeveeError =>
-    new LeveeError("pod-unknown", `Cannot find the pod ${namespace}/${name}: ${why} within ${waitMs} ms`);
+    new LeveeError(
+      "pod-unknown",
+      `Cannot find the pod ${namespace}/${name}: ${why} within ${waitMs} ms${placeOf(ports.config)}`,
+    );
   using limit = deadline(ports.clock, waitMs, unknown, signal);
   return await ports.view.waitForPod({ namespace, name, isWanted: (pod) => hasUid(pod, uid) }, limit.signal);
+}
+
+/** Where was looked: who has put the pod's file elsewhere, or has set no folder at all, sees it here. */
+function placeOf({ directory }: DaemonConfig): string {
+  return directory === undefined ? "; no directory is set" : ` in the folder ${directory}`;
 }
 
 /** A static pod's mirror on the API server has another UID than the one kubelet made up for it. */
