@@ -96,15 +96,33 @@ export class Server {
   }
 }
 
-/** Makes the folder, or refuses one that others could write to. Its parents are not ours to judge. */
+/** Makes the folder, or refuses one that is not root's: the shim would not trust it. Its parents are not ours to judge. */
 async function makePrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const errno = errnoOf(cause) ?? "mkdir failed";
+    const why = errno === "EEXIST" || errno === "ENOTDIR" ? "there is a file in its place" : "it cannot be made";
+    throw new LeveeError(
+      "setting-invalid",
+      `Cannot use socketDir as it must be a folder: current value is ${folder}, and ${why} (${errno})`,
+      { cause },
+    );
+  }
   const facts = await lstat(folder);
   if (!facts.isDirectory()) {
     throw new LeveeError("setting-invalid", `Cannot listen in ${folder} as it must be a folder, not a link or a file`);
   }
+  if (facts.uid !== 0) {
+    const mode = (facts.mode & 0o7777).toString(8).padStart(4, "0");
+    throw new LeveeError(
+      "setting-invalid",
+      `Cannot trust the socket folder ${folder}: it must be a folder of uid 0 with mode 0700, it is a folder of uid ${facts.uid} with mode ${mode}; give it to root (chown 0:0 ${folder}) or set another socketDir`,
+    );
+  }
   try {
-    if ((facts.mode & 0o077) !== 0) await chmod(folder, 0o700);
+    // As the shim checks it: any other bit makes it turn away.
+    if ((facts.mode & 0o7777) !== 0o700) await chmod(folder, 0o700);
   } catch (cause) {
     throw new LeveeError(
       "setting-invalid",
