@@ -1,4 +1,4 @@
-import { mkdir, unlink } from "node:fs/promises";
+import { chmod, mkdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "../base/atomic-file.ts";
 import type { Clock } from "../base/clock.ts";
@@ -74,6 +74,8 @@ async function prepareFolder(stateDir: string): Promise<void> {
   try {
     const created = await mkdir(stateDir, { recursive: true, mode: 0o700 });
     if (created !== undefined) await syncFolder(dirname(created));
+    // Somebody else may have made it, open to all: it holds the pods' configurations, and secrets may be in them.
+    await chmod(stateDir, 0o700);
     // Before any shim needs it, so that the daemon can watch it.
     await mkdir(offlineFolderOf(stateDir), { recursive: true, mode: 0o700 });
     // Left by a crash in the middle of a rewrite: the file beside it is the valid one.
