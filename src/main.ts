@@ -2,10 +2,15 @@ import { systemClock } from "./base/clock.ts";
 
 /** The one entry of `levee`. The daemon and the commands are loaded apart, so neither carries the other's libraries. */
 const argv = process.argv.slice(2);
-const status = isDaemon(argv) ? await daemon() : await commands();
+const lostOutput = watchOutput(process.stdout);
+const isServing = isDaemon(argv);
+const status = isServing ? await daemon() : await commands();
 await flushed(process.stdout);
+// What the daemon prints is its log; that one could not be written does not make its end a failure.
+const lost = isServing ? undefined : lostOutput();
+if (lost !== undefined) process.stderr.write(`Error: Cannot write the output: ${lost}\n`);
 await flushed(process.stderr);
-process.exit(status);
+process.exit(lost !== undefined && status === 0 ? 1 : status);
 
 /** Its help is a page of the command line like all the others. */
 function isDaemon([first, ...rest]: readonly string[]): boolean {
@@ -40,9 +45,19 @@ function ownCommand(): readonly [string, ...string[]] {
 }
 
 function screen(stream: NodeJS.WriteStream): { readonly isTerminal: boolean; write(text: string): void } {
-  // `levee ls | head -1` closes the pipe early: not an error, and no reason to stop cleaning up.
+  // Without a listener the error would end the program before it has cleaned up.
   stream.on("error", () => undefined);
   return { isTerminal: stream.isTTY, write: (text) => void stream.write(text) };
+}
+
+/** Tells what kept the output from being written, such as a full disk. */
+function watchOutput(stream: NodeJS.WriteStream): () => string | undefined {
+  let reason: string | undefined;
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    // `levee ls | head -1` closes the pipe early: not an error.
+    if (error.code !== "EPIPE") reason ??= error.code ?? error.message;
+  });
+  return () => reason;
 }
 
 /**

@@ -75,6 +75,14 @@ describe("levee as a process", () => {
     expect({ status, out, err }).toEqual({ status: 0, out: "{\n", err: "" });
   });
 
+  test.each(["ls -o json", "--help"])("says when the output of %s cannot be written, and ends with 1", async (line) => {
+    expect(await shell(`$levee ${line} > /dev/full`)).toEqual({
+      status: 1,
+      out: "",
+      err: "Error: Cannot write the output: ENOSPC\n",
+    });
+  });
+
   test("keeps errors off stdout and ends with 2 for a wrong command line, 1 for a failure", async () => {
     expect(await shell("$levee ls --nope 2>/dev/null")).toEqual({ status: 2, out: "", err: "" });
     expect(await shell("LEVEE_SOCKET_DIR=/nowhere LEVEE_STATE_DIR=/nowhere $levee ls 2>/dev/null")).toEqual({

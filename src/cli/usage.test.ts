@@ -52,6 +52,11 @@ describe("a wrong command line ends with 2, says what is wrong and what to try",
     [["why", "a/b/c"], "more than one slash", "NAME or NAMESPACE/NAME"],
     [["ls", "-o", "xml"], 'Cannot print as "xml"', "-o table"],
     [["ls", "--state-dir", "x"], "must be an absolute path", "--state-dir"],
+    [
+      ["--socket-dir", "/x", "daemon"],
+      'options in front of "daemon"',
+      'put "daemon" first: levee daemon --config FILE',
+    ],
     [["--bad"], "Unknown option '--bad'", "levee --help"],
   ])("%j", async (argv, message, remedy) => {
     const { status, out, err } = await levee(...argv);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { examples } from "../command-line.ts";
-import { CommandFailure } from "../failure.ts";
+import { usageFailure } from "../failure.ts";
 
 /** Only the help entry: the daemon itself starts in src/main.ts, before anything of the command line is loaded. */
 export function addDaemon(program: Command): void {
@@ -20,6 +20,9 @@ export function addDaemon(program: Command): void {
       ].join("\n"),
     )
     .action(() => {
-      throw new CommandFailure("internal", "The daemon is not started from here");
+      throw usageFailure(
+        'Cannot start the daemon with options in front of "daemon"',
+        'put "daemon" first: levee daemon --config FILE',
+      );
     });
 }
