@@ -62,6 +62,7 @@ function attachmentView(record: AttachmentRecord, ports: Ports): AttachmentView 
 }
 
 function phaseOf(record: AttachmentRecord, ports: Ports): AttachmentView["phase"] {
+  if (ports.recovery.isDeletePending(record)) return "detaching";
   if (record.phase === "acknowledged") return record.delAttempts > 0 ? "detaching" : "attached";
   if (ports.recovery.isPending(record.token)) return "lost";
   return record.phase === "undoing" ? "undoing" : "attaching";

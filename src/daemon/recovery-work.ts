@@ -40,6 +40,13 @@ export function isDue(work: Work, nowMs: number): boolean {
   return work.notBeforeMs <= nowMs;
 }
 
+/** What a person reads at the start, who may be waiting for just these. */
+export function offlineText(count: number, hasResident: boolean): string {
+  const [deletes, verb, them] = count === 1 ? ["delete", "waits", "it"] : ["deletes", "wait", "they"];
+  const said = `${count} ${deletes} made while the daemon was away ${verb} to be carried out`;
+  return hasResident ? said : `${said}: ${them} ${verb} for a resident hand`;
+}
+
 /** An undo that is blocked for long is said, again and again: nobody would look for it otherwise. */
 export function sayPostponed(work: Work, error: LeveeError, ports: NodePorts): void {
   const nowMs = ports.clock.monotonicMs();

@@ -8,7 +8,7 @@ import type { Call } from "./call.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { recoverOfflineDelete, recoverRecord } from "./recover-item.ts";
-import { isDue, newWork, sayPostponed, type Work } from "./recovery-work.ts";
+import { isDue, newWork, offlineText, sayPostponed, type Work } from "./recovery-work.ts";
 import { retryDueLeaks } from "./retry-leaks.ts";
 
 /** How often a waiting ADD looks whether the deletes before it are done. */
@@ -42,6 +42,7 @@ export class Recovery {
       const isWanted = record.phase === "acknowledged" && record.delAttempts === 0;
       if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, isDelete: false });
     }
+    this.#sayOffline();
     this.#stop = this.#ports.clock.every(this.#ports.config.undoRetryMs, () => this.#kick());
     this.#kick();
   }
@@ -60,6 +61,15 @@ export class Recovery {
   /** Records that wait for somebody to undo them. */
   isPending(token: string): boolean {
     return this.#items.has(token);
+  }
+
+  /** Whether the runtime has deleted it while the daemon was away, and that is still to be carried out. */
+  isDeletePending({ containerId, ifname }: Pick<AttachmentRecord, "containerId" | "ifname">): boolean {
+    const found = this.#offlineDeletes().find(
+      ({ request }) => request.containerId === containerId && request.ifname === ifname,
+    );
+    // A DEL that came since has carried it out, and taken its file away.
+    return found !== undefined && this.#ports.offline.has(found.request.name);
   }
 
   addResident(hand: Hand): void {
@@ -147,6 +157,11 @@ export class Recovery {
 
   #offlineDeletes(): readonly (Work & { readonly kind: "offline" })[] {
     return [...this.#items.values()].filter((item) => item.kind === "offline");
+  }
+
+  #sayOffline(): void {
+    const count = this.#offlineDeletes().length;
+    if (count > 0) this.#ports.logger.info(offlineText(count, this.#resident() !== undefined));
   }
 
   #kick(): void {
