@@ -10,6 +10,7 @@ import { MultusMirror } from "../state/multus-mirror.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
 import { ConfCache } from "./conf-cache.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
+import { directoryView } from "./directory-view.ts";
 import { OfflineFolder } from "./offline-folder.ts";
 import { Permits } from "./permits.ts";
 import type { NodePorts } from "./node-ports.ts";
@@ -48,7 +49,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   const lock = await holdStateFolder(config.stateDir, { clock, signal, onWaiting: () => sayWaiting(options) });
   const directory =
     config.directory === undefined ? undefined : await Directory.open({ folder: config.directory, clock, logger });
-  const ports = await makePorts(options, directory ?? emptyView);
+  const ports = await makePorts(options, directory === undefined ? emptyView : directoryView(directory));
   const notices = [...config.notices, ...directoryNotices(config), ...(await stateNotices(config.stateDir))];
   for (const notice of notices) logger.warn(notice);
 

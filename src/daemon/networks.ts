@@ -16,6 +16,9 @@ import { findConfByName, loadConfPath, subFolderTexts } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
 import type { NetworkDefinition, PodFacts, View } from "./view.ts";
 
+/** An error is no list of a folder. */
+const filesNamedMax = 3;
+
 /** Every network of one pod, in the order in which they are attached. */
 export interface PodNetworks {
   readonly defaultNetwork: NetworkSource;
@@ -48,7 +51,7 @@ export async function requestOf(pod: PodFacts | undefined, view: View): Promise<
     if (definition === undefined) {
       throw new LeveeError(
         "network-unknown",
-        `cannot find a network-attachment-definition (${element.name}) in namespace (${element.namespace})`,
+        `cannot find a network-attachment-definition (${element.name}) in namespace (${element.namespace})${unreadText(view)}`,
       );
     }
     definitions.set(key, definition);
@@ -124,8 +127,17 @@ async function namedNetwork(
   if (fromFile !== undefined) return { network: fromFile.name as NetworkName, conf: fromFile };
   throw new LeveeError(
     "network-unknown",
-    `Cannot find the network ${name}: there is no definition ${namespace}/${name}, and no configuration with that name in ${conf.confDir}`,
+    `Cannot find the network ${name}: there is no definition ${namespace}/${name}, and no configuration with that name in ${conf.confDir}${unreadText(ports.view)}`,
   );
+}
+
+/** A network that seems to be missing may be in a file that cannot be read. */
+function unreadText(view: View): string {
+  const problems = view.problems?.() ?? [];
+  if (problems.length === 0) return "";
+  const files = problems.length === 1 ? "1 file" : `${problems.length} files`;
+  const more = problems.length > filesNamedMax ? ", …" : "";
+  return `; ${files} in the directory cannot be read: ${problems.slice(0, filesNamedMax).join("; ")}${more}`;
 }
 
 /** A definition's own configuration, or the file in confDir that bears its name (NPWG 3.4.1). */

@@ -31,6 +31,8 @@ export interface View {
   /** Resolves when the wanted pod is there; rejects when the signal is aborted. */
   waitForPod(wanted: WantedPod, signal: AbortSignal): Promise<PodFacts>;
   findNetwork(namespace: Namespace, name: string): Promise<NetworkDefinition | undefined>;
+  /** The files that cannot be read now, each with its place: what is looked for may be in one of them. */
+  problems?(): readonly string[];
 }
 
 /** For a machine with neither folder nor cluster: only the networks of the configuration itself. */
