@@ -246,15 +246,35 @@ describe("parseDaemonConfig refuses", () => {
     expect(error.message).toBe(
       `Cannot use ${path}: ` +
         [
-          'addBudgetMs is "5m", set a whole number of milliseconds from 5000 to 110000, without quotes',
-          "waitingMax is 1000000000, set a whole number from 16 to 100000, without quotes",
           'StateDir is "state", set an absolute path of at most 1024 bytes',
+          'addBudgetMs is "5m", set a whole number of milliseconds from 5000 to 110000, without quotes',
+          "waitingMax is 1000000000, set a whole number from 16 to 100000",
           'delegates[1] is "x", set a list of objects',
           'namespaceIsolation is "yes", set true or false, without quotes',
           "logFile is 5, set a string",
         ].join("; "),
     );
     expect(error instanceof ConfigError && error.problems).toHaveLength(6);
+  });
+
+  test("problems in the order of the file, those of keys that are not in it last", () => {
+    expect(keysOf({ waitingMax: 0, delegates: [1], StateDir: "x", addBudgetMs: 1, addbudgetms: 2 })).toEqual([
+      "waitingMax",
+      "delegates[0]",
+      "StateDir",
+      "addbudgetms",
+    ]);
+    expect(keysOf({ heartbeatMs: 10_000, delBudgetMs: 20_000 }).at(0)).toBe("heartbeatMs");
+  });
+
+  test.each([
+    ["heartbeatMs", 1, false],
+    ["heartbeatMs", true, false],
+    ["heartbeatMs", "2000", true],
+    ["namespaceIsolation", 1, false],
+    ["namespaceIsolation", "true", true],
+  ])("%s with the value %j, speaking of quotes only where there are some", (key, value, hasHint) => {
+    expect(errorOf({ [key]: value }).message.endsWith(", without quotes")).toBe(hasHint);
   });
 
   test("budgets that do not add up, when the numbers are right by themselves", () => {

@@ -54,7 +54,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
   notices.push(...readIgnored(from));
   // Sums of values that are wrong themselves would only add noise.
   if (from.problems.length === 0) from.problems.push(...budgetProblems(own));
-  if (from.problems.length > 0) throw new ConfigError("setting-invalid", path, from.problems);
+  if (from.problems.length > 0) throw new ConfigError("setting-invalid", path, from.inFileOrder(from.problems));
   Object.freeze(notices);
   return Object.freeze(config);
 }

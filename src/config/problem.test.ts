@@ -14,6 +14,11 @@ describe("ConfigError", () => {
     expect(error.problems).toEqual(problems);
   });
 
+  test("has a page with a line for each problem, and the code in the first line", () => {
+    const error = new ConfigError("setting-invalid", "the file", problems);
+    expect(error.page).toBe('Cannot use the file (setting-invalid)\n  a is 1, set 2\n  b is "x", set true or false');
+  });
+
   test("is an error of the catalogue, with its number", () => {
     const error = new ConfigError("config-invalid", "the conf", problems);
     expect(error).toBeInstanceOf(LeveeError);

@@ -13,10 +13,18 @@ export interface ConfigProblem {
 /** All problems of one configuration at once: nobody should have to restart a daemon five times to learn of five slips. */
 export class ConfigError extends LeveeError {
   readonly problems: readonly ConfigProblem[];
+  readonly #what: string;
 
   constructor(code: ErrorCode, what: string, problems: readonly ConfigProblem[]) {
     super(code, `Cannot use ${what}: ${problems.map(sentence).join("; ")}`);
     this.problems = problems;
+    this.#what = what;
+  }
+
+  /** For a person at a terminal: what cannot be used and the code, then a line for each problem. */
+  get page(): string {
+    const lines = this.problems.map((problem) => `\n  ${sentence(problem)}`);
+    return `Cannot use ${this.#what} (${this.code})${lines.join("")}`;
   }
 }
 

@@ -56,11 +56,11 @@ export class SettingsReader {
   }
 
   flag(key: string): boolean | undefined {
-    return this.#read(key, "bool", "set true or false, without quotes", (text) => text === "true");
+    return this.#read(key, "bool", `set true or false${this.#quotesHint(key)}`, (text) => text === "true");
   }
 
   integer(key: string, min: number, max: number, unit: string = ""): number | undefined {
-    const remedy = `set a whole number${unit} from ${min} to ${max}, without quotes`;
+    const remedy = `set a whole number${unit} from ${min} to ${max}${this.#quotesHint(key)}`;
     const value = this.#read(key, "number", remedy, Number);
     if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return value;
     return this.wrong(key, remedy);
@@ -102,6 +102,20 @@ export class SettingsReader {
       remedy,
     });
     return undefined;
+  }
+
+  /** Problems in the order in which their keys stand in the file; those of keys that are not there come last. */
+  inFileOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
+    const places = new Map(this.settings.map(({ key }, place) => [key, place]));
+    const placeOf = ({ key }: ConfigProblem): number =>
+      places.get(key) ?? places.get(key.replace(/\[\d+\]$/u, "")) ?? this.settings.length;
+    return problems.toSorted((left, right) => placeOf(left) - placeOf(right));
+  }
+
+  /** Only who has written quotes needs to be told of them. */
+  #quotesHint(key: string): string {
+    const setting = this.#get(key);
+    return setting !== undefined && jsonKind(setting.value) === "string" ? ", without quotes" : "";
   }
 
   #listOf(key: string, kind: "string" | "object", remedy: string): readonly JsonText[] | undefined {

@@ -4,6 +4,7 @@ import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
 import { jsonLogger, type Logger } from "../base/log.ts";
 import { software } from "../base/version.ts";
 import { parseDaemonConfig, type DaemonConfig } from "../config/daemon-config.ts";
+import { ConfigError } from "../config/problem.ts";
 import { startDaemon } from "./compose.ts";
 import { configPath, daemonUsage } from "./config-path.ts";
 
@@ -31,11 +32,17 @@ export async function runDaemon(
   try {
     config = await readConfig(commandLine.path);
   } catch (thrown) {
-    process.stderr.write(`Error: ${toLeveeError(thrown, "Cannot read the configuration").message}\n`);
+    process.stderr.write(`Error: ${pageOf(thrown)}\n`);
     return 1;
   }
   const logger = jsonLogger(systemClock, config.logLevel, (line) => process.stderr.write(line));
   return serve(config, logger, env, stopped.signal);
+}
+
+function pageOf(thrown: unknown): string {
+  if (thrown instanceof ConfigError) return thrown.page;
+  const error = toLeveeError(thrown, "Cannot read the configuration");
+  return `${error.message} (${error.code})`;
 }
 
 async function serve(

@@ -1,6 +1,6 @@
 // Bad settings: all problems at once, each with key, value and remedy; exit code 1; nothing written, nothing listening.
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "bun:test";
 import { Lab } from "../lab/lab.ts";
 import "./node.ts";
@@ -26,16 +26,24 @@ test("every problem is told at once, with key, value and what to write instead",
     attachCeiling: 1e9,
   });
   const said = await refusal(lab);
-  for (const key of [
+  const [first, ...lines] = said.trimEnd().split("\n");
+  expect(first).toBe(`Error: Cannot use ${lab.path("daemon-config.json")} (setting-invalid)`);
+  const wrong = [
     "addBudgetMs",
     "delAttemptsMax",
     "namespaceIsolation",
     "binDir",
     "cniVersion",
     "delegates",
+    "logLevel",
     "attachCeiling",
-  ])
-    expect(said).toContain(key);
+  ];
+  // Two spaces, the key, and so on, in the order of the file; what the lab itself sets may stand before.
+  const keys = lines.map((line) => /^ {2}(\w+) is /.exec(line)?.[1]);
+  expect(keys.toSorted()).toEqual(wrong.toSorted());
+  const text = await readFile(lab.path("daemon-config.json"), "utf8");
+  const places = keys.map((key) => text.indexOf(`"${key}"`));
+  expect(places).toEqual(places.toSorted((left, right) => left - right));
   for (const value of ["soon", "maybe", "relative/bin", "7.7.7"]) expect(said).toContain(value);
 });
 
