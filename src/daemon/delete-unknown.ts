@@ -12,7 +12,7 @@ import { dismantle, type NetnsNow } from "./dismantle.ts";
 import { requestOf, resolveNetworks } from "./networks.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { withIdentity } from "./retire.ts";
-import { recordedPod } from "./subject.ts";
+import { recordedPod, subjectOfCall } from "./subject.ts";
 
 /** A DEL for which the journal has no record. */
 export interface UnknownDelete {
@@ -30,8 +30,11 @@ export interface UnknownDelete {
  * cache, then worked out again from the pod and its networks, and if all that fails the loss is written down.
  */
 export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: NodePorts): Promise<void> {
-  if (ports.journal.knows(request.containerId) !== "lost")
-    return ports.offline.dropDelete(request.containerId, request.ifname);
+  if (ports.journal.knows(request.containerId) !== "lost") {
+    await ports.offline.dropDelete(request.containerId, request.ifname);
+    ports.timeline.note(subjectOfCall({ ...request, verb: "DEL" }), "finished", { detail: "nothing to undo" });
+    return;
+  }
   const record = (await fromMultus(request, ports)) ?? (await workOut(request, ports));
   const failures =
     record === undefined
