@@ -74,12 +74,12 @@ export async function giveUp(
     await noteUndoing(record, error, ports);
     try {
       const current = ports.journal.findByToken(record.token) ?? record;
-      await undoRecord(
+      const isUndone = await undoRecord(
         current,
         { hand: call.hand, now: { path: call.header.netns, identity: call.header.netnsIdentity } },
         ports,
       );
-      return error;
+      return isUndone ? error : withLeak(error);
     } catch (thrown) {
       ports.logger.error("An attachment could not be undone by its own shim", {
         container: record.containerId,
@@ -89,6 +89,16 @@ export async function giveUp(
   }
   ports.recovery.lost(record.token, call.hand.identity);
   return error;
+}
+
+/** Who reads why the pod has no network learns there, too, that something of it is left on the node. */
+function withLeak(error: LeveeError): LeveeError {
+  const { code, message, cniCode, details } = error;
+  return new LeveeError(code, `${message}; part of it could not be undone, see levee leaks`, {
+    cniCode,
+    details,
+    cause: error,
+  });
 }
 
 /** Lets a restarted daemon answer with the first failure. A full disk must not keep the undo itself from happening. */

@@ -13,13 +13,17 @@ export interface RetirePlace {
   readonly limitMs?: number;
 }
 
-/** Undoes an ADD that failed or whose shim was lost. What cannot be undone goes to the leak ledger; the record ends here. */
-export async function undoRecord(record: AttachmentRecord, place: RetirePlace, ports: NodePorts): Promise<void> {
+/**
+ * Undoes an ADD that failed or whose shim was lost. What cannot be undone goes to the leak ledger; the record ends
+ * here. Resolves to whether nothing is left.
+ */
+export async function undoRecord(record: AttachmentRecord, place: RetirePlace, ports: NodePorts): Promise<boolean> {
   const limitMs = Math.min(ports.config.addUndoMs, place.limitMs ?? Number.POSITIVE_INFINITY);
   const failures = await dismantle(place.hand, record, place.now, { ports, limitMs, verb: "UNDO" });
   await leak(record, place.now, failures, ports);
   await forget(record, ports);
   ports.timeline.note(subjectOf(record, "UNDO"), failures.length > 0 ? "leaked" : "undone");
+  return failures.length === 0;
 }
 
 /**
