@@ -12,6 +12,7 @@ import type {
   TimelineAnswer,
 } from "../wire/node-view.ts";
 import { CommandFailure, interruptedFailure } from "./failure.ts";
+import { daemonRemedy, rootRemedy } from "./remedies.ts";
 import { software } from "../base/version.ts";
 
 /** Which question gets which answer. */
@@ -116,8 +117,7 @@ function parseAnswer(frame: Frame): object {
 
 function unreachable(socket: string, reason: string, cause: unknown): CommandFailure {
   return new CommandFailure("daemon-unreachable", `Cannot ask the daemon on ${socket}: ${reason}`, {
-    remedy:
-      "check that the daemon runs (levee daemon --config FILE) and that --socket-dir or LEVEE_SOCKET_DIR names its socketDir",
+    remedy: errnoOf(cause) === "EACCES" ? rootRemedy : daemonRemedy,
     cause,
   });
 }

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { failureOf } from "./failure-of.fixture.ts";
 import { attach, networkByInterface, splitNetworks, type AttachRequest } from "./attach.ts";
+import { daemonRemedy } from "./remedies.ts";
 import { FakeShim } from "./fake-shim.fixture.ts";
 import { netnsName, parseNetworks } from "./names.ts";
 import { addNetns, netnsExists, removeNetns } from "./netns.ts";
@@ -11,11 +13,14 @@ import { podFilePath, readPodFile } from "./pod-file.ts";
 const pod = { namespace: "default", name: `t${process.pid}` };
 const netns = netnsName(pod);
 let shim: FakeShim;
+let server: Server | undefined;
 
 beforeEach(() => {
   shim = new FakeShim();
 });
 afterEach(async () => {
+  server?.close();
+  server = undefined;
   await removeNetns(shim.context().world, netns);
   shim.remove();
 });
@@ -27,8 +32,15 @@ function request(networks = "lan,dmz"): AttachRequest {
 /** Nothing of the pod is there any more. */
 function expectNothingLeft(): void {
   expect(netnsExists(netns)).toBe(false);
-  const pods = join(shim.context().settings.directory, "pods");
-  expect(existsSync(pods) ? readdirSync(pods) : []).toEqual([]);
+  expect(existsSync(shim.context().settings.directory)).toBe(false);
+}
+
+/** Somebody who takes calls and says nothing. */
+async function listen(): Promise<void> {
+  const { socketDir } = shim.context().settings;
+  mkdirSync(socketDir);
+  server = createServer((socket) => socket.on("error", () => undefined));
+  await new Promise<void>((resolve) => void server?.listen(join(socketDir, "levee.sock"), resolve));
 }
 
 describe("attach", () => {
@@ -115,7 +127,11 @@ describe("attach", () => {
     writeFileSync(podFilePath(directory, pod), "kind: Pod\n");
     expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
       "message",
-      expect.stringContaining("attached already"),
+      expect.stringContaining("a pod file is there that levee attach did not write"),
+    );
+    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+      "remedy",
+      `remove ${podFilePath(directory, pod)} or use another name`,
     );
     expect(readFileSync(podFilePath(directory, pod), "utf8")).toBe("kind: Pod\n");
   });
@@ -137,7 +153,7 @@ describe("attach that fails", () => {
     expect(await failureOf(attach(shim.context(), request()))).toMatchObject({
       code: "CNI code 101, network-unknown",
       message: `Cannot attach default/${pod.name}: Cannot find lan; default/lan`,
-      remedy: `levee why default/${pod.name}`,
+      remedy: `networks are files in ${shim.context().settings.directory}/networks`,
       exitCode: 1,
     });
     expect(shim.calls().map(({ verb }) => verb)).toEqual(["ADD", "DEL"]);
@@ -192,6 +208,7 @@ describe("attach that fails", () => {
   });
 
   test("Ctrl-C in the middle stops the shim, undoes, and ends with 130", async () => {
+    await listen();
     shim.behave({ add: "exec sleep 30" });
     const context = shim.context();
     const attaching = attach(context, request());
@@ -207,6 +224,60 @@ describe("attach that fails", () => {
     context.world.interrupt();
     expect(await failureOf(attach(context, request()))).toMatchObject({ code: "interrupted" });
     expect(shim.calls()).toEqual([]);
+    expectNothingLeft();
+  });
+});
+
+describe("attach without a daemon", () => {
+  const away = `echo '{"code":11,"msg":"Cannot reach the daemon, tried 3 times within 9 ms: x"}'; exit 1`;
+
+  test("says at once that nobody listens, and nothing when somebody does", async () => {
+    const context = shim.context();
+    shim.behave({ add: away });
+    await failureOf(attach(context, { ...request(), conf: '{"addBudgetMs":7000}' }));
+    const socket = join(context.settings.socketDir, "levee.sock");
+    expect(context.world.stderr.text).toBe(`Note: nobody listens on ${socket} yet; waiting up to 7 s\n`);
+    await listen();
+    shim.behave({});
+    const second = shim.context();
+    await attach(second, request());
+    expect(second.world.stderr.text).toBe("");
+  });
+
+  test("sends no DEL for an ADD that reached nobody, and removes the folders it made", async () => {
+    shim.behave({ add: away });
+    expect(await failureOf(attach(shim.context(), request()))).toMatchObject({ remedy: daemonRemedy });
+    expect(shim.calls().map(({ verb }) => verb)).toEqual(["ADD"]);
+    expectNothingLeft();
+  });
+
+  test("neither after Ctrl-C while it waits", async () => {
+    shim.behave({ add: "exec sleep 30" });
+    const context = shim.context();
+    const attaching = attach(context, request());
+    while (shim.calls().length === 0) await Bun.sleep(10);
+    context.world.interrupt();
+    expect(await failureOf(attaching)).toMatchObject({ code: "interrupted" });
+    expect(shim.calls().map(({ verb }) => verb)).toEqual(["ADD"]);
+    expectNothingLeft();
+  });
+
+  test("keeps folders that were there before", async () => {
+    const { directory } = shim.context().settings;
+    mkdirSync(directory);
+    shim.behave({ add: away });
+    await failureOf(attach(shim.context(), request()));
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});
+
+describe("attach with a shim that is none", () => {
+  test.each(["exit 0", "echo '{}'", "echo hello", "echo null"])("%s is no success", async (add) => {
+    shim.behave({ add });
+    expect(await failureOf(attach(shim.context(), request()))).toMatchObject({
+      code: "shim-failed",
+      message: expect.stringContaining("printed no CNI result"),
+    });
     expectNothingLeft();
   });
 });

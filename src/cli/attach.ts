@@ -1,14 +1,25 @@
 import { existsSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
+import { confFacts } from "./conf-facts.ts";
 import type { Context } from "./context.ts";
 import { CommandFailure, interruptedFailure, toFailure, usageFailure } from "./failure.ts";
 import { interfacesOf, type InterfaceFacts } from "./interfaces.ts";
+import { isListening } from "./listening.ts";
 import { netnsName, networkText, podText, type NetworkChoice, type PodKey } from "./names.ts";
 import { addNetns, netnsPath, removeNetns } from "./netns.ts";
-import { podFilePath, removePodFile, writePodFile, type NewPod } from "./pod-file.ts";
+import {
+  makePodFolder,
+  podFilePath,
+  readPodFile,
+  removePodFile,
+  removePodFolder,
+  writePodFile,
+  type NewPod,
+} from "./pod-file.ts";
 import { withProgress } from "./progress.ts";
+import { isAway } from "./remedies.ts";
 import { resultGateways } from "./result-gateways.ts";
-import { callShim } from "./shim-call.ts";
+import { CniFailure, callShim } from "./shim-call.ts";
 
 export interface AttachRequest {
   readonly pod: PodKey;
@@ -31,14 +42,18 @@ export interface AttachedInterface extends InterfaceFacts {
 
 /** Plays the container runtime for one pod: namespace, pod file, ADD. All of it is there afterwards, or none. */
 export async function attach(context: Context, request: AttachRequest): Promise<Attached> {
-  refuseExisting(context, request.pod);
+  await refuseExisting(context, request.pod);
   const pod = newPod(request, context.world.clock);
   // The kernel lets one caller only make this name: of two attaches at once the second ends here, with nothing to undo.
   await addNetns(context.world, pod.netns);
   let isAddTried = false;
+  let isDaemonThere = false;
+  let folderMade: string | undefined;
   try {
+    folderMade = await makePodFolder(context.settings.directory);
     await writePodFile(context.settings.directory, pod);
     if (context.world.interrupted.aborted) throw interruptedFailure(`attaching ${podText(pod)}`);
+    isDaemonThere = await noteAbsence(context, request.conf);
     isAddTried = true;
     const result = await withProgress(context.world, `Attaching ${podText(pod)}`, () =>
       callShim(context.world, context.settings, {
@@ -50,7 +65,7 @@ export async function attach(context: Context, request: AttachRequest): Promise<
     );
     return await describe(context, pod, result);
   } catch (cause) {
-    throw await withdraw(context, request, { pod, isAddTried, cause });
+    throw await withdraw(context, request, { pod, isAddTried, isDaemonThere, folderMade, cause });
   }
 }
 
@@ -78,11 +93,17 @@ export function splitNetworks(
   };
 }
 
-function refuseExisting(context: Context, pod: PodKey): void {
-  // A pod file that somebody else wrote counts too: it must not be overwritten.
-  const found = [podFilePath(context.settings.directory, pod), netnsPath(netnsName(pod))].find((path) =>
-    existsSync(path),
-  );
+async function refuseExisting({ settings }: Context, pod: PodKey): Promise<void> {
+  const file = podFilePath(settings.directory, pod);
+  // A pod file that somebody else wrote must not be overwritten, and detach would not remove it.
+  if (existsSync(file) && (await readPodFile(settings.directory, pod)) === undefined) {
+    throw new CommandFailure(
+      "interface-taken",
+      `Cannot attach ${podText(pod)}: a pod file is there that levee attach did not write`,
+      { remedy: `remove ${file} or use another name` },
+    );
+  }
+  const found = [file, netnsPath(netnsName(pod))].find((path) => existsSync(path));
   if (found === undefined) return;
   throw new CommandFailure(
     "interface-taken",
@@ -91,6 +112,14 @@ function refuseExisting(context: Context, pod: PodKey): void {
       remedy: `levee detach ${podText(pod)}, or another name`,
     },
   );
+}
+
+/** The shim waits for a daemon that is away; the person should know at once. Returns whether there is one. */
+async function noteAbsence({ world, settings }: Context, conf: string): Promise<boolean> {
+  const { socket, addBudgetMs } = confFacts(conf, settings);
+  if (await isListening(socket)) return true;
+  world.stderr.write(`Note: nobody listens on ${socket} yet; waiting up to ${Math.ceil(addBudgetMs / 1000)} s\n`);
+  return false;
 }
 
 function newPod(request: AttachRequest, clock: Clock): NewPod {
@@ -135,23 +164,29 @@ export function networkByInterface(pod: Pick<NewPod, "defaultNetwork" | "additio
   return new Map([["eth0", networkText(pod.defaultNetwork)], ...rest]);
 }
 
+interface FailedAttach {
+  readonly pod: NewPod;
+  readonly isAddTried: boolean;
+  /** Whether somebody listened before the ADD. */
+  readonly isDaemonThere: boolean;
+  /** The uppermost folder that was made for the pod file. */
+  readonly folderMade: string | undefined;
+  readonly cause: unknown;
+}
+
 /** Removes everything that was made and returns the error to show: the first one, with what could not be removed. */
-async function withdraw(
-  context: Context,
-  request: AttachRequest,
-  failed: { readonly pod: NewPod; readonly isAddTried: boolean; readonly cause: unknown },
-): Promise<CommandFailure> {
+async function withdraw(context: Context, request: AttachRequest, failed: FailedAttach): Promise<CommandFailure> {
   const { world, settings } = context;
-  const { pod } = failed;
+  const { pod, folderMade } = failed;
   const left: string[] = [];
   const attempt = async (work: () => Promise<unknown>): Promise<void> => {
     await work().catch((error: unknown) => left.push(toFailure(error).message));
   };
-  // A runtime sends DEL after a failed ADD. It also waits for the undo of an ADD that was interrupted.
   const first = toFailure(failed.cause);
-  if (failed.isAddTried && first.code !== "shim-missing")
+  if (await needsDelete(context, request.conf, failed))
     await attempt(() => callShim(world, settings, { verb: "DEL", pod, conf: request.conf }));
   await attempt(() => removePodFile(settings.directory, pod));
+  if (folderMade !== undefined) await attempt(() => removePodFolder(settings.directory, folderMade));
   await attempt(() => removeNetns(world, pod.netns));
   if (left.length === 0) return first;
   return new CommandFailure(first.code, `${first.message}. Cleaning up failed too: ${left.join("; ")}`, {
@@ -159,4 +194,16 @@ async function withdraw(
     exitCode: first.exitCode,
     cause: first,
   });
+}
+
+/**
+ * A runtime sends DEL after a failed ADD; it also waits for the undo of an ADD that was interrupted. But a DEL for an ADD
+ * that no daemon ever saw would only leave a record on disk. Should one have come and gone meanwhile, it undoes by
+ * itself what nobody acknowledged.
+ */
+async function needsDelete({ settings }: Context, conf: string, failed: FailedAttach): Promise<boolean> {
+  const { cause } = failed;
+  if (!failed.isAddTried || toFailure(cause).code === "shim-missing") return false;
+  if (cause instanceof CniFailure) return !isAway(cause.error);
+  return failed.isDaemonThere || (await isListening(confFacts(conf, settings).socket));
 }

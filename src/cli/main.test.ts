@@ -294,6 +294,7 @@ describe("levee version", () => {
 
 describe("levee attach and detach", () => {
   test("attach prints what the pod got; detach undoes it and may be repeated", async () => {
+    await daemon({ attachments: { attachments: [] } });
     const attached = await levee(`attach ${podName} --networks lan,dmz`);
     expect({ status: attached.status, err: attached.err }).toEqual({ status: 0, err: "" });
     expect(attached.out).toContain(
@@ -302,7 +303,6 @@ describe("levee attach and detach", () => {
     expect(attached.out).toMatch(/^eth0 {8}default\/lan {3}192\.0\.2\.7\/24 {5}[0-9a-f:]{17} {3}192\.0\.2\.1$/mu);
     expect(shim.calls()[0]?.conf).toContain(`"daemonSocketDir":"${shim.context().settings.socketDir}"`);
     expect(await levee(`detach ${podName}`)).toEqual({ status: 0, out: `default/${podName} is detached\n`, err: "" });
-    await daemon({ attachments: { attachments: [] } });
     expect(await levee(`detach ${podName}`)).toEqual({
       status: 0,
       out: `default/${podName} was not attached, nothing to do\n`,
@@ -324,6 +324,7 @@ describe("levee attach and detach", () => {
   });
 
   test("a failing ADD ends with 1 and the CNI error", async () => {
+    await daemon({});
     shim.behave({ add: `echo '{"code":7,"msg":"bad"}'; exit 1` });
     const { status, out, err } = await levee(`attach ${podName} --networks lan`);
     expect({ status, out }).toEqual({ status: 1, out: "" });

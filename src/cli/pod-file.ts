@@ -1,5 +1,5 @@
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import { errnoOf } from "../base/errors.ts";
@@ -31,8 +31,27 @@ export function podFilePath(directory: string, pod: PodKey): string {
   return join(directory, "pods", `${pod.namespace}.${pod.name}${fileSuffix}`);
 }
 
+/** Makes the folder of pod files. Returns the uppermost folder that had to be made; undefined when all were there. */
+export function makePodFolder(directory: string): Promise<string | undefined> {
+  return mkdir(join(directory, "pods"), { recursive: true, mode: 0o755 });
+}
+
+/** Undoes `makePodFolder`, as far as nobody has put anything in there. */
+export async function removePodFolder(directory: string, uppermost: string): Promise<void> {
+  let folder = join(directory, "pods");
+  while (folder === uppermost || folder.startsWith(`${uppermost}/`)) {
+    try {
+      await rmdir(folder);
+    } catch (error) {
+      if (errnoOf(error) === "ENOTEMPTY" || errnoOf(error) === "ENOENT") return;
+      throw error;
+    }
+    folder = dirname(folder);
+  }
+}
+
 export async function writePodFile(directory: string, pod: NewPod): Promise<void> {
-  await mkdir(join(directory, "pods"), { recursive: true, mode: 0o755 });
+  await makePodFolder(directory);
   const path = podFilePath(directory, pod);
   // The daemon watches for *.yaml; a dot in front keeps the unfinished file out of its sight.
   const temporary = join(directory, "pods", `.${pod.namespace}.${pod.name}.tmp`);

@@ -2,6 +2,7 @@ import { CommandFailure, cniCodeName, interruptedFailure } from "./failure.ts";
 import { podText } from "./names.ts";
 import { netnsPath } from "./netns.ts";
 import type { AttachedPod } from "./pod-file.ts";
+import { remedyFor, type CniError, type Places } from "./remedies.ts";
 import { isSuccess, runProgram, type ProgramEnd } from "./run-program.ts";
 import type { Settings } from "./settings.ts";
 import { childEnv, type World } from "./world.ts";
@@ -24,15 +25,25 @@ export interface ShimCall {
 /** The interface of a pod's default network, by which a runtime names the whole call. */
 export const shimIfname = "eth0";
 
+const shimRemedy = "name the shim with --shim FILE or LEVEE_SHIM";
+
 /** The shim keeps to 55 s by itself; past this it is broken. */
 const shimTimeoutMs = 65_000;
 
+/** The shim answered with an error of the CNI specification. */
+export class CniFailure extends CommandFailure {
+  readonly error: CniError;
+
+  constructor(error: CniError, message: string, remedy: string) {
+    super(cniCodeName(error.code), message, { remedy });
+    this.error = error;
+  }
+}
+
+export type ShimSettings = Pick<Settings, "shim" | "cniPath"> & Places;
+
 /** Runs the shim as containerd would and returns what it printed. */
-export async function callShim(
-  world: World,
-  settings: Pick<Settings, "shim" | "cniPath">,
-  call: ShimCall,
-): Promise<string> {
+export async function callShim(world: World, settings: ShimSettings, call: ShimCall): Promise<string> {
   const end = await runProgram(world.clock, {
     file: settings.shim,
     args: [],
@@ -41,8 +52,15 @@ export async function callShim(
     timeoutMs: shimTimeoutMs,
     ...(call.signal === undefined ? {} : { signal: call.signal }),
   });
-  if (isSuccess(end)) return end.stdout;
-  throw shimFailure(call, settings.shim, end);
+  if (!isSuccess(end)) throw shimFailure(call, settings, end);
+  if (call.verb === "ADD" && !isResult(end.stdout)) {
+    throw new CommandFailure(
+      "shim-failed",
+      `Cannot attach ${podText(call.pod)}: ${settings.shim} ended well but printed no CNI result`,
+      { remedy: shimRemedy },
+    );
+  }
+  return end.stdout;
 }
 
 export function cniEnv(call: Pick<ShimCall, "verb" | "pod">, cniPath: string): Record<string, string> {
@@ -63,7 +81,17 @@ export function cniEnv(call: Pick<ShimCall, "verb" | "pod">, cniPath: string): R
   };
 }
 
-function shimFailure(call: ShimCall, shim: string, end: ProgramEnd): CommandFailure {
+/** Any program ends well with nothing said; a shim that attached something says what. */
+function isResult(stdout: string): boolean {
+  try {
+    const value: unknown = JSON.parse(stdout);
+    return typeof value === "object" && value !== null && Object.keys(value).length > 0;
+  } catch {
+    return false; // Not JSON, so no result.
+  }
+}
+
+function shimFailure(call: ShimCall, settings: ShimSettings, end: ProgramEnd): CommandFailure {
   const doing = call.verb === "ADD" ? "attach" : "detach";
   const what = `Cannot ${doing} ${podText(call.pod)}`;
   if (end.stopped === "interrupted") return interruptedFailure(`${doing}ing ${podText(call.pod)}`);
@@ -72,16 +100,18 @@ function shimFailure(call: ShimCall, shim: string, end: ProgramEnd): CommandFail
       remedy: "levee version, then the daemon's log",
     });
   if (end.startError !== undefined) {
-    return new CommandFailure("shim-missing", `${what}: the shim ${shim} could not be started, ${end.startError}`, {
-      remedy: "name the shim with --shim FILE or LEVEE_SHIM",
-    });
+    return new CommandFailure(
+      "shim-missing",
+      `${what}: the shim ${settings.shim} could not be started, ${end.startError}`,
+      {
+        remedy: shimRemedy,
+      },
+    );
   }
   const error = parseCniError(end.stdout);
   if (error !== undefined) {
     const details = error.details === "" ? "" : `; ${error.details}`;
-    return new CommandFailure(cniCodeName(error.code), `${what}: ${error.message}${details}`, {
-      remedy: `levee why ${podText(call.pod)}`,
-    });
+    return new CniFailure(error, `${what}: ${error.message}${details}`, remedyFor(error, settings, call.pod));
   }
   const reason =
     end.stderr.trim() || `it ended with ${end.signal ?? `status ${end.exitCode ?? "unknown"}`} and no message`;
@@ -91,9 +121,7 @@ function shimFailure(call: ShimCall, shim: string, end: ProgramEnd): CommandFail
 }
 
 /** The error object of the CNI specification, which plugins print on stdout. */
-export function parseCniError(
-  stdout: string,
-): { readonly code: number; readonly message: string; readonly details: string } | undefined {
+export function parseCniError(stdout: string): (CniError & { readonly details: string }) | undefined {
   try {
     const value: unknown = JSON.parse(stdout);
     if (typeof value !== "object" || value === null || !("code" in value) || !("msg" in value)) return undefined;

@@ -6,6 +6,7 @@ import type { Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { netnsName } from "../names.ts";
 import { netnsExists } from "../netns.ts";
+import { requireRoot } from "../require-root.ts";
 import { hasLink, makeBridges } from "./bridges.ts";
 import { daemonConfig, networkYaml, sitePaths, type Site } from "./site.ts";
 
@@ -15,10 +16,7 @@ const pluginsNeeded = ["bridge", "host-local"] as const;
 /** Says what is missing before anything is made. Returns the folder that has the plugins. */
 export function requireMachine(context: Context): string {
   const { world, settings } = context;
-  if (!world.isRoot)
-    throw new CommandFailure("not-root", "Cannot make network namespaces without being root", {
-      remedy: "run the same command as root",
-    });
+  requireRoot(world);
   if (!existsSync(settings.shim)) {
     throw new CommandFailure("shim-missing", `Cannot find the shim: there is no ${settings.shim}`, {
       remedy: "npm run build, or name it with --shim FILE",

@@ -1,0 +1,40 @@
+import { errorCatalogue, type ErrorCode } from "../base/errors.ts";
+import { podText, type PodKey } from "./names.ts";
+import type { Settings } from "./settings.ts";
+
+/** What to try when a CNI call failed, by the code it failed with. */
+export type Places = Pick<Settings, "directory" | "stateDir">;
+
+export const daemonRemedy =
+  "check that the daemon runs (levee daemon --config FILE) and that --socket-dir or LEVEE_SOCKET_DIR names its socketDir";
+
+export const rootRemedy = "run the command as root";
+
+const remedies: Partial<Record<ErrorCode, (places: Places) => string>> = {
+  "daemon-unreachable": () => daemonRemedy,
+  "network-unknown": ({ directory }) => `networks are files in ${directory}/networks`,
+  "pod-unknown": ({ directory }) => `--directory must be the daemon's directory: it is ${directory} here`,
+  "state-unwritable": ({ stateDir }) => `make room in ${stateDir}`,
+  "delegate-missing": () => "install the plugin in one of the folders of --cni-path",
+};
+
+export interface CniError {
+  readonly code: number;
+  readonly message: string;
+}
+
+export function remedyFor(error: CniError, places: Places, pod: PodKey): string {
+  if (isAway(error)) return daemonRemedy;
+  const known = Object.entries(remedies).find(([code]) => cniNumber(code) === error.code);
+  return known?.[1](places) ?? `levee why ${podText(pod)}`;
+}
+
+/** Whether the shim found no daemon to talk to, so that nothing was begun. It says "try later" for other reasons too. */
+export function isAway({ code, message }: CniError): boolean {
+  if (code === errorCatalogue["daemon-unreachable"].cni) return true;
+  return code === errorCatalogue["try-later"].cni && message.startsWith("Cannot reach the daemon");
+}
+
+function cniNumber(code: string): number | undefined {
+  return Object.entries(errorCatalogue).find(([known]) => known === code)?.[1].cni;
+}
