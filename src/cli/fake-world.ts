@@ -26,6 +26,7 @@ export interface FakeWorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly isTerminal?: boolean;
   readonly clock?: Clock;
+  readonly isRoot?: boolean;
   readonly self?: readonly [string, ...string[]];
 }
 
@@ -39,7 +40,7 @@ export function fakeWorld(options: FakeWorldOptions = {}): FakeWorld {
     stderr: new FakeScreen(isTerminal),
     clock: options.clock ?? systemClock,
     self: options.self ?? ["/nowhere/levee"],
-    isRoot: true,
+    isRoot: options.isRoot ?? true,
     interrupted: controller.signal,
     interrupt: () => controller.abort(),
   };

@@ -24,6 +24,7 @@ export function buildProgram(world: World): Command {
       "folder of networks and pods as YAML (LEVEE_DIRECTORY; default: STATE-DIR/directory)",
     )
     .helpOption("-h, --help", "show this help")
+    .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({

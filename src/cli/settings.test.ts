@@ -69,6 +69,10 @@ describe("readSettings", () => {
     expect(() => readSettings({ output }, fakeWorld())).toThrow("table, wide, json, yaml");
   });
 
+  test("refuses an empty --cni-path", () => {
+    expect(() => readSettings({ cniPath: "" }, fakeWorld())).toThrow("--cni-path is empty");
+  });
+
   test("refuses relative folders and says how to write them", () => {
     expect(() => readSettings({ stateDir: "state" }, fakeWorld())).toThrow(
       "--state-dir as it must be an absolute path",

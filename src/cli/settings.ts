@@ -33,6 +33,11 @@ export function readSettings(given: GivenOptions, world: Pick<World, "env" | "se
   const stateDir = choose(given.stateDir, "LEVEE_STATE_DIR", () => settingDefaults.stateDir);
   const socketDir = choose(given.socketDir, "LEVEE_SOCKET_DIR", () => settingDefaults.socketDir);
   const directory = choose(given.directory, "LEVEE_DIRECTORY", () => join(stateDir, "directory"));
+  if (given.cniPath === "")
+    throw usageFailure(
+      "Cannot look for plugins nowhere: --cni-path is empty",
+      "--cni-path /opt/cni/bin, or leave it out",
+    );
   const cniPath = choose(given.cniPath, "LEVEE_CNI_PATH", () => existing(pluginFolders).join(":"));
   return {
     output: readOutput(given.output),

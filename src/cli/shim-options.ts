@@ -1,9 +1,10 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { numberKnobs } from "../config/knobs.ts";
 import { shimConf } from "../config/shim-conf.ts";
 import { errnoOf } from "../base/errors.ts";
-import { CommandFailure } from "./failure.ts";
+import { CommandFailure, usageFailure } from "./failure.ts";
 import type { Settings } from "./settings.ts";
 
 /** Options of the commands that play the container runtime. */
@@ -18,6 +19,16 @@ export function addShimOptions(command: Command): Command {
       "--conf <file>",
       "the CNI configuration for the shim, such as the one the daemon wrote (default: made from --socket-dir and --state-dir)",
     );
+}
+
+/** A folder that is not there is a slip of the pen; without this it would show as a plugin that is missing. */
+export function requirePluginFolders({ cniPath }: Pick<Settings, "cniPath">): void {
+  const missing = cniPath.split(":").find((folder) => folder !== "" && !existsSync(folder));
+  if (missing === undefined) return;
+  throw usageFailure(
+    `Cannot look for plugins in ${missing}: there is no such folder`,
+    "--cni-path with existing folders only, separated by colons",
+  );
 }
 
 /** What the shim gets on stdin. */

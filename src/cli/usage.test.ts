@@ -26,6 +26,15 @@ describe("help", () => {
     expect((await levee("help", command)).out).toBe(out);
   });
 
+  test.each(commands)("levee %s --help lists the global options where they apply", async (command) => {
+    const { out } = await levee(command, "--help");
+    expect(out.includes("--socket-dir <folder>")).toBe(command !== "daemon");
+  });
+
+  test("attach says how the namespace is called", async () => {
+    expect((await levee("attach", "--help")).out).toContain("levee-NAMESPACE.NAME");
+  });
+
   test("attach says which network becomes eth0", async () => {
     const { out } = await levee("attach", "--help");
     expect(out).toContain("v1.multus-cni.io/default-network");
@@ -34,6 +43,18 @@ describe("help", () => {
 
   test("--version prints the version", async () => {
     expect(await levee("--version")).toEqual({ status: 0, out: "levee 0.1.0\n", err: "" });
+  });
+});
+
+describe("without being root", () => {
+  test.each([
+    ["attach", "web", "--networks", "lan"],
+    ["detach", "web"],
+    ["detach", "--all"],
+  ])("%s %s is refused before anything is done", async (...argv) => {
+    const world = fakeWorld({ argv: argv.filter((word) => typeof word === "string"), isRoot: false });
+    expect(await runCli(world)).toBe(1);
+    expect(world.stderr.text).toContain("(not-root)\n  try: run the same command as root\n");
   });
 });
 
@@ -57,6 +78,9 @@ describe("a wrong command line ends with 2, says what is wrong and what to try",
       'options in front of "daemon"',
       'put "daemon" first: levee daemon --config FILE',
     ],
+    [["attach", "web", "--networks", "lan", "--cni-path", ""], "--cni-path is empty", "--cni-path /opt/cni/bin"],
+    [["attach", "web", "--networks", "lan", "--cni-path", "/tmp:/nowhere"], "plugins in /nowhere:", "--cni-path with"],
+    [["detach", "web", "--cni-path", "/nowhere"], "plugins in /nowhere:", "--cni-path with"],
     [["--bad"], "Unknown option '--bad'", "levee --help"],
   ])("%j", async (argv, message, remedy) => {
     const { status, out, err } = await levee(...argv);

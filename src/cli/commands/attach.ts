@@ -4,7 +4,8 @@ import { contextOf, examples } from "../command-line.ts";
 import { interfaceTable } from "../interface-table.ts";
 import { parseNetwork, parseNetworks, parsePod, podText } from "../names.ts";
 import { print } from "../print.ts";
-import { addShimOptions, readConf } from "../shim-options.ts";
+import { requireRoot } from "../require-root.ts";
+import { addShimOptions, readConf, requirePluginFolders } from "../shim-options.ts";
 import type { World } from "../world.ts";
 
 interface AttachOptions {
@@ -29,7 +30,8 @@ export function addAttach(program: Command, world: World): void {
     [
       "\nThe first network is the pod's default one (annotation v1.multus-cni.io/default-network, interface eth0);",
       "the others are additional ones (annotation k8s.v1.cni.cncf.io/networks).",
-      "The namespace is called levee-NAME. When attaching fails, everything made for it is removed again.",
+      "The network namespace is called levee-NAME, for pods of other namespaces than default levee-NAMESPACE.NAME.",
+      "When attaching fails, everything made for it is removed again.",
       examples(
         "levee attach web --networks lan,dmz",
         "levee attach web --networks dmz,backup@store0 --default lan",
@@ -42,6 +44,8 @@ export function addAttach(program: Command, world: World): void {
     const pod = parsePod(name, options.namespace);
     const chosen = options.default === undefined ? undefined : parseNetwork(options.default, pod.namespace);
     const networks = splitNetworks(parseNetworks(options.networks, pod.namespace), chosen);
+    requirePluginFolders(context.settings);
+    requireRoot(world);
     const attached = await attach(context, { pod, ...networks, conf: await readConf(options.conf, context.settings) });
     print(world.stdout, context.settings.output, {
       value: attached,

@@ -6,6 +6,8 @@ import { usageFailure } from "../failure.ts";
 export function addDaemon(program: Command): void {
   program
     .command("daemon")
+    // The global ones are not for the daemon: its configuration says where things are.
+    .configureHelp({ showGlobalOptions: false })
     .description("Run the node daemon in the foreground")
     .option(
       "--config <file>",

@@ -5,7 +5,8 @@ import { attachedPods, detachEach, type Detached } from "../detach.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { parsePod, podText, type PodKey } from "../names.ts";
 import { print } from "../print.ts";
-import { addShimOptions, readConf } from "../shim-options.ts";
+import { requireRoot } from "../require-root.ts";
+import { addShimOptions, readConf, requirePluginFolders } from "../shim-options.ts";
 import type { World } from "../world.ts";
 
 interface DetachOptions {
@@ -29,6 +30,9 @@ export function addDetach(program: Command, world: World): void {
   );
   command.action(async (name: string | undefined, options: DetachOptions) => {
     const context = contextOf(command, world);
+    requireOneChoice(name, options);
+    requirePluginFolders(context.settings);
+    requireRoot(world);
     const pods = await chosenPods(context, name, options);
     const conf = await readConf(options.conf, context.settings);
     const { done, failed } = await detachEach(context, pods, conf);
@@ -40,17 +44,20 @@ export function addDetach(program: Command, world: World): void {
   });
 }
 
-async function chosenPods(
-  context: Context,
-  name: string | undefined,
-  options: DetachOptions,
-): Promise<readonly PodKey[]> {
+function requireOneChoice(name: string | undefined, options: DetachOptions): void {
   if ((name === undefined) === (options.all === undefined)) {
     throw usageFailure(
       "Cannot tell what to detach: give either a name or --all",
       "levee detach NAME, or levee detach --all",
     );
   }
+}
+
+async function chosenPods(
+  context: Context,
+  name: string | undefined,
+  options: DetachOptions,
+): Promise<readonly PodKey[]> {
   return name === undefined ? await attachedPods(context) : [parsePod(name, options.namespace)];
 }
 
