@@ -220,6 +220,32 @@ describe("levee why", () => {
     expect((await levee(`why ${nameless.containerId}`)).out).toContain("lost its shim");
   });
 
+  test("finds a pod, named or not, by the beginning of its container ID", async () => {
+    await daemon({
+      attachments: { attachments: [web, nameless] },
+      timeline: { namespace: "default", name: "web", entries: [entry] },
+    });
+    expect((await levee("why ccccccccccccc")).out).toStartWith("default/web attached");
+    expect((await levee("why dddddd")).out).toContain("lost its shim");
+  });
+
+  test("refuses a beginning that two containers share", async () => {
+    await daemon({
+      attachments: { attachments: [web, { ...web, pod: "two", containerId: `cccccc${"e".repeat(58)}` }] },
+    });
+    const { status, err } = await levee("why cccccc");
+    expect(status).toBe(2);
+    expect(err).toContain("Cannot tell which container cccccc is");
+  });
+
+  test("takes a pod of that name before a container", async () => {
+    await daemon({
+      attachments: { attachments: [{ ...web, pod: "dddddd" }, nameless] },
+      timeline: { namespace: "default", name: "dddddd", entries: [] },
+    });
+    expect((await levee("why dddddd")).out).toStartWith("default/dddddd attached");
+  });
+
   test("fails for a pod nobody knows, and says where to look", async () => {
     await daemon({
       attachments: { attachments: [web] },
@@ -249,14 +275,14 @@ describe("levee leaks", () => {
       { file: "journal-12.bad", reason: "checksum", sinceWallMs: Date.now() - 1000 },
       { file: "journal.log", reason: "cut off", sinceWallMs: 0 },
     ];
-    await daemon({ leaks: { leaks: [leak, { ...leak, pod: "" }], quarantined } });
+    await daemon({ leaks: { leaks: [leak, { ...leak, pod: "" }], quarantined }, node: { stateDir: "/their/state" } });
     const { out } = await levee("leaks");
     expect(out.split("\n").map((line) => line.split(/ {3,}/u))).toEqual([
       ["POD", "NETWORK", "INTERFACE", "REASON", "ATTEMPTS", "AGE"],
       ["default/web", "default/lan", "eth0", "bridge timed out", "4", "1h"],
       ["-", "default/lan", "eth0", "bridge timed out", "4", "1h"],
       [""],
-      ["Damaged records, put aside:"],
+      ["Damaged records, put aside in /their/state/quarantine:"],
       ["FILE", "REASON", "AGE"],
       ["journal-12.bad", "checksum", "1s"],
       ["journal.log", "cut off", "-"],
@@ -267,7 +293,10 @@ describe("levee leaks", () => {
 
   test("says so when only records are damaged", async () => {
     await daemon({ leaks: { leaks: [], quarantined: [{ file: "f", reason: "r", sinceWallMs: 1 }] } });
-    expect((await levee("leaks")).out).toStartWith("No leaks\n\nDamaged records");
+    const { stateDir } = shim.context().settings;
+    expect((await levee("leaks")).out).toStartWith(
+      `No leaks\n\nDamaged records, put aside in ${stateDir}/quarantine:\n`,
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 import { hasOffline } from "../state/offline-records.ts";
+import { quarantineFolder } from "../state/quarantine.ts";
 import { readJournalOnly } from "../state/read-only.ts";
 import type { AttachmentsAnswer, LeaksAnswer, TimelineAnswer } from "../wire/node-view.ts";
 import { isUnreachable } from "./ask.ts";
@@ -13,23 +14,33 @@ export interface Sourced<T> {
   readonly answer: T;
 }
 
-export function readAttachments(context: Context, source?: "daemon" | "disk"): Promise<Sourced<AttachmentsAnswer>> {
-  const fromDisk = (journal: DiskJournal): AttachmentsAnswer => attachmentsOnDisk(journal);
-  return source === "disk"
-    ? readDisk(context, fromDisk)
-    : daemonOrDisk(context, () => ask(context, { ask: "attachments" }), fromDisk);
+export function readAttachments(context: Context): Promise<Sourced<AttachmentsAnswer>> {
+  return daemonOrDisk(context, () => ask(context, { ask: "attachments" }), attachmentsOnDisk);
 }
 
 export function readLeaks(context: Context): Promise<Sourced<LeaksAnswer>> {
   return daemonOrDisk(context, () => ask(context, { ask: "leaks" }), leaksOnDisk);
 }
 
-export function readTimeline(context: Context, pod: PodKey): Promise<Sourced<TimelineAnswer>> {
-  return daemonOrDisk(
-    context,
-    () => ask(context, { ask: "timeline", ...pod }),
-    (journal) => timelineOnDisk(journal, pod),
-  );
+/** Where damaged records are put: the daemon's own state folder, which need not be the one of the settings. */
+export async function readQuarantineFolder(context: Context, source: "daemon" | "disk"): Promise<string> {
+  const { stateDir } = context.settings;
+  if (source === "disk") return quarantineFolder(stateDir);
+  // It has just answered; should it be gone now, the settings are the best guess.
+  const node = await ask(context, { ask: "node" }).catch(() => ({ stateDir }));
+  return quarantineFolder(node.stateDir);
+}
+
+/** Pass the source of an earlier answer, so that the two belong together and the note about it comes once. */
+export function readTimeline(
+  context: Context,
+  pod: PodKey,
+  source?: "daemon" | "disk",
+): Promise<Sourced<TimelineAnswer>> {
+  const fromDisk = (journal: DiskJournal): TimelineAnswer => timelineOnDisk(journal, pod);
+  return source === "disk"
+    ? readDisk(context, fromDisk)
+    : daemonOrDisk(context, () => ask(context, { ask: "timeline", ...pod }), fromDisk);
 }
 
 async function daemonOrDisk<T>(

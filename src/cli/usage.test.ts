@@ -47,15 +47,14 @@ describe("help", () => {
 });
 
 describe("without being root", () => {
-  test.each([
-    ["attach", "web", "--networks", "lan"],
-    ["detach", "web"],
-    ["detach", "--all"],
-  ])("%s %s is refused before anything is done", async (...argv) => {
-    const world = fakeWorld({ argv: argv.filter((word) => typeof word === "string"), isRoot: false });
-    expect(await runCli(world)).toBe(1);
-    expect(world.stderr.text).toContain("(not-root)\n  try: run the same command as root\n");
-  });
+  test.each(["attach web --networks lan", "detach web", "detach --all"])(
+    "levee %s is refused before anything is done",
+    async (line) => {
+      const world = fakeWorld({ argv: line.split(" "), isRoot: false });
+      expect(await runCli(world)).toBe(1);
+      expect(world.stderr.text).toContain("(not-root)\n  try: run the same command as root\n");
+    },
+  );
 });
 
 describe("a wrong command line ends with 2, says what is wrong and what to try", () => {

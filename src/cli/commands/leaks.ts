@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { LeaksAnswer } from "../../wire/node-view.ts";
-import { readLeaks } from "../node-source.ts";
+import { readLeaks, readQuarantineFolder } from "../node-source.ts";
+import { oneLine } from "../plain-text.ts";
 import { print } from "../print.ts";
 import { ageText } from "../span.ts";
 import { renderTable } from "../table.ts";
@@ -21,20 +22,32 @@ export function addLeaks(program: Command, world: World): void {
   command.action(async () => {
     const context = contextOf(command, world);
     const read = await readLeaks(context);
-    const nowMs = world.clock.wallMs();
+    const view = {
+      nowMs: world.clock.wallMs(),
+      quarantineFolder: read.answer.quarantined.length === 0 ? "" : await readQuarantineFolder(context, read.source),
+    };
     print(world.stdout, context.settings.output, {
-      value: { source: read.source, ...read.answer },
-      text: () => leaksText(read.answer, nowMs, false),
-      wide: () => leaksText(read.answer, nowMs, true),
+      value: { source: read.source, ...read.answer, quarantineFolder: view.quarantineFolder },
+      text: () => leaksText(read.answer, { ...view, isWide: false }),
+      wide: () => leaksText(read.answer, { ...view, isWide: true }),
     });
   });
 }
 
-export function leaksText(answer: LeaksAnswer, nowMs: number, isWide: boolean): string {
+interface View {
+  readonly nowMs: number;
+  readonly quarantineFolder: string;
+  readonly isWide: boolean;
+}
+
+export function leaksText(answer: LeaksAnswer, view: View): string {
+  const { nowMs, isWide } = view;
   if (answer.leaks.length === 0 && answer.quarantined.length === 0) return "No leaks, no damaged records\n";
   const parts = [
     answer.leaks.length === 0 ? "No leaks\n" : leakTable(answer, nowMs, isWide),
-    answer.quarantined.length === 0 ? "" : `\nDamaged records, put aside:\n${quarantineTable(answer, nowMs)}`,
+    answer.quarantined.length === 0
+      ? ""
+      : `\nDamaged records, put aside in ${oneLine(view.quarantineFolder)}:\n${quarantineTable(answer, nowMs)}`,
   ];
   return parts.join("");
 }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import type { AttachmentView } from "../../wire/node-view.ts";
 import { contextOf, examples } from "../command-line.ts";
-import { CommandFailure } from "../failure.ts";
+import { CommandFailure, usageFailure } from "../failure.ts";
 import { parsePod, type PodKey } from "../names.ts";
 import { readAttachments, readTimeline } from "../node-source.ts";
 import { paintFor } from "../paint.ts";
@@ -16,7 +17,7 @@ export function addWhy(program: Command, world: World): void {
     .addHelpText(
       "after",
       [
-        "\nNAME is a pod, NAMESPACE/NAME, or for runtimes that give pods no name the whole container ID (levee ls -o json).",
+        "\nNAME is a pod, NAMESPACE/NAME, or the first 6 or more characters of a container ID (levee ls -o wide).",
         "The daemon keeps the steps in memory since its start; without a daemon the journal on disk tells what it knows.",
         examples(
           "levee why web",
@@ -27,9 +28,10 @@ export function addWhy(program: Command, world: World): void {
     );
   command.action(async (name: string, options: { readonly namespace?: string }) => {
     const context = contextOf(command, world);
-    const pod = parseSubject(name, options.namespace);
-    const timeline = await readTimeline(context, pod);
-    const all = await readAttachments(context, timeline.source);
+    const asked = parseSubject(name, options.namespace);
+    const all = await readAttachments(context);
+    const pod = options.namespace === undefined ? subjectAmong(all.answer.attachments, name, asked) : asked;
+    const timeline = await readTimeline(context, pod, all.source);
     const attachments = all.answer.attachments.filter((view) => isSame(view, pod));
     if (timeline.answer.entries.length === 0 && attachments.length === 0) throw unknownPod(name);
     const nowMs = world.clock.wallMs();
@@ -48,10 +50,29 @@ export function parseSubject(name: string, namespaceOption: string | undefined):
   return containerId.test(name) ? { namespace: "", name } : parsePod(name, namespaceOption);
 }
 
-function isSame(
-  view: { readonly namespace: string; readonly pod: string; readonly containerId: string },
-  pod: PodKey,
-): boolean {
+/** Shorter ones are too likely to be a pod's name, or to mean several. */
+const containerIdPrefix = /^[0-9a-f]{6,63}$/u;
+
+/** The pod of that name; when there is none, the owner of the one container whose ID begins so. */
+export function subjectAmong(views: readonly Owner[], name: string, asked: PodKey): PodKey {
+  if (!containerIdPrefix.test(name) || views.some((view) => isSame(view, asked))) return asked;
+  const owners = views.filter((view) => view.containerId.startsWith(name));
+  const [owner] = owners;
+  if (owner === undefined) return asked;
+  if (owners.length > 1) throw ambiguous(name, owners);
+  return owner.pod === ""
+    ? { namespace: "", name: owner.containerId }
+    : { namespace: owner.namespace, name: owner.pod };
+}
+
+type Owner = Pick<AttachmentView, "namespace" | "pod" | "containerId">;
+
+function ambiguous(name: string, owners: readonly Owner[]): CommandFailure {
+  const ids = owners.map(({ containerId: id }) => id).join(", ");
+  return usageFailure(`Cannot tell which container ${name} is: ${ids} begin so`, "more characters of the ID");
+}
+
+function isSame(view: Owner, pod: PodKey): boolean {
   return pod.namespace === ""
     ? view.containerId === pod.name
     : view.namespace === pod.namespace && view.pod === pod.name;
