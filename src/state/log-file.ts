@@ -121,7 +121,7 @@ export class LogFile {
 export function unwritable(path: string, cause: unknown): LeveeError {
   if (cause instanceof LeveeError) return cause;
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new LeveeError("state-unwritable", `Cannot write ${path}: ${errnoOf(cause) ?? "no errno"} (${message})`, {
+  return new LeveeError("state-unwritable", `Cannot write ${path}: ${message}`, {
     cause,
   });
 }
