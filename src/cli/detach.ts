@@ -1,4 +1,5 @@
 import { hasOffline } from "../state/offline-records.ts";
+import { confFacts } from "./conf-facts.ts";
 import type { Context } from "./context.ts";
 import { offlineDeleteName } from "./disk-view.ts";
 import { toFailure, type CommandFailure } from "./failure.ts";
@@ -19,12 +20,13 @@ export interface Detached extends PodKey {
 /** Undoes `levee attach`: DEL, then the namespace and the pod file. Safe to repeat; what failed stays for the next try. */
 export async function detach(context: Context, key: PodKey, conf: string): Promise<Detached> {
   const pods = await sandboxesOf(context, key);
+  const { stateDir } = confFacts(conf, context.settings);
   let isLeftToDaemon = false;
   for (const pod of pods) {
     await withProgress(context.world, `Detaching ${podText(pod)}`, () =>
       callShim(context.world, context.settings, { verb: "DEL", pod, conf }),
     );
-    isLeftToDaemon ||= hasOffline(context.settings.stateDir, offlineDeleteName(pod.containerId, shimIfname));
+    isLeftToDaemon ||= hasOffline(stateDir, offlineDeleteName(pod.containerId, shimIfname));
     await removeNetns(context.world, pod.netns);
   }
   const hadNetns = await removeNetns(context.world, netnsName(key));

@@ -47,9 +47,9 @@ describe("staleProcesses", () => {
 describe("endStale", () => {
   test("ends the site's processes and nobody else's", async () => {
     // The words after the script become the process's command line, as the daemon's own would be.
-    const script = "while :; do sleep 0.05; done";
-    const stale = Bun.spawn(["sh", "-c", script, "daemon", "--config", sitePaths(site).config]);
-    const other = Bun.spawn(["sh", "-c", script, "daemon", "--config", "/etc/other.json"]);
+    const script = "read line"; // Waits without a child, which until its exec would look the same.
+    const stale = Bun.spawn(["sh", "-c", script, "daemon", "--config", sitePaths(site).config], { stdin: "pipe" });
+    const other = Bun.spawn(["sh", "-c", script, "daemon", "--config", "/etc/other.json"], { stdin: "pipe" });
     try {
       expect(await staleProcesses(site)).toEqual([stale.pid]);
       expect(await endStale(fakeWorld(), site)).toEqual([]);
