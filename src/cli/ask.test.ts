@@ -9,7 +9,7 @@ import { FrameReader } from "../wire/frame-reader.ts";
 import { encodeFrame, numberField, protocolVersion, textField, type Frame } from "../wire/frame.ts";
 import { encodeRefuse } from "../wire/messages.ts";
 import { failureOf } from "./failure-of.fixture.ts";
-import { ask, isUnreachable } from "./ask.ts";
+import { ask, isListening, isUnreachable } from "./ask.ts";
 import { CommandFailure } from "./failure.ts";
 
 let folder = "";
@@ -177,5 +177,22 @@ describe("ask without a daemon", () => {
   test("isUnreachable is false for other failures", () => {
     expect(isUnreachable(new CommandFailure("pod-unknown", "x"))).toBe(false);
     expect(isUnreachable(new Error("x"))).toBe(false);
+  });
+});
+
+describe("isListening", () => {
+  test("is true for a server only", async () => {
+    const path = join(folder, "s.sock");
+    expect(await isListening(path)).toBe(false);
+    const listener = createServer(() => undefined);
+    await new Promise<void>((resolve) => void listener.listen(path, resolve));
+    expect(await isListening(path)).toBe(true);
+    await new Promise((resolve) => listener.close(resolve));
+    expect(await isListening(path)).toBe(false);
+  });
+
+  test("is false for a file that is no socket", async () => {
+    writeFileSync(join(folder, "file"), "");
+    expect(await isListening(join(folder, "file"))).toBe(false);
   });
 });

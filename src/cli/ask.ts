@@ -49,6 +49,19 @@ export function isUnreachable(thrown: unknown): boolean {
   return thrown instanceof CommandFailure && thrown.code === "daemon-unreachable";
 }
 
+/** Whether anybody accepts connections on the socket now. Says nothing on it. */
+export function isListening(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const peer = connect({ path: socket });
+    // Stays on: an unhandled error after the answer would end the program.
+    peer.on("error", () => resolve(false));
+    peer.once("connect", () => {
+      resolve(true);
+      peer.destroy();
+    });
+  });
+}
+
 /** Sends ASK and waits for the frame that answers it. */
 function exchange(question: Question, options: AskOptions, limit: AbortSignal): Promise<Frame> {
   const { promise, resolve, reject } = Promise.withResolvers<Frame>();

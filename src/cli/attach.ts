@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
+import { isListening } from "./ask.ts";
 import { confFacts } from "./conf-facts.ts";
 import type { Context } from "./context.ts";
 import { CommandFailure, interruptedFailure, toFailure, usageFailure } from "./failure.ts";
 import { interfacesOf, type InterfaceFacts } from "./interfaces.ts";
-import { isListening } from "./listening.ts";
 import { netnsName, networkText, podText, type NetworkChoice, type PodKey } from "./names.ts";
 import { addNetns, netnsPath, removeNetns } from "./netns.ts";
 import {
