@@ -137,16 +137,25 @@ describe("detach without a pod file", () => {
     expect(netnsExists(netnsName(pod))).toBe(false);
   });
 
-  test("runs DEL for every sandbox of that pod the daemon knows, each with its own namespace", async () => {
+  test("runs DEL for every sandbox of that pod the daemon knows", async () => {
     await addNetns(shim.context().world, netnsName(pod));
-    const elsewhere = { ...mine, containerId: "e".repeat(64), netns: "/var/run/netns/cni-1" };
+    const earlier = { ...mine, containerId: "e".repeat(64), netns: "" };
     const another = { ...mine, pod: "another", containerId: "f".repeat(64) };
-    await daemonWith([mine, elsewhere, another]);
+    await daemonWith([mine, earlier, another]);
     expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
     expect(shim.calls().map(({ env }) => [env["CNI_CONTAINERID"], env["CNI_NETNS"]])).toEqual([
       [mine.containerId, mine.netns],
-      [elsewhere.containerId, elsewhere.netns],
+      [earlier.containerId, ""],
     ]);
+  });
+
+  test("leaves a pod of a container runtime alone that has the same name", async () => {
+    await daemonWith([{ ...mine, netns: "/var/run/netns/cni-1" }]);
+    expect(await failureOf(detach(shim.context(), pod, "{}"))).toMatchObject({
+      code: "not-ours",
+      message: expect.stringContaining("its network namespace is /var/run/netns/cni-1"),
+    });
+    expect(shim.calls()).toEqual([]);
   });
 
   test("asks the daemon also when the namespace is gone", async () => {
@@ -157,9 +166,9 @@ describe("detach without a pod file", () => {
 
   test("takes the journal on disk when there is no daemon", async () => {
     const journal = await Journal.open(journalOptions(shim.context().settings.stateDir));
-    await journal.begin(aRecord(1));
-    await journal.close();
     const recorded = { namespace: "default", name: "pod1" };
+    await journal.begin(aRecord(1, { netns: { path: `/run/netns/${netnsName(recorded)}`, identity: undefined } }));
+    await journal.close();
     expect(await detach(shim.context(), recorded, "{}")).toMatchObject({ wasAttached: true });
     expect(shim.calls()).toMatchObject([{ verb: "DEL", env: { CNI_CONTAINERID: "container1" } }]);
   });

@@ -1,8 +1,9 @@
+import { basename } from "node:path";
 import { hasOffline } from "../state/offline-records.ts";
 import { confFacts } from "./conf-facts.ts";
 import type { Context } from "./context.ts";
 import { offlineDeleteName } from "./disk-view.ts";
-import { toFailure, type CommandFailure } from "./failure.ts";
+import { CommandFailure, toFailure } from "./failure.ts";
 import { netnsName, podText, type PodKey } from "./names.ts";
 import { removeNetns } from "./netns.ts";
 import { readAttachments } from "./node-source.ts";
@@ -62,13 +63,24 @@ async function sandboxesOf(context: Context, key: PodKey): Promise<readonly Sand
   const known = await readPodFile(context.settings.directory, key);
   if (known !== undefined) return [known];
   const { answer } = await readAttachments(context);
-  return answer.attachments
-    .filter((view) => view.namespace === key.namespace && view.pod === key.name)
-    .map((view) => ({
-      ...key,
-      uid: view.uid,
-      containerId: view.containerId,
-      netns: netnsName(key),
-      netnsPath: view.netns,
-    }));
+  const views = answer.attachments.filter((view) => view.namespace === key.namespace && view.pod === key.name);
+  refuseForeign(key, views);
+  return views.map((view) => ({
+    ...key,
+    uid: view.uid,
+    containerId: view.containerId,
+    netns: netnsName(key),
+    netnsPath: view.netns,
+  }));
+}
+
+/** On a node a pod of that name may be the container runtime's, and running: its networks are not ours to take away. */
+function refuseForeign(key: PodKey, views: readonly { readonly netns: string; readonly containerId: string }[]): void {
+  const foreign = views.find((view) => view.netns !== "" && basename(view.netns) !== netnsName(key));
+  if (foreign === undefined) return;
+  throw new CommandFailure(
+    "not-ours",
+    `Cannot detach ${podText(key)}: levee attach did not make it, its network namespace is ${foreign.netns}`,
+    { remedy: "delete the pod where it was made; its runtime detaches it" },
+  );
 }
