@@ -20,11 +20,14 @@ const LOOK_AGAIN_MS: u64 = 10;
 /// An IPAM plugin that is killed between making a file and writing into it leaves an address that nobody can free; one
 /// that is let be is done in milliseconds. So what a lost hand left running gets a moment to end by itself.
 const MERCY_MS: u64 = 1_000;
+/// A killed process closes its connections some time before it counts as dead: what seems alive is looked at again.
+const DYING_MS: u64 = 300;
 
 pub struct Reap {
     step: u64,
     leader: i32,
     leader_start: u64,
+    alive_from: Instant,
     kill_from: Instant,
     deadline: Instant,
     next_look: Instant,
@@ -40,6 +43,7 @@ impl Reap {
             step: order.step,
             leader: order.pid,
             leader_start: order.pid_start,
+            alive_from: now + ms(DYING_MS).min(order.timeout / 2),
             kill_from: now + ms(MERCY_MS).min(order.timeout / 2),
             deadline: now + order.timeout,
             next_look: now,
@@ -75,6 +79,9 @@ impl Reap {
         // Without a working /proc nothing is proven, and "empty" would be a lie.
         process_stat("self").ok_or_else(|| io::Error::from_raw_os_error(sys::ENOENT))?;
         if self.leader_lives() {
+            if now < self.alive_from {
+                return Ok(None);
+            }
             return Ok(Some(Outcome::done(Fields::new().flag(tag::ALIVE, true))));
         }
         if self.number_is_anothers() {
