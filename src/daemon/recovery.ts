@@ -144,11 +144,9 @@ export class Recovery {
     return this.#offlineDeletes().some(({ request }) => isSamePod(request.args, args));
   }
 
-  /** Work that is known already keeps its pause, unless it is now known to be more than it was. */
+  /** A delete on disk that is known already keeps its pause; of a record something new has happened, so it is due. */
   #add(key: string, what: Parameters<typeof newWork>[0]): void {
-    const known = this.#items.get(key);
-    const isMore = known?.kind === "record" && what.kind === "record" && what.isDelete && !known.isDelete;
-    if (known === undefined || isMore || what.kind === "record") this.#items.set(key, newWork(what));
+    if (what.kind === "record" || !this.#items.has(key)) this.#items.set(key, newWork(what));
   }
 
   #resident(): Hand | undefined {
