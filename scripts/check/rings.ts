@@ -13,11 +13,13 @@ export const allowedImports: Readonly<Record<string, readonly string[]>> = {
   wire: ["base", "cni"],
   config: ["base", "cni"],
   attachment: ["base", "cni"],
+  readiness: ["base"],
   state: ["base", "cni"],
+  kube: ["base"],
   directory: ["base"],
   hands: ["base", "cni", "wire"],
-  daemon: ["base", "cni", "wire", "config", "attachment", "state", "directory", "hands"],
-  cli: ["base", "config", "wire", "cni", "state"],
+  daemon: ["base", "cni", "wire", "config", "attachment", "readiness", "state", "kube", "directory", "hands"],
+  cli: ["base", "config", "wire", "cni", "state", "kube", "readiness"],
   // src/main.ts: picks the daemon or the CLI and does nothing else.
   main: ["base", "daemon", "cli"],
 };
@@ -26,6 +28,8 @@ export const allowedImports: Readonly<Record<string, readonly string[]>> = {
 const allowedPackages: readonly { readonly folder: string; readonly name: string; readonly dynamicOnly: boolean }[] = [
   // Only the embedded default reads YAML; loaded late, so a daemon in a cluster never pays for it.
   { folder: "directory", name: "yaml", dynamicOnly: true },
+  // A kubeconfig is YAML; inside a cluster none is read.
+  { folder: "kube", name: "yaml", dynamicOnly: true },
   { folder: "cli", name: "commander", dynamicOnly: false },
   // The commands are a process of their own and print YAML.
   { folder: "cli", name: "yaml", dynamicOnly: false },

@@ -36,6 +36,8 @@ export const errorCatalogue = {
   "isolation-violated": { cni: 114, meaning: "Namespace isolation forbids the pod this network" },
   "daemon-unreachable": { cni: 115, meaning: "The daemon did not answer on its socket" },
   "state-newer": { cni: 116, meaning: "The state folder was written by a newer Levee; install that version again" },
+  "api-unreachable": { cni: 117, meaning: "The API server did not answer, or cannot be asked" },
+  "api-refused": { cni: 118, meaning: "The API server answered a request with an error" },
   "internal": { cni: 199, meaning: "A defect in Levee; please report it" },
 } as const satisfies Record<string, { readonly cni: number; readonly meaning: string }>;
 
