@@ -3,14 +3,12 @@ import type { Clock } from "../base/clock.ts";
 import { toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
-import { Directory } from "../directory/directory.ts";
-import type { DirectoryProblem } from "../directory/facts.ts";
 import { Journal } from "../state/journal.ts";
 import { MultusMirror } from "../state/multus-mirror.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
 import { ConfCache } from "./conf-cache.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
-import { directoryView } from "./directory-view.ts";
+import { MetricsRegistry } from "./metrics-registry.ts";
 import { OfflineFolder } from "./offline-folder.ts";
 import { Permits } from "./permits.ts";
 import type { NodePorts } from "./node-ports.ts";
@@ -18,11 +16,13 @@ import type { Ports } from "./ports.ts";
 import { receive, type Reception } from "./reception.ts";
 import { Recovery } from "./recovery.ts";
 import { Server } from "./server.ts";
+import type { Service } from "./service.ts";
 import { SharedDeletes } from "./shared-deletes.ts";
 import { Suspects } from "./suspects.ts";
+import { startServices } from "./services.ts";
+import { openSource, type Source } from "./source.ts";
 import { Timeline } from "./timeline.ts";
 import { Turns } from "./turns.ts";
-import { emptyView, type View } from "./view.ts";
 
 export interface DaemonOptions {
   readonly config: DaemonConfig;
@@ -47,11 +47,11 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   const { config, clock, logger, software } = options;
   // Nobody else writes this state folder from here on; a second daemon waits in this line.
   const lock = await holdStateFolder(config.stateDir, { clock, signal, onWaiting: () => sayWaiting(options) });
-  const directory =
-    config.directory === undefined ? undefined : await Directory.open({ folder: config.directory, clock, logger });
-  const ports = await makePorts(options, directory === undefined ? emptyView : directoryView(directory));
-  const notices = [...config.notices, ...directoryNotices(config), ...(await stateNotices(config.stateDir))];
-  for (const notice of notices) logger.warn(notice);
+  const metrics = new MetricsRegistry();
+  const source = await openSource({ config, clock, logger, metrics });
+  const ports = await makePorts(options, source, metrics);
+  const notices = [...config.notices, ...(await stateNotices(config.stateDir))];
+  for (const notice of [...notices, ...source.notices()]) logger.warn(notice);
 
   const calls = new Set<Promise<void>>();
   const server = new Server({
@@ -66,22 +66,23 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     software,
     socketPath: server.path,
     startedWallMs: clock.wallMs(),
-    notices: () => [...notices, ...(directory?.problems().map(problemText) ?? [])],
+    notices: () => [...notices, ...source.notices()],
     calls,
   };
   await server.listen();
   // After the socket listens: a shim that could not connect before has its record in the folder by now.
   await ports.offline.start((request) => ports.recovery.offlineDelete(request));
   ports.recovery.start();
+  const services = await startServices({ ports, source, reception });
   logger.info("The daemon is ready", {
     socket: server.path,
     stateDir: config.stateDir,
     attachments: ports.journal.all().length,
   });
-  return { stop: () => stop({ server, ports, calls, lock, closeView: async () => directory?.close() }) };
+  return { stop: () => stop({ server, ports, calls, lock, services, source }) };
 }
 
-async function makePorts(options: DaemonOptions, view: View): Promise<Ports> {
+async function makePorts(options: DaemonOptions, source: Source, metrics: MetricsRegistry): Promise<Ports> {
   const { config, clock, logger } = options;
   const bootId = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
   const journal = await Journal.open({
@@ -100,7 +101,10 @@ async function makePorts(options: DaemonOptions, view: View): Promise<Ports> {
     journal,
     mirror: new MultusMirror(config.cniDir, logger),
     offline: new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal }),
-    view,
+    view: source.view,
+    announcer: source.announcer,
+    publisher: source.publisher,
+    metrics,
     confs: new ConfCache(),
     turns: new Turns(),
     suspects: new Suspects(bootId),
@@ -129,7 +133,8 @@ interface Running {
   readonly ports: Ports;
   readonly calls: ReadonlySet<Promise<void>>;
   readonly lock: Disposable;
-  readonly closeView: () => Promise<void>;
+  readonly services: readonly Service[];
+  readonly source: Source;
 }
 
 /**
@@ -138,7 +143,7 @@ interface Running {
  * 3. The rest is cut off; their shims finish the running plugin and resume with the next daemon.
  * 4. What still writes the journal ends, then the journal is closed and the folder let go.
  */
-async function stop({ server, ports, calls, lock, closeView }: Running): Promise<void> {
+async function stop({ server, ports, calls, lock, services, source }: Running): Promise<void> {
   await server.stopListening();
   await Promise.race([Promise.allSettled(calls), ports.clock.sleep(ports.config.shutdownMs)]);
   const recovered = ports.recovery
@@ -151,22 +156,10 @@ async function stop({ server, ports, calls, lock, closeView }: Running): Promise
   ports.offline.stop();
   await recovered;
   await ports.mirror.settled();
-  await closeView();
+  for (const service of services.toReversed()) await service.stop();
+  await source.close();
   await ports.journal.close();
   lock[Symbol.dispose]();
-}
-
-function problemText(problem: DirectoryProblem): string {
-  const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
-  return place === "" ? problem.reason : `${place}: ${problem.reason}`;
-}
-
-function directoryNotices({ directory }: DaemonConfig): readonly string[] {
-  return directory === undefined
-    ? [
-        "directory is not set: this release finds pods and networks only in a folder, so a call that names a pod cannot be served",
-      ]
-    : [];
 }
 
 async function stateNotices(stateDir: string): Promise<readonly string[]> {

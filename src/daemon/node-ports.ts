@@ -3,8 +3,11 @@ import type { Logger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import type { Journal } from "../state/journal.ts";
 import type { MultusMirror } from "../state/multus-mirror.ts";
+import type { Announcer } from "./announcer.ts";
 import type { ConfCache } from "./conf-cache.ts";
+import type { MetricsRegistry } from "./metrics-registry.ts";
 import type { OfflineFolder } from "./offline-folder.ts";
+import type { StatusPublisher } from "./status-publisher.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Turns } from "./turns.ts";
@@ -24,4 +27,7 @@ export interface NodePorts {
   readonly turns: Turns;
   readonly suspects: Suspects;
   readonly timeline: Timeline;
+  readonly announcer: Announcer;
+  readonly publisher: StatusPublisher;
+  readonly metrics: MetricsRegistry;
 }

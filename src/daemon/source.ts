@@ -1,0 +1,60 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import type { DaemonConfig } from "../config/daemon-config.ts";
+import { Directory } from "../directory/directory.ts";
+import type { DirectoryProblem } from "../directory/facts.ts";
+import { silentAnnouncer, type Announcer } from "./announcer.ts";
+import { directoryView } from "./directory-view.ts";
+import type { MetricsRegistry } from "./metrics-registry.ts";
+import { silentPublisher, type StatusPublisher } from "./status-publisher.ts";
+import { emptyView, type View } from "./view.ts";
+
+/** Where this daemon learns of pods and networks, and whom it tells what became of them: a folder, or a cluster. */
+export interface Source {
+  readonly view: View;
+  readonly announcer: Announcer;
+  readonly publisher: StatusPublisher;
+  /** Things a person should know now: a file that cannot be read, an API server that does not answer. */
+  notices(): readonly string[];
+  close(): Promise<void>;
+}
+
+export interface SourceOptions {
+  readonly config: DaemonConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+}
+
+export async function openSource(options: SourceOptions): Promise<Source> {
+  const { config } = options;
+  return config.directory === undefined ? noSource() : openDirectory(config.directory, options);
+}
+
+async function openDirectory(folder: string, { clock, logger }: SourceOptions): Promise<Source> {
+  const directory = await Directory.open({ folder, clock, logger });
+  return {
+    view: directoryView(directory),
+    announcer: silentAnnouncer,
+    publisher: silentPublisher,
+    notices: () => directory.problems().map(problemText),
+    close: async () => directory.close(),
+  };
+}
+
+function noSource(): Source {
+  return {
+    view: emptyView,
+    announcer: silentAnnouncer,
+    publisher: silentPublisher,
+    notices: () => [
+      "directory is not set: this release finds pods and networks only in a folder, so a call that names a pod cannot be served",
+    ],
+    close: () => Promise.resolve(),
+  };
+}
+
+function problemText(problem: DirectoryProblem): string {
+  const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
+  return place === "" ? problem.reason : `${place}: ${problem.reason}`;
+}
