@@ -8,6 +8,7 @@ import { pluginStdin } from "../cni/plugin-stdin.ts";
 import { present } from "../cni/present.ts";
 import { checkCapabilities } from "./capability.ts";
 import { planDefaultRoutes } from "./default-route.ts";
+import { cniDeviceInfoFile, deviceInfoDirDefault } from "./device-info-file.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
 /** A network as it was found: its configuration, and the device a device plugin gave to the pod for it. */
@@ -31,6 +32,8 @@ export interface PlanInput {
   readonly others: readonly WantedNetwork[];
   /** Capability values from the runtime, as JSON text by capability name. */
   readonly runtimeConfig: Readonly<Record<string, JsonText>>;
+  /** Where plugins say what the device is, on the host. */
+  readonly deviceInfoDir?: string;
 }
 
 /** Decides everything about a pod's attachments before the first plugin runs: order, names, bytes, routes. */
@@ -135,8 +138,6 @@ function elementCapabilities(element: SelectionElement | undefined): Record<stri
   };
 }
 
-const deviceInfoFolder = "/var/run/k8s.cni.cncf.io/devinfo/cni";
-
 function deviceCapabilities(
   deviceId: string,
   network: NetworkName,
@@ -145,7 +146,7 @@ function deviceCapabilities(
 ): Record<string, JsonText> {
   const { containerId } = input.request;
   if (containerId === undefined) return { deviceID: jsonString(deviceId) };
-  const file = `${deviceInfoFolder}/${network.replaceAll("/", "-")}-${containerId}_${ifname}`;
+  const file = cniDeviceInfoFile(input.deviceInfoDir ?? deviceInfoDirDefault, { network, containerId, ifname });
   return { deviceID: jsonString(deviceId), CNIDeviceInfoFile: jsonString(file) };
 }
 

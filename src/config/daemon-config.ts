@@ -18,6 +18,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly stateDir: string;
   /** The embedded source, off when undefined. */
   readonly directory: string | undefined;
+  readonly kubeletDir: string;
+  readonly deviceInfoDir: string;
   readonly socketDir: string;
   readonly daemonSocketDir: string | undefined;
   readonly logLevel: LogLevel;
@@ -83,7 +85,10 @@ function parseJson(text: string, path: string): JsonText {
   }
 }
 
-type OwnSettings = Pick<DaemonConfig, NumberKnobKey | "stateDir" | "directory" | "socketDir" | "daemonSocketDir">;
+type OwnSettings = Pick<
+  DaemonConfig,
+  NumberKnobKey | "stateDir" | "directory" | "kubeletDir" | "deviceInfoDir" | "socketDir" | "daemonSocketDir"
+>;
 
 function readOwn(from: SettingsReader): OwnSettings {
   const keys = Object.keys(numberKnobs) as NumberKnobKey[]; // the table's own keys
@@ -92,6 +97,8 @@ function readOwn(from: SettingsReader): OwnSettings {
     ...(Object.fromEntries(numbers) as Record<NumberKnobKey, number>), // one per key of the table
     stateDir: from.path("stateDir", pathKnobs.stateDir.bytesMax) ?? pathKnobs.stateDir.default,
     directory: from.path("directory", pathKnobs.directory.bytesMax),
+    kubeletDir: from.path("kubeletDir", pathKnobs.kubeletDir.bytesMax) ?? pathKnobs.kubeletDir.default,
+    deviceInfoDir: from.path("deviceInfoDir", pathKnobs.deviceInfoDir.bytesMax) ?? pathKnobs.deviceInfoDir.default,
     socketDir: from.path("socketDir", pathKnobs.socketDir.bytesMax) ?? pathKnobs.socketDir.default,
     daemonSocketDir: from.path("daemonSocketDir", pathKnobs.daemonSocketDir.bytesMax),
   };

@@ -22,6 +22,8 @@ describe("knobs", () => {
     expect(Object.fromEntries(Object.entries(knobs).map(([key, knob]) => [key, knob.default]))).toEqual({
       stateDir: "/var/lib/levee",
       directory: undefined,
+      kubeletDir: "/var/lib/kubelet",
+      deviceInfoDir: "/var/run/k8s.cni.cncf.io/devinfo",
       socketDir: "/run/levee",
       daemonSocketDir: undefined,
       addBudgetMs: 55_000,

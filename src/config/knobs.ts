@@ -100,6 +100,21 @@ export const pathKnobs = {
     reason: "Folder with networks and pods as YAML, for a machine without a cluster; off unless set.",
     origin: "levee",
   },
+  kubeletDir: {
+    unit: "path",
+    default: "/var/lib/kubelet",
+    bytesMax: 72,
+    reason:
+      "The kubelet's folder, whose `pod-resources/kubelet.sock` and device checkpoint tell which devices a pod was given.",
+    origin: "levee",
+  },
+  deviceInfoDir: {
+    unit: "path",
+    default: "/var/run/k8s.cni.cncf.io/devinfo",
+    bytesMax: 1_024,
+    reason: "Where device plugins and CNI plugins describe devices; the same path on the host and in the daemon's pod.",
+    origin: "levee",
+  },
   socketDir: {
     unit: "path",
     default: "/run/levee",

@@ -3,6 +3,7 @@ import type { Chain } from "../cni/chain.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { leakOf, type LeakEntry } from "../state/leak-ledger.ts";
+import { removeDeviceInfo } from "./device-info.ts";
 import { dismantle, subjectOf, type ChainFailure, type NetnsNow } from "./dismantle.ts";
 import type { NodePorts } from "./node-ports.ts";
 
@@ -53,6 +54,7 @@ export async function deleteRecord(record: AttachmentRecord, place: RetirePlace,
  */
 async function forget(record: AttachmentRecord, ports: NodePorts): Promise<void> {
   await ports.mirror.remove(record);
+  await removeDeviceInfo(record, ports.config.deviceInfoDir, ports.logger);
   await ports.journal.removed(record.token);
   await ports.offline.dropDelete(record.containerId, record.ifname);
 }
