@@ -7,6 +7,8 @@ export function directoryView(directory: Directory): View {
     findPod: (namespace, name) => directory.findPod(namespace, name),
     waitForPod: (wanted, signal) => directory.waitForPod(wanted, signal),
     findNetwork: (namespace, name) => directory.findNetwork(namespace, name),
+    networks: () => directory.networks(),
+    pods: () => directory.pods(),
     problems: () => unreadFiles(directory),
   };
 }

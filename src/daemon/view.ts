@@ -8,6 +8,11 @@ export interface PodFacts {
   readonly annotations: Readonly<Record<string, string>>;
   readonly priority: number | undefined;
   readonly isStatic: boolean;
+  /** As of the API (`Running`, …); undefined where nobody says. */
+  readonly phase?: string;
+  readonly hostNetwork?: boolean;
+  /** It has a deletionTimestamp. */
+  readonly isDeleting?: boolean;
 }
 
 /** A NetworkAttachmentDefinition. */
@@ -31,6 +36,10 @@ export interface View {
   /** Resolves when the wanted pod is there; rejects when the signal is aborted. */
   waitForPod(wanted: WantedPod, signal: AbortSignal): Promise<PodFacts>;
   findNetwork(namespace: Namespace, name: string): Promise<NetworkDefinition | undefined>;
+  /** All networks there are. */
+  networks(): readonly NetworkDefinition[];
+  /** All pods of this node; undefined as long as the list may have gaps, so that a missing pod says nothing. */
+  pods(): readonly PodFacts[] | undefined;
   /** The files that cannot be read now, each with its place: what is looked for may be in one of them. */
   problems?(): readonly string[];
 }
@@ -45,4 +54,6 @@ export const emptyView: View = {
       else signal.addEventListener("abort", onAbort, { once: true });
     }),
   findNetwork: () => Promise.resolve(undefined),
+  networks: () => [],
+  pods: () => undefined,
 };

@@ -77,6 +77,14 @@ export class Directory {
     return Promise.resolve(this.#catalogue.networks.get(objectKey(namespace, name)));
   }
 
+  networks(): readonly NetworkDefinition[] {
+    return [...this.#catalogue.networks.values()];
+  }
+
+  pods(): readonly PodFacts[] {
+    return [...this.#catalogue.pods.values()];
+  }
+
   /**
    * Resolves when a pod of that name is there and is the wanted one: its predecessor may still be served under the same
    * name. Rejects with the signal's reason, or `cancelled` when the directory is closed.

@@ -10,6 +10,8 @@ export interface PodFacts {
   readonly priority: number | undefined;
   /** Started by kubelet from a file, so its UID in the API differs from the one the runtime knows. */
   readonly isStatic: boolean;
+  /** From status.phase, which a file written by hand does not have. */
+  readonly phase?: string;
 }
 
 /** A NetworkAttachmentDefinition. */

@@ -42,6 +42,7 @@ export class ManifestBuilder {
     const uid = fields.text(["metadata", "uid"]) ?? "";
     const annotations = fields.texts(["metadata", "annotations"]);
     const priority = fields.int32(["spec", "priority"]);
+    const phase = fields.text(["status", "phase"]);
     if (uid !== "" && !isPodUid(uid)) {
       fields.complain(
         ["metadata", "uid"],
@@ -57,6 +58,7 @@ export class ManifestBuilder {
           annotations,
           priority,
           isStatic: isStatic(annotations),
+          ...(phase === undefined ? {} : { phase }),
         }),
       );
     }
