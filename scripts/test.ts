@@ -3,7 +3,7 @@
  * `npm test -- src/wire` runs only the TypeScript tests named. The last line is the sum over both runners.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "./build.ts";
@@ -59,12 +59,21 @@ function typescriptTests(paths: readonly string[]): Counts {
       "--reporter-outfile",
       report,
     ];
-    const where = paths.length > 0 ? paths : ["./src/", "./scripts/", "./test/"];
-    const { status } = spawnSync(process.execPath, [...args, ...where], { cwd: root, stdio: "inherit" });
+    const where = paths.length > 0 ? paths : ["./src/", "./scripts/", ...testFolders()];
+    // What tests leave behind is left in here.
+    const env = { ...process.env, TMPDIR: folder };
+    const { status } = spawnSync(process.execPath, [...args, ...where], { cwd: root, env, stdio: "inherit" });
     return atLeastOneFailure(junitCounts(readReport(report)), status);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** All but the suite that needs a cluster's real parts: `npm run e2e`. */
+function testFolders(): readonly string[] {
+  return readdirSync(join(root, "test"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== "e2e")
+    .map((entry) => `./test/${entry.name}/`);
 }
 
 function readReport(path: string): string {
