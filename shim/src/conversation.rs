@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::channel::Channel;
-use crate::frame::{Fields, Frame};
+use crate::frame::{Fields, Frame, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 use crate::frame_type as kind;
 use crate::hand::{Ended, Hand};
 use crate::tag;
@@ -51,11 +51,10 @@ pub fn outcome_frame(ended: &Ended) -> Vec<u8> {
 /// What WELCOME agrees on: the token of this operation.
 pub fn welcome(frame: &Frame, channel: &mut Channel) -> Result<Vec<u8>, String> {
     let version = frame.required_number(tag::VERSION)?;
-    if version != crate::frame::PROTOCOL_VERSION {
+    if !(PROTOCOL_VERSION_MIN..=PROTOCOL_VERSION).contains(&version) {
         return Err(format!(
-            "Cannot speak version {} of the protocol: this shim speaks {}; install the shim that came with the daemon",
-            version,
-            crate::frame::PROTOCOL_VERSION
+            "Cannot speak version {} of the protocol: this shim speaks {} to {}; install the shim that came with the daemon",
+            version, PROTOCOL_VERSION_MIN, PROTOCOL_VERSION
         ));
     }
     channel.set_heartbeat(frame.required_number(tag::HEARTBEAT_MS)?);

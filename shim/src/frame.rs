@@ -2,8 +2,10 @@
 
 use crate::tag;
 
-/// The protocol version this build speaks. See docs/protocol.md.
-pub const PROTOCOL_VERSION: u64 = 1;
+/// The newest protocol version this build speaks. See docs/protocol.md.
+pub const PROTOCOL_VERSION: u64 = 2;
+/// The oldest one: a node's daemon may be replaced after its shim, or put back to the one before.
+pub const PROTOCOL_VERSION_MIN: u64 = 1;
 
 /// Whatever the length says, no more than this is ever held for one frame.
 pub const FRAME_BYTES_MAX: usize = 1_048_576;
@@ -58,6 +60,15 @@ impl Fields {
     pub fn and(mut self, more: &Fields) -> Fields {
         self.0.extend_from_slice(&more.0);
         self
+    }
+
+    /// Fields that were encoded elsewhere.
+    pub fn of_bytes(bytes: &[u8]) -> Fields {
+        Fields(bytes.to_vec())
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
     }
 
     pub fn into_frame(self, kind: u8) -> Vec<u8> {
@@ -117,6 +128,11 @@ impl Frame {
 
     pub fn required_number(&self, tag: u8) -> Result<u64, String> {
         self.u64(tag, self.required_bytes(tag)?)
+    }
+
+    /// Absent is no.
+    pub fn flag(&self, tag: u8) -> Result<bool, String> {
+        self.bytes(tag).map_or(Ok(false), |value| self.u64(tag, value).map(|number| number != 0))
     }
 
     pub fn step(&self) -> Result<u64, String> {
@@ -182,6 +198,11 @@ fn read_u32(bytes: &[u8]) -> usize {
     let mut number = [0; 4];
     number.copy_from_slice(&bytes[..4]);
     u32::from_le_bytes(number) as usize
+}
+
+#[cfg(test)]
+pub fn decode_for_test(frame: &[u8]) -> Frame {
+    Frame::decode(&frame[LENGTH_BYTES..]).unwrap()
 }
 
 #[cfg(test)]

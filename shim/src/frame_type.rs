@@ -17,3 +17,5 @@ pub const KILL: u8 = 71;
 pub const FINISH: u8 = 72;
 pub const BYE: u8 = 73;
 pub const REFUSE: u8 = 74;
+pub const LINKS: u8 = 76;
+pub const LIST: u8 = 77;

@@ -11,11 +11,14 @@ use crate::frame::{Fields, Frame};
 use crate::frame_type as kind;
 use crate::identity::Inode;
 use crate::job::Job;
+use crate::links::{self, LinksOrder};
+use crate::list::{self, ListOrder};
 use crate::orders::{ReapOrder, RoutesOrder, Rules, RunOrder};
 use crate::outcome::Outcome;
 use crate::reap::Reap;
-use crate::routes_job::RoutesJob;
+use crate::routes_job;
 use crate::run::{Run, Surroundings};
+use crate::scratch_run::ScratchRun;
 use crate::sys;
 use crate::tag;
 
@@ -73,6 +76,8 @@ impl Hand {
             kind::ROUTES => self.change_routes(RoutesOrder::read(frame)?),
             kind::STAT => self.stat(frame.step()?, &frame.texts(tag::PATH)?),
             kind::REAP => self.reap(ReapOrder::read(frame)?),
+            kind::LINKS => self.look_at_links(LinksOrder::read(frame)?),
+            kind::LIST => self.list(ListOrder::read(frame)?),
             kind::KILL => self.kill(frame.step()?),
             other => return Err(format!("Cannot carry out a frame of type {}", other)),
         }
@@ -88,6 +93,10 @@ impl Hand {
         });
         match refusal {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
+            None if order.scratch_netns => {
+                let (step, surroundings) = (order.step, self.surroundings.clone());
+                self.begin(step, "exec", ScratchRun::begin(order, surroundings));
+            }
             None => self.jobs.push(Box::new(Run::begin(order, self.surroundings.clone()))),
         }
     }
@@ -95,13 +104,32 @@ impl Hand {
     fn change_routes(&mut self, order: RoutesOrder) {
         match order.refusal(&self.rules) {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
-            None => match RoutesJob::begin(&order, self.netns_inode) {
-                Ok(job) => self.jobs.push(Box::new(job)),
-                Err(error) => {
-                    let message = format!("Cannot start changing routes: {}", sys::error_text(&error));
-                    self.end(order.step, Outcome::failed("routes", Some(sys::errno_of(&error)), &message));
-                }
-            },
+            None => self.begin(order.step, "routes", routes_job::begin(&order, self.netns_inode)),
+        }
+    }
+
+    fn look_at_links(&mut self, order: LinksOrder) {
+        match order.refusal(&self.rules) {
+            Some(message) => self.end(order.step, Outcome::refused(&message)),
+            None => self.begin(order.step, "links", links::begin(&order, self.netns_inode)),
+        }
+    }
+
+    fn list(&mut self, order: ListOrder) {
+        match order.refusal(&self.rules) {
+            Some(message) => self.end(order.step, Outcome::refused(&message)),
+            None => self.begin(order.step, "list", list::begin(&order)),
+        }
+    }
+
+    /// A job whose child may not have been started.
+    fn begin<J: Job + 'static>(&mut self, step: u64, failure: &str, job: io::Result<J>) {
+        match job {
+            Ok(job) => self.jobs.push(Box::new(job)),
+            Err(error) => {
+                let message = format!("Cannot start a process for it: {}", sys::error_text(&error));
+                self.end(step, Outcome::failed(failure, Some(sys::errno_of(&error)), &message));
+            }
         }
     }
 

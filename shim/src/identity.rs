@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::frame::{Fields, PROTOCOL_VERSION};
+use crate::frame::{Fields, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 use crate::tag;
 
 pub const SOFTWARE: &str = concat!("levee-shim ", env!("CARGO_PKG_VERSION"));
@@ -66,7 +66,7 @@ pub fn introduction() -> Fields {
     let start = process_stat("self").map_or(0, |stat| stat.start);
     let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |facts| facts.ino());
     Fields::new()
-        .number(tag::VERSION_MIN, PROTOCOL_VERSION)
+        .number(tag::VERSION_MIN, PROTOCOL_VERSION_MIN)
         .number(tag::VERSION_MAX, PROTOCOL_VERSION)
         .text(tag::SOFTWARE, SOFTWARE)
         .number(tag::PID, std::process::id().into())

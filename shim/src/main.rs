@@ -22,10 +22,14 @@ mod options;
 mod resident;
 
 // The hand itself: orders and how they are carried out
+mod forked_job;
 mod hand;
 mod job;
+mod links;
+mod list;
 mod memory;
 mod netlink;
+mod netns;
 mod orders;
 mod outcome;
 mod plugin;
@@ -33,6 +37,7 @@ mod reap;
 mod routes;
 mod routes_job;
 mod run;
+mod scratch_run;
 mod session;
 mod stream;
 

@@ -1,10 +1,12 @@
-//! rtnetlink by hand: messages as bytes, and one socket that asks and reads the answers. No more than routes need.
+//! rtnetlink by hand: messages as bytes, and one socket that asks and reads the answers. No more than routes and links need.
 
 use std::io;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::sys;
 
+pub const RTM_NEWLINK: u16 = 16;
+pub const RTM_GETLINK: u16 = 18;
 pub const RTM_NEWROUTE: u16 = 24;
 pub const RTM_DELROUTE: u16 = 25;
 pub const RTM_GETROUTE: u16 = 26;
@@ -16,6 +18,8 @@ pub const NLM_F_EXCL: u16 = 0x200;
 pub const NLM_F_CREATE: u16 = 0x400;
 pub const NLM_F_DUMP: u16 = 0x300;
 
+/// Something changed while the kernel was listing.
+const NLM_F_DUMP_INTR: u16 = 0x10;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const NETLINK_ROUTE: i32 = 0;
@@ -78,6 +82,8 @@ enum Part<'a> {
     /// 0 is an acknowledgement.
     Errno(i32),
     Payload(u16, &'a [u8]),
+    /// What was listed so far may lack something.
+    Interrupted,
 }
 
 fn parts(mut bytes: &[u8]) -> Vec<Part<'_>> {
@@ -88,6 +94,9 @@ fn parts(mut bytes: &[u8]) -> Vec<Part<'_>> {
             break;
         }
         let payload = &bytes[HEADER_BYTES..length];
+        if u16::from_ne_bytes([bytes[6], bytes[7]]) & NLM_F_DUMP_INTR != 0 {
+            found.push(Part::Interrupted);
+        }
         found.push(match u16::from_ne_bytes([bytes[4], bytes[5]]) {
             NLMSG_DONE => Part::Done,
             NLMSG_ERROR => Part::Errno(as_u32(payload).map_or(sys::EPROTO, |number| (number as i32).wrapping_neg())),
@@ -110,24 +119,27 @@ impl Netlink {
 
     /// Sends a change and waits for its acknowledgement.
     pub fn change(&self, request: &[u8]) -> io::Result<()> {
-        self.ask(request, &mut |_, _| {})
+        self.ask(request, &mut |_, _| {}).map(drop)
     }
 
-    /// Sends a dump request and hands over every payload of the answer.
-    pub fn dump(&self, request: &[u8], each: &mut dyn FnMut(u16, &[u8])) -> io::Result<()> {
+    /// Sends a dump request and hands over every payload of the answer. False when something changed meanwhile, so that
+    /// the list may lack something.
+    pub fn dump(&self, request: &[u8], each: &mut dyn FnMut(u16, &[u8])) -> io::Result<bool> {
         self.ask(request, each)
     }
 
-    fn ask(&self, request: &[u8], each: &mut dyn FnMut(u16, &[u8])) -> io::Result<()> {
+    fn ask(&self, request: &[u8], each: &mut dyn FnMut(u16, &[u8])) -> io::Result<bool> {
+        let mut is_whole = true;
         sys::write_some(self.socket.as_raw_fd(), request)?;
         let mut answer = vec![0; ANSWER_BYTES];
         loop {
             let count = sys::read_some(self.socket.as_raw_fd(), &mut answer)?;
             for part in parts(&answer[..count]) {
                 match part {
-                    Part::Done | Part::Errno(0) => return Ok(()),
+                    Part::Done | Part::Errno(0) => return Ok(is_whole),
                     Part::Errno(errno) => return Err(io::Error::from_raw_os_error(errno)),
                     Part::Payload(kind, payload) => each(kind, payload),
+                    Part::Interrupted => is_whole = false,
                 }
             }
         }
@@ -157,5 +169,7 @@ mod tests {
         assert!(attributes(&[200, 0, 1, 0]).is_empty());
         let error = message(2, 0, &(-17i32).to_ne_bytes(), &[]);
         assert_eq!(parts(&error), vec![Part::Errno(17)]);
+        let interrupted = message(NLMSG_DONE, NLM_F_DUMP_INTR, &[], &[]);
+        assert_eq!(parts(&interrupted), vec![Part::Interrupted, Part::Done]);
     }
 }

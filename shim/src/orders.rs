@@ -44,8 +44,20 @@ impl Rules {
             _ => Ok(()),
         }
     }
+
+    fn check_scratch(&self, is_scratch: bool, netns: &str) -> Result<(), String> {
+        match self {
+            _ if !is_scratch => Ok(()),
+            Rules::Call { .. } => {
+                Err("Cannot make a scratch network namespace for a call: only the resident hand does".to_string())
+            }
+            Rules::Resident if netns.is_empty() => Ok(()),
+            Rules::Resident => Err(format!("Cannot run both in a scratch network namespace and in {:?}", netns)),
+        }
+    }
 }
 
+#[derive(Clone)]
 pub struct RunOrder {
     pub step: u64,
     pub plugin: String,
@@ -54,6 +66,8 @@ pub struct RunOrder {
     pub stdin: Vec<u8>,
     pub timeout: Duration,
     pub undo: Option<Undo>,
+    /// In a network namespace that is made for this run alone.
+    pub scratch_netns: bool,
 }
 
 #[derive(Clone)]
@@ -76,7 +90,15 @@ impl RunOrder {
                 Some(command) => Some(Undo { command, timeout: timeout(tag::UNDO_TIMEOUT_MS)? }),
                 None => None,
             },
+            scratch_netns: frame.flag(tag::SCRATCH_NETNS)?,
         })
+    }
+
+    /// The same run in this namespace.
+    pub fn with_netns(&self, path: &str) -> RunOrder {
+        let mut order = self.clone();
+        order.env.push(format!("CNI_NETNS={}", path));
+        order
     }
 
     pub fn variable(&self, name: &str) -> &str {
@@ -103,7 +125,8 @@ impl RunOrder {
         }
         let (container_id, netns) = (self.variable("CNI_CONTAINERID"), self.variable("CNI_NETNS"));
         rules.check_netns(netns)?;
-        rules.check_container(container_id, netns)
+        rules.check_container(container_id, netns)?;
+        rules.check_scratch(self.scratch_netns, netns)
     }
 
     /// The run that compensates this one: another command, everything else the same.
@@ -119,6 +142,7 @@ impl RunOrder {
             stdin: self.stdin.clone(),
             timeout: undo.timeout,
             undo: None,
+            scratch_netns: self.scratch_netns,
         })
     }
 }
@@ -188,6 +212,7 @@ mod tests {
             stdin: b"{}".to_vec(),
             timeout: ms(1),
             undo: Some(Undo { command: "DEL".to_string(), timeout: ms(2) }),
+            scratch_netns: false,
         }
     }
 
@@ -224,6 +249,16 @@ mod tests {
         // The last of two values is the one a program sees, so it is the one that counts.
         let twice = ["CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a", "CNI_NETNS=/run/netns/b"];
         assert!(order("a", &twice).refusal(&call()).is_some());
+    }
+
+    #[test]
+    fn a_scratch_namespace_is_the_resident_hands_and_the_only_one() {
+        let scratch = |env: &[&str]| RunOrder { scratch_netns: true, ..order("loopback", env) };
+        assert!(scratch(&["CNI_NETNS="]).refusal(&Rules::Resident).is_none());
+        assert!(scratch(&["CNI_NETNS=/run/netns/a"]).refusal(&Rules::Resident).is_some());
+        assert!(scratch(&[]).refusal(&call()).is_some());
+        let made = scratch(&["CNI_NETNS="]).with_netns("/proc/7/ns/net");
+        assert_eq!(made.variable("CNI_NETNS"), "/proc/7/ns/net");
     }
 
     #[test]

@@ -18,6 +18,8 @@ const overtimeMs = 2_000;
 
 export interface CallOptions {
   readonly connection: ServerConnection;
+  /** Of the protocol, as agreed with this shim. */
+  readonly version: number;
   readonly header: CallHeader;
   readonly clock: Clock;
   /** Hex name of the operation: new, or the old one when a lost call comes back. */
@@ -41,14 +43,14 @@ export class Call {
   #acknowledgement: Waiter<boolean> | undefined;
 
   constructor(options: CallOptions) {
-    const { connection, header, clock } = options;
+    const { connection, version, header, clock } = options;
     this.header = header;
     this.token = options.token;
     this.resumed = options.resumed;
     this.#connection = connection;
     this.#clock = clock;
     this.#endsMs = clock.monotonicMs() + Math.min(header.budgetMs, budgetMsMax);
-    this.hand = new Hand(connection, header.hand, { clock, isResident: false, cniPath: header.cniPath });
+    this.hand = new Hand(connection, header.hand, { clock, version, isResident: false, cniPath: header.cniPath });
     const stopTimer = clock.after(this.remainingMs() + overtimeMs, () => connection.close());
     const onClosed = (): void => {
       stopTimer();
@@ -78,7 +80,7 @@ export class Call {
   }
 
   welcome(heartbeatMs: number, software: string): void {
-    this.#connection.send(encodeWelcome(Buffer.from(this.token, "hex"), heartbeatMs, software));
+    this.#connection.send(encodeWelcome(Buffer.from(this.token, "hex"), heartbeatMs, software, this.hand.version));
   }
 
   /** Asks for the configuration, which the shim keeps until the call's turn has come. */

@@ -17,13 +17,13 @@ export interface Reception extends NodeFacts {
 /** Sends each new connection where its first frame belongs. */
 export function receive(connection: ServerConnection, first: Frame, reception: Reception): void {
   const { ports } = reception;
-  negotiateVersion(first);
+  const version = negotiateVersion(first);
   switch (first.type) {
     case "CALL":
     case "RESUME":
-      return startCall(connection, first, reception);
+      return startCall(connection, first, reception, version);
     case "RESIDENT":
-      return takeResident(connection, first, reception);
+      return takeResident(connection, first, reception, version);
     case "ASK":
       return answer(connection, first, reception);
     default:
@@ -32,12 +32,13 @@ export function receive(connection: ServerConnection, first: Frame, reception: R
   }
 }
 
-function startCall(connection: ServerConnection, first: Frame, reception: Reception): void {
+function startCall(connection: ServerConnection, first: Frame, reception: Reception, version: number): void {
   const { ports } = reception;
   const resumed = first.type === "RESUME" ? readResume(first) : undefined;
   const isKnown = resumed !== undefined && ports.journal.findByToken(resumed.token) !== undefined;
   const token = isKnown ? resumed.token : Buffer.from(ports.clock.randomBytes(16)).toString("hex");
-  const call = new Call({ connection, header: resumed?.call ?? readCall(first), clock: ports.clock, token, resumed });
+  const header = resumed?.call ?? readCall(first);
+  const call = new Call({ connection, version, header, clock: ports.clock, token, resumed });
   call.welcome(ports.config.heartbeatMs, reception.software);
   const served = serveCall(call, ports)
     .catch((thrown: unknown) => {
@@ -50,10 +51,11 @@ function startCall(connection: ServerConnection, first: Frame, reception: Recept
   reception.calls.add(served);
 }
 
-function takeResident(connection: ServerConnection, first: Frame, reception: Reception): void {
+function takeResident(connection: ServerConnection, first: Frame, reception: Reception, version: number): void {
   const { ports, software } = reception;
   const hand = new Hand(connection, readHandIdentity(first), {
     clock: ports.clock,
+    version,
     isResident: true,
     cniPath: textField(first, "cni_path") ?? "",
   });
@@ -62,7 +64,7 @@ function takeResident(connection: ServerConnection, first: Frame, reception: Rec
       throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
     hand.settle(frame);
   });
-  connection.send(encodeWelcome(ports.clock.randomBytes(16), ports.config.heartbeatMs, software));
+  connection.send(encodeWelcome(ports.clock.randomBytes(16), ports.config.heartbeatMs, software, version));
   ports.logger.info("The resident hand is here", { pid: hand.identity.pid, software: hand.identity.software });
   hand.lost.addEventListener(
     "abort",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { NetnsPath, PluginType } from "../base/brand.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
-import { decodeFrame, encodeFrame, numberField, type Frame, type OutgoingField } from "../wire/frame.ts";
+import { decodeFrame, encodeFrame, numberField, textField, type Frame, type OutgoingField } from "../wire/frame.ts";
 import { Hand } from "./hand.ts";
 
 const order = { plugin: "bridge" as PluginType, env: { CNI_COMMAND: "ADD" }, stdin: "{}", timeoutMs: 1_000 };
@@ -20,7 +20,7 @@ test("a hand that does not answer long after the order's limit is cut off", asyn
   const hand = new Hand(
     { send: () => undefined, closed: gone.signal, close: () => gone.abort() },
     { software: "shim", pid: 7, pidStart: 8, pidNamespace: 9 },
-    { clock, isResident: true, cniPath: "" },
+    { clock, version: 2, isResident: true, cniPath: "" },
   );
   const running = hand.run(order, 1);
   fire();
@@ -28,7 +28,7 @@ test("a hand that does not answer long after the order's limit is cut off", asyn
 });
 
 /** A connection that keeps what is sent, and can be cut. */
-function connection(): {
+function connection(facts: { version: number; isResident: boolean } = { version: 2, isResident: false }): {
   hand: Hand;
   sent: Frame[];
   cut: () => void;
@@ -44,7 +44,7 @@ function connection(): {
   const hand = new Hand(
     channel,
     { software: "shim", pid: 7, pidStart: 8, pidNamespace: 9 },
-    { clock: systemClock, isResident: false, cniPath: "" },
+    { clock: systemClock, cniPath: "", ...facts },
   );
   return {
     hand,
@@ -143,4 +143,95 @@ test("settle leaves an order waiting for the end of the connection when its outc
   cut();
   expect(running).rejects.toMatchObject({ code: "hand-lost" });
   expect(hand.busy).toBe(0);
+});
+
+const resident = { version: 2, isResident: true };
+const none = "" as const;
+
+test("supports goes by the agreed version, and by whose hand it is", () => {
+  const supported = (facts: { version: number; isResident: boolean }): readonly boolean[] =>
+    (["links", "list", "scratch-netns"] as const).map((feature) => connection(facts).hand.supports(feature));
+  expect(supported(resident)).toEqual([true, true, true]);
+  expect(supported({ version: 2, isResident: false })).toEqual([true, false, false]);
+  expect(supported({ version: 1, isResident: true })).toEqual([false, false, false]);
+});
+
+test("a hand of version 1 is never sent what it would not understand", async () => {
+  const { hand, sent } = connection({ version: 1, isResident: true });
+  const expected = { code: "protocol-violated", message: expect.stringContaining("it needs protocol 2") };
+  await expect(hand.links(none)).rejects.toMatchObject(expected);
+  await expect(hand.list("/var/lib/cni/results")).rejects.toMatchObject(expected);
+  await expect(hand.run({ ...order, scratchNetns: true })).rejects.toMatchObject(expected);
+  expect(sent).toEqual([]);
+});
+
+test("links gives names, nothing for a path that leads nowhere, and an error when it cannot be seen", async () => {
+  const { hand, sent, settle } = connection();
+  const netns = "/run/netns/x" as NetnsPath;
+  const [seen, gone, hidden] = [hand.links(netns), hand.links(netns), hand.links(netns)];
+  settle([
+    ["step", 1_000_000],
+    ["link", "lo"],
+    ["link", "net1"],
+    ["truncated", 0],
+  ]);
+  settle([
+    ["step", 1_000_001],
+    ["failure", "links"],
+    ["errno", 2],
+  ]);
+  settle([
+    ["step", 1_000_002],
+    ["failure", "links"],
+    ["errno", 13],
+    ["message", "Cannot open it"],
+  ]);
+  expect(await seen).toEqual({ names: ["lo", "net1"], isTruncated: false });
+  expect(await gone).toBeUndefined();
+  await expect(hidden).rejects.toMatchObject({ code: "io-failed", message: "Cannot open it" });
+  expect(sent.map((frame) => [frame.type, textField(frame, "netns")])).toEqual(Array(3).fill(["LINKS", netns]));
+});
+
+test("list gives one page of a folder, and asks for the next after a name", async () => {
+  const { hand, sent, settle } = connection(resident);
+  const page = hand.list("/var/lib/cni/networks/lan", "10.0.0.7");
+  const head = Buffer.from([1, 0x88, 0x13, 0, 0, 0, 0, 0, 0, 8]);
+  settle([
+    ["step", 1_000_000],
+    ["entry", Buffer.concat([head, Buffer.from("10.0.0.9abc")])],
+    ["entry", Buffer.concat([Buffer.from([3]), Buffer.alloc(8), Buffer.from([1]), Buffer.from("d")])],
+    ["truncated", 1],
+  ]);
+  expect(await page).toEqual({
+    entries: [
+      { name: "10.0.0.9", kind: "file", changedWallMs: 5_000, content: Buffer.from("abc") },
+      { name: "d", kind: "folder", changedWallMs: 0, content: undefined },
+    ],
+    isTruncated: true,
+  });
+  expect(sent.map((frame) => [textField(frame, "path"), textField(frame, "after")])).toEqual([
+    ["/var/lib/cni/networks/lan", "10.0.0.7"],
+  ]);
+});
+
+test.each([
+  [Buffer.alloc(9)],
+  [Buffer.from([9, ...Array<number>(9).fill(0)])],
+  [Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 0, 5, 1])],
+])("list refuses an entry that is not one: %p", (entry) => {
+  const { hand, settle } = connection(resident);
+  void hand.list("/x").catch(() => undefined);
+  expect(() =>
+    settle([
+      ["step", 1_000_000],
+      ["entry", entry],
+    ]),
+  ).toThrow("Cannot read an entry field");
+});
+
+test("run asks for a scratch namespace only when told to", () => {
+  const { hand, sent } = connection(resident);
+  void hand.run({ ...order, scratchNetns: true }).catch(() => undefined);
+  void hand.run(order).catch(() => undefined);
+  expect(sent.map((frame) => numberField(frame, "scratch_netns"))).toEqual([1, undefined]);
 });

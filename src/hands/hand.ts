@@ -4,6 +4,8 @@ import { LeveeError } from "../base/errors.ts";
 import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
 import { encodeFrame, numberField, required, type Frame } from "../wire/frame.ts";
 import {
+  encodeLinks,
+  encodeList,
   encodeReap,
   encodeRoutes,
   encodeRun,
@@ -12,7 +14,10 @@ import {
   type RouteOp,
   type RunOrder,
 } from "../wire/messages.ts";
+import { readFolderPage, type FolderPage } from "../wire/folder-page.ts";
+import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type Outcome } from "../wire/outcome.ts";
+import { featureLack, type HandFeature } from "./hand-feature.ts";
 
 /** What a hand needs of its connection; the daemon's server provides it. */
 export interface HandChannel {
@@ -27,6 +32,9 @@ const stuckMs = 10_000;
 /** For orders that have no limit of their own and take no time. */
 const quickMs = 5_000;
 
+const enoent = 2;
+const enotdir = 20;
+
 /** Orders that are not a step of a journalled plan get numbers from here up, so the two never meet in a RESUME. */
 const unplannedStepMin = 1_000_000;
 
@@ -39,6 +47,8 @@ export function isPlanned(step: number): boolean {
 export class Hand {
   readonly identity: HandIdentity;
   readonly isResident: boolean;
+  /** Of the protocol, as agreed with this hand. */
+  readonly version: number;
   /** Where plugins are looked for when a record does not say. */
   readonly cniPath: string;
   readonly #channel: HandChannel;
@@ -49,11 +59,12 @@ export class Hand {
   constructor(
     channel: HandChannel,
     identity: HandIdentity,
-    options: { clock: Clock; isResident: boolean; cniPath: string },
+    options: { clock: Clock; version: number; isResident: boolean; cniPath: string },
   ) {
     this.#channel = channel;
     this.#clock = options.clock;
     this.identity = identity;
+    this.version = options.version;
     this.isResident = options.isResident;
     this.cniPath = options.cniPath;
     channel.closed.addEventListener("abort", () => this.#loseAll(), { once: true });
@@ -72,18 +83,24 @@ export class Hand {
     return this.#waiting.size;
   }
 
-  run(order: RunOrder, step: number = this.#unplanned()): Promise<Outcome> {
-    return this.#ask(step, encodeRun(step, order), order.timeoutMs);
+  /** Whether this hand can be asked for it: an older one cannot, and some things only the resident hand does. */
+  supports(feature: HandFeature): boolean {
+    return featureLack(feature, this) === undefined;
+  }
+
+  async run(order: RunOrder, step: number = this.#unplanned()): Promise<Outcome> {
+    if (order.scratchNetns === true) this.#require("scratch-netns");
+    return this.#ask(step, encodeRun(step, order), order.timeoutMs, readOutcome);
   }
 
   routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.#unplanned()): Promise<Outcome> {
-    return this.#ask(step, encodeRoutes(step, netns, ops), quickMs);
+    return this.#ask(step, encodeRoutes(step, netns, ops), quickMs, readOutcome);
   }
 
   /** What each path leads to now; undefined where there is nothing. */
   async stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> {
     const step = this.#unplanned();
-    const outcome = await this.#ask(step, encodeStat(step, paths), quickMs);
+    const outcome = await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome);
     if (outcome.failure !== undefined || outcome.found.length !== paths.length) {
       throw new LeveeError(
         "protocol-violated",
@@ -93,10 +110,24 @@ export class Hand {
     return outcome.found;
   }
 
+  /** The interfaces inside a namespace, or with an empty path on the host; undefined when the path leads nowhere. */
+  async links(netns: NetnsPath | ""): Promise<NetnsLinks | undefined> {
+    this.#require("links");
+    const step = this.#unplanned();
+    return done(await this.#ask(step, encodeLinks(step, netns), quickMs, readNetnsLinks));
+  }
+
+  /** One page of a folder of the host, in the order of the names' bytes; undefined when there is no such folder. */
+  async list(folder: string, after?: string): Promise<FolderPage | undefined> {
+    this.#require("list");
+    const step = this.#unplanned();
+    return done(await this.#ask(step, encodeList(step, folder, after), quickMs, readFolderPage));
+  }
+
   /** Makes sure that nothing of a lost hand is running any more. */
   async reap(lost: ProcessIdentity, timeoutMs: number): Promise<"empty" | "alive" | "timeout"> {
     const step = this.#unplanned();
-    const outcome = await this.#ask(step, encodeReap(step, lost, timeoutMs), timeoutMs);
+    const outcome = await this.#ask(step, encodeReap(step, lost, timeoutMs), timeoutMs, readOutcome);
     if (outcome.alive) return "alive";
     return outcome.failure === undefined ? "empty" : "timeout";
   }
@@ -113,19 +144,24 @@ export class Hand {
     if (waiter === undefined)
       throw new LeveeError("protocol-violated", `Cannot use an outcome nobody asked for: its step is ${step}`);
     // Read first: while it waits, an outcome that cannot be read ends it with the connection, not in silence.
-    const outcome = readOutcome(frame);
+    waiter.take(frame);
     this.#waiting.delete(step);
     waiter.stopTimer();
-    waiter.resolve(outcome);
   }
 
-  #ask(step: number, frame: Uint8Array, limitMs: number): Promise<Outcome> {
+  #ask<T>(step: number, frame: Uint8Array, limitMs: number, read: (outcome: Frame) => T): Promise<T> {
     if (this.isLost) return Promise.reject(this.#lostError());
     return new Promise((resolve, reject) => {
       const stopTimer = this.#clock.after(limitMs + stuckMs, () => this.#channel.close());
-      this.#waiting.set(step, { resolve, reject, stopTimer });
+      this.#waiting.set(step, { take: (outcome) => resolve(read(outcome)), reject, stopTimer });
       this.#channel.send(frame);
     });
+  }
+
+  #require(feature: HandFeature): void {
+    const lack = featureLack(feature, this);
+    if (lack !== undefined)
+      throw new LeveeError("protocol-violated", `Cannot ask ${this.identity.software} for ${feature}: ${lack}`);
   }
 
   #unplanned(): number {
@@ -146,8 +182,15 @@ export class Hand {
   }
 }
 
+/** "Nothing there" is an answer; that it could not be seen is an error: somebody deletes things because of the answer. */
+function done<T>({ value, outcome }: { readonly value: T; readonly outcome: Outcome }): T | undefined {
+  if (outcome.failure === undefined) return value;
+  if (outcome.errno === enoent || outcome.errno === enotdir) return undefined;
+  throw new LeveeError(outcome.failure === "refused" ? "protocol-violated" : "io-failed", outcome.message);
+}
+
 interface Waiter {
-  resolve(outcome: Outcome): void;
+  take(outcome: Frame): void;
   reject(error: Error): void;
   stopTimer(): void;
 }

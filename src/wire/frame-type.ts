@@ -19,6 +19,8 @@ export const FrameType = {
   BYE: 73,
   REFUSE: 74,
   ANSWER: 75,
+  LINKS: 76,
+  LIST: 77,
 } as const satisfies Record<string, number>;
 
 export type FrameTypeName = keyof typeof FrameType;

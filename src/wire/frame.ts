@@ -2,8 +2,11 @@ import { LeveeError } from "../base/errors.ts";
 import { FrameType, frameTypeByNumber, type FrameTypeName } from "./frame-type.ts";
 import { tagByNumber, tagNumber, type TagName } from "./tag.ts";
 
-/** The protocol version this build speaks. See docs/protocol.md. */
-export const protocolVersion = 1;
+/** The newest protocol version this build speaks. See docs/protocol.md. */
+export const protocolVersion = 2;
+
+/** The oldest one. Nodes run shims of before an upgrade until their image is replaced, so an old version goes late. */
+export const protocolVersionMin = 1;
 
 /** A configuration of 256 KiB with its undo copy fits; a runaway peer does not. */
 export const frameBytesMax = 1_048_576;

@@ -82,7 +82,7 @@ test("readResume has the last outcome only when a step was finished", () => {
   expect(Buffer.from(some.last?.outcome.stdout ?? []).toString()).toBe("{}");
 });
 
-test("negotiateVersion takes a range that holds ours and names both otherwise", () => {
+test("negotiateVersion takes the newest version of both ranges and names them when they do not meet", () => {
   const range = (min: number, max: number): Frame =>
     decoded(
       encodeFrame("CALL", [
@@ -91,8 +91,10 @@ test("negotiateVersion takes a range that holds ours and names both otherwise", 
         ["software", "levee-shim 9"],
       ]),
     );
-  expect(negotiateVersion(range(1, 7))).toBe(1);
-  expect(() => negotiateVersion(range(2, 3))).toThrow("levee-shim 9: it speaks protocol 2 to 3, this daemon 1");
+  expect([range(1, 7), range(1, 1), range(2, 2), range(0, 1)].map(negotiateVersion)).toEqual([2, 1, 2, 1]);
+  expect(() => negotiateVersion(range(3, 4))).toThrow("levee-shim 9: it speaks protocol 3 to 4, this daemon 1 to 2;");
+  expect(() => negotiateVersion(range(0, 0))).toThrow("it speaks protocol 0 to 0");
+  expect(() => negotiateVersion(range(9, 0))).toThrow("it speaks protocol 9 to 0");
 });
 
 test("readOutcome refuses a failure it does not know", () => {

@@ -8,6 +8,7 @@ import {
   flagField,
   numberField,
   protocolVersion,
+  protocolVersionMin,
   required,
   textField,
   type Frame,
@@ -49,6 +50,8 @@ export interface RunOrder {
   readonly stdin: string;
   readonly timeoutMs: number;
   readonly undo?: { readonly command: string; readonly timeoutMs: number };
+  /** A fresh network namespace for this run only, given to the plugin as CNI_NETNS. The resident hand alone makes one. */
+  readonly scratchNetns?: boolean;
 }
 
 export type RouteOp =
@@ -59,13 +62,14 @@ export type RouteOp =
 export function negotiateVersion(frame: Frame): number {
   const min = required(numberField(frame, "version_min"), frame, "version_min");
   const max = required(numberField(frame, "version_max"), frame, "version_max");
-  if (min > protocolVersion || max < protocolVersion) {
+  const version = Math.min(max, protocolVersion);
+  if (version < Math.max(min, protocolVersionMin)) {
     throw new LeveeError(
       "protocol-violated",
-      `Cannot talk to ${textField(frame, "software") ?? "the peer"}: it speaks protocol ${min} to ${max}, this daemon ${protocolVersion}; install the shim that came with the daemon`,
+      `Cannot talk to ${textField(frame, "software") ?? "the peer"}: it speaks protocol ${min} to ${max}, this daemon ${protocolVersionMin} to ${protocolVersion}; install the shim that came with the daemon`,
     );
   }
-  return protocolVersion;
+  return version;
 }
 
 export function readHandIdentity(frame: Frame): HandIdentity {
@@ -116,9 +120,15 @@ export function readResume(frame: Frame): ResumeHeader {
   };
 }
 
-export function encodeWelcome(token: Uint8Array, heartbeatMs: number, software: string): Uint8Array {
+/** `version` is what negotiateVersion found for this peer. */
+export function encodeWelcome(
+  token: Uint8Array,
+  heartbeatMs: number,
+  software: string,
+  version: number = protocolVersion,
+): Uint8Array {
   return encodeFrame("WELCOME", [
-    ["version", protocolVersion],
+    ["version", version],
     ["software", software],
     ["token", token],
     ["heartbeat_ms", heartbeatMs],
@@ -135,6 +145,7 @@ export function encodeRun(step: number, order: RunOrder): Uint8Array {
     ["timeout_ms", Math.max(1, Math.round(order.timeoutMs))],
     ["undo_command", order.undo?.command],
     ["undo_timeout_ms", order.undo === undefined ? undefined : Math.max(1, Math.round(order.undo.timeoutMs))],
+    ["scratch_netns", order.scratchNetns === true ? true : undefined],
   ]);
 }
 
@@ -148,6 +159,23 @@ export function encodeRoutes(step: number, netns: NetnsPath, ops: readonly Route
 
 export function encodeStat(step: number, paths: readonly string[]): Uint8Array {
   return encodeFrame("STAT", [["step", step], ...paths.map((path): OutgoingField => ["path", path])]);
+}
+
+/** Empty: the namespace the hand itself is in, which is the host's. */
+export function encodeLinks(step: number, netns: NetnsPath | ""): Uint8Array {
+  return encodeFrame("LINKS", [
+    ["step", step],
+    ["netns", netns],
+  ]);
+}
+
+/** `after` is the last name of the page before. */
+export function encodeList(step: number, folder: string, after?: string): Uint8Array {
+  return encodeFrame("LIST", [
+    ["step", step],
+    ["path", folder],
+    ["after", after],
+  ]);
 }
 
 export function encodeReap(step: number, lost: ProcessIdentity, timeoutMs: number): Uint8Array {

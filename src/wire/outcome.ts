@@ -3,7 +3,7 @@ import { LeveeError } from "../base/errors.ts";
 import { bytesField, bytesFields, flagField, numberField, textField, type Frame } from "./frame.ts";
 import type { TagName } from "./tag.ts";
 
-export type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout";
+export type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout" | "links" | "list";
 
 /** How an order ended, in one shape: facts as fields, sentences are made from them elsewhere. */
 export interface Outcome {
@@ -36,16 +36,11 @@ const orderFailures: ReadonlySet<string> = new Set<OrderFailure>([
   "killed",
   "routes",
   "timeout",
+  "links",
+  "list",
 ]);
 
 export function readOutcome(frame: Frame): Outcome {
-  const failure = textField(frame, "failure");
-  if (failure !== undefined && !orderFailures.has(failure)) {
-    throw new LeveeError(
-      "protocol-violated",
-      `Cannot use an ${frame.type} frame with an unknown failure: current value is ${JSON.stringify(failure)}`,
-    );
-  }
   return {
     exitCode: numberField(frame, "exit_code"),
     signal: numberField(frame, "signal"),
@@ -57,7 +52,7 @@ export function readOutcome(frame: Frame): Outcome {
     wallUs: countOf(frame, "wall_us"),
     cpuUs: countOf(frame, "cpu_us"),
     maxRssKib: countOf(frame, "max_rss_kib"),
-    failure: failure as OrderFailure | undefined,
+    failure: readFailure(frame),
     errno: numberField(frame, "errno"),
     message: textField(frame, "message") ?? "",
     oomCgroup: countOf(frame, "oom_cgroup"),
@@ -68,6 +63,17 @@ export function readOutcome(frame: Frame): Outcome {
     processes: countOf(frame, "processes"),
     alive: flagField(frame, "alive"),
   };
+}
+
+function readFailure(frame: Frame): OrderFailure | undefined {
+  const failure = textField(frame, "failure");
+  if (failure !== undefined && !orderFailures.has(failure)) {
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot use an ${frame.type} frame with an unknown failure: current value is ${JSON.stringify(failure)}`,
+    );
+  }
+  return failure as OrderFailure | undefined; // one of the set
 }
 
 /** A number that counts from zero when it is absent. */

@@ -53,6 +53,11 @@ export const tagNumber = {
   alive: 51,
   question: 52,
   answer: 53,
+  scratch_netns: 54,
+  link: 55,
+  entry: 56,
+  truncated: 57,
+  after: 58,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

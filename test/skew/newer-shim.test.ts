@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { numberField, textField, type Frame } from "../../src/wire/frame.ts";
+import { numberField, protocolVersion, textField, type Frame } from "../../src/wire/frame.ts";
 import { Lab } from "../lab/lab.ts";
 import { leftovers } from "../lab/leftovers.ts";
 import { OldShim } from "./old-shim.ts";
@@ -43,14 +43,14 @@ function newer(bytes: Buffer): Uint8Array {
   return withUnknownFields(withVersions(bytes, 1, 9));
 }
 
-test("a shim that speaks 1 to 9 and says more than we know is served in version 1", async () => {
+test("a shim that speaks 1 to 9 and says more than we know is served in the newest we know", async () => {
   for (const name of ["add-two-networks", "check", "del", "failing-add", "status"]) {
     const shim = await OldShim.start(lab.socketDir, loadTranscript(name), { dress: newer });
     expect((await shim.until("BYE"))?.type).toBe("BYE");
     const [welcome] = shim.heard;
     expect({ type: welcome?.type, version: welcome === undefined ? 0 : numberField(welcome, "version") }).toEqual({
       type: "WELCOME",
-      version: 1,
+      version: protocolVersion,
     });
     expect(shim.unasked).toEqual([]);
   }
@@ -62,7 +62,7 @@ test("a CLI that speaks 1 to 9 is answered", async () => {
 });
 
 test.each([
-  ["a newer shim", 2, 9],
+  ["a newer shim", 3, 9],
   ["a shim from before version 1", 0, 0],
 ])("%s is refused with both ranges and what to do", async (_, min, max) => {
   for (const name of ["add-two-networks", "resume", "resident", "ask"]) {
@@ -70,7 +70,7 @@ test.each([
     expect({ type: refusal?.type, more }).toEqual({ type: "REFUSE", more: [] });
     const message = refusal === undefined ? "" : textField(refusal, "message");
     expect(message).toContain(`speaks protocol ${min} to ${max}`);
-    expect(message).toContain("this daemon 1");
+    expect(message).toContain("this daemon 1 to 2");
     expect(message).toContain("install the shim that came with the daemon");
   }
 });

@@ -36,6 +36,7 @@ async function play(
 ): Promise<{ readonly exitCode: number | undefined; readonly output: string; readonly unasked: readonly string[] }> {
   const shim = await OldShim.start(lab.socketDir, loadTranscript(name));
   expect((await shim.until("BYE"))?.type).toBe("BYE");
+  expect(shim.agreedVersion).toBe(1);
   return { ...finishOf(shim.heard), unasked: shim.unasked };
 }
 

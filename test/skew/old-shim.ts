@@ -14,6 +14,7 @@ export class OldShim {
   readonly #dress: (bytes: Buffer) => Uint8Array;
   readonly heard: Frame[] = [];
   token: Uint8Array | undefined;
+  agreedVersion: number | undefined;
 
   private constructor(peer: RawPeer, recorded: readonly RecordedFrame[], dress: (bytes: Buffer) => Uint8Array) {
     this.#peer = peer;
@@ -55,6 +56,7 @@ export class OldShim {
     switch (frame.type) {
       case "WELCOME":
         this.token = bytesField(frame, "token");
+        this.agreedVersion = numberField(frame, "version");
         return;
       case "GO":
         return this.#send(this.#said("CONFIG"));

@@ -8,7 +8,11 @@ use super::{check, SOCK_CLOEXEC};
 
 pub const POLLIN: i16 = 1;
 pub const POLLOUT: i16 = 4;
-const O_NONBLOCK: c_int = 0o4000;
+pub const O_NONBLOCK: c_int = 0o4000;
+#[cfg(target_arch = "x86_64")]
+pub const O_NOFOLLOW: c_int = 0o400_000;
+#[cfg(not(target_arch = "x86_64"))]
+pub const O_NOFOLLOW: c_int = 0o100_000;
 const F_GETFL: c_int = 3;
 const F_SETFL: c_int = 4;
 const F_SETFD: c_int = 2;

@@ -35,6 +35,7 @@ extern "C" {
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
     fn connect(fd: c_int, address: *const c_void, length: u32) -> c_int;
     fn getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, length: *mut u32) -> c_int;
+    fn unshare(kinds: c_int) -> c_int;
     fn setns(fd: c_int, kind: c_int) -> c_int;
     fn if_nametoindex(name: *const c_char) -> c_uint;
 }
@@ -59,6 +60,11 @@ pub fn peer_uid(fd: RawFd) -> io::Result<u32> {
 
 pub fn enter_netns(fd: RawFd) -> io::Result<()> {
     check(unsafe { setns(fd, CLONE_NEWNET) }).map(drop)
+}
+
+/// Into a new, empty one.
+pub fn leave_netns() -> io::Result<()> {
+    check(unsafe { unshare(CLONE_NEWNET) }).map(drop)
 }
 
 pub fn interface_index(name: &std::ffi::CStr) -> Option<u32> {

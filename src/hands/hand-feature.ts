@@ -1,0 +1,26 @@
+/** What version 1 of the protocol did not have. */
+export type HandFeature = "links" | "list" | "scratch-netns";
+
+interface Need {
+  readonly version: number;
+  /** Whether a call's own shim refuses it whatever its version. */
+  readonly residentOnly: boolean;
+}
+
+const needs: Readonly<Record<HandFeature, Need>> = {
+  "links": { version: 2, residentOnly: false },
+  "list": { version: 2, residentOnly: true },
+  "scratch-netns": { version: 2, residentOnly: true },
+};
+
+/** Why a hand cannot be asked for a feature, or undefined when it can. */
+export function featureLack(
+  feature: HandFeature,
+  hand: { readonly version: number; readonly isResident: boolean },
+): string | undefined {
+  const need = needs[feature];
+  if (hand.version < need.version)
+    return `it needs protocol ${need.version}, this shim speaks ${hand.version}; install the shim that came with the daemon`;
+  if (need.residentOnly && !hand.isResident) return "only the resident hand does that";
+  return undefined;
+}

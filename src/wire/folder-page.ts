@@ -1,0 +1,52 @@
+import { LeveeError } from "../base/errors.ts";
+import { bytesFields, flagField, type Frame } from "./frame.ts";
+import { readOutcome, type Outcome } from "./outcome.ts";
+
+/** What a hand saw in a folder of the host: at most as much as fits into one frame. */
+export interface FolderPage {
+  readonly entries: readonly FolderEntry[];
+  /** There is more: ask again for what comes after the last name. */
+  readonly isTruncated: boolean;
+}
+
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: "file" | "folder" | "other";
+  /** When it was last written, in wall time. */
+  readonly changedWallMs: number;
+  /** Of a file of at most 4 KiB; undefined for a longer one and for one that could not be read. */
+  readonly content: Uint8Array | undefined;
+}
+
+const kindByNumber: ReadonlyMap<number, FolderEntry["kind"]> = new Map([
+  [1, "file"],
+  [2, "file"],
+  [3, "folder"],
+  [4, "other"],
+]);
+const hasContent = 1;
+/** Kind, time and the length of the name. */
+const headBytes = 10;
+
+export function readFolderPage(frame: Frame): { readonly value: FolderPage; readonly outcome: Outcome } {
+  const entries = bytesFields(frame, "entry").map(readEntry);
+  return { value: { entries, isTruncated: flagField(frame, "truncated") }, outcome: readOutcome(frame) };
+}
+
+function readEntry(value: Uint8Array): FolderEntry {
+  const view = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  const kind = view.length < headBytes ? undefined : kindByNumber.get(view.readUInt8(0));
+  const nameEnd = kind === undefined ? 0 : headBytes + view.readUInt8(9);
+  if (kind === undefined || nameEnd > view.length)
+    throw new LeveeError("protocol-violated", `Cannot read an entry field: its bytes start with ${hexStart(view)}`);
+  return {
+    name: view.toString("utf8", headBytes, nameEnd),
+    kind,
+    changedWallMs: Number(view.readBigUInt64LE(1)),
+    content: view.readUInt8(0) === hasContent ? view.subarray(nameEnd) : undefined,
+  };
+}
+
+function hexStart(view: Buffer): string {
+  return view.toString("hex", 0, 16);
+}
