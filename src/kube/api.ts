@@ -27,6 +27,8 @@ export interface LinesOptions {
   readonly signal: AbortSignal;
   /** The longest silence, before the first byte and between two. */
   readonly idleMs: number;
+  /** Called once the server has accepted the watch; its first line may be minutes away. */
+  readonly onOpen?: () => void;
 }
 
 /** The API server did not answer, or its answer was no. */

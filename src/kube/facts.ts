@@ -50,7 +50,7 @@ export interface ReflectorHealth {
   /** A complete list has been taken. */
   readonly isSynced: boolean;
   readonly lists: number;
-  /** Watches that had to be opened again after an error; the planned ends are not counted. */
+  /** Lists and watches that had to be begun again after an error; planned ends are not counted. */
   readonly reconnects: number;
   /** Differences a periodic list found that no event had told. */
   readonly missedEvents: number;

@@ -1,0 +1,109 @@
+import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+import { networkAnnotations, podAnnotations, type NetworkDefinition, type PodFacts } from "./facts.ts";
+import { isObject, objectOf, textOf } from "./json-fields.ts";
+
+/** Texts that many objects have in common, kept once: JSON.parse makes a new one for each. */
+export class SharedTexts {
+  readonly #texts = new Map<string, string>();
+
+  /** The text itself, or the equal one that was seen first. Few are distinct, so the map stays small. */
+  share(text: string): string {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    // Namespaces come and go over months; forgetting all of them costs a few copies.
+    if (this.#texts.size >= sharedMax) this.#texts.clear();
+    this.#texts.set(text, text);
+    return text;
+  }
+}
+
+const sharedMax = 2000;
+
+const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
+
+/** The few fields of a pod that matter here; undefined for what is no pod with a name. */
+export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undefined {
+  const metadata = objectOf(objectOf(value)["metadata"]);
+  const spec = objectOf(objectOf(value)["spec"]);
+  const name = textOf(metadata["name"]);
+  const namespace = texts.share(textOf(metadata["namespace"]));
+  if (name === "" || namespace === "") return undefined;
+  const annotations = pick(metadata["annotations"], podAnnotations);
+  // The brands say what the API server has checked: these are a pod's names.
+  return {
+    namespace: namespace as Namespace,
+    name: name as PodName,
+    uid: textOf(metadata["uid"]) as PodUid,
+    annotations,
+    priority: typeof spec["priority"] === "number" ? spec["priority"] : undefined,
+    isStatic: isStatic(annotations),
+    phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
+    hostNetwork: spec["hostNetwork"] === true,
+    isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
+    nodeName: texts.share(textOf(spec["nodeName"])),
+  };
+}
+
+/** The few fields of a NetworkAttachmentDefinition that matter here; undefined for what has no name. */
+export function projectNetwork(value: unknown, texts: SharedTexts): NetworkDefinition | undefined {
+  const metadata = objectOf(objectOf(value)["metadata"]);
+  const name = textOf(metadata["name"]);
+  const namespace = texts.share(textOf(metadata["namespace"]));
+  if (name === "" || namespace === "") return undefined;
+  const config = textOf(objectOf(objectOf(value)["spec"])["config"]);
+  return {
+    namespace: namespace as Namespace,
+    name,
+    uid: textOf(metadata["uid"]),
+    config: config === "" ? undefined : config,
+    annotations: pick(metadata["annotations"], networkAnnotations),
+  };
+}
+
+export function samePod(left: PodFacts, right: PodFacts): boolean {
+  return (
+    left.uid === right.uid &&
+    left.priority === right.priority &&
+    left.phase === right.phase &&
+    left.hostNetwork === right.hostNetwork &&
+    left.isDeleting === right.isDeleting &&
+    left.nodeName === right.nodeName &&
+    sameAnnotations(left.annotations, right.annotations, podAnnotations)
+  );
+}
+
+export function sameNetwork(left: NetworkDefinition, right: NetworkDefinition): boolean {
+  return (
+    left.uid === right.uid &&
+    left.config === right.config &&
+    sameAnnotations(left.annotations, right.annotations, networkAnnotations)
+  );
+}
+
+function pick(value: unknown, keys: readonly string[]): Readonly<Record<string, string>> {
+  if (!isObject(value)) return noAnnotations;
+  const found: Record<string, string> = {};
+  let count = 0;
+  for (const key of keys) {
+    const text = value[key];
+    if (typeof text !== "string") continue;
+    found[key] = text;
+    count += 1;
+  }
+  return count === 0 ? noAnnotations : found;
+}
+
+function sameAnnotations(
+  left: Readonly<Record<string, string>>,
+  right: Readonly<Record<string, string>>,
+  keys: readonly string[],
+): boolean {
+  return left === right || keys.every((key) => left[key] === right[key]);
+}
+
+/** Kubelet marks the pods it starts from files with their source, and their mirrors in the API as well. */
+function isStatic(annotations: Readonly<Record<string, string>>): boolean {
+  if (annotations["kubernetes.io/config.mirror"] !== undefined) return true;
+  const source = annotations["kubernetes.io/config.source"];
+  return source !== undefined && source !== "api";
+}
