@@ -1,0 +1,184 @@
+/** What the shipped manifests permit, tried on a real API server: RBAC, the admission policy, and the step from Multus. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { missingForApiServer, PolicyServer, type Answer } from "./policy-server.ts";
+
+const deploy = join(import.meta.dir, "../../deploy");
+const missing = missingForApiServer();
+if (missing !== undefined) console.warn(`deploy-policy: skipped, ${missing}`);
+
+const statusKey = "k8s.v1.cni.cncf.io/network-status";
+const overlays = [
+  { overlay: "base", namespace: "levee-system", account: "levee" },
+  { overlay: "overlays/multus-drop-in", namespace: "kube-system", account: "multus" },
+] as const;
+
+describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a running Multus", () => {
+  test("kubectl apply replaces the whole pod template and keeps the names", async () => {
+    const server = await PolicyServer.start();
+    try {
+      const multus = join(import.meta.dir, "../../src/cli/migrate/fixtures/multus-v4.2.2.yaml");
+      server.must(["apply", "-f", multus]);
+      server.must(["apply", "-k", join(deploy, "overlays/multus-drop-in")]);
+      const template = (): Template => {
+        const found = server.must(["get", "daemonset", "kube-multus-ds", "-n", "kube-system", "-o", "json"]);
+        return (JSON.parse(found) as { spec: { template: Template } }).spec.template; // what the API server prints
+      };
+      const ours = template();
+      server.must(["delete", "daemonset", "kube-multus-ds", "-n", "kube-system"]);
+      server.must(["apply", "-k", join(deploy, "overlays/multus-drop-in")]);
+      expect(ours).toEqual(template());
+      expect(ours.spec.hostPID).toBeUndefined();
+      expect(ours.spec.containers.map((container) => container.name)).toEqual(["kube-multus"]);
+      const back = server.kubectl(["apply", "-f", multus]);
+      expect(back.stderr).toBe("");
+      expect(template().spec.hostPID).toBe(true);
+    } finally {
+      await server.stop();
+    }
+  }, 120_000);
+});
+
+interface Template {
+  readonly spec: { readonly hostPID?: boolean; readonly containers: readonly { readonly name: string }[] };
+}
+
+describe.skipIf(missing !== undefined).each(overlays)("deploy/$overlay", ({ overlay, namespace, account }) => {
+  let server: PolicyServer;
+  let token = "";
+
+  beforeAll(async () => {
+    server = await PolicyServer.start();
+    server.must(["apply", "-f", join(deploy, "crd/network-attachment-definition.yaml")]);
+    server.must(["apply", "-k", join(deploy, overlay)]);
+    for (const node of ["node-a", "node-b"]) server.must(["apply", "-f", "-"], nodeObject(node));
+    server.must(["apply", "-f", "-"], podObject({ name: "daemon-a", namespace, account, node: "node-a" }));
+    for (const node of ["node-a", "node-b"])
+      server.must(["apply", "-f", "-"], podObject({ name: `web-${node}`, namespace: "default", node }));
+    token = server.tokenOf({ namespace, name: "daemon-a", account });
+    await untilPolicyWorks(server, token);
+  }, 120_000);
+
+  afterAll(() => server.stop());
+
+  function patch(what: unknown, options: { readonly pod?: string; readonly as?: string } = {}): Promise<Answer> {
+    return server.patchStatus(options.pod ?? "web-node-a", what, options.as ?? token);
+  }
+
+  test("the daemon may write network-status of a pod of its node, and write it again", async () => {
+    for (const value of ["[]", '[{"name":"a"}]']) {
+      const end = await patch({ metadata: { annotations: { [statusKey]: value } } });
+      expect(end).toMatchObject({ code: 200 });
+    }
+    const seen = server.must(["get", "pod", "web-node-a", "-o", "jsonpath={.metadata.annotations}"]);
+    expect(JSON.parse(seen)).toMatchObject({ "example.com/keep": "1", [statusKey]: '[{"name":"a"}]' });
+  });
+
+  test.each([
+    ["a pod of another node", { metadata: { annotations: { [statusKey]: "[]" } } }, "web-node-b", "its own node only"],
+    ["a label", { metadata: { labels: { app: "x" } } }, "web-node-a", "no labels"],
+    [
+      "another annotation",
+      { metadata: { annotations: { "example.com/new": "1" } } },
+      "web-node-a",
+      "network-status only",
+    ],
+    [
+      "a changed annotation",
+      { metadata: { annotations: { "example.com/keep": "2" } } },
+      "web-node-a",
+      "network-status only",
+    ],
+    [
+      "a removed annotation",
+      { metadata: { annotations: { "example.com/keep": null } } },
+      "web-node-a",
+      "network-status only",
+    ],
+    ["the status", { status: { phase: "Failed" } }, "web-node-a", "neither spec nor status"],
+    [
+      "a condition",
+      { status: { conditions: [{ type: "Ready", status: "True" }] } },
+      "web-node-a",
+      "neither spec nor status",
+    ],
+    ["a finalizer", { metadata: { finalizers: ["example.com/stay"] } }, "web-node-a", "finalizers"],
+  ])("the daemon may not write %s", async (_what, change, pod, words) => {
+    const end = await patch(change, { pod });
+    expect(end.code).toBe(403);
+    expect(end.text).toContain("levee-daemon-writes-network-status-only");
+    expect(end.text).toContain(words);
+  });
+
+  test("a write whose UID is not the pod's is refused", async () => {
+    const end = await patch({
+      metadata: { uid: "00000000-0000-0000-0000-000000000000", annotations: { [statusKey]: "[]" } },
+    });
+    // Not 409: the API server takes it for a change of a field that never changes.
+    expect(end.code).toBe(422);
+  });
+
+  test("a token that names no node may write nothing", async () => {
+    const loose = server.must(["create", "token", account, "-n", namespace]).trim();
+    const end = await patch({ metadata: { annotations: { [statusKey]: "[1]" } } }, { as: loose });
+    expect(end.text).toContain("its own node only");
+  });
+
+  test("others are not touched by the policy", () => {
+    const end = server.kubectl(["label", "pod", "web-node-b", "-n", "default", "by=admin", "--overwrite"]);
+    expect(end.status).toBe(0);
+  });
+
+  test("RBAC: what the daemon needs, and nothing else", () => {
+    const can = (verb: string, resource: string, subresource = ""): string =>
+      server.kubectl(["auth", "can-i", verb, resource, "-A", `--subresource=${subresource}`], { token }).stdout.trim();
+    const nads = "network-attachment-definitions.k8s.cni.cncf.io";
+    const allowed = [
+      ...["get", "list", "watch"].flatMap((verb) => [can(verb, "pods"), can(verb, nads)]),
+      ...[can("patch", "pods", "status"), can("create", "events"), can("patch", "events")],
+    ];
+    expect(new Set(allowed)).toEqual(new Set(["yes"]));
+    const refused = [
+      ...["create", "update", "patch", "delete"].flatMap((verb) => [can(verb, "pods"), can(verb, nads)]),
+      ...["secrets", "configmaps", "services", "leases.coordination.k8s.io"].map((what) => can("get", what)),
+      ...[can("update", "pods", "status"), can("create", "pods", "exec"), can("create", "serviceaccounts", "token")],
+    ];
+    expect(new Set(refused)).toEqual(new Set(["no"]));
+  });
+});
+
+/** A policy counts some seconds after it was created: until then everything is let through. */
+async function untilPolicyWorks(server: PolicyServer, token: string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const end = await server.patchStatus("web-node-a", { metadata: { finalizers: ["example.com/probe"] } }, token);
+    if (end.code === 403 && end.text.includes("levee-daemon-writes-network-status-only")) return;
+    if (end.code === 200)
+      server.must(["patch", "pod", "web-node-a", "-n", "default", "-p", '{"metadata":{"finalizers":null}}']);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  throw new Error("The admission policy has no effect after 30 s");
+}
+
+function nodeObject(name: string): string {
+  return JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name } });
+}
+
+interface PodSpec {
+  readonly name: string;
+  readonly namespace: string;
+  readonly node: string;
+  readonly account?: string;
+}
+
+function podObject({ name, namespace, node, account }: PodSpec): string {
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace, annotations: { "example.com/keep": "1" } },
+    spec: {
+      nodeName: node,
+      ...(account === undefined ? {} : { serviceAccountName: account }),
+      containers: [{ name: "main", image: "example.com/none" }],
+    },
+  });
+}

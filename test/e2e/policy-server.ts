@@ -1,0 +1,152 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+
+const kubernetesBin = join(homedir(), ".cache/levee/k8s-v1.34.5/bin");
+const apiServerProgram = join(kubernetesBin, "kube-apiserver");
+const adminToken = "policy-admin";
+
+/** Says what is missing for a real API server, or nothing. */
+export function missingForApiServer(): string | undefined {
+  if (!existsSync(apiServerProgram)) return `${apiServerProgram} is not built (npm run e2e builds it)`;
+  const absent = ["etcd", "kubectl", "openssl"].filter((tool) => spawnSync("which", [tool]).status !== 0);
+  return absent.length === 0 ? undefined : `not installed: ${absent.join(", ")}`;
+}
+
+export interface KubectlEnd {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** etcd and kube-apiserver in a temporary folder, RBAC on, nothing else: enough to try what a manifest permits. */
+export class PolicyServer {
+  readonly #folder: string;
+  readonly #children: ChildProcess[] = [];
+  #url = "";
+  #log = "";
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<PolicyServer> {
+    const server = new PolicyServer(await mkdtemp(join(tmpdir(), "levee-policy-")));
+    try {
+      await server.#boot();
+      return server;
+    } catch (thrown) {
+      await server.stop();
+      throw thrown;
+    }
+  }
+
+  /** Runs kubectl as the administrator, or with the token given. */
+  kubectl(args: readonly string[], options: { readonly token?: string; readonly input?: string } = {}): KubectlEnd {
+    const fixed = [`--server=${this.#url}`, "--insecure-skip-tls-verify", `--token=${options.token ?? adminToken}`];
+    const { status, stdout, stderr } = spawnSync("kubectl", [...fixed, ...args], {
+      encoding: "utf8",
+      input: options.input ?? "",
+      env: { PATH: process.env["PATH"] ?? "", HOME: this.#folder, KUBECONFIG: "/dev/null" },
+    });
+    return { status, stdout, stderr };
+  }
+
+  /** As kubectl, for what must not fail. */
+  must(args: readonly string[], input?: string): string {
+    const end = this.kubectl(args, input === undefined ? {} : { input });
+    if (end.status !== 0) throw new Error(`kubectl ${args.join(" ")} failed: ${end.stderr}`);
+    return end.stdout;
+  }
+
+  /** A token as kubelet gives it to the pod: it names the pod and its node. */
+  tokenOf(pod: { readonly namespace: string; readonly name: string; readonly account: string }): string {
+    const uid = this.must(["get", "pod", "-n", pod.namespace, pod.name, "-o", "jsonpath={.metadata.uid}"]);
+    const bound = ["--bound-object-kind=Pod", `--bound-object-name=${pod.name}`, `--bound-object-uid=${uid}`];
+    return this.must(["create", "token", pod.account, "-n", pod.namespace, ...bound]).trim();
+  }
+
+  /** A merge patch of a pod's status as the daemon sends it; kubectl would read the pod's status first, for which there is no right. */
+  async patchStatus(pod: string, body: unknown, token: string): Promise<Answer> {
+    const response = await fetch(`${this.#url}/api/v1/namespaces/default/pods/${pod}/status`, {
+      method: "PATCH",
+      headers: { "authorization": `Bearer ${token}`, "content-type": "application/merge-patch+json" },
+      body: JSON.stringify(body),
+      tls: { rejectUnauthorized: false },
+    });
+    return { code: response.status, text: await response.text() };
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.#children.toReversed()) await ended(child);
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #boot(): Promise<void> {
+    const [client, peer, secure] = [await freePort(), await freePort(), await freePort()];
+    const file = (name: string): string => join(this.#folder, name);
+    const etcd = `http://127.0.0.1:${client}`;
+    this.#run("etcd", [
+      ...["--data-dir", file("etcd"), "--unsafe-no-fsync", "--listen-client-urls", etcd],
+      ...["--advertise-client-urls", etcd, "--listen-peer-urls", `http://127.0.0.1:${peer}`],
+      ...["--initial-advertise-peer-urls", `http://127.0.0.1:${peer}`],
+      ...["--initial-cluster", `default=http://127.0.0.1:${peer}`],
+    ]);
+    const key = spawnSync("openssl", ["genrsa", "-out", file("sa.key"), "2048"]);
+    if (key.status !== 0) throw new Error(`openssl failed: ${key.stderr.toString()}`);
+    await writeFile(file("tokens.csv"), `${adminToken},admin,admin,system:masters\n`, { mode: 0o600 });
+    this.#url = `https://127.0.0.1:${secure}`;
+    this.#run(apiServerProgram, [
+      ...["--etcd-servers", etcd, "--secure-port", String(secure), "--bind-address=127.0.0.1"],
+      ...["--cert-dir", file("certificates"), "--token-auth-file", file("tokens.csv"), "--authorization-mode=RBAC"],
+      ...["--service-account-key-file", file("sa.key"), "--service-account-signing-key-file", file("sa.key")],
+      ...["--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.96.0.0/16"],
+      ...["--allow-privileged", "--disable-admission-plugins=ServiceAccount"],
+    ]);
+    await this.#untilReady();
+  }
+
+  async #untilReady(): Promise<void> {
+    const endsMs = performance.now() + 90_000;
+    for (;;) {
+      if (this.kubectl(["get", "--raw", "/readyz"]).status === 0) return;
+      const dead = this.#children.find((child) => child.exitCode !== null);
+      if (dead !== undefined || performance.now() > endsMs)
+        throw new Error(`The API server did not come up:\n${this.#log.split("\n").slice(-20).join("\n")}`);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  }
+
+  #run(program: string, args: readonly string[]): void {
+    const child = spawn(program, args, { cwd: this.#folder, stdio: ["ignore", "ignore", "pipe"] });
+    child.stderr.on("data", (chunk: Buffer) => (this.#log = (this.#log + chunk.toString()).slice(-20_000)));
+    this.#children.push(child);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.on("exit", () => resolve());
+    child.kill("SIGKILL");
+  });
+}
