@@ -6,6 +6,7 @@ import { encodeFrame, protocolVersion, textField, type Frame } from "../wire/fra
 import type {
   Answer,
   AttachmentsAnswer,
+  ChecksAnswer,
   LeaksAnswer,
   NodeAnswer,
   Question,
@@ -21,6 +22,7 @@ interface AnswerOf {
   readonly timeline: TimelineAnswer;
   readonly leaks: LeaksAnswer;
   readonly node: NodeAnswer;
+  readonly checks: ChecksAnswer;
 }
 
 export interface AskOptions {

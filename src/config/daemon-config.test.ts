@@ -91,6 +91,12 @@ describe("parseDaemonConfig accepts", () => {
     expect(parse({ [key]: null }).notices).toEqual([]);
   });
 
+  test("healthPort, which is a port and not metricsPort's", () => {
+    expect(parse({ healthPort: 9809, metricsPort: 9810 })).toMatchObject({ healthPort: 9809, notices: [] });
+    expect(() => parse({ healthPort: 0 })).toThrow("healthPort");
+    expect(() => parse({ healthPort: 9809, metricsPort: 9809 })).toThrow("set another port than metricsPort");
+  });
+
   test("each number of ours", () => {
     for (const [key, knob] of Object.entries(numberKnobs))
       expect(parse({ [key]: knob.default })).toMatchObject({ [key]: knob.default });
@@ -112,6 +118,7 @@ describe("parseDaemonConfig accepts", () => {
       multusConfigFile: "auto",
       logLevel: "info",
       metricsPort: undefined,
+      healthPort: undefined,
       capabilities: {},
       addBudgetMs: 55_000,
       rawOverlay: [],

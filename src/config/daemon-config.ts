@@ -5,7 +5,7 @@ import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { asJsonText, jsonKind } from "../cni/json-text.ts";
 import { budgetProblems } from "./budgets.ts";
 import { readIgnored } from "./ignored-settings.ts";
-import { numberKnobs, pathKnobs, type NumberKnobKey } from "./knobs.ts";
+import { numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
 import { readLogLevel } from "./log-level.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";
 import { lineAndColumn } from "./position.ts";
@@ -25,6 +25,8 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly logLevel: LogLevel;
   /** Off when undefined. */
   readonly metricsPort: number | undefined;
+  /** On 127.0.0.1; off when undefined. */
+  readonly healthPort: number | undefined;
   readonly capabilities: Readonly<Record<string, boolean>>;
   readonly cniConfigDir: string;
   /** `auto`, or the path of a conf to install. */
@@ -48,7 +50,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     ...readNetSettings(from),
     ...own,
     ...readGenerator(from),
-    metricsPort: from.integer("metricsPort", 1, 65_535),
+    ...readPorts(from),
     logLevel: readLogLevel(from, notices),
     rawOverlay: Object.freeze(from.settings.map((setting) => Object.freeze(setting))),
     notices,
@@ -107,6 +109,16 @@ function readOwn(from: SettingsReader): OwnSettings {
 function readNumber(from: SettingsReader, key: NumberKnobKey): number {
   const knob = numberKnobs[key];
   return from.integer(key, knob.min, knob.max, knob.unit === "ms" ? " of milliseconds" : "") ?? knob.default;
+}
+
+function readPorts(from: SettingsReader): Pick<DaemonConfig, "metricsPort" | "healthPort"> {
+  const { min, max } = portKnobs.healthPort;
+  const metricsPort = from.integer("metricsPort", 1, 65_535);
+  const healthPort = from.integer("healthPort", min, max);
+  // A socket on every interface and one on 127.0.0.1 cannot share a port.
+  if (healthPort !== undefined && healthPort === metricsPort)
+    from.wrong("healthPort", "set another port than metricsPort, which tells health as well");
+  return { metricsPort, healthPort };
 }
 
 type GeneratorSettings = Pick<

@@ -19,7 +19,17 @@ export interface PathKnob {
   readonly origin: KnobOrigin;
 }
 
-export type Knob = NumberKnob | PathKnob;
+/** A port that is off unless set. */
+export interface PortKnob {
+  readonly unit: "port";
+  readonly default: undefined;
+  readonly min: number;
+  readonly max: number;
+  readonly reason: string;
+  readonly origin: KnobOrigin;
+}
+
+export type Knob = NumberKnob | PathKnob | PortKnob;
 
 /** Whose key it is: ours, or one that Multus reads as well. */
 export type KnobOrigin = "levee" | "multus";

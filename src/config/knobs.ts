@@ -1,4 +1,4 @@
-import type { Knob, NumberKnob, PathKnob } from "./knob.ts";
+import type { Knob, NumberKnob, PathKnob, PortKnob } from "./knob.ts";
 
 /**
  * Every number that can be set in daemon-config.json. docs/knobs.md lists the same and is checked against this table;
@@ -133,10 +133,28 @@ export const pathKnobs = {
   },
 } as const satisfies Record<string, PathKnob>;
 
-export const knobs: Readonly<Record<NumberKnobKey | PathKnobKey, Knob>> = { ...pathKnobs, ...numberKnobs };
+/** Every port that is ours to open. `metricsPort` is Multus'. */
+export const portKnobs = {
+  healthPort: {
+    unit: "port",
+    default: undefined,
+    min: 1,
+    max: 65_535,
+    reason:
+      "Port of `/healthz` and `/readyz` on 127.0.0.1, for kubelet's probes; off unless set, and another one than `metricsPort`.",
+    origin: "levee",
+  },
+} as const satisfies Record<string, PortKnob>;
+
+export const knobs: Readonly<Record<NumberKnobKey | PathKnobKey | PortKnobKey, Knob>> = {
+  ...pathKnobs,
+  ...portKnobs,
+  ...numberKnobs,
+};
 
 export type NumberKnobKey = keyof typeof numberKnobs;
 export type PathKnobKey = keyof typeof pathKnobs;
+export type PortKnobKey = keyof typeof portKnobs;
 
 function ms(byDefault: number, min: number, max: number, reason: string): NumberKnob {
   return { unit: "ms", default: byDefault, min, max, reason, origin: "levee" };

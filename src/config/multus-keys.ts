@@ -60,7 +60,7 @@ export const multusKeys = {
   // The daemon
   "socketDir": used("path", "See the table above."),
   "daemonSocketDir": later("path", "See the table above."),
-  "metricsPort": later("integer", "Port of `/metrics`; off unless set."),
+  "metricsPort": used("integer", "Port of `/metrics` and `/nodez` on every interface; off unless set."),
   "logLevel": used(
     "string",
     "`panic` and `error` log errors, `verbose` informs, `debug` tells all; unset is `verbose`, since a silent daemon helps nobody.",

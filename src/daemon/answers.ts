@@ -5,6 +5,7 @@ import { protocolVersion } from "../wire/frame.ts";
 import type {
   AttachmentsAnswer,
   AttachmentView,
+  ChecksAnswer,
   LeaksAnswer,
   NodeAnswer,
   Question,
@@ -17,7 +18,7 @@ import type { Ports } from "./ports.ts";
 export function answerQuestion(
   text: string,
   facts: NodeFacts,
-): AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer {
+): AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer {
   const question = parseQuestion(text);
   const { ports } = facts;
   switch (question.ask) {
@@ -33,6 +34,8 @@ export function answerQuestion(
       return leaksAnswer(ports);
     case "node":
       return nodeAnswer(facts);
+    case "checks":
+      return checksAnswer(facts);
   }
 }
 
@@ -44,11 +47,11 @@ function parseQuestion(text: string): Question {
     throw new LeveeError("decode-failed", "Cannot understand the question as it is not JSON", { cause });
   }
   const { ask, namespace, name } = (value ?? {}) as { ask?: unknown; namespace?: unknown; name?: unknown }; // each is checked below
-  if (ask === "attachments" || ask === "leaks" || ask === "node") return { ask };
+  if (ask === "attachments" || ask === "leaks" || ask === "node" || ask === "checks") return { ask };
   if (ask === "timeline" && typeof namespace === "string" && typeof name === "string") return { ask, namespace, name };
   throw new LeveeError(
     "decode-failed",
-    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks or node: current value is ${clip(JSON.stringify(ask))}`,
+    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks, node or checks: current value is ${clip(JSON.stringify(ask))}`,
   );
 }
 
@@ -61,7 +64,7 @@ function attachmentView(record: AttachmentRecord, ports: Ports): AttachmentView 
   return { ...recordView(record), phase: phaseOf(record, ports) };
 }
 
-function phaseOf(record: AttachmentRecord, ports: Ports): AttachmentView["phase"] {
+export function phaseOf(record: AttachmentRecord, ports: Ports): AttachmentView["phase"] {
   if (ports.recovery.isDeletePending(record)) return "detaching";
   if (record.phase === "acknowledged") return record.delAttempts > 0 ? "detaching" : "attached";
   if (ports.recovery.isPending(record.token)) return "lost";
@@ -72,7 +75,7 @@ function leaksAnswer({ journal }: Ports): LeaksAnswer {
   return { leaks: journal.leaks().map(leakView), quarantined: journal.quarantined().map(quarantineView) };
 }
 
-function nodeAnswer(facts: NodeFacts): NodeAnswer {
+export function nodeAnswer(facts: NodeFacts): NodeAnswer {
   const { ports } = facts;
   return {
     software: facts.software,
@@ -93,4 +96,24 @@ function nodeAnswer(facts: NodeFacts): NodeAnswer {
     })),
     notices: facts.notices(),
   };
+}
+
+/** An answer is one frame, and a person reads the first rows. */
+const networksMax = 1_000;
+
+export function checksAnswer({ ports, nodeName }: NodeFacts): ChecksAnswer {
+  const { checks, measures } = ports;
+  const networks = checks.networks();
+  return {
+    nodeName,
+    isReady: checks.isReady,
+    checks: checks.all(),
+    networks: networks.toSorted((left, right) => rank(left) - rank(right)).slice(0, networksMax),
+    networksTotal: networks.length,
+    shimSoftware: measures.shimSoftware,
+  };
+}
+
+function rank({ state }: { readonly state: "ready" | "not-ready" | "unknown" }): number {
+  return { "not-ready": 0, "unknown": 1, "ready": 2 }[state];
 }

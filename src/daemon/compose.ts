@@ -1,4 +1,5 @@
 import { readFile, statfs } from "node:fs/promises";
+import { hostname } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import { toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
@@ -8,7 +9,9 @@ import { MultusMirror } from "../state/multus-mirror.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
 import { ConfCache } from "./conf-cache.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
+import { Measures } from "./metrics-measures.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
+import { NodeChecks } from "./node-checks.ts";
 import { OfflineFolder } from "./offline-folder.ts";
 import { Permits } from "./permits.ts";
 import type { NodePorts } from "./node-ports.ts";
@@ -64,6 +67,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   const reception: Reception = {
     ports,
     software,
+    nodeName: source.nodeName ?? hostname(),
     socketPath: server.path,
     startedWallMs: clock.wallMs(),
     notices: () => [...notices, ...source.notices()],
@@ -105,6 +109,8 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     announcer: source.announcer,
     publisher: source.publisher,
     metrics,
+    measures: new Measures(metrics),
+    checks: new NodeChecks(),
     confs: new ConfCache(),
     turns: new Turns(),
     suspects: new Suspects(bootId),

@@ -81,6 +81,7 @@ export function subjectOf(record: Pick<AttachmentRecord, "pod" | "containerId">,
 
 export function noteRun(ports: NodePorts, subject: Subject, ran: Ran): void {
   const { outcome, chain, link } = ran;
+  ports.measures.ran(ran);
   const isGood = outcome.exitCode === 0 && outcome.failure === undefined;
   ports.timeline.note({ ...subject, verb: ran.verb }, "ran", {
     network: chain.network,

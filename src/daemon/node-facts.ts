@@ -4,6 +4,7 @@ import type { Ports } from "./ports.ts";
 export interface NodeFacts {
   readonly ports: Ports;
   readonly software: string;
+  readonly nodeName: string;
   readonly socketPath: string;
   readonly startedWallMs: number;
   /** Things a person should know, in plain English. */

@@ -5,7 +5,9 @@ import type { Journal } from "../state/journal.ts";
 import type { MultusMirror } from "../state/multus-mirror.ts";
 import type { Announcer } from "./announcer.ts";
 import type { ConfCache } from "./conf-cache.ts";
+import type { Measures } from "./metrics-measures.ts";
 import type { MetricsRegistry } from "./metrics-registry.ts";
+import type { NodeChecks } from "./node-checks.ts";
 import type { OfflineFolder } from "./offline-folder.ts";
 import type { StatusPublisher } from "./status-publisher.ts";
 import type { Suspects } from "./suspects.ts";
@@ -30,4 +32,6 @@ export interface NodePorts {
   readonly announcer: Announcer;
   readonly publisher: StatusPublisher;
   readonly metrics: MetricsRegistry;
+  readonly measures: Measures;
+  readonly checks: NodeChecks;
 }

@@ -111,9 +111,11 @@ function clip(text: string): string {
 }
 
 function log(call: Call, ports: Ports, startedMs: number, error?: LeveeError): void {
+  const tookMs = ports.clock.monotonicMs() - startedMs;
+  ports.measures.called(call.header.verb, tookMs, call.header.hand.software, error);
   // Not checked yet, and as long as a broken peer likes.
   const [verb, container, ifname] = [call.header.verb, call.header.containerId, call.header.ifname].map(clip);
-  const fields = { verb, container, ifname, tookMs: Math.round(ports.clock.monotonicMs() - startedMs) };
+  const fields = { verb, container, ifname, tookMs: Math.round(tookMs) };
   if (error === undefined) {
     if (verb === "STATUS") ports.logger.debug("Served", fields);
     else ports.logger.info("Served", fields);

@@ -3,6 +3,7 @@ import type { Logger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { Directory } from "../directory/directory.ts";
 import type { DirectoryProblem } from "../directory/facts.ts";
+import type { ReflectorHealth } from "../kube/facts.ts";
 import { silentAnnouncer, type Announcer } from "./announcer.ts";
 import { directoryView } from "./directory-view.ts";
 import type { MetricsRegistry } from "./metrics-registry.ts";
@@ -14,6 +15,10 @@ export interface Source {
   readonly view: View;
   readonly announcer: Announcer;
   readonly publisher: StatusPublisher;
+  /** This node, as the cluster calls it; undefined on a machine without one. */
+  readonly nodeName?: string;
+  /** How well the local copies follow the API server; undefined on a machine without one. */
+  readonly health?: () => readonly ReflectorHealth[];
   /** Things a person should know now: a file that cannot be read, an API server that does not answer. */
   notices(): readonly string[];
   close(): Promise<void>;

@@ -6,7 +6,8 @@ export type Question =
   | { readonly ask: "attachments" }
   | { readonly ask: "timeline"; readonly namespace: string; readonly name: string }
   | { readonly ask: "leaks" }
-  | { readonly ask: "node" };
+  | { readonly ask: "node" }
+  | { readonly ask: "checks" };
 
 export interface AttachmentsAnswer {
   readonly attachments: readonly AttachmentView[];
@@ -95,6 +96,33 @@ export interface NodeAnswer {
   readonly residentHands: readonly { readonly software: string; readonly pid: number; readonly sinceWallMs: number }[];
   /** Things a person should know, in plain English: a broken YAML file, a state folder on tmpfs, an ignored setting. */
   readonly notices: readonly string[];
+}
+
+/** Whether this node may take pods, and on which networks. Also the `checks` of `/nodez`. */
+export interface ChecksAnswer {
+  /** As the cluster knows it; the host's name on a machine without one. */
+  readonly nodeName: string;
+  /** What `/readyz` answers. */
+  readonly isReady: boolean;
+  readonly checks: readonly CheckView[];
+  /** Those that are not ready first; at most 1,000 of them. */
+  readonly networks: readonly NetworkReadyView[];
+  readonly networksTotal: number;
+  /** Software of the last shim that made a call; empty before the first. */
+  readonly shimSoftware: string;
+}
+
+export interface CheckView {
+  readonly name: string;
+  readonly state: "ok" | "warning" | "failed";
+  readonly detail: string;
+  readonly hint: string;
+}
+
+export interface NetworkReadyView {
+  readonly network: string;
+  readonly state: "ready" | "not-ready" | "unknown";
+  readonly reasons: readonly string[];
 }
 
 export type Answer<T> =

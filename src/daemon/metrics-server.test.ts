@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { systemClock, type Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import { MetricsServer } from "./metrics-server.ts";
+import type { HttpRequest } from "./metrics-http.ts";
+
+const servers: MetricsServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+describe("MetricsServer", () => {
+  test("answers GET with the body and HEAD without it", async () => {
+    const { port, asked } = await serve();
+    expect(await say(port, "GET /readyz?verbose&a=1 HTTP/1.1\r\nHost: x\r\n\r\n")).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n[^]*Content-Length: 3\r\n[^]*Connection: close\r\n\r\nyes$/u,
+    );
+    expect(await say(port, "HEAD /readyz HTTP/1.0\r\n\r\n")).toMatch(/Content-Length: 3\r\n[^]*\r\n\r\n$/u);
+    expect(asked).toEqual([
+      { method: "GET", path: "/readyz", query: new Set(["verbose", "a"]) },
+      { method: "HEAD", path: "/readyz", query: new Set([""]) },
+    ]);
+  });
+
+  test("takes a head that comes in pieces, and reads no body", async () => {
+    const { port } = await serve();
+    expect(await say(port, "GET / HT", "TP/1.1\r\nA: b\r", "\n\r\n", "a body nobody wants")).toEndWith("yes");
+  });
+
+  test.each([
+    ["POST /readyz HTTP/1.1\r\n\r\n", "405 Method Not Allowed"],
+    ["GET http://x/ HTTP/1.1\r\n\r\n", "400 Bad Request"],
+    ["\u0016\u0003\u0001\r\n\r\n", "400 Bad Request"],
+    [`GET / HTTP/1.1\r\nA: ${"b".repeat(20_000)}`, "431 Request Header Fields Too Large"],
+  ])("refuses %p", async (text, status) => {
+    const { port, asked, refused } = await serve();
+    expect(await say(port, text)).toStartWith(`HTTP/1.1 ${status}\r\n`);
+    expect(asked).toEqual([]);
+    expect(refused).toEqual([Number(status.slice(0, 3))]);
+  });
+
+  test("hangs up on a peer that says nothing", async () => {
+    const clock = { ...systemClock, after: (_ms: number, then: () => void) => systemClock.after(20, then) };
+    const { port } = await serve({ clock });
+    expect(await say(port)).toBe("");
+  });
+
+  test("takes 32 connections and no more", async () => {
+    const { port } = await serve();
+    const idle = Array.from({ length: 32 }, () => connect({ port, host: "127.0.0.1" }));
+    await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
+    expect(await say(port, "GET / HTTP/1.1\r\n\r\n")).toBe("");
+    for (const socket of idle) socket.destroy();
+    await until(async () => (await say(port, "GET / HTTP/1.1\r\n\r\n")).endsWith("yes"));
+  });
+
+  test("tries again while somebody else has the port, and says so", async () => {
+    const first = await serve();
+    const warnings: unknown[] = [];
+    const clock = { ...systemClock, after: (_ms: number, then: () => void) => systemClock.after(10, then) };
+    const second = make({ port: first.port, clock, warnings });
+    await until(() => warnings.length > 1);
+    expect(warnings[0]).toEqual({ port: first.port, reason: "EADDRINUSE" });
+    expect(second.port).toBeUndefined();
+    await servers[0]?.stop();
+    await until(() => second.port === first.port);
+    expect(await say(first.port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
+  });
+});
+
+interface Facts {
+  readonly port?: number;
+  readonly clock?: Clock;
+  readonly warnings?: unknown[];
+  readonly asked?: HttpRequest[];
+  readonly refused?: number[];
+}
+
+function make({ port = 0, clock = systemClock, warnings = [], asked = [], refused = [] }: Facts): MetricsServer {
+  const silent = (): void => undefined;
+  const logger: Logger = { debug: silent, info: silent, error: silent, warn: (_what, fields) => warnings.push(fields) };
+  const server = new MetricsServer({
+    port,
+    reach: "node",
+    clock,
+    logger,
+    answer: (request) => {
+      asked.push(request);
+      return { status: 200, contentType: "text/plain", body: "yes" };
+    },
+    onRefused: (status) => refused.push(status),
+  });
+  servers.push(server);
+  return server;
+}
+
+async function serve(facts: Facts = {}): Promise<{ port: number; asked: HttpRequest[]; refused: number[] }> {
+  const kept = { asked: [], refused: [] };
+  const server = make({ ...facts, ...kept });
+  await until(() => server.port !== undefined);
+  return { port: server.port ?? 0, ...kept };
+}
+
+/** Sends the pieces one after the other and returns all that comes back until the other side hangs up. */
+function say(port: number, ...pieces: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    const socket = connect({ port, host: "127.0.0.1" }, async () => {
+      for (const piece of pieces) {
+        socket.write(piece);
+        await systemClock.sleep(5);
+      }
+    });
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(text));
+  });
+}
+
+async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
+  for (let trial = 0; trial < 500; trial += 1) {
+    if (await isDone()) return;
+    await systemClock.sleep(5);
+  }
+  throw new Error("Waited in vain");
+}

@@ -1,0 +1,11 @@
+import type { NodeFacts } from "./node-facts.ts";
+import type { Ports } from "./ports.ts";
+import type { Source } from "./source.ts";
+
+/** What every part beside the calls is started with. */
+export interface ServiceOptions {
+  readonly ports: Ports;
+  readonly source: Source;
+  /** What can be told about this node. */
+  readonly reception: NodeFacts;
+}

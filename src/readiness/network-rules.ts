@@ -1,0 +1,78 @@
+import { passed, warned, type Check } from "./check.ts";
+
+/** Whether pods can be attached to one network on this node. */
+export interface NetworkReadiness {
+  /** `namespace/name`, or the primary network's own name. */
+  readonly network: string;
+  /** `unknown`: nobody could look yet. */
+  readonly state: "ready" | "not-ready" | "unknown";
+  /** What is missing, one phrase each: `missing host bridge br-prod`. */
+  readonly reasons: readonly string[];
+}
+
+/** What one plugin of a network needs of its host. */
+export interface PluginNeeds {
+  /** Names of programs: the plugin's own and its IPAM's. */
+  readonly programs: readonly string[];
+  /** Interfaces that must exist before a pod can be attached. */
+  readonly links: readonly LinkNeed[];
+}
+
+export interface LinkNeed {
+  readonly name: string;
+  readonly role: "bridge" | "master" | "device";
+}
+
+/** What a hand saw on the host; undefined where it could not look. */
+export interface HostFacts {
+  readonly hasProgram: (name: string) => boolean | undefined;
+  readonly hasLink: (name: string) => boolean | undefined;
+}
+
+/**
+ * A network is ready when nothing it needs is missing. A bridge counts as needed although the bridge plugin would make
+ * one: a bridge that comes into being that way has no uplink, and the pod would be attached to nothing.
+ */
+export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], host: HostFacts): NetworkReadiness {
+  const programs = unique(plugins.flatMap((plugin) => plugin.programs)).map((name) => ({
+    has: host.hasProgram(name),
+    reason: `missing plugin ${name}`,
+  }));
+  const links = plugins
+    .flatMap((plugin) => plugin.links)
+    .map(({ name, role }) => ({ has: host.hasLink(name), reason: `missing host ${roleNames[role]} ${name}` }));
+  const needs = [...programs, ...links];
+  const reasons = unique(needs.filter(({ has }) => has === false).map(({ reason }) => reason));
+  if (reasons.length > 0) return { network, state: "not-ready", reasons };
+  return { network, state: needs.some(({ has }) => has === undefined) ? "unknown" : "ready", reasons };
+}
+
+/** A network whose configuration cannot be used is not ready, whatever the host has. */
+export function brokenNetwork(network: string, reason: string): NetworkReadiness {
+  return { network, state: "not-ready", reasons: [reason] };
+}
+
+/** How many networks a sentence names. */
+const namedMax = 3;
+
+/** A network that waits for work on the host is no reason to stop a rollout: the others are served. */
+export function networksCheck(networks: readonly NetworkReadiness[]): Check {
+  const missing = networks.filter(({ state }) => state === "not-ready");
+  if (missing.length === 0) {
+    const unknown = networks.filter(({ state }) => state === "unknown").length;
+    return passed("networks", `${networks.length - unknown} ready${unknown === 0 ? "" : `, ${unknown} not looked at`}`);
+  }
+  const named = missing.slice(0, namedMax).map(({ network, reasons }) => `${network} (${reasons.join(", ")})`);
+  const rest = missing.length - named.length;
+  return warned(
+    "networks",
+    `${missing.length} of ${networks.length} cannot be attached here: ${named.join("; ")}${rest === 0 ? "" : `; and ${rest} more`}`,
+    "make the bridge or interface on the host, or install the plugin; pods that ask for these networks do not start here",
+  );
+}
+
+const roleNames = { bridge: "bridge", master: "interface", device: "device" } as const;
+
+function unique(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)];
+}

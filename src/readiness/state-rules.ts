@@ -1,0 +1,48 @@
+import { failed, passed, warned, type Check } from "./check.ts";
+
+/** What the journal can still do. */
+export interface JournalFacts {
+  /** Why the next ADD would be refused; undefined when it would not. */
+  readonly unwritable: string | undefined;
+  /** How long a trial write has been under way; 0 when none is. */
+  readonly stuckMs: number;
+  readonly quarantined: number;
+  readonly leaks: number;
+  readonly attachments: number;
+}
+
+/** A disk that is merely slow is not to be answered with a restart, which must read the journal from the same disk. */
+export const journalStuckMsMax = 120_000;
+/** Long enough for a busy disk; short enough to stop a rollout. */
+const journalSlowMsMax = 15_000;
+
+export function journalCheck(facts: JournalFacts): Check {
+  const hint = "free space in the state folder, or mend its disk; deletes go on, new attachments are refused";
+  if (facts.unwritable !== undefined) return failed("journal", facts.unwritable, hint);
+  if (facts.stuckMs > journalSlowMsMax)
+    return failed("journal", `a write has been under way for ${Math.round(facts.stuckMs / 1_000)} s`, hint);
+  return passed("journal", `${facts.attachments} attachments`);
+}
+
+/** Liveness: only a restart helps a writer that has not come back for so long, if anything does. */
+export function isJournalStuck({ stuckMs }: Pick<JournalFacts, "stuckMs">): boolean {
+  return stuckMs > journalStuckMsMax;
+}
+
+export function quarantineCheck({ quarantined }: Pick<JournalFacts, "quarantined">): Check {
+  if (quarantined === 0) return passed("quarantine", "no damaged records");
+  return warned(
+    "quarantine",
+    `${quarantined} damaged ${quarantined === 1 ? "record was" : "records were"} put aside: a DEL that finds no record rebuilds it`,
+    "levee leaks names the files; remove them when their pods are gone",
+  );
+}
+
+export function leaksCheck({ leaks }: Pick<JournalFacts, "leaks">): Check {
+  if (leaks === 0) return passed("leaks", "nothing is left behind");
+  return warned(
+    "leaks",
+    `${leaks} ${leaks === 1 ? "thing" : "things"} could not be undone yet`,
+    "levee leaks tells what and why; the resident hand tries again",
+  );
+}
