@@ -1,12 +1,12 @@
 /**
  * What a machine needs to build, test and start Levee. On Debian and Ubuntu, as root, what is missing is installed;
- * elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start`
+ * elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start|e2e`
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-export type Purpose = "build" | "test" | "start";
+export type Purpose = "build" | "test" | "start" | "e2e";
 
 export interface Missing {
   /** For people: what is not there. */
@@ -41,7 +41,10 @@ export function pluginFolder(machine: Machine): string | undefined {
 /** Everything the machine lacks for the purpose, in the order in which a person would fix it. */
 export function missingFor(purpose: Purpose, machine: Machine): readonly Missing[] {
   if (machine.platform !== "linux") return [{ what: `Linux (this is ${machine.platform})`, debianPackage: undefined }];
-  return purpose === "build" ? missingForBuild(machine) : [...missingForBuild(machine), ...missingForNetworks(machine)];
+  const missing = [...missingForBuild(machine)];
+  if (purpose !== "build") missing.push(...missingForNetworks(machine));
+  if (purpose === "e2e") missing.push(...missingForCluster(machine));
+  return missing;
 }
 
 function missingForBuild(machine: Machine): readonly Missing[] {
@@ -63,6 +66,17 @@ function missingForNetworks(machine: Machine): readonly Missing[] {
     const what = `the CNI plugins ${plugins.join(", ")} in ${pluginFolders.join(" or ")}`;
     missing.push({ what, debianPackage: "containernetworking-plugins" });
   }
+  return missing;
+}
+
+/** The parts of a node that come from Debian; those that come from Go modules are built by test/peers. */
+function missingForCluster(machine: Machine): readonly Missing[] {
+  const programs = { etcd: "etcd-server", containerd: "containerd", runc: "runc" };
+  const missing: Missing[] = Object.entries(programs)
+    .filter(([program]) => !machine.hasProgram(program))
+    .map(([program, debianPackage]) => ({ what: program, debianPackage }));
+  if (!machine.hasFile("/bin/busybox"))
+    missing.push({ what: "busybox, statically linked, for images", debianPackage: "busybox-static" });
   return missing;
 }
 
@@ -138,8 +152,8 @@ function isExecutable(path: string): boolean {
 
 if (import.meta.main) {
   const purpose = process.argv[2] === "--for" ? process.argv[3] : undefined;
-  if (purpose !== "build" && purpose !== "test" && purpose !== "start") {
-    console.error("Usage: bun scripts/prerequisites.ts --for build|test|start");
+  if (purpose !== "build" && purpose !== "test" && purpose !== "start" && purpose !== "e2e") {
+    console.error("Usage: bun scripts/prerequisites.ts --for build|test|start|e2e");
     process.exit(2);
   }
   process.exit(ensurePrerequisites(purpose) ? 0 : 1);

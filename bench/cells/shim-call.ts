@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rowOf, round, type Cell, type Row, type Verdict } from "../cell.ts";
-import { multusProgram } from "../peers.ts";
+import { multus } from "../../test/peers/multus.ts";
 
 const runs = 200;
 const multusVersion = "v4.3.0";
@@ -31,8 +31,12 @@ export async function shimCall(): Promise<Cell> {
   );
   try {
     await once(daemon.stdout, "data");
-    const peer = await multusProgram("multus-shim", multusVersion);
-    const contenders = [floor, ...leveeCalls(leveeDir), ...("path" in peer ? multusCalls(peer.path, multusDir) : [])];
+    const peer = await multus(multusVersion);
+    const contenders = [
+      floor,
+      ...leveeCalls(leveeDir),
+      ...("folder" in peer ? multusCalls(join(peer.folder, "multus-shim"), multusDir) : []),
+    ];
     const waiting = new Map<Contender, number>();
     for (const contender of contenders.filter(({ env }) => env["CNI_COMMAND"] === "STATUS")) {
       waiting.set(contender, await waitingMib(contender, join(folder, "silent")));

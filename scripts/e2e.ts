@@ -1,0 +1,104 @@
+/**
+ * `npm run e2e`: Levee on a real cluster of one node. Builds what others provide (once, kept in the user's cache
+ * folder), then runs test/e2e in namespaces of its own, so that nothing of it is left on the machine.
+ * `npm run e2e -- NAME...` runs the scenarios named.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { cniPlugins } from "../test/peers/cni-plugins.ts";
+import { findGo } from "../test/peers/go-tool.ts";
+import { kubernetes } from "../test/peers/kubernetes.ts";
+import type { Surroundings } from "../test/e2e/the-cluster.ts";
+import { multus } from "../test/peers/multus.ts";
+import type { Peer } from "../test/peers/peer.ts";
+import { build } from "./build.ts";
+import { ensurePrerequisites } from "./prerequisites.ts";
+
+const root = resolve(import.meta.dirname, "..");
+const prefix = "levee-e2e-";
+/** Longest a single scenario may take. */
+const testTimeoutMs = 300_000;
+/** No cgroup is left once its processes are; the kernel needs a moment for it. */
+const cgroupPatienceMs = 5_000;
+
+process.exit(await main(process.argv.slice(2)));
+
+async function main(scenarios: readonly string[]): Promise<number> {
+  if (findGo() === undefined) {
+    console.log("e2e skipped: Go is not installed, so kube-apiserver, kubelet and Multus cannot be built");
+    return 0;
+  }
+  if (!ensurePrerequisites("e2e")) return 1;
+  build({ shimOnly: false });
+  const peers = {
+    kubernetes: builtOrThrow(await kubernetes()),
+    plugins: builtOrThrow(await cniPlugins()),
+    multus: { "v4.2.2": builtOrThrow(await multus("v4.2.2")), "v4.3.0": builtOrThrow(await multus("v4.3.0")) },
+  };
+  removeLeftovers();
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  writeFileSync(join(folder, "owner"), String(process.pid));
+  try {
+    return runSuite({ ...peers, folder, busybox: "/bin/busybox" }, scenarios);
+  } finally {
+    if (process.env["LEVEE_E2E_KEEP"] === undefined) remove(folder);
+  }
+}
+
+function builtOrThrow(peer: Peer): string {
+  if ("missing" in peer) throw new Error(`Cannot run the end-to-end tests as ${peer.missing}`);
+  return peer.folder;
+}
+
+/** The first process of the namespace is a shell that reaps orphans; with it everything started below it dies. */
+function runSuite(surroundings: Surroundings, scenarios: readonly string[]): number {
+  const namespaces = ["--mount", "--net", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "--mount-proc"];
+  const tests = [process.execPath, "test", "--timeout", String(testTimeoutMs), "./test/e2e/suite.ts"];
+  const { status } = spawnSync(
+    "unshare",
+    [...namespaces, "--propagation", "private", "/bin/sh", "-c", '"$@"; exit $?', "sh", ...tests],
+    {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, LEVEE_E2E: JSON.stringify(surroundings), LEVEE_E2E_ONLY: scenarios.join(",") },
+    },
+  );
+  return status ?? 1;
+}
+
+/** What a run that was cut off could not remove itself. */
+function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+    const folder = join(tmpdir(), name);
+    const owner = existsSync(join(folder, "owner")) ? readFileSync(join(folder, "owner"), "utf8") : "";
+    if (!existsSync(`/proc/${owner}/cmdline`) || owner === "") remove(folder);
+  }
+}
+
+function remove(folder: string): void {
+  const name = folder.slice(folder.lastIndexOf("/") + 1);
+  for (const hierarchy of existsSync("/sys/fs/cgroup") ? readdirSync("/sys/fs/cgroup") : [])
+    removeCgroup(join("/sys/fs/cgroup", hierarchy, name));
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function removeCgroup(path: string): void {
+  if (!existsSync(path)) return;
+  for (const entry of readdirSync(path, { withFileTypes: true }))
+    if (entry.isDirectory()) removeCgroup(join(path, entry.name));
+  const endsMs = performance.now() + cgroupPatienceMs;
+  for (;;) {
+    try {
+      rmdirSync(path);
+      return;
+    } catch (thrown) {
+      if (performance.now() > endsMs) {
+        console.error(`The cgroup ${path} could not be removed: ${String(thrown)}`);
+        return;
+      }
+      Bun.sleepSync(50);
+    }
+  }
+}

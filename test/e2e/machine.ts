@@ -1,0 +1,112 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { run } from "./run.ts";
+
+/** Folders that a node writes to. Each is a folder of ours here, so the machine's own stay as they are. */
+const nodeFolders = [
+  "/etc/cni",
+  "/opt/cni",
+  "/var/lib/cni",
+  "/var/lib/containerd",
+  "/var/lib/kubelet",
+  "/var/lib/levee",
+  "/var/log/containers",
+  "/var/log/pods",
+];
+const bootIdFile = "/proc/sys/kernel/random/boot_id";
+export const nodeName = "levee-e2e";
+/** An address of the machine itself, since it has no other network in here. */
+export const nodeAddress = "172.31.255.1";
+
+/**
+ * The machine the cluster runs on: this process was started in mount, network, process and host name namespaces of its
+ * own (scripts/e2e.ts), so default paths and ports can be used, and all of it goes when the process goes.
+ */
+export class Machine {
+  readonly folder: string;
+  readonly #bootId: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.#bootId = join(folder, "boot-id");
+  }
+
+  static make(folder: string): Machine {
+    if (process.ppid !== 1) throw new Error("The tests must be started by scripts/e2e.ts, in namespaces of their own");
+    const machine = new Machine(folder);
+    run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
+    for (const top of ["/etc", "/opt", "/var"]) machine.#overlay(top);
+    for (const path of nodeFolders) machine.#bind(path);
+    machine.newBootId();
+    run("mount", "--bind", machine.#bootId, bootIdFile);
+    run("hostname", nodeName);
+    machine.#network();
+    machine.#cgroups();
+    return machine;
+  }
+
+  path(...parts: readonly string[]): string {
+    return join(this.folder, ...parts);
+  }
+
+  get logFolder(): string {
+    return this.path("logs");
+  }
+
+  /** What the kernel says about its boot is what we say: a reboot without one. */
+  newBootId(): void {
+    writeFileSync(this.#bootId, `${randomUUID()}\n`);
+  }
+
+  /** The name of our cgroup in each hierarchy. */
+  get cgroup(): string {
+    return `/${this.folder.slice(this.folder.lastIndexOf("/") + 1)}`;
+  }
+
+  /** A cgroup below ours with a memory limit; its path. */
+  memoryCgroup(name: string, bytesMax: number): string {
+    const path = `/sys/fs/cgroup/memory${this.cgroup}/${name}`;
+    mkdirSync(path, { recursive: true });
+    writeFileSync(`${path}/memory.limit_in_bytes`, String(bytesMax));
+    return path;
+  }
+
+  /** So that folders that the machine does not have can be made without making them. */
+  #overlay(top: string): void {
+    const upper = this.path("overlay", top, "upper");
+    const work = this.path("overlay", top, "work");
+    for (const path of [upper, work]) mkdirSync(path, { recursive: true });
+    run("mount", "-t", "overlay", "overlay", "-o", `lowerdir=${top},upperdir=${upper},workdir=${work}`, top);
+  }
+
+  #bind(path: string): void {
+    const own = this.path("node", path);
+    for (const folder of [own, path]) mkdirSync(folder, { recursive: true });
+    run("mount", "--bind", own, path);
+  }
+
+  #network(): void {
+    run("ip", "link", "set", "lo", "up");
+    run("ip", "link", "add", "node0", "type", "bridge");
+    run("ip", "addr", "add", `${nodeAddress}/24`, "dev", "node0");
+    run("ip", "link", "set", "node0", "up");
+    run("ip", "route", "add", "default", "dev", "node0");
+  }
+
+  /** The kubelet wants its root cgroup to be there in every hierarchy. */
+  #cgroups(): void {
+    for (const hierarchy of readdirSync("/sys/fs/cgroup")) {
+      const path = `/sys/fs/cgroup/${hierarchy}${this.cgroup}`;
+      mkdirSync(path, { recursive: true });
+      if (hierarchy !== "cpuset") continue;
+      for (const file of ["cpuset.cpus", "cpuset.mems"])
+        writeFileSync(`${path}/${file}`, run("cat", `/sys/fs/cgroup/cpuset/${file}`));
+    }
+  }
+
+  /** Forgets a folder's content but not the folder, which is a mount point. */
+  static empty(path: string): void {
+    for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true, force: true });
+  }
+}

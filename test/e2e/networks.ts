@@ -1,0 +1,124 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import type { Api, KubeObject } from "./api.ts";
+import { applyAll, pathOf } from "./manifests.ts";
+import { run } from "./run.ts";
+import { sandboxes } from "./node/containerd.ts";
+
+export const confFolder = "/etc/cni/net.d";
+const leaseFolder = "/var/lib/cni/networks";
+
+/** The network every pod has: a chain, since most real ones are. */
+export function writePrimary(cniVersion: string): void {
+  const conf = {
+    cniVersion,
+    name: "primary",
+    plugins: [
+      { type: "bridge", bridge: "primary0", isGateway: true, ipam: hostLocal("10.244.0.0/22", [{ dst: "0.0.0.0/0" }]) },
+      { type: "tuning" },
+    ],
+  };
+  mkdirSync(confFolder, { recursive: true });
+  writeFileSync(`${confFolder}/10-primary.conflist`, JSON.stringify(conf, undefined, 2));
+}
+
+export function hostLocal(subnet: string, routes: readonly { dst: string }[] = []): Record<string, unknown> {
+  return { type: "host-local", ranges: [[{ subnet }]], ...(routes.length === 0 ? {} : { routes }) };
+}
+
+/** A second network on a bridge of its own. */
+export function bridgeNetwork(name: string, subnet: string, cniVersion = "0.3.1"): KubeObject {
+  return network(name, { cniVersion, type: "bridge", bridge: `${name}0`, ipam: hostLocal(subnet) });
+}
+
+export function network(name: string, config: unknown, namespace = "default"): KubeObject {
+  return {
+    apiVersion: "k8s.cni.cncf.io/v1",
+    kind: "NetworkAttachmentDefinition",
+    metadata: { name, namespace },
+    spec: { config: JSON.stringify(config) },
+  };
+}
+
+export async function applyNetworks(api: Api, ...networks: readonly KubeObject[]): Promise<void> {
+  await applyAll(api, networks);
+}
+
+export async function deleteNetwork(api: Api, name: string, namespace = "default"): Promise<void> {
+  await api.delete(pathOf("NetworkAttachmentDefinition", namespace, name));
+}
+
+/** Addresses that host-local holds, as `network/address`. */
+export function leases(): readonly string[] {
+  return listing(leaseFolder).flatMap((name) =>
+    listing(`${leaseFolder}/${name}`)
+      .filter((file) => /^[0-9a-f.:]+$/.test(file))
+      .map((address) => `${name}/${address}`),
+  );
+}
+
+/** Ports of a bridge on the machine: one per attached pod. */
+export function bridgePorts(bridge: string): number {
+  const links = JSON.parse(run("ip", "-json", "link", "show")) as readonly { ifname: string; master?: string }[];
+  return links.filter(({ master }) => master === bridge).length;
+}
+
+export function hostInterfaces(): readonly string[] {
+  const links = JSON.parse(run("ip", "-json", "link", "show")) as readonly { ifname: string }[];
+  return links.map(({ ifname }) => ifname);
+}
+
+export interface PodInterface {
+  readonly ifname: string;
+  readonly mac: string;
+  readonly addresses: readonly string[];
+}
+
+/** A pod's interfaces as they are in its network namespace, without the loopback. */
+export function podInterfaces(pod: string): readonly PodInterface[] {
+  const links = JSON.parse(inPod(pod, "ip", "-json", "addr", "show")) as readonly {
+    ifname: string;
+    address: string;
+    addr_info: readonly { local: string; scope: string }[];
+  }[];
+  return links
+    .filter(({ ifname }) => ifname !== "lo")
+    .map(({ ifname, address, addr_info: info }) => ({
+      ifname,
+      mac: address,
+      addresses: info.filter(({ scope }) => scope === "global").map(({ local }) => local),
+    }));
+}
+
+/** Fetches the name that the pod at this address serves, from within another pod. */
+export function fetchFrom(pod: string, address: string): Promise<string> {
+  const args = [`--net=${netnsOf(pod)}`, "busybox", "wget", "-T", "5", "-qO-", `http://${address}:8080/name`];
+  return new Promise((resolve, reject) => {
+    execFile("nsenter", args, (error, stdout) => {
+      if (error === null) resolve(stdout.trim());
+      else reject(new Error(`Pod ${pod} could not fetch from ${address}: ${error.message}`));
+    });
+  });
+}
+
+export function inPod(pod: string, program: string, ...args: readonly string[]): string {
+  return run("nsenter", `--net=${netnsOf(pod)}`, program, ...args);
+}
+
+/** The network namespace of a pod; of several sandboxes of the same name the one that still has a namespace. */
+export function netnsOf(pod: string): string {
+  const known = listing("/run/netns");
+  const netns = sandboxes().find(
+    (box) => box.pod === pod && known.includes(box.netns.slice(box.netns.lastIndexOf("/") + 1)),
+  );
+  if (netns === undefined) throw new Error(`There is no sandbox of pod ${pod}`);
+  return netns.netns;
+}
+
+export function listing(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,70 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Api } from "../api.ts";
+import { nodeAddress, nodeName, type Machine } from "../machine.ts";
+import { Program } from "../program.ts";
+import { etcdUrl } from "./etcd.ts";
+
+export const apiHost = "127.0.0.1";
+export const apiPort = "6443";
+export const apiUrl = `https://${apiHost}:${apiPort}`;
+const adminToken = "admin-token";
+export const kubeletToken = "kubelet-token";
+
+export interface ApiServer {
+  readonly program: Program;
+  /** The API with every right, for the tests themselves. */
+  readonly admin: Api;
+  readonly caFile: string;
+}
+
+/** kube-apiserver with RBAC on; nobody but the tests and the kubelet has rights that the manifests do not give. */
+export async function startApiServer(machine: Machine, bin: string): Promise<ApiServer> {
+  const pki = machine.path("pki");
+  mkdirSync(pki, { recursive: true });
+  writeKeys(pki);
+  writeFileSync(
+    join(pki, "tokens.csv"),
+    `${adminToken},admin,admin,"system:masters"\n${kubeletToken},system:node:${nodeName},kubelet,"system:nodes"\n`,
+    { mode: 0o600 },
+  );
+  const program = new Program(machine.logFolder, "kube-apiserver", {
+    command: [
+      join(bin, "kube-apiserver"),
+      `--etcd-servers=${etcdUrl}`,
+      `--bind-address=${apiHost}`,
+      `--secure-port=${apiPort}`,
+      `--advertise-address=${nodeAddress}`,
+      `--cert-dir=${pki}`,
+      `--token-auth-file=${join(pki, "tokens.csv")}`,
+      "--authorization-mode=Node,RBAC",
+      "--service-account-issuer=https://kubernetes.default.svc",
+      `--service-account-key-file=${join(pki, "sa.pub")}`,
+      `--service-account-signing-key-file=${join(pki, "sa.key")}`,
+      "--service-cluster-ip-range=10.0.0.0/24",
+      "--endpoint-reconciler-type=none",
+      "--allow-privileged=true",
+    ],
+  });
+  // The server makes its own certificate on first start, with the authority that signed it behind it.
+  const caFile = join(pki, "apiserver.crt");
+  const admin = new Api(apiUrl, caFile, () => adminToken);
+  program.start();
+  await untilReady(program, admin);
+  return { program, admin, caFile };
+}
+
+export function untilReady(program: Program, admin: Api): Promise<void> {
+  return program.untilUp("is ready", () => admin.isReady(), 90_000);
+}
+
+function writeKeys(pki: string): void {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs1", format: "pem" },
+  });
+  writeFileSync(join(pki, "sa.key"), privateKey, { mode: 0o600 });
+  writeFileSync(join(pki, "sa.pub"), publicKey);
+}

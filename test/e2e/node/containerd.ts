@@ -1,0 +1,98 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Machine } from "../machine.ts";
+import { Program } from "../program.ts";
+import { run } from "../run.ts";
+import { pauseImage } from "./image.ts";
+
+export const containerdSocket = "/run/containerd/containerd.sock";
+const tasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io";
+
+/** A pod's sandbox, as its runtime bundle tells it. */
+export interface Sandbox {
+  readonly id: string;
+  readonly pod: string;
+  readonly namespace: string;
+  readonly netns: string;
+}
+
+export async function startContainerd(machine: Machine): Promise<Program> {
+  const config = machine.path("containerd.toml");
+  writeFileSync(config, toml());
+  const containerd = new Program(machine.logFolder, "containerd", { command: ["containerd", "--config", config] });
+  containerd.start();
+  await untilServing(containerd);
+  return containerd;
+}
+
+export function untilServing(containerd: Program): Promise<void> {
+  return containerd.untilUp("answers", async () => {
+    if (!existsSync(containerdSocket)) return false;
+    ctr("version");
+    return true;
+  });
+}
+
+export function ctr(...args: readonly string[]): string {
+  return run("ctr", "--address", containerdSocket, "--namespace", "k8s.io", ...args);
+}
+
+/** All sandboxes that have a runtime bundle. */
+export function sandboxes(): readonly Sandbox[] {
+  if (!existsSync(tasks)) return [];
+  return readdirSync(tasks).flatMap((id) => {
+    const sandbox = sandboxOf(id);
+    return sandbox === undefined ? [] : [sandbox];
+  });
+}
+
+interface Bundle {
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly linux?: { readonly namespaces?: readonly { readonly type: string; readonly path?: string }[] };
+}
+
+function sandboxOf(id: string): Sandbox | undefined {
+  let bundle: Bundle;
+  try {
+    bundle = JSON.parse(readFileSync(join(tasks, id, "config.json"), "utf8")) as Bundle;
+  } catch {
+    // It is just being made or removed.
+    return undefined;
+  }
+  const annotations = bundle.annotations ?? {};
+  if (annotations["io.kubernetes.cri.container-type"] !== "sandbox") return undefined;
+  return {
+    id,
+    pod: annotations["io.kubernetes.cri.sandbox-name"] ?? "",
+    namespace: annotations["io.kubernetes.cri.sandbox-namespace"] ?? "",
+    netns: bundle.linux?.namespaces?.find(({ type }) => type === "network")?.path ?? "",
+  };
+}
+
+function toml(): string {
+  mkdirSync("/run/containerd", { recursive: true });
+  return `version = 2
+root = "/var/lib/containerd"
+state = "/run/containerd"
+[grpc]
+  address = "${containerdSocket}"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${pauseImage}"
+  # The machine may lack the right to make itself a worse victim, and hierarchies that the tests have no use for.
+  restrict_oom_score_adj = true
+  disable_hugetlb_controller = true
+  tolerate_missing_hugetlb_controller = true
+  disable_apparmor = true
+  stream_server_address = "127.0.0.1"
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "overlayfs"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+      [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+        SystemdCgroup = false
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/opt/cni/bin"
+    conf_dir = "/etc/cni/net.d"
+`;
+}

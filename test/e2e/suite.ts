@@ -1,0 +1,18 @@
+/** All scenarios in the order in which they run, on one cluster; `npm run e2e -- NAME...` runs those named. */
+import { afterAll, beforeAll } from "bun:test";
+import { stopTheCluster, theCluster } from "./the-cluster.ts";
+
+const scenarios = ["multus"];
+
+const wanted = (process.env["LEVEE_E2E_ONLY"] ?? "").split(",").filter((name) => name !== "");
+const unknown = wanted.filter((name) => !scenarios.includes(name));
+if (unknown.length > 0)
+  throw new Error(`There is no scenario ${unknown.join(", ")}; there are ${scenarios.join(", ")}`);
+
+beforeAll(async () => void (await theCluster()), 180_000);
+afterAll(stopTheCluster, 60_000);
+
+for (const name of scenarios) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  await import(`./scenarios/${name}.ts`);
+}
