@@ -1,6 +1,6 @@
 /** Where the API server is and how it knows us. Read again for each request: tokens and certificates rotate. */
 export interface KubeAccess {
-  /** `https://host:port`, and a path when the server is behind one; no slash at the end. */
+  /** Scheme, host and port, and a path when the server is behind one; no slash at the end. */
   readonly server: string;
   credentials(): Promise<KubeCredentials>;
   /** The server answered 401: whatever is kept is read again before the next `credentials()`. */

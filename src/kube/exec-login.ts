@@ -12,6 +12,8 @@ export interface ExecSpec {
   readonly env: Readonly<Record<string, string>>;
   /** What it is told about the cluster; undefined when it does not ask. */
   readonly cluster: ExecCluster | undefined;
+  /** It cannot work without a terminal. */
+  readonly needsTerminal: boolean;
   /** What to tell people when the program is not installed. */
   readonly installHint: string;
 }
@@ -86,6 +88,7 @@ export function execSpecOf(
     args: Array.isArray(exec["args"]) ? exec["args"].map(String) : [],
     env: envOf(exec["env"]),
     cluster: exec["provideClusterInfo"] === true ? clusterInfo(cluster) : undefined,
+    needsTerminal: exec["interactiveMode"] === "Always",
     installHint: textOf(exec["installHint"]),
   };
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { KubeAccess, KubeCredentials, KubeTls } from "./access.ts";
-import { execSpecOf, ExecLogin, type RunExec } from "./exec-login.ts";
+import { execSpecOf, ExecLogin, type ExecCredential, type RunExec } from "./exec-login.ts";
 import { FreshFile } from "./fresh-file.ts";
 import { isRecord, readKubeconfigFiles, type Entry, type KubeconfigFiles } from "./kubeconfig-file.ts";
 
@@ -59,10 +59,9 @@ interface Parts {
 
 function credentialsOf(parts: Parts): Pick<KubeAccess, "credentials" | "renew"> {
   const { cluster, user, options } = parts;
-  const source = (entry: Entry, key: string): Source => sourceOf(entry, key, options.clock);
-  const ca = source(cluster, "certificate-authority");
-  const cert = source(user, "client-certificate");
-  const key = source(user, "client-key");
+  const ca = sourceOf(cluster, "certificate-authority", options.clock);
+  const cert = sourceOf(user, "client-certificate", options.clock);
+  const key = sourceOf(user, "client-key", options.clock);
   const tokenFile = fileOf(user, "tokenFile", options.clock);
   const login = loginOf(parts);
   const fixed = fixedTls(cluster);
@@ -70,12 +69,8 @@ function credentialsOf(parts: Parts): Pick<KubeAccess, "credentials" | "renew"> 
   return {
     async credentials(): Promise<KubeCredentials> {
       const given = await login?.current();
-      const now: KubeTls = {
-        ...fixed,
-        ...present("ca", await ca.text()),
-        ...present("cert", given?.certificate ?? (await cert.text())),
-        ...present("key", given?.key ?? (await key.text())),
-      };
+      const pair = await pairOf(given, cert, key);
+      const now: KubeTls = { ...fixed, ...pair, ...present("ca", await ca.text()) };
       // The same object while nothing changed: another one would cut every connection.
       if (!sameTls(tls, now)) tls = now;
       // A file wins over a token written beside it, as with kubectl.
@@ -87,6 +82,13 @@ function credentialsOf(parts: Parts): Pick<KubeAccess, "credentials" | "renew"> 
       login?.expire();
     },
   };
+}
+
+/** A certificate and its key come from one place: those of two would not fit each other. */
+async function pairOf(given: ExecCredential | undefined, cert: Source, key: Source): Promise<KubeTls> {
+  const [certificate, secret] =
+    given?.certificate === undefined ? [await cert.text(), await key.text()] : [given.certificate, given.key];
+  return { ...present("cert", certificate), ...present("key", secret) };
 }
 
 function loginOf({ files, cluster, user, userName, server, options }: Parts): ExecLogin | undefined {

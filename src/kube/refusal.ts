@@ -7,7 +7,7 @@ const retryAfterMsMax = 300_000;
 const messageCharsMax = 300;
 
 export interface Refusal {
-  /** What was being asked, for people: `GET https://…/api/v1/pods`. */
+  /** What was being asked, for people: the method and the address without its query. */
   readonly doing: string;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
