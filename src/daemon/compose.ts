@@ -4,10 +4,13 @@ import type { Clock } from "../base/clock.ts";
 import { toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
+import { installsConf } from "../config/installs-conf.ts";
 import { Journal } from "../state/journal.ts";
 import { MultusMirror } from "../state/multus-mirror.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
 import { ConfCache } from "./conf-cache.ts";
+import { ConfDir } from "./conf-dir.ts";
+import type { ClusterPlace } from "./kube-access.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
 import { Measures } from "./metrics-measures.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
@@ -32,6 +35,8 @@ export interface DaemonOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly software: string;
+  /** What the process was told of the cluster around it. */
+  readonly cluster: ClusterPlace;
   /** Fault injection for the kill matrix: called after each journal record has reached the file. */
   readonly onJournalWritten?: (count: number) => void;
 }
@@ -51,11 +56,12 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   // Nobody else writes this state folder from here on; a second daemon waits in this line.
   const lock = await holdStateFolder(config.stateDir, { clock, signal, onWaiting: () => sayWaiting(options) });
   const metrics = new MetricsRegistry();
-  const source = await openSource({ config, clock, logger, metrics });
+  const source = await openSource({ config, clock, logger, metrics, cluster: options.cluster });
   const ports = await makePorts(options, source, metrics);
   const notices = [...config.notices, ...(await stateNotices(config.stateDir))];
   for (const notice of [...notices, ...source.notices()]) logger.warn(notice);
 
+  const confDir = installsConf(config) ? new ConfDir(ports) : undefined;
   const calls = new Set<Promise<void>>();
   const server = new Server({
     socketDir: config.socketDir,
@@ -70,14 +76,15 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     nodeName: source.nodeName ?? hostname(),
     socketPath: server.path,
     startedWallMs: clock.wallMs(),
-    notices: () => [...notices, ...source.notices()],
+    notices: () => [...notices, ...source.notices(), ...(confDir?.notices() ?? [])],
+    confDir: () => confDir?.facts(),
     calls,
   };
   await server.listen();
   // After the socket listens: a shim that could not connect before has its record in the folder by now.
   await ports.offline.start((request) => ports.recovery.offlineDelete(request));
   ports.recovery.start();
-  const services = await startServices({ ports, source, reception });
+  const services = await startServices({ ports, source, reception, confDir });
   logger.info("The daemon is ready", {
     socket: server.path,
     stateDir: config.stateDir,

@@ -1,3 +1,4 @@
+import type { ConfDirFacts } from "./conf-dir-facts.ts";
 import type { Ports } from "./ports.ts";
 
 /** What can be told about this node, beyond what the parts themselves know. */
@@ -9,4 +10,6 @@ export interface NodeFacts {
   readonly startedWallMs: number;
   /** Things a person should know, in plain English. */
   readonly notices: () => readonly string[];
+  /** How it stands with the conf by which the runtime finds us; undefined when that is not our business. */
+  readonly confDir: () => ConfDirFacts | undefined;
 }

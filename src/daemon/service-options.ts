@@ -1,3 +1,4 @@
+import type { ConfDir } from "./conf-dir.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import type { Ports } from "./ports.ts";
 import type { Source } from "./source.ts";
@@ -8,4 +9,6 @@ export interface ServiceOptions {
   readonly source: Source;
   /** What can be told about this node. */
   readonly reception: NodeFacts;
+  /** Undefined when the runtime's conf is not our business. */
+  readonly confDir: ConfDir | undefined;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import { parseDaemonConfig } from "../../config/daemon-config.ts";
+import { installsConf } from "../../config/installs-conf.ts";
 import { daemonConfig, demoSite, networkYaml, sitePaths, type SiteNetwork } from "./site.ts";
 
 const site = demoSite(true);
@@ -37,7 +38,8 @@ describe("daemonConfig", () => {
       stateDir: site.stateDir,
       directory: sitePaths(site).directory,
     });
-    expect([config.cniConfigDir, config.cniDir].every((path) => path.startsWith(`${site.stateDir}/`))).toBe(true);
+    expect(config.cniDir).toStartWith(`${site.stateDir}/`);
+    expect(installsConf(config)).toBe(false);
   });
 });
 

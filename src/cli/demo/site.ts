@@ -83,7 +83,6 @@ export function daemonConfig(site: Site, binDir: string): string {
     directory,
     clusterNetwork: site.networks[0]?.name ?? "",
     multusNamespace: site.pod.namespace,
-    cniConfigDir: join(site.stateDir, "net.d"),
     confDir: join(site.stateDir, "conf.d"),
     cniDir: join(site.stateDir, "multus"),
     binDir,

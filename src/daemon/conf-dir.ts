@@ -1,0 +1,229 @@
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Cancel } from "../base/clock.ts";
+import { errnoOf, toLeveeError } from "../base/errors.ts";
+import type { DaemonConfig } from "../config/daemon-config.ts";
+import { FolderWatch } from "../directory/folder-watch.ts";
+import { AutoConf } from "./conf-dir-auto.ts";
+import { decide, type Decision } from "./conf-dir-decide.ts";
+import { problemText, warning, type ConfDirFacts, type ConfDirProblem } from "./conf-dir-facts.ts";
+import { GivenConf } from "./conf-dir-given.ts";
+import { lookAtFolder, type FolderLook } from "./conf-dir-look.ts";
+import { Mending } from "./conf-dir-mending.ts";
+import type { ConfOrigin, WantedConf } from "./conf-dir-origin.ts";
+import { contestedProblem, problemsOf, stateOf, tamperedProblem } from "./conf-dir-state.ts";
+import { ConfDirVoice, type VoiceOptions } from "./conf-dir-voice.ts";
+import { sweepWorkFolder, writeConf } from "./conf-dir-write.ts";
+import type { Service } from "./service.ts";
+
+export interface ConfDirOptions extends VoiceOptions {
+  readonly config: DaemonConfig;
+}
+
+/** Somebody writes, renames and removes in one go; one look serves them all. */
+const settleMs = 200;
+/** inotify drops events when its queue is full, and some file systems send none. */
+const lookAgainMs = 15_000;
+/** A file that looked broken may only have been half written. */
+const brokenAgainMs = 3_000;
+
+/** Keeps the conf by which the runtime finds us in the conf directory: written when its content changes, mended when that is safe, never removed. */
+export class ConfDir implements Service {
+  readonly #options: ConfDirOptions;
+  readonly #origin: ConfOrigin;
+  readonly #voice: ConfDirVoice;
+  readonly #mending: Mending;
+  readonly #watch: FolderWatch;
+  readonly #path: string;
+  #stopPoll: Cancel = () => undefined;
+  #cancelLook: Cancel | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #isStopped = false;
+  /** The text that was in force at the last look. */
+  #before: string | undefined;
+  /** What somebody else last did to the conf. */
+  #tampering = "";
+  #facts: ConfDirFacts;
+
+  constructor(options: ConfDirOptions) {
+    const { config, clock, logger } = options;
+    this.#options = options;
+    this.#origin = config.multusConfigFile === "auto" ? new AutoConf(config, clock) : new GivenConf(config);
+    this.#voice = new ConfDirVoice(options);
+    this.#mending = new Mending(clock);
+    this.#path = join(config.cniConfigDir, this.#origin.fileName);
+    this.#facts = { state: "waiting", path: this.#path, primary: undefined, problems: [], writes: 0 };
+    this.#watch = new FolderWatch(
+      () => this.#lookIn(settleMs),
+      (folder, error) =>
+        logger.warn("Cannot watch a folder of confs, so its changes are seen every 15 s only", {
+          folder,
+          reason: error.message,
+        }),
+    );
+  }
+
+  /** Called once the socket listens: the runtime must not be led to a daemon that is not there. */
+  async start(): Promise<void> {
+    await sweepWorkFolder(this.#options.config.cniConfigDir);
+    this.#stopPoll = this.#options.clock.every(lookAgainMs, () => this.#lookIn(0));
+    this.#lookNow();
+    await this.#looking;
+  }
+
+  facts(): ConfDirFacts {
+    return this.#facts;
+  }
+
+  /** Resolves when no look is under way. */
+  settled(): Promise<void> {
+    return this.#looking;
+  }
+
+  notices(): readonly string[] {
+    return this.#facts.problems.map(problemText);
+  }
+
+  /** The conf stays: pods that start while the daemon is replaced wait for the next one. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopPoll();
+    this.#cancelLook?.();
+    this.#watch.close();
+    await this.#looking;
+  }
+
+  /** After the first event, not after the last: a file that is written all the time must not hold up the others. */
+  #lookIn(delayMs: number): void {
+    if (this.#isStopped || this.#cancelLook !== undefined) return;
+    this.#cancelLook = this.#options.clock.after(delayMs, () => {
+      this.#cancelLook = undefined;
+      this.#lookNow();
+    });
+  }
+
+  #lookNow(): void {
+    this.#looking = this.#looking.then(() => (this.#isStopped ? undefined : this.#look()));
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#watchFolders();
+      const wanted = await this.#origin.look();
+      this.#publish(wanted, await this.#settle(wanted));
+    } catch (thrown) {
+      const reason = toLeveeError(thrown, "Looking").message;
+      this.#options.logger.error("The conf directory could not be dealt with and is looked at again", { reason });
+    }
+  }
+
+  async #settle(wanted: WantedConf): Promise<Settled> {
+    const folder = this.#options.config.cniConfigDir;
+    let look: FolderLook | undefined;
+    try {
+      look = await lookAtFolder(folder, this.#origin.fileName);
+      const decision = decide({
+        fileName: this.#origin.fileName,
+        own: look.own,
+        wanted: wanted.text,
+        before: this.#before,
+      });
+      const isWritten = decision.act === "write" && (await this.#write(decision));
+      const now = isWritten ? await lookAtFolder(folder, this.#origin.fileName) : look;
+      this.#remember(now);
+      return { look: now, failure: undefined, isWritten };
+    } catch (thrown) {
+      if (errnoOf(thrown) === undefined) throw thrown;
+      return { look, failure: unwritableProblem(folder, errnoOf(thrown) ?? ""), isWritten: false };
+    }
+  }
+
+  /** A change of our own is written at once, one that answers somebody else's only so often. */
+  async #write(decision: Extract<Decision, { act: "write" }>): Promise<boolean> {
+    const { config, logger } = this.#options;
+    const { fileName, text, tampering } = decision;
+    if (tampering !== undefined) {
+      this.#tampering = tampering;
+      const waitMs = this.#mending.waitMs();
+      if (waitMs > 0) {
+        this.#lookIn(Math.min(waitMs, lookAgainMs));
+        return false;
+      }
+    }
+    await writeConf(config.cniConfigDir, fileName, text);
+    if (tampering !== undefined) this.#mending.mended();
+    logger.info("The conf for the runtime was written", {
+      path: join(config.cniConfigDir, fileName),
+      reason: tampering === undefined ? "its content is new" : `it ${tampering}`,
+    });
+    return true;
+  }
+
+  #remember({ own }: FolderLook): void {
+    if (own.kind !== "absent") this.#before = own.text;
+  }
+
+  #publish(wanted: WantedConf, { look, failure, isWritten }: Settled): void {
+    const isContested = this.#mending.isContested && look?.own.kind === "absent";
+    const problems = [
+      ...wanted.problems,
+      ...(failure === undefined ? [] : [failure]),
+      ...this.#tamperProblems(isContested),
+      ...(look === undefined ? [] : problemsOf(look, wanted, this.#path)),
+    ];
+    const state = stateOf(look, { isContested, isDue: wanted.text !== undefined });
+    const writes = this.#facts.writes + (isWritten ? 1 : 0);
+    this.#facts = { state, path: this.#path, primary: wanted.primary, problems, writes };
+    this.#voice.say(problems);
+    if (wanted.problems.some(({ kind }) => kind.endsWith("-unusable"))) this.#lookIn(brokenAgainMs);
+  }
+
+  #tamperProblems(isContested: boolean): readonly ConfDirProblem[] {
+    if (isContested) return [contestedProblem(this.#path, this.#tampering)];
+    const mends = this.#mending.count;
+    return mends === 0 ? [] : [tamperedProblem(this.#path, this.#tampering, mends)];
+  }
+
+  /** A folder that was replaced by another one of the same name is watched anew. */
+  async #watchFolders(): Promise<void> {
+    const folders = new Set([this.#options.config.cniConfigDir, this.#origin.folder, dirname(this.#path)]);
+    for (const folder of folders) {
+      const facts = await stat(folder).catch(() => undefined);
+      if (facts === undefined) folders.delete(folder);
+      else this.#watch.add(folder, `${facts.dev}:${facts.ino}`);
+    }
+    this.#watch.keepOnly(folders);
+  }
+}
+
+interface Settled {
+  /** Undefined when the folder cannot be read. */
+  readonly look: FolderLook | undefined;
+  readonly failure: ConfDirProblem | undefined;
+  readonly isWritten: boolean;
+}
+
+const causes: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such folder",
+  ENOTDIR: "it is no folder",
+  EROFS: "it is read-only",
+  ENOSPC: "its disk is full",
+  EACCES: "the daemon, which is root without capabilities, may not write there",
+};
+
+const remedies: Readonly<Record<string, string>> = {
+  ENOENT: "mount the host's conf directory there, or set cniConfigDir to it",
+  ENOTDIR: "set cniConfigDir to the host's conf directory",
+  EROFS: "mount it writable",
+  ENOSPC: "free space on it",
+  EACCES: "let root own it",
+};
+
+function unwritableProblem(folder: string, errno: string): ConfDirProblem {
+  const cause = causes[errno] ?? "the system refuses it";
+  return warning(
+    "unwritable",
+    `The conf cannot be written to ${folder} (cniConfigDir) and is tried again every ${lookAgainMs / 1_000} s: ${cause} (${errno})`,
+    remedies[errno] ?? "",
+  );
+}
