@@ -13,6 +13,18 @@ test.each([
   expect(configPath(argv)).toEqual({ path });
 });
 
+test("configPath takes the port of the probes, which the manifest knows and Multus' settings do not", () => {
+  expect(configPath(["--health-port", "9809"])).toEqual({
+    path: "/etc/cni/net.d/multus.d/daemon-config.json",
+    healthPort: 9809,
+  });
+  expect(configPath(["--health-port=1", "--config=/a"])).toEqual({ path: "/a", healthPort: 1 });
+  for (const wrong of ["0", "65536", "x", "", "-1"])
+    expect(configPath([`--health-port=${wrong}`])).toEqual({
+      wrong: "Cannot use --health-port without a port from 1 to 65535",
+    });
+});
+
 test.each([
   [["--config"], "Cannot use --config without the name of a file"],
   [["-config"], "Cannot use -config without the name of a file"],

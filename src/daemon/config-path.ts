@@ -1,25 +1,39 @@
 /** Multus' own place for it, so that an existing ConfigMap serves. */
 const defaultConfigPath = "/etc/cni/net.d/multus.d/daemon-config.json";
 
-export const daemonUsage = "levee daemon --config FILE";
+export const daemonUsage = "levee daemon --config FILE [--health-port PORT]";
 
 /** The daemon's command line: which file to read, or what is wrong with it. */
-export type CommandLine = { readonly path: string } | { readonly wrong: string };
+export type CommandLine = ReadCommandLine | { readonly wrong: string };
 
-/** Takes `--config FILE` and `--config=FILE`, with one dash too, as Multus does; of several the last counts. */
+export interface ReadCommandLine {
+  readonly path: string;
+  /** For a configuration that names none. The manifest gives it, since its probes must meet a Multus ConfigMap too. */
+  readonly healthPort?: number;
+}
+
+/** Takes `--config FILE` and `--config=FILE`, with one dash too, as Multus does; of several the last counts. `--health-port` likewise. */
 export function configPath(argv: readonly string[]): CommandLine {
-  let path = defaultConfigPath;
+  const given = { path: defaultConfigPath } as { path: string; healthPort?: number }; // the port is set below
   const words = argv.values();
   for (const word of words) {
-    const match = /^--?config(?:=(.*))?$/su.exec(word);
+    const match = /^--?(config|health-port)(?:=(.*))?$/su.exec(word);
     if (match === null) return { wrong: stranger(word) };
-    const value = match[1] ?? words.next().value ?? "";
+    const value = match[2] ?? words.next().value ?? "";
+    const isPort = match[1] === "health-port";
     // A flag in the place of a value is a value that was forgotten; a file with such a name can be given as ./-name.
-    if (value === "" || value.startsWith("-"))
-      return { wrong: `Cannot use ${flagOf(word)} without the name of a file` };
-    path = value;
+    if (value === "" || value.startsWith("-") || (isPort && !isPortNumber(value)))
+      return {
+        wrong: `Cannot use ${flagOf(word)} without ${isPort ? "a port from 1 to 65535" : "the name of a file"}`,
+      };
+    if (isPort) given.healthPort = Number(value);
+    else given.path = value;
   }
-  return { path };
+  return given;
+}
+
+function isPortNumber(text: string): boolean {
+  return /^[1-9]\d{0,4}$/u.test(text) && Number(text) <= 65_535;
 }
 
 function stranger(word: string): string {

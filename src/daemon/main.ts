@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
 import { jsonLogger, type Logger } from "../base/log.ts";
@@ -7,6 +8,7 @@ import { parseDaemonConfig, type DaemonConfig } from "../config/daemon-config.ts
 import { ConfigError } from "../config/problem.ts";
 import { startDaemon } from "./compose.ts";
 import { configPath, daemonUsage } from "./config-path.ts";
+import { clusterPlaceOf } from "./kube-access.ts";
 
 /** As of the commands: the command line itself is wrong. */
 const usageStatus = 2;
@@ -30,7 +32,7 @@ export async function runDaemon(
   process.stderr.on("error", () => undefined);
   let config: DaemonConfig;
   try {
-    config = await readConfig(commandLine.path);
+    config = withHealthPort(await readConfig(commandLine.path), commandLine.healthPort);
   } catch (thrown) {
     process.stderr.write(`Error: ${pageOf(thrown)}\n`);
     return 1;
@@ -55,7 +57,11 @@ async function serve(
   if (env["BUN_JSC_useJIT"] !== "0")
     logger.warn("The daemon runs with the JIT on and takes more memory than it needs; set BUN_JSC_useJIT=0");
   try {
-    const daemon = await startDaemon({ config, clock: systemClock, logger, software, ...faultOf(env) }, stopped);
+    const cluster = clusterPlaceOf(env, hostname());
+    const daemon = await startDaemon(
+      { config, clock: systemClock, logger, software, cluster, ...faultOf(env) },
+      stopped,
+    );
     await aborted(stopped);
     logger.info("The daemon is ending");
     await daemon.stop();
@@ -79,6 +85,10 @@ function dieOfDefects(logger: Logger): void {
   };
   process.on("uncaughtException", die);
   process.on("unhandledRejection", die);
+}
+
+function withHealthPort(config: DaemonConfig, port: number | undefined): DaemonConfig {
+  return config.healthPort === undefined && port !== config.metricsPort ? { ...config, healthPort: port } : config;
 }
 
 async function readConfig(path: string): Promise<DaemonConfig> {

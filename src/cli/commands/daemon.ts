@@ -13,6 +13,7 @@ export function addDaemon(program: Command): void {
       "--config <file>",
       "daemon-config.json: the keys of Multus and our own, see docs/knobs.md (default: /etc/cni/net.d/multus.d/daemon-config.json)",
     )
+    .option("--health-port <port>", "port of /healthz and /readyz on 127.0.0.1, for settings that name no healthPort")
     .addHelpText(
       "after",
       [
