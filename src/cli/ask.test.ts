@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import { FrameReader } from "../wire/frame-reader.ts";
-import { encodeFrame, numberField, protocolVersion, textField, type Frame } from "../wire/frame.ts";
+import { encodeFrame, numberField, protocolVersion, protocolVersionMin, textField, type Frame } from "../wire/frame.ts";
 import { encodeRefuse } from "../wire/messages.ts";
 import { failureOf } from "./failure-of.fixture.ts";
 import { ask, isListening, isUnreachable } from "./ask.ts";
@@ -64,7 +64,7 @@ describe("ask", () => {
     expect(textField(frame, "question")).toBe('{"ask":"leaks"}');
     expect(textField(frame, "software")).toStartWith("levee ");
     expect([numberField(frame, "version_min"), numberField(frame, "version_max")]).toEqual([
-      protocolVersion,
+      protocolVersionMin,
       protocolVersion,
     ]);
   });

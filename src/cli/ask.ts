@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { deadline, type Clock } from "../base/clock.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
 import { FrameReader } from "../wire/frame-reader.ts";
-import { encodeFrame, protocolVersion, textField, type Frame } from "../wire/frame.ts";
+import { encodeFrame, protocolVersion, protocolVersionMin, textField, type Frame } from "../wire/frame.ts";
 import type {
   Answer,
   AttachmentsAnswer,
@@ -88,7 +88,7 @@ function exchange(question: Question, options: AskOptions, limit: AbortSignal): 
 
 function askFrame(question: Question): Uint8Array {
   return encodeFrame("ASK", [
-    ["version_min", protocolVersion],
+    ["version_min", protocolVersionMin],
     ["version_max", protocolVersion],
     ["software", software],
     ["question", JSON.stringify(question)],

@@ -159,7 +159,7 @@ describe("a frame may be as long as its limit, and no error is longer", () => {
     const refusal = refusalOf(
       await say(
         encodeFrame("CALL", [
-          ["version_min", 2],
+          ["version_min", 9],
           ["version_max", 9],
           ["software", long],
         ]),

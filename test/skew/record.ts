@@ -1,14 +1,15 @@
 /**
- * Records the sessions of `v1/`: `bun test/skew/record.ts` (as root, after `npm run build`).
- * Run it once per protocol version, when that version is released, into a folder of its own (`v2/`, …); a recording that
- * is in the tree is never made again, because it is what the older programs out there really say. Nothing in it is
- * normalised: paths, process IDs and times are those of the day.
+ * Records the sessions of the current protocol version: `bun test/skew/record.ts` (as root, after `npm run build`).
+ * Run it once per version, when that version is released; it refuses to write over a folder that is there (`v1/`, `v2/`),
+ * because that is what the older programs out there really say. Nothing in it is normalised: paths, process IDs and
+ * times are those of the day.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AttachmentsAnswer } from "../../src/wire/node-view.ts";
 import { software } from "../../src/base/version.ts";
+import { protocolVersion } from "../../src/wire/frame.ts";
 import { Lab, type CniCall } from "../lab/lab.ts";
 import { RecordingProxy } from "./recording-proxy.ts";
 import {
@@ -22,7 +23,8 @@ import {
   scenePath,
   webContainer,
 } from "./scene.ts";
-import { transcriptFolder } from "./transcript.ts";
+import { recordLooks } from "./record-looks.ts";
+import { recordingFolder, type Transcript } from "./transcript.ts";
 
 const programs = join(import.meta.dir, "../../dist");
 
@@ -31,13 +33,16 @@ await using lab = await Lab.make();
 await furnish(lab);
 await lab.startDaemon();
 const proxy = await RecordingProxy.listen(lab.path("proxy"), lab.socketDir);
-await mkdir(transcriptFolder, { recursive: true });
+const folder = recordingFolder(protocolVersion);
+// Fails when it is there.
+await mkdir(folder);
 try {
   await recordAddAndDel();
   await recordFailingAdd();
   await recordResume();
   await recordResident();
   await recordQuestions();
+  await write("look", await recordLooks(lab.path("looks")));
 } finally {
   proxy.close();
 }
@@ -47,9 +52,6 @@ async function recordAddAndDel(): Promise<void> {
   const added = await lab.cni("ADD", call);
   if (added.exitCode !== 0) throw new Error(`The ADD to record failed: ${added.stdout}`);
   await save("add-two-networks", "ADD of a pod on two networks, three plugins and a default route");
-  for (const name of ["journal.log", "containers.idx"]) {
-    await copyFile(join(lab.stateDir, name), join(transcriptFolder, name));
-  }
   // A plugin's CHECK gets the result of the whole chain; the second ADD's answer serves.
   await lab.cni("CHECK", { ...call, conf: conf({ prevResult: JSON.parse(added.stdout) as unknown }) });
   await save("check", "CHECK of that pod");
@@ -142,10 +144,13 @@ async function forget(): Promise<void> {
 
 async function save(name: string, about: string): Promise<void> {
   await settled();
-  const { events, ...head } = proxy.take(about, software);
+  await write(name, proxy.take(about, software));
+}
+
+async function write(name: string, { events, ...head }: Transcript): Promise<void> {
   const lines = events.map((event) => `    ${JSON.stringify(event)}`).join(",\n");
   const text = `${JSON.stringify(head, undefined, 2).slice(0, -2)},\n  "events": [\n${lines}\n  ]\n}\n`;
-  await writeFile(join(transcriptFolder, `${name}.json`), text);
+  await writeFile(join(folder, `${name}.json`), text);
   console.log(`${name}: ${events.length} events`);
 }
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { mkdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { protocolVersion } from "../../src/wire/frame.ts";
 import type { Side, Transcript, TranscriptEvent } from "./transcript.ts";
 
 /** Stands between shim and daemon, passes everything on unchanged and writes it down frame by frame. */
@@ -34,7 +35,7 @@ export class RecordingProxy {
     const events = this.#events;
     this.#events = [];
     this.#connections = 0;
-    return { protocol: 1, software, about, events };
+    return { protocol: protocolVersion, software, about, events };
   }
 
   close(): void {

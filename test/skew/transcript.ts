@@ -5,7 +5,7 @@ import { tagNumber, type TagName } from "../../src/wire/tag.ts";
 
 /**
  * A recorded session: what went over each connection, in the order in which it was seen, byte for byte.
- * One file of `v1/` is one transcript; `record.ts` makes them.
+ * One file of `v1/`, `v2/`, … is one transcript; `record.ts` makes them.
  */
 export interface Transcript {
   readonly protocol: number;
@@ -30,10 +30,19 @@ export interface RecordedFrame {
   readonly frame: Frame;
 }
 
-export const transcriptFolder = join(import.meta.dir, "v1");
+/** The protocol versions that were recorded, one folder each. */
+export const recordedVersions = [1, 2] as const;
 
-export function loadTranscript(name: string): Transcript {
-  return JSON.parse(readFileSync(join(transcriptFolder, `${name}.json`), "utf8")) as Transcript; // written by record.ts
+export function recordingFolder(version: number): string {
+  return join(import.meta.dir, `v${version}`);
+}
+
+/** Version 1 was recorded together with the journal of its day. */
+export const transcriptFolder = recordingFolder(1);
+
+export function loadTranscript(name: string, version = 1): Transcript {
+  const text = readFileSync(join(recordingFolder(version), `${name}.json`), "utf8");
+  return JSON.parse(text) as Transcript; // written by record.ts
 }
 
 /** The frames of one connection, in order. */
