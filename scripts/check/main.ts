@@ -1,6 +1,7 @@
 /** Everything CI holds against a change, in one command: `npm run check`. Exit code 1 when any rule is broken. */
 import { resolve } from "node:path";
 import { cleanText } from "./clean-text.ts";
+import { deployRule } from "./deploy.ts";
 import { docsInStep } from "./docs-in-step.ts";
 import { doorwayRule } from "./doorways.ts";
 import { fileNames } from "./file-names.ts";
@@ -19,6 +20,7 @@ const rules: readonly Rule[] = [
   jsonPrint,
   fileNames,
   docsInStep,
+  deployRule,
   versions,
   cleanText,
   shimRule,

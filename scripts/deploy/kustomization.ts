@@ -1,0 +1,98 @@
+import { dirname, join, normalize } from "node:path/posix";
+import { parse, parseAllDocuments, type Document } from "yaml";
+import { applyOperations, type Operation } from "./json-patch.ts";
+
+/** Reads a file of the repository, or says undefined. */
+export type Read = (path: string) => string | undefined;
+
+/** What a kustomization.yaml of ours may say. Anything else is refused: kubectl would act on it and we would not. */
+interface Kustomization {
+  readonly resources?: readonly string[];
+  readonly patches?: readonly Patch[];
+  readonly images?: readonly Image[];
+}
+
+interface Patch {
+  readonly path?: string;
+  readonly patch?: string;
+  readonly target?: { readonly kind?: string; readonly name?: string };
+  readonly options?: { readonly allowNameChange?: boolean };
+}
+
+export interface Image {
+  readonly name: string;
+  readonly newName: string;
+  readonly digest: string;
+}
+
+const knownKeys = new Set(["apiVersion", "kind", "resources", "patches", "images"]);
+
+/** The objects of a folder as `kubectl kustomize` makes them, comments kept. For the part of kustomize that we use. */
+export function renderFolder(folder: string, read: Read): readonly Document[] {
+  const kustomization = readKustomization(folder, read);
+  let objects: readonly Document[] = (kustomization.resources ?? []).flatMap((path) =>
+    resource(normalize(join(folder, path)), read),
+  );
+  for (const patch of kustomization.patches ?? []) objects = patched(objects, patch, folder, read);
+  for (const object of objects) setImages(object, kustomization.images ?? []);
+  return objects;
+}
+
+export function readKustomization(folder: string, read: Read): Kustomization {
+  const path = join(folder, "kustomization.yaml");
+  const text = mustRead(path, read);
+  const kustomization = parse(text) as Kustomization; // our own file; its keys are checked below
+  const strangers = Object.keys(kustomization).filter((key) => !knownKeys.has(key));
+  if (strangers.length > 0) throw new Error(`Cannot render ${path}: ${strangers.join(", ")} is not supported here`);
+  return kustomization;
+}
+
+function resource(path: string, read: Read): readonly Document[] {
+  return path.endsWith(".yaml") ? parseObjects(path, read) : renderFolder(path, read);
+}
+
+function parseObjects(path: string, read: Read): readonly Document[] {
+  return parseAllDocuments(mustRead(path, read)).map((object) => {
+    const [problem] = object.errors;
+    if (problem !== undefined) throw new Error(`Cannot read ${path}: ${problem.message}`);
+    return object;
+  });
+}
+
+function patched(objects: readonly Document[], patch: Patch, folder: string, read: Read): readonly Document[] {
+  const text = patch.patch ?? mustRead(join(folder, patch.path ?? ""), read);
+  const parsed: unknown = parse(text);
+  if (!Array.isArray(parsed)) return objects.filter((object) => !matches(object, deletedBy(parsed, folder)));
+  const targets = objects.filter((object) => matches(object, patch.target ?? {}));
+  if (targets.length === 0) throw new Error(`Cannot patch in ${folder}: nothing is ${JSON.stringify(patch.target)}`);
+  for (const object of targets) applyOperations(object, parsed as readonly Operation[]); // checked as they are applied
+  return objects;
+}
+
+/** The only patch we use that is no list of operations: `$patch: delete`. */
+function deletedBy(parsed: unknown, folder: string): { kind: string; name: string } {
+  const { $patch, kind, metadata } = parsed as { $patch?: string; kind: string; metadata: { name: string } }; // ours
+  if ($patch !== "delete") throw new Error(`Cannot patch in ${folder}: write a list of operations or $patch: delete`);
+  return { kind, name: metadata.name };
+}
+
+function matches(object: Document, target: { readonly kind?: string; readonly name?: string }): boolean {
+  const isKind = target.kind === undefined || object.get("kind") === target.kind;
+  return isKind && (target.name === undefined || object.getIn(["metadata", "name"]) === target.name);
+}
+
+function setImages(object: Document, images: readonly Image[]): void {
+  for (const list of ["initContainers", "containers"]) {
+    const at = ["spec", "template", "spec", list];
+    for (let index = 0; object.hasIn([...at, index]); index += 1) {
+      const image = images.find(({ name }) => object.getIn([...at, index, "image"]) === name);
+      if (image !== undefined) object.setIn([...at, index, "image"], `${image.newName}@${image.digest}`);
+    }
+  }
+}
+
+function mustRead(path: string, read: Read): string {
+  const text = read(path);
+  if (text === undefined) throw new Error(`Cannot render ${dirname(path)}: there is no ${path}`);
+  return text;
+}

@@ -1,0 +1,223 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "bun:test";
+import { parseAllDocuments } from "yaml";
+import { parseDaemonConfig } from "../../src/config/daemon-config.ts";
+import { hostSocketDir } from "../../src/config/shim-conf.ts";
+import { applyOperations } from "./json-patch.ts";
+import { renderFolder } from "./kustomization.ts";
+import { renderedFiles } from "./rendered.ts";
+
+const root = resolve(import.meta.dir, "../..");
+const kubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
+const helm = [join(homedir(), ".cache/levee/helm-v3.22.0/helm"), "/usr/local/bin/helm", "/usr/bin/helm"].find((path) =>
+  existsSync(path),
+);
+if (!kubectl) console.warn("deploy: not compared with kubectl kustomize, which is not installed");
+if (helm === undefined) console.warn("deploy: the chart is not compared with the manifest, helm is not installed");
+
+/** Any Kubernetes object; the tests look into it by path. */
+interface KubeObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: unknown };
+  readonly [field: string]: unknown;
+}
+
+function read(path: string): string | undefined {
+  const full = join(root, path);
+  return existsSync(full) ? readFileSync(full, "utf8") : undefined;
+}
+
+function objectsOf(text: string): readonly KubeObject[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as KubeObject | null) // our own manifests
+    .filter((object) => object !== null);
+}
+
+function byName(objects: readonly KubeObject[]): Readonly<Record<string, KubeObject>> {
+  return Object.fromEntries(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
+}
+
+function rendered(folder: string): Readonly<Record<string, KubeObject>> {
+  return byName(renderFolder(folder, read).map((object) => object.toJS() as KubeObject)); // our own manifests
+}
+
+test("renderedFiles are the files of the repository", () => {
+  for (const [path, text] of renderedFiles(read)) expect(`${path}\n${read(path)}`).toBe(`${path}\n${text}`);
+});
+
+test.skipIf(!kubectl).each(["base", "crd", "overlays/multus-drop-in", "overlays/k3s", "overlays/openshift"])(
+  "renderFolder makes of deploy/%s what kubectl kustomize makes of it",
+  (folder) => {
+    const { stdout, stderr } = spawnSync("kubectl", ["kustomize", join(root, "deploy", folder)], { encoding: "utf8" });
+    expect(stderr).toBe("");
+    expect(rendered(`deploy/${folder}`)).toEqual(byName(objectsOf(stdout)));
+  },
+);
+
+test("renderFolder refuses what it does not do as kubectl does", () => {
+  const files: Record<string, string> = { "a/kustomization.yaml": "namePrefix: x-\nresources: []\n" };
+  expect(() => renderFolder("a", (path) => files[path])).toThrow("namePrefix is not supported here");
+  files["a/kustomization.yaml"] = "resources: [b.yaml]\n";
+  expect(() => renderFolder("a", (path) => files[path])).toThrow("there is no a/b.yaml");
+  files["a/b.yaml"] = "kind: A\nmetadata: {name: a}\nspec: {x: 1}\n";
+  const patch = (operation: string): string => `resources: [b.yaml]\npatches: [{patch: '[${operation}]'}]\n`;
+  files["a/kustomization.yaml"] = patch("{op: test, path: /spec/x, value: 2}");
+  expect(() => renderFolder("a", (path) => files[path])).toThrow("/spec/x is 1, not 2");
+  files["a/kustomization.yaml"] = patch("{op: replace, path: /spec/y, value: 2}");
+  expect(() => renderFolder("a", (path) => files[path])).toThrow("there is no such field");
+  const [object] = renderFolder("a", (path) => (path.endsWith("n.yaml") ? "resources: [b.yaml]" : files[path]));
+  expect(() => object && applyOperations(object, [{ op: "move" as "add", path: "/spec/x" }])).toThrow("move");
+});
+
+describe.skipIf(helm === undefined)("the chart", () => {
+  function template(...values: readonly string[]): { readonly status: number | null; text: string; stderr: string } {
+    const args = ["template", "levee", join(root, "deploy/helm/levee"), "-n", "levee-system", "--kube-version=1.34.5"];
+    const { status, stdout, stderr } = spawnSync(helm ?? "", [...args, ...values], { encoding: "utf8" });
+    return { status, text: stdout, stderr };
+  }
+
+  /** The chart's settings are printed by Helm, in its own order. */
+  function comparable(objects: Readonly<Record<string, KubeObject>>): unknown {
+    const { "Namespace/levee-system": _namespace, ...others } = objects;
+    const config = others["ConfigMap/levee-daemon-config"] as { data?: Record<string, string> } | undefined; // ours
+    const text = config?.data?.["daemon-config.json"] ?? "{}";
+    return { ...others, "ConfigMap/levee-daemon-config": JSON.parse(text) as unknown };
+  }
+
+  const k3s = [
+    "--set=paths.cniBin=/var/lib/rancher/k3s/data/cni",
+    "--set=paths.cniConf=/var/lib/rancher/k3s/agent/etc/cni/net.d",
+  ];
+  const openshift = [
+    "--set=paths.cniBin=/var/lib/cni/bin",
+    "--set=paths.cniConf=/etc/kubernetes/cni/net.d",
+    "--set=openshift=true",
+  ];
+  test.each([
+    ["deploy/base", []],
+    ["deploy/overlays/k3s", k3s],
+    ["deploy/overlays/openshift", openshift],
+  ])("makes the objects of %s", (folder, values) => {
+    const made = template(...values);
+    expect(made.stderr).toBe("");
+    expect(comparable(byName(objectsOf(made.text)))).toEqual(comparable(rendered(folder)));
+  });
+
+  test.each([
+    ["--set=image.digest=latest", "/image/digest"],
+    ["--set=image.repository=example.com:5000/levee:v1", "/image/repository"],
+    ["--set=config.socketDir=/host/run/x", "/config/socketDir"],
+    ["--set=paths.cniBin=opt", "/paths/cniBin"],
+    ["--set=hand.enable=false", "enable"],
+  ])("refuses %s", (value, where) => {
+    const made = template(value);
+    expect(made.status).not.toBe(0);
+    expect(made.stderr).toContain(where);
+  });
+
+  test("moves folders, ports and the API server's address together with what names them", () => {
+    const made = template(
+      ...["--set=paths.socket=/run/other", "--set=paths.state=/var/lib/other", "--set=healthPort=1234"],
+      ...["--set=kubernetesApi.host=10.0.0.1", "--set=hand.enabled=false", "--set=admissionPolicy.enabled=false"],
+    );
+    expect(made.status).toBe(0);
+    expect(made.text).not.toMatch(/run\/levee|lib\/levee|9809|levee-hand\n.*kind: DaemonSet|ValidatingAdmission/u);
+    const config = /daemon-config.json: \|\n((?: {4}.*\n)+)/u.exec(made.text)?.[1] ?? "";
+    expect(parseDaemonConfig(config, "chart")).toMatchObject({
+      socketDir: "/host/run/other",
+      stateDir: "/var/lib/other",
+      metricsPort: 9810,
+    });
+    expect(made.text).toContain("KUBERNETES_SERVICE_HOST");
+  });
+});
+
+describe.each([
+  ["deploy/base", "DaemonSet/levee", "ConfigMap/levee-daemon-config"],
+  ["deploy/overlays/multus-drop-in", "DaemonSet/kube-multus-ds", "ConfigMap/multus-daemon-config"],
+])("%s", (folder, daemonName, configName) => {
+  const objects = rendered(folder);
+  const daemon = podSpec(objects[daemonName]);
+  const hand = podSpec(objects["DaemonSet/levee-hand"]);
+
+  test("the daemon's pod has no privilege", () => {
+    expect(daemon).not.toHaveProperty("hostPID");
+    for (const container of [...daemon.containers, ...(daemon.initContainers ?? [])]) {
+      expect(container.securityContext).toEqual({
+        privileged: false,
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      });
+      expect(container.resources.limits).toEqual({ memory: "96Mi" });
+    }
+    expect(daemon.securityContext).toEqual({
+      runAsUser: 0,
+      runAsGroup: 0,
+      seccompProfile: { type: "RuntimeDefault" },
+      seLinuxOptions: { type: "spc_t" },
+    });
+    expect(daemon.volumes.map((volume) => volume.hostPath?.path)).not.toContain("/");
+  });
+
+  test("daemon and hand meet at the socket that the settings name", () => {
+    const data = objects[configName]?.["data"] as Record<string, string>; // ours
+    const config = parseDaemonConfig(data["daemon-config.json"] ?? "", "ConfigMap");
+    const [container] = daemon.containers;
+    const mount = container?.volumeMounts.find((each) => each.name === "socket");
+    const volume = daemon.volumes.find((each) => each.name === "socket");
+    const socketDir = config.socketDir.replace(/\/$/u, "");
+    expect(mount?.mountPath).toBe(socketDir);
+    expect(volume?.hostPath?.path).toBe(hostSocketDir(config).replace(/\/$/u, ""));
+    const command = hand.containers[0]?.command ?? [];
+    expect(command[command.indexOf("--socket-dir") + 1]).toBe(volume?.hostPath?.path);
+    const paths = container?.volumeMounts.map((each) => each.mountPath) ?? [];
+    for (const needed of [config.stateDir, config.cniDir, config.confDir, config.cniConfigDir])
+      expect(paths).toContain(needed);
+  });
+
+  test("both are critical, run everywhere and are replaced one by one", () => {
+    for (const spec of [daemon, hand]) {
+      expect(spec).toMatchObject({ priorityClassName: "system-node-critical", terminationGracePeriodSeconds: 30 });
+      expect(spec.tolerations).toEqual([{ operator: "Exists" }]);
+    }
+    for (const name of [daemonName, "DaemonSet/levee-hand"])
+      expect(objects[name]).toMatchObject({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } } });
+  });
+});
+
+test("the drop-in has the names, labels and selector of Multus' manifest", () => {
+  const multus = byName(objectsOf(read("src/cli/migrate/fixtures/multus-v4.2.2.yaml") ?? ""));
+  const ours = rendered("deploy/overlays/multus-drop-in");
+  for (const [name, theirs] of Object.entries(multus)) {
+    if (theirs.kind === "CustomResourceDefinition") continue;
+    expect(ours[name]?.metadata).toEqual(theirs.metadata);
+  }
+  const selector = { spec: { selector: { matchLabels: { name: "multus" } } } };
+  expect(multus["DaemonSet/kube-multus-ds"]).toMatchObject(selector);
+  expect(ours["DaemonSet/kube-multus-ds"]).toMatchObject(selector);
+  expect(ours["ConfigMap/multus-daemon-config"]).toEqual(multus["ConfigMap/multus-daemon-config"]);
+});
+
+interface Container {
+  readonly command: readonly string[];
+  readonly securityContext: unknown;
+  readonly resources: { readonly limits: unknown };
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly securityContext: unknown;
+  readonly tolerations: unknown;
+  readonly volumes: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
+}
+
+function podSpec(object: KubeObject | undefined): PodSpec {
+  const { spec } = object as unknown as { spec: { template: { spec: PodSpec } } }; // our own DaemonSets
+  return spec.template.spec;
+}

@@ -1,0 +1,54 @@
+import type { Document } from "yaml";
+import { readKustomization, renderFolder, type Image, type Read } from "./kustomization.ts";
+
+const note = "# Made by `npm run deploy:render` from deploy/base and deploy/overlays; change those.\n";
+
+/** Every file that is made of others, with its text. What they all share, the image, is said in deploy/base only. */
+export function renderedFiles(read: Read): ReadonlyMap<string, string> {
+  const image = imageOf(read);
+  return new Map([
+    ["deploy/install.yaml", manifest(renderFolder("deploy/base", read))],
+    ["deploy/multus-drop-in.yaml", manifest(renderFolder("deploy/overlays/multus-drop-in", read))],
+    [crdCopy, read("deploy/crd/network-attachment-definition.yaml") ?? ""],
+    [valuesFile, withImage(read(valuesFile) ?? "", image)],
+    ["deploy/air-gap.txt", airGap(image, read)],
+  ]);
+}
+
+const crdCopy = "deploy/helm/levee/crds/network-attachment-definition.yaml";
+const valuesFile = "deploy/helm/levee/values.yaml";
+
+export function imageOf(read: Read): Image {
+  const [image, ...others] = readKustomization("deploy/base", read).images ?? [];
+  if (image === undefined || others.length > 0) throw new Error("Cannot render: deploy/base must name one image");
+  return image;
+}
+
+function manifest(objects: readonly Document[]): string {
+  return note + objects.map((object) => `---\n${object.toString({ lineWidth: 0, directives: false })}`).join("");
+}
+
+function withImage(values: string, image: Image): string {
+  return values
+    .replace(/^ {2}repository: .*$/mu, `  repository: ${image.newName}`)
+    .replace(/^ {2}digest: .*$/mu, `  digest: ${image.digest}`);
+}
+
+/** What a cluster without a way out needs, one per line. */
+function airGap(image: Image, read: Read): string {
+  const base = /^FROM (\S+)/mu.exec(read("deploy/image/Containerfile") ?? "")?.[1] ?? "";
+  return [
+    "# What to carry into a network without a way out. Made by `npm run deploy:render`.",
+    "# Images to mirror, by digest",
+    `${image.newName}@${image.digest}`,
+    "# Only to build that image yourself",
+    base,
+    "# Files, all of this repository",
+    "deploy/crd/network-attachment-definition.yaml",
+    "deploy/install.yaml",
+    "deploy/multus-drop-in.yaml",
+    "deploy/helm/levee/",
+    "dist/sbom.spdx.json",
+    "",
+  ].join("\n");
+}
