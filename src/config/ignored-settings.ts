@@ -5,17 +5,12 @@ import type { SettingsReader } from "./settings-reader.ts";
 
 /** Checks the keys that have no effect here, and returns a notice for each of them and for each unknown key. */
 export function readIgnored(from: SettingsReader): string[] {
-  return [...withoutEffectYet(from), ...withoutEffect(from), ...unknown(from)];
+  return [...withoutEffect(from), ...unknown(from)];
 }
 
 const known: ReadonlyMap<string, string> = new Map(
   [...Object.keys(knobs), ...Object.keys(multusKeys)].map((key) => [foldKey(key), key]),
 );
-
-/** These are read and checked elsewhere. */
-function withoutEffectYet(from: SettingsReader): string[] {
-  return rowsWith(from, ["later"]).map(([key]) => `${key} has no effect yet: what it is for is still to come`);
-}
 
 function withoutEffect(from: SettingsReader): string[] {
   const present = rowsWith(from, ["ignored", "per-call"]);

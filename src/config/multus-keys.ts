@@ -4,13 +4,16 @@
  */
 export const multusKeys = {
   // The conf itself
-  "cniVersion": used("string", "CNI version of the generated conf, and of delegates that name none."),
-  "name": used("string", "Name of the network in the generated conf."),
-  "type": ignored("string", "the conf is always generated with our own shim's type"),
-  "capabilities": later(
-    "flags",
-    "Capabilities the generated conf declares, besides the primary network's and our own.",
+  "cniVersion": used(
+    "string",
+    "CNI version of the generated conf, the primary network's unless set, and of delegates that name none.",
   ),
+  "name": used(
+    "string",
+    "Name of the network in the generated conf; `multus-cni-network` unless set, as runtimes keep results by this name.",
+  ),
+  "type": ignored("string", "the conf is always generated with our own shim's type"),
+  "capabilities": used("flags", "Capabilities the generated conf declares, besides the primary network's and our own."),
   "ipam": ignored("object", "addresses are the delegates' business"),
   "dns": ignored("object", "name servers come from the delegates' results"),
   "prevResult": perCall("object", "it belongs to a single call, and is taken from the call's own conf only"),
@@ -52,27 +55,30 @@ export const multusKeys = {
     "Pods may use only networks of their own namespace and of `globalNamespaces`; off.",
   ),
   "globalNamespaces": used("string", "Comma list of namespaces open to everybody; `default`, replaced when set."),
-  "readinessindicatorfile": later("path", "File of the default network whose presence says that it is ready."),
+  "readinessindicatorfile": used(
+    "path",
+    "File, as the daemon sees it, by which the default network says that it is ready: ADD waits for it within `addLookupMs`, nothing else does.",
+  ),
   "auxiliaryCNIChainName": used(
     "string",
     "Folder next to `clusterNetwork` whose plugins form a last, additional chain.",
   ),
   // The daemon
   "socketDir": used("path", "See the table above."),
-  "daemonSocketDir": later("path", "See the table above."),
+  "daemonSocketDir": used("path", "See the table above."),
   "metricsPort": used("integer", "Port of `/metrics` and `/nodez` on every interface; off unless set."),
   "logLevel": used(
     "string",
     "`panic` and `error` log errors, `verbose` informs, `debug` tells all; unset is `verbose`, since a silent daemon helps nobody.",
   ),
-  "cniConfigDir": later("path", "Where the generated conf is written; `/etc/cni/net.d`."),
-  "multusConfigFile": later("string", "`auto` to generate the conf, or the path of one to install; `auto`."),
-  "multusMasterCNI": later(
+  "cniConfigDir": used("path", "Where the generated conf is written; `/etc/cni/net.d`."),
+  "multusConfigFile": used("string", "`auto` to generate the conf, or the path of one to install; `auto`."),
+  "multusMasterCNI": used(
     "string",
     "File name of the primary conf in `multusAutoconfigDir`; the first one unless set.",
   ),
-  "multusAutoconfigDir": later("path", "Folder in which the primary conf is found; `cniConfigDir` unless set."),
-  "overrideNetworkName": later("flag", "The generated conf takes the primary conf's `name`; off."),
+  "multusAutoconfigDir": used("path", "Folder in which the primary conf is found; `cniConfigDir` unless set."),
+  "overrideNetworkName": used("flag", "The generated conf takes the primary conf's `name`; off."),
   // Accepted, without effect
   "chrootDir": ignored("string", "plugins are run by the shim, which is on the host already"),
   "kubeconfig": ignored("string", "the daemon uses its own service account; the thick Multus ignores this key too"),
@@ -98,10 +104,10 @@ export type MultusKeyName = keyof typeof multusKeys;
 export interface MultusKey {
   readonly kind: MultusKind;
   /**
-   * `used`: has its effect. `later`: will have it, and until then it is noted once that it has none.
+   * `used`: has its effect.
    * `ignored`: type-checked, noted once. `per-call`: taken from the call's conf only.
    */
-  readonly use: "used" | "later" | "ignored" | "per-call";
+  readonly use: "used" | "ignored" | "per-call";
   /** What it does, or why it does nothing. */
   readonly note: string;
   /** The value that asks for what happens anyway, so that there is nothing to say about it. */
@@ -113,11 +119,6 @@ export type MultusKind = "string" | "path" | "flag" | "integer" | "object" | "li
 
 function used(kind: MultusKind, note: string): MultusKey {
   return { kind, use: "used", note };
-}
-
-/** Read and checked; the part of the daemon that serves it is still to come. */
-function later(kind: MultusKind, note: string): MultusKey {
-  return { kind, use: "later", note };
 }
 
 function ignored(kind: MultusKind, note: string, anyway?: boolean): MultusKey {
