@@ -28,7 +28,7 @@ interface NetworkStatus {
  */
 export function networkStatus(
   chains: readonly Chain[],
-  results: readonly JsonText[],
+  results: readonly (JsonText | undefined)[],
   deviceInfo: readonly (JsonText | undefined)[] = [],
 ): string | undefined {
   const statuses = chains.flatMap((chain, index) => {

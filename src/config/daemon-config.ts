@@ -18,8 +18,11 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly stateDir: string;
   /** The embedded source, off when undefined. */
   readonly directory: string | undefined;
+  /** The way to a cluster that this daemon is not a pod of. */
+  readonly kubeconfig: string | undefined;
   readonly kubeletDir: string;
   readonly deviceInfoDir: string;
+  readonly runtimeCniDir: string;
   readonly socketDir: string;
   readonly daemonSocketDir: string | undefined;
   readonly logLevel: LogLevel;
@@ -51,6 +54,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     ...own,
     ...readGenerator(from),
     ...readPorts(from),
+    kubeconfig: from.path("kubeconfig"),
     logLevel: readLogLevel(from, notices),
     rawOverlay: Object.freeze(from.settings.map((setting) => Object.freeze(setting))),
     notices,
@@ -89,7 +93,14 @@ function parseJson(text: string, path: string): JsonText {
 
 type OwnSettings = Pick<
   DaemonConfig,
-  NumberKnobKey | "stateDir" | "directory" | "kubeletDir" | "deviceInfoDir" | "socketDir" | "daemonSocketDir"
+  | NumberKnobKey
+  | "stateDir"
+  | "directory"
+  | "kubeletDir"
+  | "deviceInfoDir"
+  | "runtimeCniDir"
+  | "socketDir"
+  | "daemonSocketDir"
 >;
 
 function readOwn(from: SettingsReader): OwnSettings {
@@ -101,6 +112,7 @@ function readOwn(from: SettingsReader): OwnSettings {
     directory: from.path("directory", pathKnobs.directory.bytesMax),
     kubeletDir: from.path("kubeletDir", pathKnobs.kubeletDir.bytesMax) ?? pathKnobs.kubeletDir.default,
     deviceInfoDir: from.path("deviceInfoDir", pathKnobs.deviceInfoDir.bytesMax) ?? pathKnobs.deviceInfoDir.default,
+    runtimeCniDir: from.path("runtimeCniDir", pathKnobs.runtimeCniDir.bytesMax) ?? pathKnobs.runtimeCniDir.default,
     socketDir: from.path("socketDir", pathKnobs.socketDir.bytesMax) ?? pathKnobs.socketDir.default,
     daemonSocketDir: from.path("daemonSocketDir", pathKnobs.daemonSocketDir.bytesMax),
   };

@@ -80,6 +80,18 @@ export const numberKnobs = {
     60_000,
     "How long an orderly stop waits for running calls; what is left is taken up again after the restart.",
   ),
+  gcIntervalMs: ms(
+    300_000,
+    0,
+    86_400_000,
+    "How often the daemon looks for garbage by itself, as containerd never asks for it; 0 turns that off. A look costs one small order per pod.",
+  ),
+  gcGraceMs: ms(
+    30_000,
+    100,
+    3_600_000,
+    "An attachment must be dead at two looks this far apart before it is detached: the runtime's own DEL may be on its way.",
+  ),
   undoRetryMs: ms(5_000, 100, 600_000, "Pause before an undo that could not be finished is tried again."),
 } as const satisfies Record<string, NumberKnob>;
 
@@ -113,6 +125,14 @@ export const pathKnobs = {
     default: "/var/run/k8s.cni.cncf.io/devinfo",
     bytesMax: 1_024,
     reason: "Where device plugins and CNI plugins describe devices; the same path on the host and in the daemon's pod.",
+    origin: "levee",
+  },
+  runtimeCniDir: {
+    unit: "path",
+    default: "/var/lib/cni",
+    bytesMax: 1_024,
+    reason:
+      "Where on the host the runtime (`results`) and host-local (`networks`) keep their files: read to find addresses without a sandbox.",
     origin: "levee",
   },
   socketDir: {

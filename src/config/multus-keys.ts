@@ -79,9 +79,12 @@ export const multusKeys = {
   ),
   "multusAutoconfigDir": used("path", "Folder in which the primary conf is found; `cniConfigDir` unless set."),
   "overrideNetworkName": used("flag", "The generated conf takes the primary conf's `name`; off."),
+  "kubeconfig": used(
+    "path",
+    "How the API server is reached by a daemon that is no pod; a pod uses its service account, as the thick Multus does.",
+  ),
   // Accepted, without effect
   "chrootDir": ignored("string", "plugins are run by the shim, which is on the host already"),
-  "kubeconfig": ignored("string", "the daemon uses its own service account; the thick Multus ignores this key too"),
   "logFile": ignored("string", "logs go to stderr, where the container runtime rotates them"),
   "logOptions": ignored("object", "logs go to stderr, where the container runtime rotates them"),
   "logToStderr": ignored("flag", "logs always go to stderr", true),

@@ -7,6 +7,7 @@ import { aFolder, aRecord, bootId, openIn } from "../state/record.fixture.ts";
 import { giveUp } from "./attach.ts";
 import type { Call } from "./call.ts";
 import type { Ports } from "./ports.ts";
+import { silentPublisher } from "./status-publisher.ts";
 import { Timeline } from "./timeline.ts";
 
 const first = new LeveeError("delegate-failed", "default/lan (net1): no room", { cniCode: 142, details: "why" });
@@ -30,6 +31,7 @@ async function givenUp(run: () => Promise<unknown>): Promise<{ error: LeveeError
     journal,
     mirror: { remove: () => Promise.resolve() },
     offline: { dropDelete: () => Promise.resolve() },
+    publisher: silentPublisher,
     timeline: new Timeline(systemClock),
   };
   try {

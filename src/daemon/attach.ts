@@ -11,6 +11,7 @@ import { noteRun, subjectOf } from "./dismantle.ts";
 import type { Ports } from "./ports.ts";
 import { undoRecord } from "./retire.ts";
 import { hasRouteEdits, routesStepOf, stepOf } from "./steps.ts";
+import { tellAttached } from "./tell-attached.ts";
 import type { Answer } from "./verbs/answer.ts";
 
 /** With the rest of FINISH it fits into a frame. */
@@ -33,7 +34,7 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
     // Only for going back to Multus, so nobody waits for it; an undo that removes it again comes after it.
     void ports.mirror.write({ ...record, results });
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
-    return answerOf(record, output, ports);
+    return { ...answerOf(record, output, ports), told: tellAttached(record, results, call.signal, ports) };
   } catch (thrown) {
     // Whoever ended the call knows the reason; the plugin that was killed for it does not.
     const cause: unknown = call.signal.aborted ? call.signal.reason : thrown;
@@ -49,9 +50,11 @@ function refuseUnsendable(output: string): void {
 }
 
 /** The answer of an ADD that was committed before the daemon went away. */
-export function committedAnswer(record: AttachmentRecord, ports: Ports): Answer {
+export function committedAnswer(call: Call, record: AttachmentRecord, ports: Ports): Answer {
   const results = record.results.filter((result) => result !== undefined);
-  return answerOf(record, printResult(mergeResults(record.chains, results), record.cniVersion), ports);
+  const answer = answerOf(record, printResult(mergeResults(record.chains, results), record.cniVersion), ports);
+  // The last daemon may not have got to it.
+  return { ...answer, told: tellAttached(record, record.results, call.signal, ports) };
 }
 
 function answerOf(record: AttachmentRecord, output: string, ports: Ports): Answer {

@@ -1,42 +1,42 @@
-import type { PodUid } from "../base/brand.ts";
-import { deadline } from "../base/clock.ts";
-import { LeveeError } from "../base/errors.ts";
+import type { JsonText, PodUid } from "../base/brand.ts";
 import { podArgs, type CniArgs } from "../cni/cni-args.ts";
-import type { DaemonConfig } from "../config/daemon-config.ts";
-import type { Ports } from "./ports.ts";
+import { awaitPod, type LookupPorts } from "./await-pod.ts";
+import { podOfRuntime, runtimeAnnotations } from "./runtime-annotations.ts";
 import type { PodFacts } from "./view.ts";
 
-/**
- * The pod a call is for. A runtime that names none (cnitool, nerdctl) gets the configuration's own networks; a pod that
- * is named and not known yet is waited for, and so is one whose predecessor of the same name is still in the view. In
- * the end it is an error: never a pod with other networks than it asked for.
- */
-export async function findPod(
-  args: CniArgs,
-  ports: Pick<Ports, "view" | "clock" | "config">,
-  signal: AbortSignal,
-): Promise<PodFacts | undefined> {
-  const { namespace, name, uid } = podArgs(args);
-  if (namespace === undefined || name === undefined) return undefined;
-  const found = await ports.view.findPod(namespace, name);
-  if (found !== undefined && hasUid(found, uid)) return found;
-  const waitMs = ports.config.addLookupMs;
-  const why =
-    found === undefined
-      ? "it did not appear"
-      : `expected pod UID "${uid ?? ""}" but got "${found.uid}", and no other came`;
-  const unknown = (): LeveeError =>
-    new LeveeError(
-      "pod-unknown",
-      `Cannot find the pod ${namespace}/${name}: ${why} within ${waitMs} ms${placeOf(ports.config)}`,
-    );
-  using limit = deadline(ports.clock, waitMs, unknown, signal);
-  return await ports.view.waitForPod({ namespace, name, isWanted: (pod) => hasUid(pod, uid) }, limit.signal);
+export interface PodLookup {
+  readonly args: CniArgs;
+  /** The call's configuration, asked for only when the pod is not known. */
+  readonly config: () => Promise<JsonText>;
+  /** When it must be found, on the monotonic clock. */
+  readonly endsMs: number;
+  readonly signal: AbortSignal;
 }
 
-/** Where was looked: who has put the pod's file elsewhere, or has set no folder at all, sees it here. */
-function placeOf({ directory }: DaemonConfig): string {
-  return directory === undefined ? "; no directory is set" : ` in the folder ${directory}`;
+export interface FoundPod {
+  /** Undefined for a runtime that names none. */
+  readonly pod: PodFacts | undefined;
+  /** How it was found, when that took more than a look into the view. */
+  readonly how?: string;
+}
+
+/**
+ * The pod a call is for. A runtime that names none (cnitool, nerdctl) gets the configuration's own networks. One that is
+ * named and not known yet, or whose predecessor of the same name is still in the view, is taken from the annotations
+ * that came with the call; without them it is waited for. In the end it is an error: never a pod with other networks
+ * than it asked for.
+ */
+export async function findPod(lookup: PodLookup, ports: LookupPorts): Promise<FoundPod> {
+  const { namespace, name, ...rest } = podArgs(lookup.args);
+  if (namespace === undefined || name === undefined) return { pod: undefined };
+  const found = await ports.view.findPod(namespace, name);
+  if (found !== undefined && hasUid(found, rest.uid)) return { pod: found };
+  const annotations = runtimeAnnotations(await lookup.config());
+  if (annotations !== undefined) {
+    return { pod: podOfRuntime({ ...rest, namespace, name }, annotations), how: "its annotations came with the call" };
+  }
+  const isWanted = (pod: PodFacts): boolean => hasUid(pod, rest.uid);
+  return await awaitPod({ namespace, name, uid: rest.uid, other: found, isWanted }, lookup, ports);
 }
 
 /** A static pod's mirror on the API server has another UID than the one kubelet made up for it. */

@@ -27,9 +27,15 @@ export interface PodNetworks {
   readonly defaultElement?: SelectionElement;
 }
 
+/** Where definitions are found. */
+export type NetworkView = Pick<View, "findNetwork" | "problems"> & {
+  /** Who was asked besides, and said no. */
+  readonly absentText?: (name: string) => string;
+};
+
 /** Where definitions are found and read. */
 export interface NetworkPorts {
-  readonly view: View;
+  readonly view: NetworkView;
   readonly confs: ConfCache;
 }
 
@@ -41,7 +47,7 @@ export interface PodRequest {
 }
 
 /** Reads the pod's annotation and finds each network it names; needs no slot and no configuration. */
-export async function requestOf(pod: PodFacts | undefined, view: View): Promise<PodRequest> {
+export async function requestOf(pod: PodFacts | undefined, view: NetworkView): Promise<PodRequest> {
   const annotation = pod?.annotations[networksAnnotation] ?? "";
   const elements = pod === undefined || annotation.trim() === "" ? [] : parseSelection(annotation, pod.namespace);
   const definitions = new Map<string, NetworkDefinition>();
@@ -51,7 +57,7 @@ export async function requestOf(pod: PodFacts | undefined, view: View): Promise<
     if (definition === undefined) {
       throw new LeveeError(
         "network-unknown",
-        `cannot find a network-attachment-definition (${element.name}) in namespace (${element.namespace})${unreadText(view)}`,
+        `cannot find a network-attachment-definition (${element.name}) in namespace (${element.namespace})${view.absentText?.(element.name) ?? ""}${unreadText(view)}`,
       );
     }
     definitions.set(key, definition);
@@ -121,10 +127,16 @@ async function namedNetwork(
   conf: NetConf,
   ports: NetworkPorts,
 ): Promise<NetworkSource> {
-  const definition = await ports.view.findNetwork(namespace, name);
+  let trouble: unknown;
+  const definition = await ports.view.findNetwork(namespace, name).catch((thrown: unknown) => {
+    trouble = thrown;
+    return undefined;
+  });
   if (definition !== undefined) return sourceOf(definition, conf, ports);
   const fromFile = await findConfByName(conf.confDir, name);
   if (fromFile !== undefined) return { network: fromFile.name as NetworkName, conf: fromFile };
+  // Whether it exists cannot be told while nobody answers.
+  if (trouble !== undefined) throw trouble;
   throw new LeveeError(
     "network-unknown",
     `Cannot find the network ${name}: there is no definition ${namespace}/${name}, and no configuration with that name in ${conf.confDir}${unreadText(ports.view)}`,
@@ -132,7 +144,7 @@ async function namedNetwork(
 }
 
 /** A network that seems to be missing may be in a file that cannot be read. */
-function unreadText(view: View): string {
+function unreadText(view: NetworkView): string {
   const problems = view.problems?.() ?? [];
   if (problems.length === 0) return "";
   const files = problems.length === 1 ? "1 file" : `${problems.length} files`;
@@ -141,7 +153,11 @@ function unreadText(view: View): string {
 }
 
 /** A definition's own configuration, or the file in confDir that bears its name (NPWG 3.4.1). */
-async function sourceOf(definition: NetworkDefinition, conf: NetConf, ports: NetworkPorts): Promise<NetworkSource> {
+export async function sourceOf(
+  definition: NetworkDefinition,
+  conf: NetConf,
+  ports: NetworkPorts,
+): Promise<NetworkSource> {
   const network = `${definition.namespace}/${definition.name}` as NetworkName;
   const what = `the NetworkAttachmentDefinition ${network}`;
   if (definition.config !== undefined && definition.config.trim() !== "") {

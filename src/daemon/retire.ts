@@ -53,6 +53,7 @@ export async function deleteRecord(record: AttachmentRecord, place: RetirePlace,
  * is not first: a daemon that dies in between comes back to the record, and does the rest.
  */
 async function forget(record: AttachmentRecord, ports: NodePorts): Promise<void> {
+  ports.publisher.drop(record.containerId);
   await ports.mirror.remove(record);
   await removeDeviceInfo(record, ports.config.deviceInfoDir, ports.logger);
   await ports.journal.removed(record.token);

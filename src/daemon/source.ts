@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { LeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { Directory } from "../directory/directory.ts";
@@ -6,6 +7,8 @@ import type { DirectoryProblem } from "../directory/facts.ts";
 import type { ReflectorHealth } from "../kube/facts.ts";
 import { silentAnnouncer, type Announcer } from "./announcer.ts";
 import { directoryView } from "./directory-view.ts";
+import { accessOf, type ClusterPlace } from "./kube-access.ts";
+import { openCluster } from "./kube-source.ts";
 import type { MetricsRegistry } from "./metrics-registry.ts";
 import { silentPublisher, type StatusPublisher } from "./status-publisher.ts";
 import { emptyView, type View } from "./view.ts";
@@ -29,11 +32,24 @@ export interface SourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
+  readonly cluster: ClusterPlace;
 }
 
+/** A folder when one is set; else the cluster this daemon is in; else the one that a kubeconfig leads to. */
 export async function openSource(options: SourceOptions): Promise<Source> {
-  const { config } = options;
-  return config.directory === undefined ? noSource() : openDirectory(config.directory, options);
+  const { config, cluster } = options;
+  if (config.directory !== undefined) return openDirectory(config.directory, options);
+  const access = await accessOf(config, cluster, options.clock);
+  return access === undefined ? noSource() : openCluster({ ...options, access, nodeName: nodeNameOf(cluster) });
+}
+
+/** Without it the pods of the whole cluster would be watched, on every node. */
+function nodeNameOf({ nodeName }: ClusterPlace): string {
+  if (nodeName !== "") return nodeName;
+  throw new LeveeError(
+    "setting-invalid",
+    "Cannot follow the pods of this node as its name is not known: MULTUS_NODE_NAME, LEVEE_NODE_NAME and the host name are empty; set MULTUS_NODE_NAME from spec.nodeName in the daemon's manifest",
+  );
 }
 
 async function openDirectory(folder: string, { clock, logger }: SourceOptions): Promise<Source> {
@@ -53,7 +69,7 @@ function noSource(): Source {
     announcer: silentAnnouncer,
     publisher: silentPublisher,
     notices: () => [
-      "directory is not set: this release finds pods and networks only in a folder, so a call that names a pod cannot be served",
+      "Neither directory nor kubeconfig is set and this is no pod of a cluster: a call that names a pod cannot be served",
     ],
     close: () => Promise.resolve(),
   };

@@ -1,4 +1,5 @@
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+import type { Cancel } from "../base/clock.ts";
 
 /** A pod, in the few fields that decide its networks. */
 export interface PodFacts {
@@ -19,6 +20,8 @@ export interface PodFacts {
 export interface NetworkDefinition {
   readonly namespace: Namespace;
   readonly name: string;
+  /** Of an object in a cluster. */
+  readonly uid?: string;
   readonly config: string | undefined;
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -42,6 +45,24 @@ export interface View {
   pods(): readonly PodFacts[] | undefined;
   /** The files that cannot be read now, each with its place: what is looked for may be in one of them. */
   problems?(): readonly string[];
+  /** The server behind a local copy. Only ADD may ask it: nothing else may wait for it, or fail with it. */
+  readonly live?: LiveView;
+}
+
+/** What the local copy lacks, read from the server itself. Undefined for what does not exist; rejects with a `KubeError`. */
+export interface LiveView {
+  /** For messages: its address. */
+  readonly server: string;
+  readPod(namespace: Namespace, name: PodName, signal: AbortSignal): Promise<PodFacts | undefined>;
+  readNetwork(namespace: Namespace, name: string, signal: AbortSignal): Promise<NetworkDefinition | undefined>;
+  /** Whether all of the local copy has been read once: before that, what it lacks may well exist. */
+  isSynced(): boolean;
+  /** Since when the server has not answered, on the wall clock; undefined while it does. */
+  awaySinceMs(): number | undefined;
+  /** Resolves when all pods of this node are known. */
+  podsSynced(): Promise<void>;
+  /** Called for every pod that was not known before. */
+  onNewPod(listener: (pod: PodFacts) => void): Cancel;
 }
 
 /** For a machine with neither folder nor cluster: only the networks of the configuration itself. */

@@ -8,9 +8,11 @@ import type { AttachmentRecord } from "../../state/attachment-record.ts";
 import { attach } from "../attach.ts";
 import type { Call } from "../call.ts";
 import { deleteUnknown } from "../delete-unknown.ts";
-import { findPod } from "../find-pod.ts";
-import { requestOf, resolveNetworks, type PodRequest } from "../networks.ts";
+import { liveNetworks } from "../live-networks.ts";
+import { lookAgain, lookUp } from "../look-up.ts";
+import { resolveNetworks, type PodRequest } from "../networks.ts";
 import type { Ports } from "../ports.ts";
+import { readinessGate } from "../readiness-file.ts";
 import { undoRecord } from "../retire.ts";
 import { recordedPod, subjectOfCall } from "../subject.ts";
 import type { Holder } from "../turns.ts";
@@ -24,8 +26,8 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   held.use(await ports.turns.take(request.containerId, holder, call.signal));
   refuseMissingNetns(call, request);
   await clearEarlier(call, request, ports);
-  const pod = await findPod(request.args, ports, call.signal);
-  const wanted = await requestOf(pod, ports.view);
+  const ready = readinessGate(call.signal, ports);
+  const [found] = await Promise.all([lookUp(call, request, ports), ready(ports.config.readinessindicatorfile)]);
 
   const subject = subjectOfCall(request);
   ports.timeline.note(subject, "waiting");
@@ -34,6 +36,8 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
 
   const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
   const conf = effectiveNetConf(text, ports.config);
+  await ready(conf.readinessindicatorfile);
+  const wanted = await lookAgain(call, request, { wanted: found, config: text }, ports);
   const record = await plan(call, request, wanted, { conf, ports });
   // Durable before the first side effect: a crash after this line is finished or undone from the journal.
   await ports.journal.begin(record);
@@ -113,7 +117,8 @@ async function plan(
   options: { conf: NetConf; ports: Ports },
 ): Promise<AttachmentRecord> {
   const { conf, ports } = options;
-  const networks = await resolveNetworks(wanted, conf, ports);
+  const view = liveNetworks(ports.view, ports.clock, call.signal);
+  const networks = await resolveNetworks(wanted, conf, { confs: ports.confs, view });
   const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
   await refuseTaken(call, request, chains, ports);
   return {

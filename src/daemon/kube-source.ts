@@ -1,0 +1,50 @@
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import type { KubeAccess } from "../kube/access.ts";
+import { ApiClient } from "../kube/api-client.ts";
+import { ClusterView } from "../kube/cluster-view.ts";
+import { KubeAnnouncer } from "./kube-announcer.ts";
+import { registerKubeMetrics } from "./kube-metrics.ts";
+import { kubeNotices } from "./kube-notices.ts";
+import { KubeStatusPublisher } from "./kube-status.ts";
+import { kubeView } from "./kube-view.ts";
+import type { MetricsRegistry } from "./metrics-registry.ts";
+import type { Source } from "./source.ts";
+
+export interface ClusterOptions {
+  readonly access: KubeAccess;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+}
+
+/** The API server as source. Nothing here waits for it: what is known is served, the rest comes when it answers. */
+export function openCluster({ access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
+  const api = new ApiClient({ access, clock });
+  const cluster = new ClusterView({ api, clock, logger, nodeName });
+  const view = kubeView(cluster, access.server);
+  const statuses = metrics.counter("levee_status_published_total", "Network-status annotations by what became of them");
+  const events = metrics.counter("levee_events_total", "Events by what became of them");
+  const onFate = (outcome: string): void => statuses.add({ outcome });
+  const publisher = new KubeStatusPublisher({ api, view, clock, logger, onFate });
+  const onOutcome = (outcome: string): void => events.add({ outcome });
+  const announcer = new KubeAnnouncer({ api, clock, logger, nodeName, onOutcome });
+  const parts = { server: access.server, cluster, publisher, announcer };
+  registerKubeMetrics(metrics, parts);
+  logger.info("Pods and networks come from the API server", { server: access.server, node: nodeName });
+  return {
+    view,
+    announcer,
+    publisher,
+    nodeName,
+    health: () => Object.values(cluster.health()),
+    notices: () => kubeNotices(parts),
+    async close() {
+      publisher.close();
+      announcer.close();
+      await cluster.close();
+      api.close();
+    },
+  };
+}

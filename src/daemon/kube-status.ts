@@ -1,0 +1,100 @@
+import type { ContainerId } from "../base/brand.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import { networkStatusAnnotation } from "../attachment/network-status.ts";
+import { closingMs } from "../config/budgets.ts";
+import type { KubeApi } from "../kube/api.ts";
+import { Outbox, type Fate, type OutboxHealth } from "../kube/outbox.ts";
+import { judgeStatus } from "../kube/outbox-verdict.ts";
+import { statusPatch, type PatchedPod } from "../kube/status-patch.ts";
+import type { PodRef } from "./announcer.ts";
+import type { PodStatus, PublishOutcome, StatusPublisher } from "./status-publisher.ts";
+import type { View } from "./view.ts";
+
+/** Four times the pods of a full node, and a status has about 1 KiB. */
+const statusesMax = 1_000;
+/** Enough for a storm of pods against a slow server, and little for the server. */
+const atOnceMax = 4;
+
+export interface KubeStatusOptions {
+  readonly api: KubeApi;
+  readonly view: Pick<View, "findPod">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onFate: (fate: Fate) => void;
+}
+
+/** Patches pods on the API server; what it does not take now is delivered when it does. */
+export class KubeStatusPublisher implements StatusPublisher {
+  readonly #options: KubeStatusOptions;
+  readonly #outbox: Outbox;
+  readonly #keys = new Map<ContainerId, string>();
+
+  constructor(options: KubeStatusOptions) {
+    const { clock, logger, onFate } = options;
+    this.#options = options;
+    this.#outbox = new Outbox({
+      what: "network-status",
+      clock,
+      logger,
+      judge: judgeStatus,
+      lettersMax: statusesMax,
+      atOnceMax,
+      onFate,
+    });
+  }
+
+  async publish(status: PodStatus, signal: AbortSignal): Promise<PublishOutcome> {
+    const end = this.#put(status);
+    if (this.#outbox.health().awaySinceMs !== undefined)
+      return { what: "later", why: "the API server does not answer", end };
+    const { clock } = this.#options;
+    const over = new AbortController();
+    const late = clock.sleep(closingMs, AbortSignal.any([signal, over.signal])).then(
+      () => `it was not written within ${closingMs} ms`,
+      () => "the call has ended",
+    );
+    const first = await Promise.race([end, late.then((why) => ({ why }))]);
+    over.abort();
+    return typeof first === "string" ? { what: first } : { what: "later", why: first.why, end };
+  }
+
+  publishLater(status: PodStatus): void {
+    void this.#put(status);
+  }
+
+  drop(containerId: ContainerId): void {
+    const key = this.#keys.get(containerId);
+    if (key !== undefined) this.#outbox.drop(key);
+  }
+
+  health(): OutboxHealth {
+    return this.#outbox.health();
+  }
+
+  close(): void {
+    this.#outbox.close();
+  }
+
+  async #put({ pod, containerId, annotation }: PodStatus): Promise<Fate> {
+    const key = `${pod.namespace}/${pod.name}`;
+    // A newer sandbox of the pod has the say from here on.
+    for (const [other, otherKey] of this.#keys) if (otherKey === key) this.#keys.delete(other);
+    this.#keys.set(containerId, key);
+    const fate = await this.#outbox.put({ key, send: () => this.#patch(pod, annotation) });
+    if (fate !== "replaced" && this.#keys.get(containerId) === key) this.#keys.delete(containerId);
+    return fate;
+  }
+
+  async #patch(pod: PodRef, annotation: string): Promise<void> {
+    const target = await this.#targetOf(pod);
+    await this.#options.api.call(statusPatch(target, { [networkStatusAnnotation]: annotation }));
+  }
+
+  /** A static pod is its mirror on the API server, which has another UID than kubelet's own. */
+  async #targetOf({ namespace, name, uid }: PodRef): Promise<PatchedPod> {
+    const known = await this.#options.view.findPod(namespace, name);
+    if (known?.isStatic === true) return { namespace, name, uid: known.uid };
+    return { namespace, name, uid: uid === "" ? known?.uid : uid };
+  }
+}

@@ -1,0 +1,44 @@
+import type { ClusterView } from "../kube/cluster-view.ts";
+import type { ReflectorHealth } from "../kube/facts.ts";
+import type { LiveView, View } from "./view.ts";
+
+/** Over a slow line a new connection alone takes four round trips; the lookup's own limit comes first. */
+const readMsMax = 10_000;
+
+/** The local copy of the cluster as a view of pods and networks, with the API server itself behind it. */
+export function kubeView(cluster: ClusterView, server: string): View {
+  return {
+    findPod: (namespace, name) => cluster.findPod(namespace, name),
+    waitForPod: (wanted, signal) => cluster.waitForPod(wanted, signal),
+    findNetwork: (namespace, name) => cluster.findNetwork(namespace, name),
+    networks: () => [...cluster.networks()],
+    pods: () => (cluster.health().pods.isSynced ? [...cluster.pods()] : undefined),
+    live: liveView(cluster, server),
+  };
+}
+
+/** Since when the server has given no answer, on the wall clock. A refusal is an answer. */
+export function awaySinceMs(cluster: Pick<ClusterView, "health">): number | undefined {
+  const { pods, networks } = cluster.health();
+  const since = [pods, networks].filter(isAway).map(({ failingSinceMs }) => failingSinceMs ?? 0);
+  return since.length === 0 ? undefined : Math.min(...since);
+}
+
+function liveView(cluster: ClusterView, server: string): LiveView {
+  return {
+    server,
+    readPod: (namespace, name, signal) => cluster.readPod(namespace, name, readMsMax, signal),
+    readNetwork: (namespace, name, signal) => cluster.readNetwork(namespace, name, readMsMax, signal),
+    isSynced: () => cluster.synced(),
+    awaySinceMs: () => awaySinceMs(cluster),
+    podsSynced: () => cluster.podsSynced(),
+    onNewPod: (listener) =>
+      cluster.onPodChange(({ before, now }) => {
+        if (now !== undefined && before?.uid !== now.uid) listener(now);
+      }),
+  };
+}
+
+function isAway({ failingSinceMs, isUnreachable }: ReflectorHealth): boolean {
+  return failingSinceMs !== undefined && isUnreachable;
+}

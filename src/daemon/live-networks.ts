@@ -1,0 +1,38 @@
+import type { Clock } from "../base/clock.ts";
+import { LeveeError } from "../base/errors.ts";
+import { KubeError } from "../kube/api.ts";
+import { awayText } from "./await-pod.ts";
+import type { NetworkView } from "./networks.ts";
+import type { LiveView, View } from "./view.ts";
+
+/**
+ * The networks of the view, and for those it lacks a question to the server itself: a pod and its network are often
+ * created together, and the watch of the one may be ahead of the other's. For ADD only, as it may wait.
+ */
+export function liveNetworks(view: View, clock: Clock, signal: AbortSignal): NetworkView {
+  const { live } = view;
+  if (live === undefined) return view;
+  return {
+    findNetwork: async (namespace, name) =>
+      (await view.findNetwork(namespace, name)) ?? (await readNetwork(live, namespace, name)),
+    // The words of the API server, which are those of Multus' error and event.
+    absentText: (name) => `: network-attachment-definitions.k8s.cni.cncf.io ${JSON.stringify(name)} not found`,
+  };
+
+  async function readNetwork(...[from, namespace, name]: NetworkQuestion): ReturnType<LiveView["readNetwork"]> {
+    // The short form of the annotation may name nothing at all, which would ask for the list.
+    if (name === "") return undefined;
+    try {
+      return await from.readNetwork(namespace, name, signal);
+    } catch (thrown) {
+      if (!(thrown instanceof KubeError)) throw thrown;
+      throw new LeveeError(
+        "try-later",
+        `Cannot find the network ${namespace}/${name} now: it is not in the local copy, and ${awayText(from, clock, thrown)}`,
+        { cause: thrown },
+      );
+    }
+  }
+}
+
+type NetworkQuestion = [live: LiveView, namespace: Parameters<LiveView["readNetwork"]>[0], name: string];

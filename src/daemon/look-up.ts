@@ -1,0 +1,75 @@
+import type { JsonText } from "../base/brand.ts";
+import { deadline, type Deadline } from "../base/clock.ts";
+import { LeveeError } from "../base/errors.ts";
+import type { AddRequest } from "../cni/verb.ts";
+import type { PodRef } from "./announcer.ts";
+import type { Call } from "./call.ts";
+import { findPod } from "./find-pod.ts";
+import { liveNetworks } from "./live-networks.ts";
+import { requestOf, type NetworkView, type PodRequest } from "./networks.ts";
+import type { Ports } from "./ports.ts";
+import { runtimeAnnotations, sameSelection } from "./runtime-annotations.ts";
+import { subjectOfCall } from "./subject.ts";
+import type { PodFacts } from "./view.ts";
+
+/** The pod and its networks, found before the ADD gets a slot: a slow or absent API server holds nobody else up. */
+export async function lookUp(call: Call, request: AddRequest, ports: Ports): Promise<PodRequest> {
+  const endsMs = ports.clock.monotonicMs() + ports.config.addLookupMs;
+  const { pod, how } = await findPod(
+    { args: request.args, config: () => call.config(), endsMs, signal: call.signal },
+    ports,
+  );
+  if (how !== undefined) ports.timeline.note(subjectOfCall(request), "found", { detail: how });
+  using limit = networksLimit(call, endsMs, ports);
+  return await networksWanted(pod, liveNetworks(ports.view, ports.clock, limit.signal), ports);
+}
+
+/**
+ * Once the configuration is here: annotations that the runtime sent with it are kubelet's own, so they win over a view
+ * that is older or newer.
+ */
+export async function lookAgain(
+  call: Call,
+  request: AddRequest,
+  found: { readonly wanted: PodRequest; readonly config: JsonText },
+  ports: Ports,
+): Promise<PodRequest> {
+  const { wanted, config } = found;
+  const annotations = wanted.pod === undefined ? undefined : runtimeAnnotations(config);
+  if (wanted.pod === undefined || annotations === undefined) return wanted;
+  if (sameSelection(wanted.pod.annotations, annotations)) return wanted;
+  ports.timeline.note(subjectOfCall(request), "found", {
+    detail: "the annotations that came with the call differ from the local copy's, and are used",
+  });
+  using limit = networksLimit(call, ports.clock.monotonicMs() + ports.config.addLookupMs, ports);
+  const pod: PodFacts = { ...wanted.pod, annotations };
+  return await networksWanted(pod, liveNetworks(ports.view, ports.clock, limit.signal), ports);
+}
+
+/** Names the pod to whoever is told about it. */
+export function podRefOf(pod: PodFacts): PodRef {
+  return { namespace: pod.namespace, name: pod.name, uid: pod.uid };
+}
+
+async function networksWanted(pod: PodFacts | undefined, view: NetworkView, ports: Ports): Promise<PodRequest> {
+  try {
+    return await requestOf(pod, view);
+  } catch (thrown) {
+    if (pod !== undefined) announceMissing(pod, thrown, ports);
+    throw thrown;
+  }
+}
+
+/** Multus' event, for whoever looks at the pod. */
+export function announceMissing(pod: PodFacts, thrown: unknown, { announcer }: Pick<Ports, "announcer">): void {
+  if (!(thrown instanceof LeveeError) || thrown.code !== "network-unknown") return;
+  announcer.aboutPod(podRefOf(pod), { type: "Warning", reason: "NoNetworkFound", message: thrown.message });
+}
+
+/** What is left of the lookup's time is the networks'. */
+function networksLimit(call: Call, endsMs: number, { clock, config }: Ports): Deadline {
+  const late = (): LeveeError =>
+    new LeveeError("try-later", `Cannot look up the pod's networks within ${config.addLookupMs} ms`);
+  // At least one question is worth a moment, also when the pod has used up all the time.
+  return deadline(clock, Math.max(endsMs - clock.monotonicMs(), 500), late, call.signal);
+}

@@ -1,0 +1,90 @@
+import type { JsonText } from "../base/brand.ts";
+import { toLeveeError } from "../base/errors.ts";
+import { networkStatus } from "../attachment/network-status.ts";
+import type { Chain } from "../cni/chain.ts";
+import { parseResult } from "../cni/result.ts";
+import type { AttachmentRecord } from "../state/attachment-record.ts";
+import { readDeviceInfo } from "./device-info.ts";
+import { subjectOf } from "./dismantle.ts";
+import type { NodePorts } from "./node-ports.ts";
+import { silentPublisher, type PodStatus } from "./status-publisher.ts";
+
+type TellPorts = Pick<NodePorts, "announcer" | "publisher" | "timeline" | "logger" | "clock" | "config">;
+type Results = readonly (JsonText | undefined)[];
+
+/**
+ * Tells the cluster what a pod got: an event for each interface, and the pod's own annotation, which is waited for a
+ * little. The pod is attached whatever comes of this, so it never rejects.
+ */
+export async function tellAttached(
+  record: AttachmentRecord,
+  results: Results,
+  signal: AbortSignal,
+  ports: TellPorts,
+): Promise<void> {
+  if (ports.publisher === silentPublisher || record.pod.name === "") return;
+  try {
+    announce(record, results, ports);
+    const status = await statusOf(record, results, ports);
+    if (status !== undefined) await publish(status, record, signal, ports);
+  } catch (thrown) {
+    ports.logger.error("What a pod got could not be told", {
+      container: record.containerId,
+      reason: toLeveeError(thrown, "Telling").message,
+    });
+  }
+}
+
+/** What the pod's annotation should be; undefined when no plugin named an interface. */
+export async function statusOf(
+  record: AttachmentRecord,
+  results: Results,
+  { config, logger }: Pick<TellPorts, "config" | "logger">,
+): Promise<PodStatus | undefined> {
+  const devices = await readDeviceInfo(record, config.deviceInfoDir, logger);
+  const annotation = networkStatus(record.chains, results, devices);
+  if (annotation === undefined) return undefined;
+  return { pod: record.pod, containerId: record.containerId, annotation };
+}
+
+async function publish(
+  status: PodStatus,
+  record: AttachmentRecord,
+  signal: AbortSignal,
+  { publisher, timeline, clock }: TellPorts,
+): Promise<void> {
+  const startedMs = clock.monotonicMs();
+  const note = (what: string, detail?: string): void => {
+    const tookMs = Math.round(clock.monotonicMs() - startedMs);
+    timeline.note(subjectOf(record, "ADD"), what, { tookMs, ...(detail === undefined ? {} : { detail }) });
+  };
+  const outcome = await publisher.publish(status, signal);
+  if (outcome.what !== "later") {
+    note(whatOf(outcome.what));
+    return;
+  }
+  note("publishing", `network-status goes on in the background: ${outcome.why}`);
+  void outcome.end.then((end) => {
+    // A newer one, or the end of the daemon, is no news about this one.
+    if (end === "delivered" || end === "refused") note(whatOf(end));
+  });
+}
+
+function whatOf(end: string): string {
+  return end === "delivered" ? "published" : `status-${end}`;
+}
+
+/** Multus' event for each network: its name, its interface and its addresses. */
+function announce(record: AttachmentRecord, results: Results, { announcer }: TellPorts): void {
+  for (const [index, chain] of record.chains.entries()) {
+    const message = addedText(chain, results[index]);
+    if (message !== undefined) announcer.aboutPod(record.pod, { type: "Normal", reason: "AddedInterface", message });
+  }
+}
+
+function addedText(chain: Chain, text: JsonText | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const { interfaces, ips } = parseResult(text, chain.cniVersion, `the result of ${chain.network}`);
+  if (interfaces.length === 0 && ips.length === 0) return undefined;
+  return `Add ${chain.ifname} [${ips.map(({ address }) => address).join(" ")}] from ${chain.network}`;
+}

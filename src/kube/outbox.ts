@@ -1,0 +1,214 @@
+import type { Cancel, Clock } from "../base/clock.ts";
+import { toLeveeError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import { backOffMs } from "./back-off.ts";
+import type { Verdict } from "./outbox-verdict.ts";
+import type { TokenBucket } from "./token-bucket.ts";
+
+/** Something the API server is to be told. Of one key only the newest is wanted. */
+export interface Letter {
+  readonly key: string;
+  /** Rejects when it was not taken; `judge` says what that means. */
+  send(): Promise<void>;
+}
+
+/** `ended`: nobody is there to be told. `replaced`: a newer one of the same key goes instead. */
+export type Fate = "delivered" | "ended" | "refused" | "dropped" | "replaced";
+
+export interface OutboxOptions {
+  /** What is in it, for people: `network-status`, `event`. */
+  readonly what: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly judge: (thrown: unknown) => Verdict;
+  readonly lettersMax: number;
+  /** On their way at the same time. */
+  readonly atOnceMax: number;
+  readonly pace?: TokenBucket;
+  readonly onFate?: (fate: Fate) => void;
+}
+
+export interface OutboxHealth {
+  readonly waiting: number;
+  readonly dropped: number;
+  /** Since when nothing can be delivered, on the wall clock; undefined while it can. */
+  readonly awaySinceMs: number | undefined;
+  /** What the server says against it, until one is taken again. */
+  readonly refusal: string | undefined;
+}
+
+/** A server that is away is asked again within this; a person who looks should not wait much longer. */
+const awayPause = { firstMs: 500, longestMs: 10_000 };
+/** One that is refused for a reason of its own is no hurry, and there may be many of them. */
+const letterPause = { firstMs: 2_000, longestMs: 300_000 };
+
+/**
+ * Delivers to the API server what nobody waits for, oldest first: over outages, within a bound, one at a time per key.
+ * When it is full the oldest gives way, because the newest says more.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  /** In the order of their first arrival: a newer letter takes the place of the one it replaces. */
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #sending = new Set<string>();
+  #dropped = 0;
+  #refusal: string | undefined;
+  #awaySinceMs: number | undefined;
+  #failures = 0;
+  #pausedUntilMs = 0;
+  #stopTimer: Cancel = () => undefined;
+  #isClosed = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when it is known what became of it; never rejects. */
+  put(letter: Letter): Promise<Fate> {
+    const { promise, resolve } = Promise.withResolvers<Fate>();
+    if (this.#isClosed) return Promise.resolve("dropped");
+    const earlier = this.#waiting.get(letter.key);
+    if (earlier === undefined) this.#makeRoom();
+    this.#waiting.set(letter.key, { letter, attempts: 0, notBeforeMs: earlier?.notBeforeMs ?? 0, resolve });
+    earlier?.resolve("replaced");
+    this.#pump();
+    return promise;
+  }
+
+  /** It is not wanted any more. One that is on its way arrives all the same. */
+  drop(key: string): void {
+    this.#waiting.get(key)?.resolve("ended");
+    this.#waiting.delete(key);
+  }
+
+  health(): OutboxHealth {
+    return {
+      waiting: this.#waiting.size,
+      dropped: this.#dropped,
+      awaySinceMs: this.#awaySinceMs,
+      refusal: this.#refusal,
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopTimer();
+    for (const { resolve } of this.#waiting.values()) resolve("dropped");
+    this.#waiting.clear();
+  }
+
+  #makeRoom(): void {
+    if (this.#waiting.size < this.#options.lettersMax) return;
+    const oldest = [...this.#waiting.keys()].find((key) => !this.#sending.has(key)) ?? "";
+    this.#dropped += 1;
+    this.#end(oldest, this.#waiting.get(oldest), "dropped");
+  }
+
+  #pump(): void {
+    this.#stopTimer();
+    if (this.#isClosed) return;
+    const nowMs = this.#options.clock.monotonicMs();
+    // While it is away one letter is enough to find out whether it is back.
+    const atOnceMax = this.#failures > 0 ? 1 : this.#options.atOnceMax;
+    let waitMs = this.#pausedUntilMs - nowMs;
+    while (waitMs <= 0 && this.#sending.size < atOnceMax) {
+      waitMs = this.#startNext(nowMs);
+    }
+    // A delivery that ends pumps again.
+    if (waitMs > 0 && Number.isFinite(waitMs)) this.#stopTimer = this.#options.clock.after(waitMs, () => this.#pump());
+  }
+
+  /** Sends the oldest that may go now. Returns 0 when there may be more, else how long until one may go. */
+  #startNext(nowMs: number): number {
+    const idle = [...this.#waiting].filter(([key]) => !this.#sending.has(key));
+    const due = idle.find(([, { notBeforeMs }]) => notBeforeMs <= nowMs);
+    if (due === undefined) return Math.min(...idle.map(([, { notBeforeMs }]) => notBeforeMs)) - nowMs;
+    const paceMs = this.#options.pace?.waitMs() ?? 0;
+    if (paceMs > 0) return paceMs;
+    this.#options.pace?.take();
+    void this.#deliver(...due);
+    return 0;
+  }
+
+  async #deliver(key: string, waiting: Waiting): Promise<void> {
+    this.#sending.add(key);
+    try {
+      await waiting.letter.send();
+      this.#wasTaken();
+      this.#end(key, waiting, "delivered");
+    } catch (thrown) {
+      this.#wasNotTaken(key, waiting, thrown);
+    } finally {
+      this.#sending.delete(key);
+      this.#pump();
+    }
+  }
+
+  #wasTaken(): void {
+    this.#refusal = undefined;
+    this.#isBack();
+  }
+
+  #wasNotTaken(key: string, waiting: Waiting, thrown: unknown): void {
+    const verdict = this.#options.judge(thrown);
+    if (verdict.isWrong === true) this.#say(thrown);
+    if (verdict.what === "away") {
+      this.#pause(verdict, thrown);
+      return;
+    }
+    this.#isBack();
+    if (verdict.what === "later") {
+      waiting.attempts += 1;
+      const pauseMs = backOffMs(this.#options.clock, waiting.attempts, { ...letterPause, afterMs: verdict.afterMs });
+      waiting.notBeforeMs = this.#options.clock.monotonicMs() + pauseMs;
+      return;
+    }
+    this.#end(key, waiting, verdict.what);
+  }
+
+  #pause(verdict: Verdict, thrown: unknown): void {
+    const { clock, logger, what } = this.#options;
+    this.#failures += 1;
+    if (this.#awaySinceMs === undefined) {
+      this.#awaySinceMs = clock.wallMs();
+      logger.warn("Nothing can be delivered to the API server now; it is kept and tried again", {
+        what,
+        reason: toLeveeError(thrown, "Delivery").message,
+      });
+    }
+    this.#pausedUntilMs =
+      clock.monotonicMs() + backOffMs(clock, this.#failures, { ...awayPause, afterMs: verdict.afterMs });
+  }
+
+  /** It has answered, whatever the answer was. */
+  #isBack(): void {
+    const { logger, what } = this.#options;
+    if (this.#awaySinceMs !== undefined)
+      logger.info("The API server takes deliveries again", { what, waiting: this.#waiting.size });
+    this.#awaySinceMs = undefined;
+    this.#failures = 0;
+  }
+
+  /** Once for each reason: it may be the same for every pod. */
+  #say(thrown: unknown): void {
+    const { logger, what } = this.#options;
+    const reason = toLeveeError(thrown, "Delivery").message;
+    const isNew = this.#refusal === undefined;
+    this.#refusal = reason;
+    if (isNew) logger.error("The API server does not take what it is told", { what, reason });
+  }
+
+  #end(key: string, waiting: Waiting | undefined, fate: Fate): void {
+    if (waiting === undefined) return;
+    if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
+    waiting.resolve(fate);
+    this.#options.onFate?.(fate);
+  }
+}
+
+interface Waiting {
+  readonly letter: Letter;
+  readonly resolve: (fate: Fate) => void;
+  attempts: number;
+  notBeforeMs: number;
+}
