@@ -18,6 +18,8 @@ export interface PodWish {
   readonly namespace?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly hostNetwork?: boolean;
+  /** Only sleeps: pods on the host's network would fight over the port. */
+  readonly isPlain?: boolean;
 }
 
 /** A pod bound to the node, which serves its own name over HTTP. */
@@ -43,11 +45,15 @@ export function podObject(wish: PodWish): KubeObject {
           name: "main",
           image: busyboxImage,
           imagePullPolicy: "Never",
-          command: ["/bin/sh", "-c", `mkdir /www && echo ${wish.name} > /www/name && exec httpd -f -p 8080 -h /www`],
+          ...(wish.isPlain === true ? {} : { command: ["/bin/sh", "-c", serveName(wish.name)] }),
         },
       ],
     },
   };
+}
+
+function serveName(name: string): string {
+  return `mkdir /www && echo ${name} > /www/name && exec httpd -f -p 8080 -h /www`;
 }
 
 /** Pods of the tests: made, waited for, deleted. */

@@ -2,7 +2,21 @@
 import { afterAll, beforeAll } from "bun:test";
 import { stopTheCluster, theCluster } from "./the-cluster.ts";
 
-const scenarios = ["multus"];
+const scenarios = [
+  "migration",
+  "basic",
+  "networks-change",
+  "static-pod",
+  "daemon-killed",
+  "rolling-update",
+  "restarts",
+  "token",
+  "drain",
+  "daemon-away",
+  "api-away",
+  "reboot",
+  "versions",
+];
 
 const wanted = (process.env["LEVEE_E2E_ONLY"] ?? "").split(",").filter((name) => name !== "");
 const unknown = wanted.filter((name) => !scenarios.includes(name));

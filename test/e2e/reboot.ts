@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { Scene } from "./the-levee.ts";
+import { Machine } from "./machine.ts";
+import { hostInterfaces } from "./networks.ts";
+import { run } from "./run.ts";
+import { until } from "./until.ts";
+
+/**
+ * A reboot without one: every process of the node dies at once, `/run` and every mount and interface are gone, the
+ * disk stays, and the kernel says that it is another boot.
+ */
+export async function reboot({ cluster, levee }: Scene): Promise<void> {
+  for (const program of [cluster.kubelet, cluster.containerd, levee.daemon, levee.hand]) await program.stop("SIGKILL");
+  await killAllContainers(cluster.machine);
+  run("umount", "--recursive", "--lazy", "/run");
+  for (const mount of mountsBelow("/var/lib/kubelet/")) run("umount", "--lazy", mount);
+  run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
+  for (const name of hostInterfaces().filter((link) => link !== "lo" && link !== "node0" && /^\w+0$/.test(link)))
+    if (isBridge(name)) run("ip", "link", "delete", name);
+  cluster.machine.newBootId();
+  cluster.containerd.start();
+  levee.daemon.start();
+  levee.hand.start();
+  cluster.kubelet.start();
+}
+
+/** containerd's shims and what runs in pods' cgroups. */
+async function killAllContainers(machine: Machine): Promise<void> {
+  await until("all containers are dead", () => {
+    const alive = processes().filter((pid) => isOfContainers(pid, machine));
+    for (const pid of alive) kill(pid);
+    return alive.length === 0 ? true : undefined;
+  });
+}
+
+function processes(): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+function isOfContainers(pid: number, machine: Machine): boolean {
+  try {
+    if (/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) return false;
+    if (readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("containerd-shim")) return true;
+    return readFileSync(`/proc/${pid}/cgroup`, "utf8").includes(`${machine.cgroup}/kubepods`);
+  } catch {
+    return false;
+  }
+}
+
+/** All of them are in the process namespace of this run, so none is anybody else's. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It was faster.
+  }
+}
+
+function mountsBelow(folder: string): readonly string[] {
+  return readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .map((line) => line.split(" ")[4] ?? "")
+    .filter((path) => path.startsWith(folder))
+    .toReversed();
+}
+
+function isBridge(name: string): boolean {
+  return run("ip", "-d", "link", "show", name).includes(" bridge ");
+}
