@@ -1,0 +1,64 @@
+import { asJsonText } from "../cni/json-text.ts";
+import type { NetworkConf } from "../cni/network-conf.ts";
+import { effectiveNetConf } from "../config/net-conf.ts";
+import type { Hand } from "../hands/hand.ts";
+import { canaryCheck, handCheck } from "../readiness/hand-rules.ts";
+import { networksCheck } from "../readiness/network-rules.ts";
+import { Canary } from "./canary.ts";
+import { loadConfPath } from "./conf-files.ts";
+import { registerCanary, registerNetworks } from "./metrics-watch.ts";
+import { NetworkWatch } from "./network-readiness.ts";
+import { primaryNetwork } from "./networks.ts";
+import type { Ports } from "./ports.ts";
+import type { Service } from "./service.ts";
+import type { ServiceOptions } from "./service-options.ts";
+
+/** Starts what the resident hand looks at for us: whether plugins run here, and which networks can be attached. */
+export function startNodeWatch(options: ServiceOptions): Service {
+  const { ports, reception } = options;
+  const { checks, metrics, recovery } = ports;
+  const resident = (): { readonly hand: Hand; readonly sinceWallMs: number } | undefined =>
+    recovery.residents.find(({ hand }) => !hand.isLost);
+  const canary = new Canary({
+    clock: ports.clock,
+    resident,
+    cniPath: (hand) => pluginFolders(hand, ports).join(":"),
+  });
+  const networks = new NetworkWatch({
+    ports,
+    nodeName: reception.nodeName,
+    resident: () => resident()?.hand,
+    pluginFolders: (hand) => pluginFolders(hand, ports),
+    primary: () => primaryConf(options),
+  });
+  checks.networks = () => networks.networks();
+  checks.add(() => {
+    const hand = canary.facts();
+    return [handCheck(hand), canaryCheck(hand), networksCheck(networks.networks())];
+  });
+  registerCanary(metrics, canary);
+  registerNetworks(metrics, networks);
+  return {
+    stop: async () => {
+      canary.stop();
+      await networks.stop();
+    },
+  };
+}
+
+/** Where plugins are on the host: as the hand was told, as the runtime said last, as configured. */
+function pluginFolders(hand: Hand, { config, journal }: Ports): readonly string[] {
+  const [newest] = journal.all().toSorted((left, right) => right.startedWallMs - left.startedWallMs);
+  const folders = [hand.cniPath, newest?.cniPath ?? "", config.binDir].flatMap((path) => path.split(":"));
+  return [...new Set(folders.filter((folder) => folder !== ""))];
+}
+
+/** Without a call to tell, the primary network is the one of the settings, or of the conf directory. */
+async function primaryConf({ ports, confDir }: ServiceOptions): Promise<NetworkConf | undefined> {
+  const { config } = ports;
+  const path = confDir?.facts().primary;
+  if (path !== undefined) return loadConfPath(path);
+  if (config.clusterNetwork === "" && config.delegates.length === 0) return undefined;
+  const conf = effectiveNetConf(asJsonText("{}", "an empty configuration"), config);
+  return (await primaryNetwork(conf, ports)).conf;
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test";
+import { brokenNetwork, judgeNetwork, networksCheck, type HostFacts } from "./network-rules.ts";
+
+const host: HostFacts = {
+  hasProgram: (name) => (name === "unseen" ? undefined : name === "bridge"),
+  hasLink: (name) => (name === "unseen" ? undefined : name === "br-lan"),
+};
+
+describe("judgeNetwork", () => {
+  test("is ready when nothing is missing", () => {
+    const needs = [{ programs: ["bridge"], links: [{ name: "br-lan", role: "bridge" as const }] }];
+    expect(judgeNetwork("a/b", needs, host)).toEqual({ network: "a/b", state: "ready", reasons: [] });
+  });
+
+  test("names each thing that is missing, once", () => {
+    const links = [
+      { name: "br-prod", role: "bridge" },
+      { name: "eth9", role: "master" },
+      { name: "ens7", role: "device" },
+    ] as const;
+    const needs = [
+      { programs: ["bridge", "whereabouts"], links },
+      { programs: ["whereabouts"], links: [] },
+    ];
+    expect(judgeNetwork("a/b", needs, host)).toEqual({
+      network: "a/b",
+      state: "not-ready",
+      reasons: [
+        "missing plugin whereabouts",
+        "missing host bridge br-prod",
+        "missing host interface eth9",
+        "missing host device ens7",
+      ],
+    });
+  });
+
+  test("is unknown where nobody could look, unless something is surely missing", () => {
+    expect(judgeNetwork("a/b", [{ programs: ["unseen"], links: [] }], host).state).toBe("unknown");
+    expect(judgeNetwork("a/b", [{ programs: ["unseen", "other"], links: [] }], host).state).toBe("not-ready");
+  });
+});
+
+describe("networksCheck", () => {
+  test("counts what is ready and what nobody looked at", () => {
+    const ready = judgeNetwork("a/b", [], host);
+    expect(networksCheck([ready, { ...ready, state: "unknown" }])).toMatchObject({
+      state: "ok",
+      detail: "1 ready, 1 not looked at",
+    });
+  });
+
+  test("warns with the first three that are not ready", () => {
+    const broken = ["a", "b", "c", "d", "e"].map((name) => brokenNetwork(`x/${name}`, "no JSON"));
+    expect(networksCheck(broken)).toMatchObject({
+      state: "warning",
+      detail: "5 of 5 cannot be attached here: x/a (no JSON); x/b (no JSON); x/c (no JSON); and 2 more",
+    });
+  });
+});
