@@ -32,6 +32,7 @@ async function givenUp(run: () => Promise<unknown>): Promise<{ error: LeveeError
     mirror: { remove: () => Promise.resolve() },
     offline: { dropDelete: () => Promise.resolve() },
     publisher: silentPublisher,
+    measures: { ran: () => undefined },
     timeline: new Timeline(systemClock),
   };
   try {
