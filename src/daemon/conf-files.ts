@@ -5,20 +5,39 @@ import { errnoOf, LeveeError } from "../base/errors.ts";
 import { readRegularFile } from "../base/regular-file.ts";
 import { asJsonText, jsonBytesMax } from "../cni/json-text.ts";
 import { appendPlugins, parseNetworkConf, type NetworkConf } from "../cni/network-conf.ts";
+import { isMetaType } from "../config/shim-conf.ts";
 
 const confExtensions: ReadonlySet<string> = new Set([".conf", ".conflist", ".json"]);
 
-/** Loads the configuration at a path; of a folder, the first file by name, as runtimes do. */
+/**
+ * Loads the configuration of a network at a path; of a folder, the first file by name, as runtimes do. Our own conf is
+ * none, wherever it lies and whatever it is called: the daemon would call itself.
+ */
 export async function loadConfPath(path: string): Promise<NetworkConf> {
   const facts = await reading(path, () => stat(path));
-  if (!facts.isDirectory()) return loadConfFile(path);
-  const [first] = await confNames(path);
-  if (first === undefined)
-    throw new LeveeError(
-      "config-invalid",
-      `Cannot find a network configuration in ${path}: it holds no .conf, .conflist or .json file`,
-    );
-  return loadConfFile(join(path, first));
+  if (!facts.isDirectory()) return refuseMeta(await loadConfFile(path), path);
+  for (const name of await confNames(path)) {
+    const conf = await loadConfFile(join(path, name));
+    if (metaTypeOf(conf) === undefined) return conf;
+  }
+  throw new LeveeError(
+    "config-invalid",
+    `Cannot find a network configuration in ${path}: it holds no .conf, .conflist or .json file of a network`,
+  );
+}
+
+/** The plugin of a configuration that calls a daemon like ours; undefined for that of an ordinary network. */
+export function metaTypeOf(conf: NetworkConf): string | undefined {
+  return conf.plugins.map(({ type }) => type).find(isMetaType);
+}
+
+function refuseMeta(conf: NetworkConf, path: string): NetworkConf {
+  const type = metaTypeOf(conf);
+  if (type === undefined) return conf;
+  throw new LeveeError(
+    "config-invalid",
+    `Cannot use ${path} as a pod's network: its plugin ${type} calls a daemon like this one; name the file of an ordinary network`,
+  );
 }
 
 /** The configuration in `folder` whose `name` is this one, a list before a conf (NPWG 3.4.1). A broken neighbour does not hide it. */
@@ -50,7 +69,8 @@ export async function subFolderTexts(subFolder: string): Promise<JsonText[]> {
   );
 }
 
-async function loadConfFile(path: string): Promise<NetworkConf> {
+/** Loads one file, whatever network it is of. */
+export async function loadConfFile(path: string): Promise<NetworkConf> {
   const text = asJsonText(
     await reading(path, () => readRegularFile(path, { bytesMax: jsonBytesMax, followLinks: true })),
     path,

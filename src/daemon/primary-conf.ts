@@ -3,8 +3,7 @@ import { extname, join } from "node:path";
 import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
 import type { NetworkConf } from "../cni/network-conf.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
-import { isMetaType } from "../config/shim-conf.ts";
-import { loadConfPath } from "./conf-files.ts";
+import { loadConfFile, metaTypeOf } from "./conf-files.ts";
 
 /** The conf of the network that every pod gets first, in the facts that our own conf is made of. */
 export interface PrimaryConf {
@@ -97,7 +96,7 @@ async function namedPrimary(folder: string, fileName: string, names: readonly st
 
 /** Fails for a list that has no plugins, neither in itself nor in its sub-folder: that is one being written. */
 async function loadConf(path: string): Promise<NetworkConf> {
-  const conf = await loadConfPath(path);
+  const conf = await loadConfFile(path);
   if (conf.plugins.length > 0) return conf;
   throw new LeveeError("config-invalid", `Cannot use ${path}: it has neither "type" nor "plugins"`);
 }
@@ -108,10 +107,6 @@ function isConf(loaded: unknown): loaded is NetworkConf {
 
 function isMeta(conf: NetworkConf): boolean {
   return metaTypeOf(conf) !== undefined;
-}
-
-function metaTypeOf(conf: NetworkConf): string | undefined {
-  return conf.plugins.map(({ type }) => type).find(isMetaType);
 }
 
 /** Some distributions ship one: it is no network, and no pod could reach another one with it. */
