@@ -7,6 +7,7 @@ import type {
   Answer,
   AttachmentsAnswer,
   ChecksAnswer,
+  GcAnswer,
   LeaksAnswer,
   NodeAnswer,
   Question,
@@ -21,6 +22,7 @@ interface AnswerOf {
   readonly attachments: AttachmentsAnswer;
   readonly timeline: TimelineAnswer;
   readonly leaks: LeaksAnswer;
+  readonly gc: GcAnswer;
   readonly node: NodeAnswer;
   readonly checks: ChecksAnswer;
 }

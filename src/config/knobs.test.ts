@@ -24,6 +24,7 @@ describe("knobs", () => {
       directory: undefined,
       kubeletDir: "/var/lib/kubelet",
       deviceInfoDir: "/var/run/k8s.cni.cncf.io/devinfo",
+      runtimeCniDir: "/var/lib/cni",
       socketDir: "/run/levee",
       daemonSocketDir: undefined,
       addBudgetMs: 55_000,
@@ -41,7 +42,10 @@ describe("knobs", () => {
       detachCeiling: 4,
       waitingMax: 2_000,
       shutdownMs: 10_000,
+      gcIntervalMs: 300_000,
+      gcGraceMs: 30_000,
       undoRetryMs: 5_000,
+      healthPort: undefined,
     });
   });
 

@@ -1,4 +1,3 @@
-import { LeveeError } from "../base/errors.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { leakView, quarantineView, recordView } from "../state/record-view.ts";
 import { protocolVersion } from "../wire/frame.ts";
@@ -6,19 +5,20 @@ import type {
   AttachmentsAnswer,
   AttachmentView,
   ChecksAnswer,
+  GcAnswer,
   LeaksAnswer,
   NodeAnswer,
-  Question,
   TimelineAnswer,
 } from "../wire/node-view.ts";
+import { changeLeaks } from "./change-leaks.ts";
 import type { NodeFacts } from "./node-facts.ts";
+import { parseQuestion } from "./parse-question.ts";
 import type { Ports } from "./ports.ts";
 
-/** Answers what the CLI asks about this node. */
-export function answerQuestion(
-  text: string,
-  facts: NodeFacts,
-): AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer {
+type AnyAnswer = AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer | GcAnswer;
+
+/** Answers what the CLI asks about this node. All but a change of the leak ledger comes from memory, at once. */
+export function answerQuestion(text: string, facts: NodeFacts): AnyAnswer | Promise<AnyAnswer> {
   const question = parseQuestion(text);
   const { ports } = facts;
   switch (question.ask) {
@@ -31,33 +31,16 @@ export function answerQuestion(
         entries: ports.timeline.of(question.namespace, question.name),
       };
     case "leaks":
-      return leaksAnswer(ports);
+      return question.forget === undefined && question.retry === undefined
+        ? leaksAnswer(ports)
+        : changeLeaks(question, ports).then(() => leaksAnswer(ports));
+    case "gc":
+      return ports.selfGc.answer(question.run === undefined ? undefined : ports.selfGc.ask(question.run));
     case "node":
       return nodeAnswer(facts);
     case "checks":
       return checksAnswer(facts);
   }
-}
-
-function parseQuestion(text: string): Question {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new LeveeError("decode-failed", "Cannot understand the question as it is not JSON", { cause });
-  }
-  const { ask, namespace, name } = (value ?? {}) as { ask?: unknown; namespace?: unknown; name?: unknown }; // each is checked below
-  if (ask === "attachments" || ask === "leaks" || ask === "node" || ask === "checks") return { ask };
-  if (ask === "timeline" && typeof namespace === "string" && typeof name === "string") return { ask, namespace, name };
-  throw new LeveeError(
-    "decode-failed",
-    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks, node or checks: current value is ${clip(JSON.stringify(ask))}`,
-  );
-}
-
-/** A question may be as long as a frame; what is wrong with it shows in its beginning. */
-function clip(text: string | undefined): string {
-  return text === undefined || text.length <= 200 ? String(text) : `${text.slice(0, 200)}…`;
 }
 
 function attachmentView(record: AttachmentRecord, ports: Ports): AttachmentView {

@@ -12,6 +12,7 @@ import { ConfCache } from "./conf-cache.ts";
 import { ConfDir } from "./conf-dir.ts";
 import type { ClusterPlace } from "./kube-access.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
+import { NetworkRota } from "./gc-networks.ts";
 import { Measures } from "./metrics-measures.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
 import { NodeChecks } from "./node-checks.ts";
@@ -21,6 +22,7 @@ import type { NodePorts } from "./node-ports.ts";
 import type { Ports } from "./ports.ts";
 import { receive, type Reception } from "./reception.ts";
 import { Recovery } from "./recovery.ts";
+import { SelfGc } from "./self-gc.ts";
 import { Server } from "./server.ts";
 import type { Service } from "./service.ts";
 import { SharedDeletes } from "./shared-deletes.ts";
@@ -127,11 +129,12 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
   const permits = (what: string, ceiling: number, waitMsMax: number): Permits =>
     new Permits(clock, { what, ceiling, waitingMax, waitMsMax });
+  const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };
   return {
-    ...nodePorts,
-    recovery: new Recovery(nodePorts),
+    ...gcPorts,
+    selfGc: new SelfGc(gcPorts),
+    rota: new NetworkRota(),
     deletes: new SharedDeletes(),
-    detachBreaker: new DetachBreaker(clock),
     attachPermits: permits("an attachment", attachCeiling, addQueueMs),
     detachPermits: permits("a detachment", detachCeiling, delQueueMs),
   };

@@ -1,14 +1,15 @@
-import type { DetachBreaker } from "./detach-breaker.ts";
-import type { NodePorts } from "./node-ports.ts";
+import type { GcPorts } from "./gc-ports.ts";
+import type { NetworkRota } from "./gc-networks.ts";
 import type { Permits } from "./permits.ts";
-import type { Recovery } from "./recovery.ts";
+import type { SelfGc } from "./self-gc.ts";
 import type { SharedDeletes } from "./shared-deletes.ts";
 
 /** What every verb works with. */
-export interface Ports extends NodePorts {
+export interface Ports extends GcPorts {
   readonly attachPermits: Permits;
   readonly detachPermits: Permits;
   readonly deletes: SharedDeletes;
-  readonly detachBreaker: DetachBreaker;
-  readonly recovery: Recovery;
+  /** Whose turn it is to be told by GC. */
+  readonly rota: NetworkRota;
+  readonly selfGc: SelfGc;
 }

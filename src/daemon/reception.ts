@@ -74,15 +74,16 @@ function takeResident(connection: ServerConnection, first: Frame, reception: Rec
   ports.recovery.addResident(hand);
 }
 
-/** A question costs a look at memory, so it is answered at once; a bad one, or an answer too long to send, is an error. */
+/** Most questions cost a look at memory and are answered at once; a bad one, or an answer too long to send, is an error. */
 function answer(connection: ServerConnection, first: Frame, reception: Reception): void {
-  try {
+  const told = (async () => {
     const question = required(textField(first, "question"), first, "question");
-    connection.endWith(answerFrame({ answer: answerQuestion(question, reception) }));
-  } catch (thrown) {
+    return answerFrame({ answer: await answerQuestion(question, reception) });
+  })().catch((thrown: unknown) => {
     const error = toLeveeError(thrown, "Cannot answer");
-    connection.endWith(answerFrame({ error: { code: error.code, message: error.message } }));
-  }
+    return answerFrame({ error: { code: error.code, message: error.message } });
+  });
+  void told.then((frame) => connection.endWith(frame));
 }
 
 function answerFrame(value: Answer<unknown>): Uint8Array {

@@ -1,4 +1,5 @@
 import type { LeveeError } from "../base/errors.ts";
+import { podArgs, type CniArgs } from "../cni/cni-args.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
 
@@ -59,4 +60,11 @@ export function sayPostponed(work: Work, error: LeveeError, ports: NodePorts): v
     attempts: work.attempts + 1,
     reason: error.message,
   });
+}
+
+/** Whether two calls are for sandboxes of one pod. */
+export function isSamePod(leftArgs: CniArgs, rightArgs: CniArgs): boolean {
+  const left = podArgs(leftArgs);
+  const right = podArgs(rightArgs);
+  return left.name !== undefined && left.name === right.name && left.namespace === right.namespace;
 }

@@ -8,8 +8,8 @@ import type { Call } from "./call.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { recoverOfflineDelete, recoverRecord } from "./recover-item.ts";
-import { isDue, newWork, offlineText, sayPostponed, type Work } from "./recovery-work.ts";
-import { retryDueLeaks } from "./retry-leaks.ts";
+import { isDue, isSamePod, newWork, offlineText, sayPostponed, type Work } from "./recovery-work.ts";
+import { LeakRetries } from "./retry-leaks.ts";
 
 /** How often a waiting ADD looks whether the deletes before it are done. */
 const settlePollMs = 20;
@@ -28,12 +28,14 @@ export class Recovery {
   readonly #ports: NodePorts;
   readonly #items = new Map<string, Work>();
   readonly #residents = new Map<Hand, number>();
+  readonly #leaks: LeakRetries;
   #stop: Cancel = () => undefined;
   #isStopped = false;
   #draining: Promise<void> | undefined;
 
   constructor(ports: NodePorts) {
     this.#ports = ports;
+    this.#leaks = new LeakRetries(ports);
   }
 
   /** Finds what an earlier run of the daemon left unfinished, and looks for due work from now on. */
@@ -103,6 +105,13 @@ export class Recovery {
     this.#kick();
   }
 
+  /** Every leak is tried once more now. False when there is no hand to do it. */
+  retryLeaksNow(): boolean {
+    this.#leaks.wantAll();
+    this.#kick();
+    return this.#resident() !== undefined;
+  }
+
   /** Throws unless nothing of the hands that worked on this record is running any more. */
   proveGone(hand: Hand, record: AttachmentRecord): Promise<void> {
     return this.#ports.suspects.proveGone(hand, record);
@@ -166,7 +175,7 @@ export class Recovery {
     const hand = this.#resident();
     if (hand === undefined || this.#draining !== undefined || this.#isStopped) return;
     this.#draining = this.#drainWith(hand, Number.POSITIVE_INFINITY)
-      .then(() => retryDueLeaks(hand, this.#ports))
+      .then(() => this.#leaks.retryDue(hand))
       .catch((thrown: unknown) => {
         if (!hand.isLost)
           this.#ports.logger.error("Recovery stopped short and will be tried again", {
@@ -177,7 +186,7 @@ export class Recovery {
         this.#draining = undefined;
         // What became due meanwhile, or lost its hand.
         const nowMs = this.#ports.clock.monotonicMs();
-        if ([...this.#items.values()].some((item) => isDue(item, nowMs))) this.#kick();
+        if (this.#leaks.isAnyWanted || [...this.#items.values()].some((item) => isDue(item, nowMs))) this.#kick();
       });
   }
 
@@ -233,10 +242,4 @@ export class Recovery {
       return false;
     }
   }
-}
-
-function isSamePod(leftArgs: CniArgs, rightArgs: CniArgs): boolean {
-  const left = podArgs(leftArgs);
-  const right = podArgs(rightArgs);
-  return left.name !== undefined && left.name === right.name && left.namespace === right.namespace;
 }

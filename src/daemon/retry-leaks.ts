@@ -3,7 +3,7 @@ import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Hand } from "../hands/hand.ts";
 import { noArgs } from "../cni/cni-args.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import type { LeakEntry } from "../state/leak-ledger.ts";
+import { leakRetryMsMax, type LeakEntry } from "../state/leak-ledger.ts";
 import { dismantle, type NetnsNow } from "./dismantle.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { recordedPod } from "./subject.ts";
@@ -12,14 +12,45 @@ import { recordedPod } from "./subject.ts";
 const turnMsMax = 1_000;
 const holder = { verb: "UNDO", cancel: (): void => undefined };
 
-/** Tries again what could not be undone, each entry at its own due time. */
-export async function retryDueLeaks(hand: Hand, ports: NodePorts): Promise<void> {
-  for (const entry of ports.journal.leaks()) {
-    if (hand.isLost) return;
-    if (entry.chains.length === 0 || entry.nextTryWallMs > ports.clock.wallMs()) continue;
-    if (ports.turns.isBusy(entry.containerId) || isAttachedAgain(entry, ports)) continue;
-    await retryLeak(hand, entry, ports);
+/** In this time others wait for the hand: a plugin that hangs must not hold up deletes that have just come in. */
+const roundMsMax = 30_000;
+
+/** Tries again what could not be undone: each entry at its own due time, or when a person asks for all. */
+export class LeakRetries {
+  readonly #ports: NodePorts;
+  readonly #wanted = new Set<string>();
+
+  constructor(ports: NodePorts) {
+    this.#ports = ports;
   }
+
+  get isAnyWanted(): boolean {
+    return this.#wanted.size > 0;
+  }
+
+  wantAll(): void {
+    for (const { id } of this.#ports.journal.leaks()) this.#wanted.add(id);
+  }
+
+  /** One round; what it does not get to is still due in the next. */
+  async retryDue(hand: Hand): Promise<void> {
+    const { clock, journal } = this.#ports;
+    const endsMs = clock.monotonicMs() + roundMsMax;
+    for (const entry of journal.leaks()) {
+      if (hand.isLost || clock.monotonicMs() > endsMs) return;
+      const isWanted = this.#wanted.delete(entry.id);
+      if (entry.chains.length === 0 || !(isWanted || isDue(entry, clock.wallMs()))) continue;
+      if (this.#ports.turns.isBusy(entry.containerId) || isAttachedAgain(entry, this.#ports)) continue;
+      await retryLeak(hand, entry, this.#ports);
+    }
+    // What was resolved meanwhile.
+    this.#wanted.clear();
+  }
+}
+
+/** A time that is further away than any pause was set by a wall clock that has been put right since. */
+function isDue({ nextTryWallMs }: LeakEntry, nowMs: number): boolean {
+  return nextTryWallMs <= nowMs || nextTryWallMs - nowMs > leakRetryMsMax;
 }
 
 /** The same interface of the same container is in use by now. Its own DEL undoes this too, and crosses the entry out. */

@@ -9,6 +9,7 @@ import type { Service } from "./service.ts";
 export async function startServices(options: ServiceOptions): Promise<readonly Service[]> {
   return [
     startNodeHealth(options),
+    options.ports.selfGc.start(),
     startStatusRepair(options.ports),
     ...(await startConfDir(options)),
     startNodeWatch(options),

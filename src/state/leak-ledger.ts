@@ -26,12 +26,13 @@ export interface LeakEntry {
 export const leaksMax = 10_000;
 
 const firstRetryMs = 30_000;
-const lastRetryMs = 3_600_000;
+/** The longest pause between two trials. */
+export const leakRetryMsMax = 3_600_000;
 const doublingsMax = 7;
 
 /** How long to wait before trial number `attempts` + 1: 30 s doubling to 1 h, less up to a fifth so that trials spread. */
 export function leakBackoffMs(attempts: number, random: number): number {
-  const wholeMs = Math.min(lastRetryMs, firstRetryMs * 2 ** Math.min(attempts, doublingsMax));
+  const wholeMs = Math.min(leakRetryMsMax, firstRetryMs * 2 ** Math.min(attempts, doublingsMax));
   return Math.round(wholeMs * (1 - random / 5));
 }
 

@@ -5,7 +5,10 @@
 export type Question =
   | { readonly ask: "attachments" }
   | { readonly ask: "timeline"; readonly namespace: string; readonly name: string }
-  | { readonly ask: "leaks" }
+  /** `retry`: every leak is tried again now. `forget`: the entry of this ID is crossed out without being undone. */
+  | { readonly ask: "leaks"; readonly retry?: true; readonly forget?: string }
+  /** `run` asks for a round of garbage collection now: one that only looks, or one that also acts. */
+  | { readonly ask: "gc"; readonly run?: "look" | "fix" }
   | { readonly ask: "node" }
   | { readonly ask: "checks" };
 
@@ -80,6 +83,42 @@ export interface QuarantineView {
   readonly reason: string;
   readonly sinceWallMs: number;
 }
+
+/** What garbage collection saw at its last look, and what it did about it. */
+export interface GcAnswer {
+  /** The round that was asked for, else the last one. It is over once `finished` has reached it. */
+  readonly round: number;
+  readonly finished: number;
+  /** 0 before the first round has ended. */
+  readonly finishedWallMs: number;
+  /** Between two rounds of the daemon's own; 0 when there are none but those that are asked for. */
+  readonly intervalMs: number;
+  readonly findings: readonly GcFinding[];
+  /** What could not be looked at, and why. */
+  readonly notes: readonly string[];
+}
+
+/** `attachment`: of the journal. `lease`: an address of host-local. `pod`: one that lacks a network it asked for. */
+export interface GcFinding {
+  readonly what: "attachment" | "lease" | "pod";
+  readonly namespace: string;
+  readonly pod: string;
+  readonly containerId: string;
+  /** Several are joined by a comma. */
+  readonly network: string;
+  readonly ifname: string;
+  readonly address: string;
+  readonly why: string;
+  readonly action: GcAction;
+  /** What came of the action, when there is more to say than its name. */
+  readonly detail: string;
+}
+
+/**
+ * detach, release: due, and not done as this round only looked · wait: must be seen once more · hold: the limit of
+ * this minute is reached · report: left alone whatever is asked · detached, released, failed: what this round did.
+ */
+export type GcAction = "detach" | "release" | "wait" | "hold" | "report" | "detached" | "released" | "failed";
 
 export interface NodeAnswer {
   readonly software: string;

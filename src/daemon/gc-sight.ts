@@ -1,0 +1,49 @@
+import { dirname } from "node:path/posix";
+import type { NetnsIdentity } from "../base/identity.ts";
+import type { AttachmentRecord } from "../state/attachment-record.ts";
+import { netnsToPass } from "./dismantle.ts";
+
+/** What one look of one hand at the journal's network namespaces gave. */
+export interface Sight {
+  /** Whose namespace is still there. */
+  readonly alive: ReadonlySet<AttachmentRecord>;
+  /** Folders in which the hand saw the very namespace that was attached: only there does "gone" mean gone. */
+  readonly places: ReadonlySet<string>;
+}
+
+/** Whoever can say what a path leads to. */
+export interface Eyes {
+  stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]>;
+}
+
+/** A frame holds 4,096 fields. */
+const pathsMax = 1_000;
+
+export async function lookAtNamespaces(
+  eyes: Eyes,
+  records: readonly AttachmentRecord[],
+  bootId: string,
+): Promise<Sight> {
+  const withPath = records.filter((record) => record.netns.path !== "");
+  const alive = new Set<AttachmentRecord>();
+  for (let at = 0; at < withPath.length; at += pathsMax) {
+    const some = withPath.slice(at, at + pathsMax);
+    const found = await eyes.stat(some.map((record) => record.netns.path));
+    some.forEach((record, index) => {
+      if (netnsToPass(record, { path: record.netns.path, identity: found[index] }, bootId) !== "") alive.add(record);
+    });
+  }
+  // What Multus attached is known by its path only, and a path may be a file that a lost mount has uncovered: no proof.
+  const proofs = [...alive].filter((record) => record.netns.identity !== undefined);
+  return { alive, places: new Set(proofs.map((record) => placeOf(record.netns.path))) };
+}
+
+/**
+ * Where a namespace is kept. Two runtimes on one node keep theirs in different folders, and a hand may see one and not
+ * the other; of a process's own namespace the process ID is no part of the place.
+ */
+export function placeOf(path: string): string {
+  return dirname(path)
+    .replace(/^\/var\/run(?=\/|$)/u, "/run")
+    .replace(/^\/proc\/[^/]+/u, "/proc/*");
+}
