@@ -155,11 +155,11 @@ export class ClusterView {
       });
       const object = project(JSON.parse(text));
       if (object !== undefined) return object;
-      throw new Error("it has no name");
+      throw new SyntaxError("it has no name");
     } catch (thrown) {
       if (kubeStatusOf(thrown) === 404) return undefined;
       if (!(thrown instanceof SyntaxError)) throw thrown;
-      throw new KubeError("api-unreachable", `Cannot read ${path}: the answer is no JSON`, { cause: thrown });
+      throw new KubeError("api-unreachable", `Cannot read ${path}: the answer is no such object`, { cause: thrown });
     }
   }
 }
