@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { JsonText } from "../base/brand.ts";
-import { errnoOf, toLeveeError } from "../base/errors.ts";
+import { errnoOf, LeveeError } from "../base/errors.ts";
 import { readRegularFile } from "../base/regular-file.ts";
 import { asJsonText, jsonBytesMax } from "../cni/json-text.ts";
 import { parseNetworkConf } from "../cni/network-conf.ts";
@@ -42,8 +42,8 @@ export class GivenConf implements ConfOrigin {
   }
 
   #reasonOf(thrown: unknown): string {
-    const errno = errnoOf(thrown);
-    return errno === undefined ? toLeveeError(thrown, "Reading").message : `${this.#path} cannot be read (${errno})`;
+    if (thrown instanceof LeveeError) return thrown.message;
+    return `${this.#path} cannot be read (${errnoOf(thrown) ?? String(thrown)})`;
   }
 }
 

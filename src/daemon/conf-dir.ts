@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Cancel } from "../base/clock.ts";
-import { errnoOf, toLeveeError } from "../base/errors.ts";
+import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { FolderWatch } from "../directory/folder-watch.ts";
 import { AutoConf } from "./conf-dir-auto.ts";
@@ -133,7 +133,7 @@ export class ConfDir implements Service {
       this.#remember(now);
       return { look: now, failure: undefined, isWritten };
     } catch (thrown) {
-      if (errnoOf(thrown) === undefined) throw thrown;
+      if (thrown instanceof LeveeError || errnoOf(thrown) === undefined) throw thrown;
       return { look, failure: unwritableProblem(folder, errnoOf(thrown) ?? ""), isWritten: false };
     }
   }

@@ -137,7 +137,7 @@ function unusable(why: string, remedy: string): PrimaryAbsent {
 }
 
 function unreadable(thrown: unknown, path: string): PrimaryAbsent {
-  const errno = errnoOf(thrown) ?? (thrown instanceof Error ? errnoOf(thrown.cause) : undefined);
+  const errno = errnoOf(thrown instanceof LeveeError ? thrown.cause : thrown);
   const isClosed = errno === "EACCES" || errno === "EPERM";
   // The daemon is root without root's powers: what belongs to somebody else and is closed to others is closed to it.
   if (isClosed)
