@@ -15,6 +15,8 @@ import type { SelectionElement } from "./selection-element.ts";
 export interface NetworkSource {
   readonly network: NetworkName;
   readonly conf: NetworkConf;
+  /** The resource that its definition names; which device of it the pod gets is decided with all its networks known. */
+  readonly resourceName?: string;
   readonly resource?: { readonly resourceName: string; readonly deviceId: string };
 }
 

@@ -7,6 +7,7 @@ import { runAdd, type ChainPlace } from "../hands/run-chain.ts";
 import { prefix } from "../hands/explain-outcome.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { Call } from "./call.ts";
+import { prepareDeviceInfo } from "./device-info.ts";
 import { noteRun, subjectOf } from "./dismantle.ts";
 import type { Ports } from "./ports.ts";
 import { undoRecord } from "./retire.ts";
@@ -25,6 +26,7 @@ const cancelGraceMs = 5_000;
  */
 export async function attach(call: Call, record: AttachmentRecord, ports: Ports): Promise<Answer> {
   try {
+    if (record.steps.size === 0) await prepareDeviceInfo(record, ports.config.deviceInfoDir, ports.logger);
     const results = await runChains(call, record, ports);
     // A DEL that waits for this container, or a shim that is gone, wants none of it.
     call.signal.throwIfAborted();

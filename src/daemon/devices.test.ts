@@ -3,11 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { Http2Server } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+import type { NetworkSource } from "../attachment/plan.ts";
+import type { Namespace, NetworkName, PodName, PodUid } from "../base/brand.ts";
 import { systemClock } from "../base/clock.ts";
 import { kubeletSocket, podMessage, protoMessage, respond } from "../kube/kubelet.fixture.ts";
-import { PodDevices, resourceNameAnnotation } from "./devices.ts";
-import type { NetworkDefinition, PodFacts } from "./view.ts";
+import { withDevices } from "./devices.ts";
+import type { PodFacts } from "./view.ts";
 
 let kubeletDir = "";
 let server: Http2Server | undefined;
@@ -30,42 +31,46 @@ const pod: PodFacts = {
   isStatic: false,
 };
 
-function network(resource?: string): NetworkDefinition {
-  const annotations: Record<string, string> = resource === undefined ? {} : { [resourceNameAnnotation]: resource };
-  return { namespace: "default" as Namespace, name: "n", config: "{}", annotations } as NetworkDefinition;
+function source(resourceName?: string): NetworkSource {
+  const conf = {} as NetworkSource["conf"]; // not read here
+  return { network: "default/n" as NetworkName, conf, ...(resourceName === undefined ? {} : { resourceName }) };
 }
 
-function devices(): PodDevices {
-  return new PodDevices(pod, { kubeletDir, clock: systemClock, limitMs: 1_000 }, new AbortController().signal);
+async function devicesOf(defaultResource: string | undefined, ...others: (string | undefined)[]) {
+  const networks = {
+    defaultNetwork: source(defaultResource),
+    others: others.map((name) => ({ source: source(name) })),
+  };
+  const { signal } = new AbortController();
+  const equipped = await withDevices(networks, pod, { kubeletDir, clock: systemClock, limitMs: 1_000, signal });
+  return [equipped.defaultNetwork, ...equipped.others.map((other) => other.source)].map(
+    ({ resource }) => resource?.deviceId,
+  );
 }
 
-test("deviceFor gives each device once, in order, and asks the kubelet once", async () => {
+test("withDevices gives each device once, in order, and asks the kubelet once and only if needed", async () => {
   let asked = 0;
   server = await kubeletSocket(join(kubeletDir, "pod-resources/kubelet.sock"), (stream) => {
     asked += 1;
     respond(stream, protoMessage([[1, podMessage("default", "vm", [["x/y", ["d2", "d1"]]])]]));
   });
-  const mine = devices();
-  expect(await mine.deviceFor(network())).toBeUndefined();
+  expect(await devicesOf(undefined, undefined)).toEqual([undefined, undefined]);
   expect(asked).toBe(0);
-  expect(await mine.deviceFor(network("x/y"))).toEqual({ resourceName: "x/y", deviceId: "d1" });
-  expect(await mine.deviceFor(network("x/y"))).toEqual({ resourceName: "x/y", deviceId: "d2" });
-  expect(await mine.deviceFor(network("x/y"))).toBeUndefined();
-  expect(await mine.deviceFor(network("x/z"))).toBeUndefined();
+  expect(await devicesOf("x/y", undefined, "x/y", "x/y", "x/z")).toEqual(["d1", undefined, "d2", undefined, undefined]);
   expect(asked).toBe(1);
 });
 
-test("deviceFor reads the checkpoint where the kubelet has no socket", async () => {
+test("withDevices reads the checkpoint where the kubelet has no socket", async () => {
   const entry = { PodUID: "u1", ResourceName: "x/y", DeviceIDs: { "0": ["d1"] } };
   await writeFile(
     join(kubeletDir, "device-plugins/kubelet_internal_checkpoint"),
     JSON.stringify({ Data: { PodDeviceEntries: [entry] } }),
   );
-  expect(await devices().deviceFor(network("x/y"))).toEqual({ resourceName: "x/y", deviceId: "d1" });
+  expect(await devicesOf(undefined, "x/y")).toEqual([undefined, "d1"]);
 });
 
-test("deviceFor says what is missing where there is neither", async () => {
-  await expect(devices().deviceFor(network("x/y"))).rejects.toThrow(
+test("withDevices says what is missing where there is neither", async () => {
+  await expect(devicesOf(undefined, "x/y")).rejects.toThrow(
     /Cannot tell the devices of default\/vm: there is no .*kubelet.sock, and .*kubelet_internal_checkpoint/,
   );
 });

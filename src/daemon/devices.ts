@@ -4,58 +4,66 @@ import type { Clock } from "../base/clock.ts";
 import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
 import { checkpointDevices } from "../kube/device-checkpoint.ts";
 import { podResources, type AllottedDevices } from "../kube/pod-resources.ts";
-import type { NetworkDefinition, PodFacts } from "./view.ts";
-
-/** The network's annotation that names the resource whose devices it is made of. */
-export const resourceNameAnnotation = "k8s.v1.cni.cncf.io/resourceName";
+import type { NetworkSource } from "../attachment/plan.ts";
+import type { PodNetworks } from "./networks.ts";
+import type { PodFacts } from "./view.ts";
 
 export interface DeviceSourceOptions {
   readonly kubeletDir: string;
   readonly clock: Clock;
   readonly limitMs: number;
+  readonly signal: AbortSignal;
 }
 
-/** The device that a network gets from those the kubelet allotted to the pod. */
-export interface Device {
-  readonly resourceName: string;
-  readonly deviceId: string;
+/** Gives each of the pod's networks that needs a device one of those that the kubelet allotted to the pod. */
+export async function withDevices(
+  networks: PodNetworks,
+  pod: PodFacts | undefined,
+  options: DeviceSourceOptions,
+): Promise<PodNetworks> {
+  const sources = [networks.defaultNetwork, ...networks.others.map(({ source }) => source)];
+  // Nearly every pod ends here.
+  if (pod === undefined || sources.every(({ resourceName }) => resourceName === undefined)) return networks;
+  const devices = new PodDevices(pod, options);
+  const others: PodNetworks["others"][number][] = [];
+  const defaultNetwork = await devices.equip(networks.defaultNetwork);
+  for (const other of networks.others) others.push({ ...other, source: await devices.equip(other.source) });
+  return { ...networks, defaultNetwork, others };
 }
 
 /**
  * Hands out a pod's devices to its networks, each device once, in the order of the networks. The kubelet is asked when
  * the first network needs one, and only then.
  */
-export class PodDevices {
+class PodDevices {
   readonly #pod: PodFacts;
   readonly #options: DeviceSourceOptions;
-  readonly #signal: AbortSignal;
   readonly #given = new Map<string, number>();
   #allotted: Promise<AllottedDevices> | undefined;
 
-  constructor(pod: PodFacts, options: DeviceSourceOptions, signal: AbortSignal) {
+  constructor(pod: PodFacts, options: DeviceSourceOptions) {
     this.#pod = pod;
     this.#options = options;
-    this.#signal = signal;
   }
 
-  /** Undefined for a network without a resource, and when the pod has no device of it left: then it goes without, as with Multus. */
-  async deviceFor(definition: NetworkDefinition): Promise<Device | undefined> {
-    const resourceName = definition.annotations[resourceNameAnnotation] ?? "";
-    if (resourceName === "") return undefined;
+  /** A network whose resource has no device left goes without, as with Multus: its plugin says what it misses. */
+  async equip(source: NetworkSource): Promise<NetworkSource> {
+    const { resourceName } = source;
+    if (resourceName === undefined) return source;
     const allotted = await (this.#allotted ??= this.#ask());
     const place = this.#given.get(resourceName) ?? 0;
     const deviceId = allotted.get(resourceName)?.[place];
-    if (deviceId === undefined) return undefined;
+    if (deviceId === undefined) return source;
     this.#given.set(resourceName, place + 1);
-    return { resourceName, deviceId };
+    return { ...source, resource: { resourceName, deviceId } };
   }
 
   async #ask(): Promise<AllottedDevices> {
-    const { kubeletDir, clock, limitMs } = this.#options;
+    const { kubeletDir, clock, limitMs, signal } = this.#options;
     const { namespace, name, uid } = this.#pod;
     const socketPath = join(kubeletDir, "pod-resources/kubelet.sock");
     if (await isThere(socketPath)) {
-      return podResources({ socketPath, namespace, name, limitMs, clock, signal: this.#signal });
+      return podResources({ socketPath, namespace, name, limitMs, clock, signal });
     }
     const checkpoint = join(kubeletDir, "device-plugins/kubelet_internal_checkpoint");
     return checkpointDevices(checkpoint, uid).catch((cause: unknown) => {

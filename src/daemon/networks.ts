@@ -14,7 +14,7 @@ import type { NetConf } from "../config/net-conf.ts";
 import { dirname, join } from "node:path";
 import { findConfByName, loadConfPath, subFolderTexts } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
-import type { NetworkDefinition, PodFacts, View } from "./view.ts";
+import { resourceNameAnnotation, type NetworkDefinition, type PodFacts, type View } from "./view.ts";
 
 /** An error is no list of a folder. */
 const filesNamedMax = 3;
@@ -160,8 +160,9 @@ export async function sourceOf(
 ): Promise<NetworkSource> {
   const network = `${definition.namespace}/${definition.name}` as NetworkName;
   const what = `the NetworkAttachmentDefinition ${network}`;
+  const resource = resourceOf(definition);
   if (definition.config !== undefined && definition.config.trim() !== "") {
-    return { network, conf: ports.confs.parse(definition.config, { what, defaultName: definition.name }) };
+    return { network, ...resource, conf: ports.confs.parse(definition.config, { what, defaultName: definition.name }) };
   }
   const fromFile = await findConfByName(conf.confDir, definition.name);
   if (fromFile === undefined) {
@@ -170,7 +171,12 @@ export async function sourceOf(
       `Cannot use ${what}: it has no spec.config, and no configuration in ${conf.confDir} has the name ${definition.name}`,
     );
   }
-  return { network, conf: fromFile };
+  return { network, ...resource, conf: fromFile };
+}
+
+function resourceOf({ annotations }: NetworkDefinition): { readonly resourceName?: string } {
+  const resourceName = annotations[resourceNameAnnotation] ?? "";
+  return resourceName === "" ? {} : { resourceName };
 }
 
 /** Multus' auxiliary chain: extra plugins of the node that run last, behind a plugin that changes nothing. */

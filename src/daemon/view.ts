@@ -16,6 +16,9 @@ export interface PodFacts {
   readonly isDeleting?: boolean;
 }
 
+/** The network's annotation that names the resource whose devices it is made of. */
+export const resourceNameAnnotation = "k8s.v1.cni.cncf.io/resourceName";
+
 /** A NetworkAttachmentDefinition. */
 export interface NetworkDefinition {
   readonly namespace: Namespace;

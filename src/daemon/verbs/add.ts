@@ -7,6 +7,7 @@ import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import type { AttachmentRecord } from "../../state/attachment-record.ts";
 import { attach } from "../attach.ts";
 import type { Call } from "../call.ts";
+import { withDevices } from "../devices.ts";
 import { deleteUnknown } from "../delete-unknown.ts";
 import { liveNetworks } from "../live-networks.ts";
 import { lookAgain, lookUp } from "../look-up.ts";
@@ -118,8 +119,14 @@ async function plan(
 ): Promise<AttachmentRecord> {
   const { conf, ports } = options;
   const view = liveNetworks(ports.view, ports.clock, call.signal);
-  const networks = await resolveNetworks(wanted, conf, { confs: ports.confs, view });
-  const chains = planAttachments({ request, ...networks, runtimeConfig: conf.runtimeConfig });
+  const networks = await withDevices(await resolveNetworks(wanted, conf, { confs: ports.confs, view }), wanted.pod, {
+    kubeletDir: ports.config.kubeletDir,
+    clock: ports.clock,
+    limitMs: ports.config.addLookupMs,
+    signal: call.signal,
+  });
+  const { runtimeConfig } = conf;
+  const chains = planAttachments({ request, ...networks, runtimeConfig, deviceInfoDir: ports.config.deviceInfoDir });
   await refuseTaken(call, request, chains, ports);
   return {
     token: call.token,
