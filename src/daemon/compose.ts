@@ -9,6 +9,7 @@ import { Journal } from "../state/journal.ts";
 import { MultusMirror } from "../state/multus-mirror.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
 import { ConfCache } from "./conf-cache.ts";
+import { shimProblem } from "./conf-dir-shim.ts";
 import { ConfDir } from "./conf-dir.ts";
 import type { ClusterPlace } from "./kube-access.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
@@ -63,7 +64,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   const notices = [...config.notices, ...(await stateNotices(config.stateDir))];
   for (const notice of [...notices, ...source.notices()]) logger.warn(notice);
 
-  const confDir = installsConf(config) ? new ConfDir(ports) : undefined;
+  const confDir = installsConf(config) ? new ConfDir({ ...ports, lookForShim: () => shimProblem(ports) }) : undefined;
   const calls = new Set<Promise<void>>();
   const server = new Server({
     socketDir: config.socketDir,

@@ -6,6 +6,11 @@ import type { ServiceOptions } from "./service-options.ts";
 /** Starts to care for the runtime's conf, where that is our business. */
 export async function startConfDir({ ports, confDir }: ServiceOptions): Promise<readonly Service[]> {
   if (confDir === undefined) return [];
+  ports.metrics.counted(
+    "levee_conf_writes_total",
+    "How often the runtime's conf was written; it loads all its confs again each time",
+    () => confDir.facts().writes,
+  );
   ports.checks.add(() => [confCheck(confDir.facts())]);
   await confDir.start();
   return [confDir];

@@ -57,3 +57,28 @@ export function contestedProblem(path: string, tampering: string): ConfDirProble
 }
 
 const exclusiveRemedy = "find out who does this; Cilium does unless its cni.exclusive is false";
+
+const causes: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such folder",
+  ENOTDIR: "it is no folder",
+  EROFS: "it is read-only",
+  ENOSPC: "its disk is full",
+  EACCES: "the daemon, which is root without capabilities, may not write there",
+};
+
+const remedies: Readonly<Record<string, string>> = {
+  ENOENT: "mount the host's conf directory there, or set cniConfigDir to it",
+  ENOTDIR: "set cniConfigDir to the host's conf directory",
+  EROFS: "mount it writable",
+  ENOSPC: "free space on it",
+  EACCES: "let root own it",
+};
+
+export function unwritableProblem(folder: string, errno: string): ConfDirProblem {
+  const cause = causes[errno] ?? "the system refuses it";
+  return warning(
+    "unwritable",
+    `The conf cannot be written to ${folder} (cniConfigDir) now and is tried again: ${cause} (${errno})`,
+    remedies[errno] ?? "",
+  );
+}

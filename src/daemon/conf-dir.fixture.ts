@@ -5,7 +5,7 @@ import { systemClock, type Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/log.ts";
 import { parseDaemonConfig } from "../config/daemon-config.ts";
 import { silentAnnouncer } from "./announcer.ts";
-import type { ConfDirFacts } from "./conf-dir-facts.ts";
+import { warning, type ConfDirFacts } from "./conf-dir-facts.ts";
 import { ConfDir } from "./conf-dir.ts";
 
 /** A clock that stands still until it is told to go on. */
@@ -51,6 +51,8 @@ export class ConfSite {
   readonly time = new StepClock();
   readonly events: string[] = [];
   readonly log: string[] = [];
+  /** Whether the runtime can find the shim. */
+  hasShim = true;
   #confDir: ConfDir | undefined;
 
   private constructor(root: string) {
@@ -78,6 +80,7 @@ export class ConfSite {
         warn: (message) => this.log.push(message),
         error: (message, fields) => this.log.push(`${message} ${JSON.stringify(fields)}`),
       },
+      lookForShim: () => Promise.resolve(this.hasShim ? undefined : warning("shim-missing", "no shim", "install it")),
       announcer: { ...silentAnnouncer, aboutNode: ({ reason }) => this.events.push(reason) },
     });
     await this.#confDir.start();

@@ -179,6 +179,18 @@ describe("ConfDir and others", () => {
     expect(site.facts).toMatchObject({ state: "in-force", problems: [] });
   });
 
+  test("says that the runtime cannot find the shim, and looks once a minute", async () => {
+    await using site = await ConfSite.make();
+    await site.put("10-a.conflist", primaryList());
+    await site.start();
+    site.hasShim = false;
+    await site.pass(45_000);
+    expect(site.problems).toEqual([]);
+    await site.pass(15_000);
+    expect(site.problems).toEqual(["shim-missing"]);
+    expect(site.events).toEqual(["ShimMissing"]);
+  });
+
   test("notes Multus' conf beside ours", async () => {
     await using site = await ConfSite.make();
     await site.put("00-multus.conf", { cniVersion: "0.3.1", name: "multus-cni-network", type: "multus-shim" });

@@ -1,29 +1,33 @@
 import { stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Cancel } from "../base/clock.ts";
 import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { FolderWatch } from "../directory/folder-watch.ts";
 import { AutoConf } from "./conf-dir-auto.ts";
 import { decide, type Decision } from "./conf-dir-decide.ts";
-import { problemText, warning, type ConfDirFacts, type ConfDirProblem } from "./conf-dir-facts.ts";
+import { problemText, type ConfDirFacts, type ConfDirProblem } from "./conf-dir-facts.ts";
 import { GivenConf } from "./conf-dir-given.ts";
 import { lookAtFolder, type FolderLook } from "./conf-dir-look.ts";
 import { Mending } from "./conf-dir-mending.ts";
 import type { ConfOrigin, WantedConf } from "./conf-dir-origin.ts";
-import { contestedProblem, problemsOf, stateOf, tamperedProblem } from "./conf-dir-state.ts";
+import { contestedProblem, problemsOf, stateOf, tamperedProblem, unwritableProblem } from "./conf-dir-state.ts";
 import { ConfDirVoice, type VoiceOptions } from "./conf-dir-voice.ts";
 import { sweepWorkFolder, writeConf } from "./conf-dir-write.ts";
 import type { Service } from "./service.ts";
 
 export interface ConfDirOptions extends VoiceOptions {
   readonly config: DaemonConfig;
+  /** Says that the runtime cannot find our shim. */
+  readonly lookForShim: () => Promise<ConfDirProblem | undefined>;
 }
 
 /** Somebody writes, renames and removes in one go; one look serves them all. */
 const settleMs = 200;
 /** inotify drops events when its queue is full, and some file systems send none. */
 const lookAgainMs = 15_000;
+/** It costs an order to the hand. */
+const shimAgainMs = 60_000;
 /** A file that looked broken may only have been half written. */
 const brokenAgainMs = 3_000;
 
@@ -41,6 +45,7 @@ export class ConfDir implements Service {
   #isStopped = false;
   /** The text that was in force at the last look. */
   #before: string | undefined;
+  #shim: { readonly lookedMs: number; readonly problems: readonly ConfDirProblem[] } | undefined;
   /** What somebody else last did to the conf. */
   #tampering = "";
   #facts: ConfDirFacts;
@@ -110,6 +115,7 @@ export class ConfDir implements Service {
     try {
       await this.#watchFolders();
       const wanted = await this.#origin.look();
+      await this.#lookForShim();
       this.#publish(wanted, await this.#settle(wanted));
     } catch (thrown) {
       const reason = toLeveeError(thrown, "Looking").message;
@@ -159,6 +165,14 @@ export class ConfDir implements Service {
     return true;
   }
 
+  async #lookForShim(): Promise<void> {
+    const { clock, lookForShim } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (this.#shim !== undefined && nowMs - this.#shim.lookedMs < shimAgainMs) return;
+    const problem = await lookForShim();
+    this.#shim = { lookedMs: nowMs, problems: problem === undefined ? [] : [problem] };
+  }
+
   #remember({ own }: FolderLook): void {
     if (own.kind !== "absent") this.#before = own.text;
   }
@@ -170,6 +184,7 @@ export class ConfDir implements Service {
       ...(failure === undefined ? [] : [failure]),
       ...this.#tamperProblems(isContested),
       ...(look === undefined ? [] : problemsOf(look, wanted, this.#path)),
+      ...(this.#shim?.problems ?? []),
     ];
     const state = stateOf(look, { isContested, isDue: wanted.text !== undefined });
     const writes = this.#facts.writes + (isWritten ? 1 : 0);
@@ -186,7 +201,7 @@ export class ConfDir implements Service {
 
   /** A folder that was replaced by another one of the same name is watched anew. */
   async #watchFolders(): Promise<void> {
-    const folders = new Set([this.#options.config.cniConfigDir, this.#origin.folder, dirname(this.#path)]);
+    const folders = new Set([this.#options.config.cniConfigDir, this.#origin.folder]);
     for (const folder of folders) {
       const facts = await stat(folder).catch(() => undefined);
       if (facts === undefined) folders.delete(folder);
@@ -201,29 +216,4 @@ interface Settled {
   readonly look: FolderLook | undefined;
   readonly failure: ConfDirProblem | undefined;
   readonly isWritten: boolean;
-}
-
-const causes: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such folder",
-  ENOTDIR: "it is no folder",
-  EROFS: "it is read-only",
-  ENOSPC: "its disk is full",
-  EACCES: "the daemon, which is root without capabilities, may not write there",
-};
-
-const remedies: Readonly<Record<string, string>> = {
-  ENOENT: "mount the host's conf directory there, or set cniConfigDir to it",
-  ENOTDIR: "set cniConfigDir to the host's conf directory",
-  EROFS: "mount it writable",
-  ENOSPC: "free space on it",
-  EACCES: "let root own it",
-};
-
-function unwritableProblem(folder: string, errno: string): ConfDirProblem {
-  const cause = causes[errno] ?? "the system refuses it";
-  return warning(
-    "unwritable",
-    `The conf cannot be written to ${folder} (cniConfigDir) and is tried again every ${lookAgainMs / 1_000} s: ${cause} (${errno})`,
-    remedies[errno] ?? "",
-  );
 }
