@@ -1,10 +1,13 @@
 import { Command } from "commander";
 import { addAttach } from "./commands/attach.ts";
+import { addCheck } from "./commands/check.ts";
 import { addDaemon } from "./commands/daemon.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDetach } from "./commands/detach.ts";
+import { addGc } from "./commands/gc.ts";
 import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
+import { addMigrate } from "./commands/migrate.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
 import { examples } from "./command-line.ts";
@@ -44,7 +47,7 @@ export function buildProgram(world: World): Command {
         "levee demo",
       )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted.`,
     );
-  for (const add of [addAttach, addDetach, addLs, addWhy, addLeaks, addVersion, addDemo, addDaemon])
+  for (const add of [addAttach, addDetach, addLs, addWhy, addLeaks, addCheck, addGc, addMigrate, addVersion, addDemo, addDaemon])
     add(program, world);
   return program;
 }

@@ -38,6 +38,7 @@ export class SelfGc implements Service {
   #finishedWallMs = 0;
   #findings: readonly GcFinding[] = [];
   #notes: readonly string[] = [];
+  #failure = "no round has ended yet";
 
   constructor(ports: GcPorts) {
     this.#ports = ports;
@@ -76,6 +77,7 @@ export class SelfGc implements Service {
       finished: this.#finished,
       finishedWallMs: this.#finishedWallMs,
       intervalMs: this.#ports.config.gcIntervalMs,
+      failure: this.#failure,
       findings: this.#findings.slice(0, findingsMax),
       notes: this.#notes,
     };
@@ -111,12 +113,13 @@ export class SelfGc implements Service {
     const hand = this.#hand();
     const { clock, config, logger } = this.#ports;
     let isPending = false;
+    this.#failure = "";
     try {
-      if (hand === undefined) this.#notes = ["No resident hand is connected, so nothing can be looked at"];
+      if (hand === undefined) this.#failure = "no resident hand is connected";
       else isPending = await this.#look(hand, mode);
     } catch (thrown) {
       const reason = toLeveeError(thrown, "Cannot collect garbage").message;
-      this.#notes = [`The last round stopped short: ${reason}`];
+      this.#failure = reason;
       logger.warn("A round of garbage collection stopped short and will be tried again", { reason });
     }
     if (this.#isStopped || config.gcIntervalMs === 0) return;

@@ -93,6 +93,8 @@ export interface GcAnswer {
   readonly finishedWallMs: number;
   /** Between two rounds of the daemon's own; 0 when there are none but those that are asked for. */
   readonly intervalMs: number;
+  /** Why the last round saw nothing, or stopped short; empty when it did not. */
+  readonly failure: string;
   readonly findings: readonly GcFinding[];
   /** What could not be looked at, and why. */
   readonly notes: readonly string[];

@@ -1,27 +1,50 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { LeaksAnswer } from "../../wire/node-view.ts";
-import { readLeaks, readQuarantineFolder } from "../node-source.ts";
+import type { Context } from "../context.ts";
+import { usageFailure } from "../failure.ts";
+import { forgetLeak, retryLeaks } from "../leak-orders.ts";
+import { readLeaks, readQuarantineFolder, type Sourced } from "../node-source.ts";
 import { oneLine } from "../plain-text.ts";
 import { print } from "../print.ts";
 import { ageText } from "../span.ts";
 import { renderTable } from "../table.ts";
 import type { World } from "../world.ts";
 
+interface LeaksOptions {
+  readonly retry?: true;
+  readonly forget?: string;
+  readonly yes?: true;
+}
+
 export function addLeaks(program: Command, world: World): void {
   const command = program
     .command("leaks")
     .description("Show what could not be undone yet, and records of the journal that were put aside")
+    .option("--retry", "have everything tried again now, and show what is left")
+    .option("--forget <id>", "cross out one entry without undoing it; asks to be repeated with --yes")
+    .option("--yes", "with --forget: do it")
     .addHelpText(
       "after",
       [
-        "\nThe resident hand retries every leak; an entry goes away when its undo has succeeded.",
-        examples("levee leaks", "levee leaks -o wide", "levee leaks -o json | jq '.leaks | length'"),
+        "\nThe resident hand retries every leak with growing pauses; an entry goes away when its undo has succeeded.",
+        examples(
+          "levee leaks",
+          "levee leaks -o wide",
+          "levee leaks --retry",
+          "levee leaks --forget 0123456789abcdef --yes",
+          "levee leaks -o json | jq '.leaks | length'",
+        ),
       ].join("\n"),
     );
-  command.action(async () => {
+  command.action(async (options: LeaksOptions) => {
     const context = contextOf(command, world);
-    const read = await readLeaks(context);
+    if (options.forget !== undefined) {
+      await forget(context, options);
+      return;
+    }
+    const read: Sourced<LeaksAnswer> =
+      options.retry === true ? { source: "daemon", answer: await retryLeaks(context) } : await readLeaks(context);
     const view = {
       nowMs: world.clock.wallMs(),
       quarantineFolder: read.answer.quarantined.length === 0 ? "" : await readQuarantineFolder(context, read.source),
@@ -31,6 +54,16 @@ export function addLeaks(program: Command, world: World): void {
       text: () => leaksText(read.answer, { ...view, isWide: false }),
       wide: () => leaksText(read.answer, { ...view, isWide: true }),
     });
+  });
+}
+
+async function forget(context: Context, { forget: id = "", yes, retry }: LeaksOptions): Promise<void> {
+  if (retry === true)
+    throw usageFailure("Cannot both retry and forget", "levee leaks --retry, or levee leaks --forget ID");
+  const leak = await forgetLeak(context, id, yes === true);
+  print(context.world.stdout, context.settings.output, {
+    value: { forgotten: leak },
+    text: () => `${leak.id} is forgotten\n`,
   });
 }
 
