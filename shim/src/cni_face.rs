@@ -21,7 +21,7 @@ pub fn serve(started: Instant) -> i32 {
             note(&format!("{}\nCNI protocol versions supported: {}", ABOUT, SUPPORTED_VERSIONS.join(", ")));
             0
         }
-        "VERSION" => match write_stdout(versions().as_bytes(), started + ms(10_000)) {
+        "VERSION" => match write_stdout(versions(&SUPPORTED_VERSIONS).as_bytes(), started + ms(10_000)) {
             Ok(()) => 0,
             Err(_) => 1,
         },
@@ -38,8 +38,8 @@ pub fn serve(started: Instant) -> i32 {
     }
 }
 
-fn versions() -> String {
-    let list: Vec<String> = SUPPORTED_VERSIONS.iter().map(|version| format!("\"{}\"", version)).collect();
+pub fn versions(supported: &[&str]) -> String {
+    let list: Vec<String> = supported.iter().map(|version| format!("\"{}\"", version)).collect();
     format!("{{\"cniVersion\":\"{}\",\"supportedVersions\":[{}]}}\n", NEWEST_VERSION, list.join(","))
 }
 
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn the_version_answer_is_the_one_runtimes_know() {
         assert_eq!(
-            versions(),
+            versions(&SUPPORTED_VERSIONS),
             "{\"cniVersion\":\"1.1.0\",\"supportedVersions\":[\"0.1.0\",\"0.2.0\",\"0.3.0\",\"0.3.1\",\"0.4.0\",\"1.0.0\",\"1.1.0\"]}\n"
         );
     }

@@ -6,6 +6,7 @@ mod cni_error;
 mod cni_face;
 mod conf;
 mod conf_scan;
+mod passthru;
 mod request;
 mod verb;
 
@@ -19,6 +20,7 @@ mod undo;
 // The resident hand
 mod delegate_cgroup;
 mod options;
+mod place;
 mod resident;
 
 // The hand itself: orders and how they are carried out
@@ -67,6 +69,7 @@ fn main() {
     let arguments: Vec<String> =
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     let exit_code = match Options::read(&arguments) {
+        Ok(Options::Cni) if passthru::is_meant() => passthru::serve(started),
         Ok(Options::Cni) => cni_face::serve(started),
         Ok(Options::Resident(options)) => resident::serve(&options),
         Ok(Options::Version) => say(&format!("{}\n", identity::SOFTWARE), started),

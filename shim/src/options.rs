@@ -9,7 +9,8 @@ pub const HELP: &str = "\
 levee-shim: the hands of Levee
 
 Started by a container runtime, without arguments, it is a CNI plugin: it reads CNI_* variables and a network
-configuration on stdin, asks the daemon what to do, does it, and prints the result.
+configuration on stdin, asks the daemon what to do, does it, and prints the result. Under the name passthru it is the
+plugin of that name instead, which starts an auxiliary chain with an empty result.
 
 Options:
   --resident              serve as the node's resident hand until SIGTERM

@@ -15,6 +15,7 @@ use crate::memory::MemoryCgroup;
 use crate::options::ResidentOptions;
 use crate::orders::Rules;
 use crate::output::note;
+use crate::place;
 use crate::run::Surroundings;
 use crate::session::become_hand;
 use crate::sys;
@@ -32,6 +33,10 @@ pub fn serve(options: &ResidentOptions) -> i32 {
         log("error", &problem, "");
         return 1;
     }
+    if options.root.is_some() {
+        place::shortcomings().iter().for_each(|problem| log("warn", problem, ""));
+    }
+    place::ensure_path();
     if let Err(error) = become_hand() {
         log("error", &format!("Cannot start a session of its own: {}", sys::error_text(&error)), "");
         return 1;

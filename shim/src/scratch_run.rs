@@ -129,10 +129,12 @@ impl Holder {
                 let (errno, text) = make_netns();
                 write_all(&write_end, &[&errno.to_le_bytes()[..], text.as_bytes()].concat());
                 drop(write_end);
-                while errno == 0 {
+                if errno != 0 {
+                    sys::exit_now(1);
+                }
+                loop {
                     std::thread::sleep(Duration::from_secs(3_600));
                 }
-                sys::exit_now(1)
             }
         }
     }

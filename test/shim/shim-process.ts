@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-const binary = join(import.meta.dir, "../../shim/target/release/levee-shim");
+export const binary = join(import.meta.dir, "../../shim/target/release/levee-shim");
 if (!existsSync(binary)) {
   throw new Error(`Cannot test the shim as ${binary} is absent: run "cargo build --release --offline" in shim/ first`);
 }
