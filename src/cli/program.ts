@@ -47,7 +47,19 @@ export function buildProgram(world: World): Command {
         "levee demo",
       )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted.`,
     );
-  for (const add of [addAttach, addDetach, addLs, addWhy, addLeaks, addCheck, addGc, addMigrate, addVersion, addDemo, addDaemon])
+  for (const add of [
+    addAttach,
+    addDetach,
+    addLs,
+    addWhy,
+    addLeaks,
+    addCheck,
+    addGc,
+    addMigrate,
+    addVersion,
+    addDemo,
+    addDaemon,
+  ])
     add(program, world);
   return program;
 }

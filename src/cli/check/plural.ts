@@ -1,0 +1,4 @@
+/** `1 node`, `2 nodes`. */
+export function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,164 @@
+import { software as ownSoftware } from "../../base/version.ts";
+import type { ChecksAnswer, NetworkReadyView, NodeAnswer } from "../../wire/node-view.ts";
+
+/** One line: what was looked at, how it is, and what to do about it. */
+export interface Line {
+  readonly state: "ok" | "warning" | "failed";
+  readonly name: string;
+  readonly detail: string;
+  /** Empty when there is nothing to do. */
+  readonly hint: string;
+}
+
+export interface Section {
+  readonly title: string;
+  readonly lines: readonly Line[];
+}
+
+/** All that is known of one node. */
+export interface NodeReport {
+  readonly node: string;
+  /** No line failed. */
+  readonly isGood: boolean;
+  readonly sections: readonly Section[];
+  /** Undefined when its daemon could not be asked. */
+  readonly networks: readonly NetworkReadyView[] | undefined;
+  readonly networksTotal: number;
+}
+
+/** What a node's daemon said, or why it said nothing. */
+export type NodeSaid =
+  | { readonly node: NodeAnswer; readonly checks: ChecksAnswer | undefined }
+  | { readonly away: string; readonly hint: string };
+
+export interface ReportInput {
+  readonly node: string;
+  readonly said: NodeSaid;
+  /** Of the shim that the runtime starts; empty when nobody could ask it. */
+  readonly shim: string;
+  /** More that was found out without the daemon. */
+  readonly more?: readonly Line[];
+}
+
+/** A day would be told as one; the list is for those who look for what broke. */
+const networkLinesMax = 20;
+
+/** Which checks stand together. What a newer daemon has beyond these comes last. */
+const places: readonly { readonly title: string; readonly names: readonly string[] }[] = [
+  { title: "runtime", names: ["conf", "primary"] },
+  { title: "cluster", names: ["api", "view"] },
+  { title: "hand", names: ["hand", "canary"] },
+  { title: "state", names: ["journal", "quarantine", "leaks", "missing-networks", "orphan-leases"] },
+];
+
+export function nodeReport({ node, said, shim, more = [] }: ReportInput): NodeReport {
+  if ("away" in said) {
+    const away: Line = { state: "failed", name: "daemon", detail: `does not answer: ${said.away}`, hint: said.hint };
+    return report(node, [section("daemon", [away, ...more])], undefined);
+  }
+  const { checks } = said;
+  const daemon = section("daemon", [answers(said.node), ...skews(said.node, shimOf(shim, checks)), ...more]);
+  if (checks === undefined) {
+    const hint = "use the levee program that came with the daemon";
+    const old: Line = { state: "warning", name: "checks", detail: "the daemon is too old to be asked for them", hint };
+    return report(node, [daemon, section("other", [old])], undefined);
+  }
+  const sections = [daemon, ...placed(checks), section("networks", networkLines(checks))];
+  return report(node, sections, checks);
+}
+
+function report(node: string, all: readonly Section[], checks: ChecksAnswer | undefined): NodeReport {
+  const sections = all.filter(({ lines }) => lines.length > 0);
+  return {
+    node,
+    isGood: sections.every(({ lines }) => lines.every(({ state }) => state !== "failed")),
+    sections,
+    networks: checks?.networks,
+    networksTotal: checks?.networksTotal ?? 0,
+  };
+}
+
+function section(title: string, lines: readonly Line[]): Section {
+  return { title, lines };
+}
+
+function answers({ software, attachments, startedWallMs }: NodeAnswer): Line {
+  const since = new Date(startedWallMs).toISOString();
+  const detail = `answers: ${software}, since ${since}, ${attachments} ${attachments === 1 ? "attachment" : "attachments"}`;
+  return { state: "ok", name: "daemon", detail, hint: "" };
+}
+
+/** The shim itself, when it could be asked; else the one that made the last call. */
+function shimOf(shim: string, checks: ChecksAnswer | undefined): string {
+  return shim === "" ? (checks?.shimSoftware ?? "") : shim;
+}
+
+/** Neighbouring versions work together, so another version is a sign of a rollout that stopped half-way, not a failure. */
+function skews(daemon: NodeAnswer, shim: string): readonly Line[] {
+  const wanted = versionOf(daemon.software);
+  const others = [
+    ["shim", shim, "run levee install on the node, as the init container of the DaemonSet does"],
+    ...daemon.residentHands.map((hand) => ["hand", hand.software, "roll out the resident hand"] as const),
+    ["command", ownSoftware, "use the levee program that came with the daemon"],
+  ] as const;
+  const lines = others
+    .filter(([, software]) => software !== "" && versionOf(software) !== wanted)
+    .map(([part, software, hint]): Line => {
+      const detail = `the ${part} is ${software}, the daemon ${daemon.software}`;
+      return { state: "warning", name: "versions", detail, hint };
+    });
+  if (lines.length > 0) return lines;
+  const known = [shim === "" ? "" : "shim", daemon.residentHands.length === 0 ? "" : "hand", "command"];
+  const parts = known.filter((part) => part !== "").join(", ");
+  return [{ state: "ok", name: "versions", detail: `${parts} and daemon are all ${wanted}`, hint: "" }];
+}
+
+function versionOf(software: string): string {
+  return software.slice(software.lastIndexOf(" ") + 1);
+}
+
+function placed({ checks }: ChecksAnswer): readonly Section[] {
+  // Each network has a line of its own below.
+  const rest = checks.filter(({ name }) => name !== "networks" && !places.some(({ names }) => names.includes(name)));
+  return [
+    ...places.map(({ title, names }) =>
+      section(
+        title,
+        checks.filter(({ name }) => names.includes(name)),
+      ),
+    ),
+    section("other", rest),
+  ];
+}
+
+/** A network is never called ready on a node that lacks something it needs. */
+function networkLines({ networks, networksTotal }: ChecksAnswer): readonly Line[] {
+  const broken = networks.filter(({ state }) => state === "not-ready");
+  const lines = broken.slice(0, networkLinesMax).map(({ network, reasons }): Line => ({
+    state: "failed",
+    name: network,
+    detail: `not ready: ${reasons.join(", ")}`,
+    hint: hintFor(reasons),
+  }));
+  const left = broken.length - lines.length;
+  if (left > 0) lines.push({ state: "failed", name: "networks", detail: `${left} more are not ready`, hint: "" });
+  const unknown = networks.filter(({ state }) => state === "unknown").length;
+  if (unknown > 0)
+    lines.push({
+      state: "warning",
+      name: "networks",
+      detail: `${unknown} could not be looked at`,
+      hint: "it takes a resident hand of the daemon's version to look at the host",
+    });
+  const ready = networksTotal - broken.length - unknown;
+  if (ready > 0) lines.push({ state: "ok", name: "networks", detail: `${ready} ready on this node`, hint: "" });
+  return lines;
+}
+
+function hintFor(reasons: readonly string[]): string {
+  if (reasons.some((reason) => reason.startsWith("missing host")))
+    return "make it on the host, with its uplink, before pods that ask for the network are let on this node";
+  if (reasons.some((reason) => reason.startsWith("missing plugin")))
+    return "install the plugin in the folder of CNI plugins on this node";
+  return "mend the configuration of the network";
+}

@@ -1,0 +1,63 @@
+import { toLeveeError } from "../../base/errors.ts";
+import { readJournalOnly } from "../../state/read-only.ts";
+import type { ChecksAnswer } from "../../wire/node-view.ts";
+import { ask, runTool, type Context } from "../context.ts";
+import { CommandFailure, toFailure } from "../failure.ts";
+import { oneLine } from "../plain-text.ts";
+import { isSuccess } from "../run-program.ts";
+import { nodeReport, type Line, type NodeReport, type NodeSaid } from "./report.ts";
+
+/** This machine: its daemon over the socket, or without one what is on the disk. */
+export async function thisNode(context: Context): Promise<NodeReport> {
+  const [said, shim] = await Promise.all([askDaemon(context), shimSoftware(context)]);
+  if ("away" in said) {
+    const more = [await journalOnDisk(context)];
+    return nodeReport({ node: "this node", said, shim, more });
+  }
+  return nodeReport({ node: said.checks?.nodeName ?? "this node", said, shim });
+}
+
+async function askDaemon(context: Context): Promise<NodeSaid> {
+  try {
+    const node = await ask(context, { ask: "node" });
+    return { node, checks: await checksOf(context) };
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    if (failure.code === "interrupted") throw failure;
+    return { away: failure.message, hint: failure.remedy };
+  }
+}
+
+/** A daemon from before this question does not understand it. */
+async function checksOf(context: Context): Promise<ChecksAnswer | undefined> {
+  try {
+    return await ask(context, { ask: "checks" });
+  } catch (thrown) {
+    if (thrown instanceof CommandFailure && thrown.code === "decode-failed") return undefined;
+    throw thrown;
+  }
+}
+
+async function shimSoftware({ world, settings }: Context): Promise<string> {
+  const end = await runTool(world, settings.shim, ["--version"]);
+  return isSuccess(end) ? oneLine(end.stdout.split("\n")[0] ?? "") : "";
+}
+
+async function journalOnDisk({ settings }: Context): Promise<Line> {
+  const { stateDir } = settings;
+  try {
+    const journal = await readJournalOnly(stateDir);
+    if (!journal.exists)
+      return {
+        state: "warning",
+        name: "journal",
+        detail: `there is none in ${stateDir}: no daemon has run on that folder`,
+        hint: "",
+      };
+    const detail = `${journal.records.length} attachments and ${journal.leaks.length} leaks in ${stateDir}; they wait for the daemon`;
+    return { state: journal.leaks.length === 0 ? "ok" : "warning", name: "journal", detail, hint: "levee leaks" };
+  } catch (thrown) {
+    const reason = toLeveeError(thrown, "Cannot read the journal").message;
+    return { state: "failed", name: "journal", detail: reason, hint: "run the command as root" };
+  }
+}
