@@ -29,7 +29,7 @@ export async function awaitPod(
 ): Promise<{ readonly pod: PodFacts; readonly how: string }> {
   const { clock, view } = ports;
   const startedMs = clock.monotonicMs();
-  const trial: LiveTrial = { trouble: undefined };
+  const trial: LiveTrial = { trouble: undefined, isOpen: false };
   using limit = deadline(clock, Math.max(endsMs - startedMs, 0), () => lateError(wanted, ports, trial), signal);
   const over = new AbortController();
   const both = AbortSignal.any([limit.signal, over.signal]);
@@ -45,9 +45,11 @@ export async function awaitPod(
   }
 }
 
-/** What went wrong when the server itself was asked. */
+/** What came of asking the server itself. */
 interface LiveTrial {
   trouble: LeveeError | undefined;
+  /** It has been asked and has not answered yet. */
+  isOpen: boolean;
 }
 
 interface LiveOptions {
@@ -66,12 +68,14 @@ async function readLive(
   await clock.sleep(live.isSynced() ? watchGraceMs : firstSyncGraceMs, signal);
   for (let failures = 1; ; failures += 1) {
     try {
+      trial.isOpen = true;
       const pod = await live.readPod(wanted.namespace, wanted.name, signal);
       if (pod !== undefined && wanted.isWanted(pod)) return { pod, by: "the API server was asked for it" };
       throw absentError(wanted, live, pod);
     } catch (thrown) {
       if (signal.aborted || !(thrown instanceof KubeError)) throw thrown;
       trial.trouble = thrown;
+      trial.isOpen = false;
       await clock.sleep(backOffMs(clock, failures, { ...retry, afterMs: thrown.retryAfterMs }) + 100, signal);
     }
   }
@@ -86,10 +90,11 @@ function absentError(wanted: AwaitedPod, live: LiveView, pod: PodFacts | undefin
 }
 
 /** The time is up. A server that is away is another matter than a pod that is not there. */
-function lateError(wanted: AwaitedPod, ports: LookupPorts, { trouble }: LiveTrial): LeveeError {
+function lateError(wanted: AwaitedPod, ports: LookupPorts, { trouble, isOpen }: LiveTrial): LeveeError {
   const { clock, view, config } = ports;
   const pod = `${wanted.namespace}/${wanted.name}`;
-  if (view.live !== undefined && (trouble !== undefined || view.live.awaySinceMs() !== undefined)) {
+  const isAway = isOpen || trouble !== undefined || view.live?.awaySinceMs() !== undefined;
+  if (view.live !== undefined && isAway) {
     return new LeveeError(
       "try-later",
       `Cannot find the pod ${pod} now: it is not in the local copy, no annotations came with the call, and ${awayText(view.live, clock, trouble)}`,
@@ -110,7 +115,9 @@ function lateError(wanted: AwaitedPod, ports: LookupPorts, { trouble }: LiveTria
 export function awayText(live: LiveView, clock: Clock, trouble?: unknown): string {
   const sinceMs = live.awaySinceMs();
   const seconds = sinceMs === undefined ? 0 : Math.max(1, Math.round((clock.wallMs() - sinceMs) / 1_000));
-  const away = seconds === 0 ? "cannot be asked" : `has not answered for ${seconds} s`;
+  const isRefusal = trouble instanceof KubeError && trouble.status !== undefined;
+  const silence = seconds === 0 ? "does not answer" : `has not answered for ${seconds} s`;
+  const away = isRefusal ? "answers with an error" : silence;
   const reason = trouble === undefined ? "" : `: ${toLeveeError(trouble, "Reading").message}`;
   return `the API server ${live.server} ${away}${reason}`;
 }

@@ -18,7 +18,7 @@ const atOnceMax = 4;
 
 export interface KubeStatusOptions {
   readonly api: KubeApi;
-  readonly view: Pick<View, "findPod">;
+  readonly view: Pick<View, "findPod" | "live">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onFate: (fate: Fate) => void;
@@ -46,8 +46,8 @@ export class KubeStatusPublisher implements StatusPublisher {
 
   async publish(status: PodStatus, signal: AbortSignal): Promise<PublishOutcome> {
     const end = this.#put(status);
-    if (this.#outbox.health().awaySinceMs !== undefined)
-      return { what: "later", why: "the API server does not answer", end };
+    // Waiting for a server that is known to be away would only make every ADD slower.
+    if (this.#isAway()) return { what: "later", why: "the API server does not answer", end };
     const { clock } = this.#options;
     const over = new AbortController();
     const late = clock.sleep(closingMs, AbortSignal.any([signal, over.signal])).then(
@@ -74,6 +74,11 @@ export class KubeStatusPublisher implements StatusPublisher {
 
   close(): void {
     this.#outbox.close();
+  }
+
+  #isAway(): boolean {
+    const { live } = this.#options.view;
+    return this.#outbox.health().awaySinceMs !== undefined || live?.awaySinceMs() !== undefined;
   }
 
   async #put({ pod, containerId, annotation }: PodStatus): Promise<Fate> {

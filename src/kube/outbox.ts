@@ -69,7 +69,8 @@ export class Outbox {
     if (this.#isClosed) return Promise.resolve("dropped");
     const earlier = this.#waiting.get(letter.key);
     if (earlier === undefined) this.#makeRoom();
-    this.#waiting.set(letter.key, { letter, attempts: 0, notBeforeMs: earlier?.notBeforeMs ?? 0, resolve });
+    const { notBeforeMs = 0, attempts = 0 } = earlier ?? {};
+    this.#waiting.set(letter.key, { letter, attempts, notBeforeMs, isWrong: false, resolve });
     earlier?.resolve("replaced");
     this.#pump();
     return promise;
@@ -134,8 +135,8 @@ export class Outbox {
     this.#sending.add(key);
     try {
       await waiting.letter.send();
-      this.#wasTaken();
       this.#end(key, waiting, "delivered");
+      this.#wasTaken();
     } catch (thrown) {
       this.#wasNotTaken(key, waiting, thrown);
     } finally {
@@ -145,13 +146,17 @@ export class Outbox {
   }
 
   #wasTaken(): void {
-    this.#refusal = undefined;
     this.#isBack();
+    if (this.#refusal === undefined) return;
+    // Others may still be refused, for the same reason or for one of their own.
+    const isOver = ![...this.#waiting.values()].some(({ isWrong }) => isWrong);
+    if (isOver) this.#refusal = undefined;
   }
 
   #wasNotTaken(key: string, waiting: Waiting, thrown: unknown): void {
     const verdict = this.#options.judge(thrown);
-    if (verdict.isWrong === true) this.#say(thrown);
+    waiting.isWrong = verdict.isWrong === true;
+    if (waiting.isWrong) this.#say(thrown);
     if (verdict.what === "away") {
       this.#pause(verdict, thrown);
       return;
@@ -211,4 +216,6 @@ interface Waiting {
   readonly resolve: (fate: Fate) => void;
   attempts: number;
   notBeforeMs: number;
+  /** The server's last word on it was that somebody must change something. */
+  isWrong: boolean;
 }
