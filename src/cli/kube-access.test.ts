@@ -19,7 +19,7 @@ function kubeconfig(name: string, server: string, user = "token: t"): string {
     path,
     `current-context: main
 contexts: [{name: main, context: {cluster: c, user: u}}, {name: second, context: {cluster: c2, user: u}}]
-clusters: [{name: c, cluster: {server: "http://${server}"}}, {name: c2, cluster: {server: "http://${server}-2"}}]
+clusters: [{name: c, cluster: {server: "http://${server}.test"}}, {name: c2, cluster: {server: "http://2.${server}.test"}}]
 users: [{name: u, user: {${user}}}]
 `,
   );
@@ -34,15 +34,15 @@ test("kubeAccess looks where kubectl looks, in its order", async () => {
   const inCluster = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
   expect(kubeAccess(world(), {})).rejects.toThrow("Cannot find a cluster");
   expect(kubeAccess(world(inCluster), { context: "main" })).rejects.toThrow("Cannot find a cluster");
-  expect((await kubeAccess(world(inCluster), {})).server).toBe("https://[fd00::1]:443");
+  expect((await kubeAccess(world(inCluster), {})).server).toBe(`https://${"[fd00::1]"}:443`);
   mkdirSync(join(folder, ".kube"));
   kubeconfig(".kube/config", "home");
-  expect((await kubeAccess(world(inCluster), {})).server).toBe("http://home");
+  expect((await kubeAccess(world(inCluster), {})).server).toBe("http://home.test");
   const KUBECONFIG = `${join(folder, "missing")}:${kubeconfig("listed", "listed")}`;
-  expect((await kubeAccess(world({ KUBECONFIG }), {})).server).toBe("http://listed");
+  expect((await kubeAccess(world({ KUBECONFIG }), {})).server).toBe("http://listed.test");
   const given = kubeconfig("given", "given");
-  expect((await kubeAccess(world({ KUBECONFIG }), { kubeconfig: given })).server).toBe("http://given");
-  expect((await kubeAccess(world(), { kubeconfig: given, context: "second" })).server).toBe("http://given-2");
+  expect((await kubeAccess(world({ KUBECONFIG }), { kubeconfig: given })).server).toBe("http://given.test");
+  expect((await kubeAccess(world(), { kubeconfig: given, context: "second" })).server).toBe("http://2.given.test");
   expect(kubeAccess(world(), { kubeconfig: join(folder, "missing") })).rejects.toThrow("ENOENT");
 });
 
@@ -59,7 +59,7 @@ async function loggedIn(fields = ""): Promise<unknown> {
 
 test("kubeAccess runs a login program with the environment and what it is to know", async () => {
   login(`test "$MINE" = 1 || exit 3
-case "$KUBERNETES_EXEC_INFO" in *'"interactive":false,"cluster":{"server":"http://server"}'*) ;; *) exit 4 ;; esac
+case "$KUBERNETES_EXEC_INFO" in *'"interactive":false,"cluster":{"server":"http://server.test"}'*) ;; *) exit 4 ;; esac
 echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"secret","expirationTimestamp":"2099-01-01T00:00:00Z"}}'`);
   expect(await loggedIn()).toBe("secret");
 });

@@ -266,6 +266,6 @@ test("ApiClient connects anew when its trust changes, and shows its certificate"
 
 test("ApiClient reaches a server by its IPv6 address", async () => {
   const server = await serve((_request, response) => answer(response, "ok"), { tls, host: "::1" });
-  const access = fixedAccess(`https://[::1]:${server.port}`, { tls: { ca: pem.authority } });
+  const access = fixedAccess(`https://${"[::1]"}:${server.port}`, { tls: { ca: pem.authority } });
   expect(await get(clientOf(access))).toBe("ok");
 });

@@ -31,14 +31,14 @@ function project(generation: string, token: string, ca: string): void {
   }
 }
 
-function access(host = "10.0.0.1"): ReturnType<typeof inClusterAccess> {
+function access(host = "api.test"): ReturnType<typeof inClusterAccess> {
   return inClusterAccess({ host, port: "443", folder, clock });
 }
 
 test("inClusterAccess names the server, an IPv6 address in brackets", () => {
-  expect(access().server).toBe("https://10.0.0.1:443");
-  expect(access("fd00::1").server).toBe("https://[fd00::1]:443");
-  expect(access("kubernetes.default").server).toBe("https://kubernetes.default:443");
+  expect(access().server).toBe("https://api.test:443");
+  expect(access("fd00::1").server).toBe(`https://${"[fd00::1]"}:443`);
+  expect(access("kubernetes.default.svc").server).toBe("https://kubernetes.default.svc:443");
 });
 
 test("inClusterAccess reads a rotated token, and keeps its trust while the authority is the same", async () => {

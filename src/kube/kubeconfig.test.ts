@@ -37,7 +37,7 @@ contexts:
   context: {cluster: here, user: nobody}
 clusters:
 - name: here
-  cluster: {server: "https://10.0.0.1:6443/", ${cluster}}
+  cluster: {server: "https://api.test:6443/", ${cluster}}
 users:
 - name: me
   user: {${user}}
@@ -50,7 +50,7 @@ function open(text: string, options: Partial<KubeconfigOptions> = {}): Promise<K
 
 test("kubeconfigAccess reads what the current context names", async () => {
   const access = await open(config(`certificate-authority-data: ${base64("CA")}, tls-server-name: api`, "token: t1"));
-  expect(access).toMatchObject({ server: "https://10.0.0.1:6443", context: "main", namespace: "lab" });
+  expect(access).toMatchObject({ server: "https://api.test:6443", context: "main", namespace: "lab" });
   expect(await access.credentials()).toEqual({ token: "t1", tls: { ca: "CA", servername: "api" } });
 });
 
@@ -85,11 +85,11 @@ test("kubeconfigAccess lets the first of several files win, each with its own fo
   write("one/ca", "CA-one");
   const first = write(
     "one/config",
-    'clusters: [{name: here, cluster: {server: "http://first", certificate-authority: ca}}]',
+    'clusters: [{name: here, cluster: {server: "http://first.test", certificate-authority: ca}}]',
   );
   const second = write("config", config("", "token: t2"));
   const access = await kubeconfigAccess({ paths: [first, second], clock });
-  expect(access.server).toBe("http://first");
+  expect(access.server).toBe("http://first.test");
   expect(await access.credentials()).toEqual({ token: "t2", tls: { ca: "CA-one" } });
 });
 
@@ -97,9 +97,9 @@ for (const [what, text, options, message] of [
   ["no current context", "clusters: []", {}, "current-context must be set: current value is nothing"],
   ["an unknown context", config("", ""), { context: "x" }, "(there is main, other): current value is x"],
   ["an unknown user", config("", ""), { context: "other" }, "users must have an entry of that name"],
-  ["no server", config("", "").replace("https://10.0.0.1:6443/", ""), {}, "must be an http or https URL"],
+  ["no server", config("", "").replace("https://api.test:6443/", ""), {}, "must be an http or https URL"],
   ["impersonation", config("", "token: t, as: boss"), {}, "user me may not have as, which is not supported"],
-  ["a proxy", config('proxy-url: "http://p"', ""), {}, "cluster here may not have proxy-url"],
+  ["a proxy", config('proxy-url: "http://proxy.test"', ""), {}, "cluster here may not have proxy-url"],
   ["a login program in the daemon", config("", "exec: {command: x}"), {}, "the daemon starts none"],
   ["bad YAML", "a: [", {}, "Cannot read the kubeconfig"],
   ["a list", "[]", {}, "it must be an object"],
@@ -134,7 +134,7 @@ test("kubeconfigAccess runs the login program once until its credential expires 
       command: join(folder, "bin/login"),
       args: ["a", "1"],
       env: { A: "b" },
-      cluster: { "server": "https://10.0.0.1:6443", "certificate-authority-data": base64("CA") },
+      cluster: { "server": "https://api.test:6443", "certificate-authority-data": base64("CA") },
       needsTerminal: false,
       installHint: "",
     },

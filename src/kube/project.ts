@@ -56,7 +56,7 @@ export function projectNetwork(value: unknown, texts: SharedTexts): NetworkDefin
     name,
     uid: textOf(metadata["uid"]),
     config: config === "" ? undefined : config,
-    annotations: pick(metadata["annotations"], networkAnnotations),
+    annotations: pick(metadata["annotations"], networkAnnotations, (text) => texts.share(text)),
   };
 }
 
@@ -80,17 +80,25 @@ export function sameNetwork(left: NetworkDefinition, right: NetworkDefinition): 
   );
 }
 
-function pick(value: unknown, keys: readonly string[]): Readonly<Record<string, string>> {
+function pick(
+  value: unknown,
+  keys: readonly string[],
+  keep: (text: string) => string = asItIs,
+): Readonly<Record<string, string>> {
   if (!isObject(value)) return noAnnotations;
   const found: Record<string, string> = {};
   let count = 0;
   for (const key of keys) {
     const text = value[key];
     if (typeof text !== "string") continue;
-    found[key] = text;
+    found[key] = keep(text);
     count += 1;
   }
   return count === 0 ? noAnnotations : found;
+}
+
+function asItIs(text: string): string {
+  return text;
 }
 
 function sameAnnotations(
