@@ -92,7 +92,8 @@ export class AttachmentGc {
         done.set(one, endings[end]);
       } catch (thrown) {
         if (hand.isLost) throw thrown;
-        done.set(one, { action: "failed", detail: toLeveeError(thrown, "Cannot detach").message });
+        const { code, message } = toLeveeError(thrown, "Cannot detach");
+        done.set(one, { action: code === "try-later" ? "wait" : "failed", detail: message });
       }
     }
     return done;
