@@ -9,6 +9,7 @@ const knownHosts: readonly RegExp[] = [
   /^(?:www\.)?kubernetes\.io$/,
   /^kubernetes\.default\.svc$/,
   /^www\.w3\.org$/,
+  /^json-schema\.org$/,
   /^no-color\.org$/,
   /^(?:www\.)?(?:example\.(?:com|org|net)|.+\.(?:test|invalid|example))$/,
   /^(?:localhost|127\.0\.0\.1|\[::1\])$/,

@@ -19,7 +19,8 @@ export const allowedImports: Readonly<Record<string, readonly string[]>> = {
   directory: ["base"],
   hands: ["base", "cni", "wire"],
   daemon: ["base", "cni", "wire", "config", "attachment", "readiness", "state", "kube", "directory", "hands"],
-  cli: ["base", "config", "wire", "cni", "state", "kube", "readiness"],
+  // attachment: `levee migrate --check` asks the very code that will judge a pod.
+  cli: ["base", "config", "wire", "cni", "attachment", "state", "kube", "readiness"],
   // src/main.ts: picks the daemon or the CLI and does nothing else.
   main: ["base", "daemon", "cli"],
 };

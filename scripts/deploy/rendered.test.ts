@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
-import { parseDaemonConfig } from "../../src/config/daemon-config.ts";
+import { parseDaemonConfig, type DaemonConfig } from "../../src/config/daemon-config.ts";
 import { hostSocketDir } from "../../src/config/shim-conf.ts";
 import { applyOperations } from "./json-patch.ts";
 import { renderFolder } from "./kustomization.ts";
@@ -164,19 +164,13 @@ describe.each([
   });
 
   test("daemon and hand meet at the socket that the settings name", () => {
-    const data = objects[configName]?.["data"] as Record<string, string>; // ours
-    const config = parseDaemonConfig(data["daemon-config.json"] ?? "", "ConfigMap");
-    const [container] = daemon.containers;
-    const mount = container?.volumeMounts.find((each) => each.name === "socket");
-    const volume = daemon.volumes.find((each) => each.name === "socket");
-    const socketDir = config.socketDir.replace(/\/$/u, "");
-    expect(mount?.mountPath).toBe(socketDir);
-    expect(volume?.hostPath?.path).toBe(hostSocketDir(config).replace(/\/$/u, ""));
-    const command = hand.containers[0]?.command ?? [];
-    expect(command[command.indexOf("--socket-dir") + 1]).toBe(volume?.hostPath?.path);
-    const paths = container?.volumeMounts.map((each) => each.mountPath) ?? [];
+    const config = settingsOf(objects[configName]);
+    const host = hostSocketDir(config).replace(/\/$/u, "");
+    expect(mountsOf(daemon).get("socket")).toBe(config.socketDir.replace(/\/$/u, ""));
+    expect(daemon.volumes).toContainEqual({ name: "socket", hostPath: { path: host, type: "DirectoryOrCreate" } });
+    expect(hand.containers[0]?.command.join(" ")).toContain(`--socket-dir ${host} `);
     for (const needed of [config.stateDir, config.cniDir, config.confDir, config.cniConfigDir])
-      expect(paths).toContain(needed);
+      expect([...mountsOf(daemon).values()]).toContain(needed);
   });
 
   test("both are critical, run everywhere and are replaced one by one", () => {
@@ -214,10 +208,24 @@ interface PodSpec {
   readonly initContainers?: readonly Container[];
   readonly securityContext: unknown;
   readonly tolerations: unknown;
-  readonly volumes: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly hostPath?: { readonly path: string; readonly type: string };
+  }[];
 }
 
 function podSpec(object: KubeObject | undefined): PodSpec {
   const { spec } = object as unknown as { spec: { template: { spec: PodSpec } } }; // our own DaemonSets
   return spec.template.spec;
+}
+
+function mountsOf(spec: PodSpec): ReadonlyMap<string, string> {
+  return new Map(
+    spec.containers.flatMap(({ volumeMounts }) => volumeMounts.map((each) => [each.name, each.mountPath])),
+  );
+}
+
+function settingsOf(object: KubeObject | undefined): DaemonConfig {
+  const data = object?.["data"] as Readonly<Record<string, string>>; // our own ConfigMaps
+  return parseDaemonConfig(data["daemon-config.json"] ?? "", "ConfigMap");
 }

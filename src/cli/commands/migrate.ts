@@ -1,0 +1,61 @@
+import type { Command } from "commander";
+import { contextOf, examples } from "../command-line.ts";
+import { CommandFailure, usageFailure } from "../failure.ts";
+import { openCluster, type KubeOptions } from "../kube-access.ts";
+import { checkMigration } from "../migrate/check-migration.ts";
+import type { KubeObject } from "../migrate/kube-object.ts";
+import { readCluster } from "../migrate/read-cluster.ts";
+import { readManifests } from "../migrate/read-manifests.ts";
+import { reportText } from "../migrate/report.ts";
+import { paintFor } from "../paint.ts";
+import { print } from "../print.ts";
+import type { World } from "../world.ts";
+
+export function addMigrate(program: Command, world: World): void {
+  const command = program
+    .command("migrate")
+    .description("Say what will differ when Levee takes the place of Multus, and what stands in the way")
+    .argument("[paths...]", "files and folders of YAML or JSON to read instead of the cluster")
+    .option("--check", "look and say; nothing is changed (the only thing this command does)")
+    .option("--kubeconfig <file>", "the cluster to read (default: as kubectl)")
+    .option("--context <name>", "context of the kubeconfig")
+    .addHelpText(
+      "after",
+      [
+        "\nExit status: 0 nothing blocks, 1 something blocks, 2 wrong command line.",
+        examples(
+          "levee migrate --check",
+          "levee migrate --check apps/multus apps/kubevirt-vms",
+          "levee migrate --check -o json | jq '.findings[] | select(.level == \"blocks\")'",
+        ),
+      ].join("\n"),
+    );
+  command.action(async (paths: string[], options: KubeOptions & { readonly check?: boolean }) => {
+    if (options.check !== true)
+      throw usageFailure(
+        "Cannot migrate by itself: levee migrate looks and says, and kubectl apply moves",
+        "levee migrate --check",
+      );
+    const { settings } = contextOf(command, world);
+    const objects = paths.length > 0 ? await readManifests(paths) : await fromCluster(world, options);
+    const findings = checkMigration(objects);
+    print(world.stdout, settings.output, {
+      value: { findings },
+      text: () => reportText(findings, paintFor(world.stdout, world.env)),
+    });
+    const blocking = findings.filter((finding) => finding.level === "blocks").length;
+    if (blocking > 0)
+      throw new CommandFailure("migration-blocked", `Cannot move yet: ${blocking} of the findings block it`, {
+        remedy: "do what stands behind the arrows, then check again",
+      });
+  });
+}
+
+async function fromCluster(world: World, options: KubeOptions): Promise<readonly KubeObject[]> {
+  const api = await openCluster(world, options);
+  try {
+    return await readCluster(api, world.interrupted);
+  } finally {
+    api.close();
+  }
+}

@@ -1,0 +1,151 @@
+import type { Finding, Level } from "./finding.ts";
+import { hostFolderAt, isDynamicNetworks, type MultusInstall } from "./find-multus.ts";
+import {
+  at,
+  containersOf,
+  kindOf,
+  listAt,
+  nameOf,
+  podSpecOf,
+  textAt,
+  titleOf,
+  type KubeObject,
+} from "./kube-object.ts";
+
+/** Moved from in our own tests; the others of 4.2 keep the same files. */
+const testedVersions = ["4.2.2", "4.3.0"] as const;
+const dropInName = "kube-system/kube-multus-ds";
+
+/** What is installed, and whether the drop-in's manifest would take its place. */
+export function checkMultus(installs: readonly MultusInstall[]): readonly Finding[] {
+  if (installs.length === 0)
+    return [
+      found("blocks", "the cluster", "no DaemonSet of Multus was found", "install Levee anew instead: docs/install.md"),
+    ];
+  return installs.flatMap((install) =>
+    install.isThick ? [...checkVersion(install), ...checkNames(install), ...checkFolders(install)] : [thin(install)],
+  );
+}
+
+function thin(install: MultusInstall): Finding {
+  return found(
+    "blocks",
+    titleOf(install.daemonSet),
+    `it is the thin plugin (${install.image}), for which the drop-in is not made`,
+    "install Levee beside it with deploy/install.yaml, then remove this DaemonSet and its 00-multus.conf on each node",
+  );
+}
+
+function checkVersion({ daemonSet, version, image }: MultusInstall): readonly Finding[] {
+  const object = titleOf(daemonSet);
+  if (version === undefined)
+    return [
+      found(
+        "differs",
+        object,
+        `the version cannot be told from the image ${image}`,
+        `look it up (multus-daemon -version); moving is tested from ${testedVersions.join(" and ")}`,
+      ),
+    ];
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isNear = major === 4 && (minor === 2 || minor === 3);
+  if (isNear) return [found("ok", object, `the thick plugin, version ${version}`)];
+  return [
+    found(
+      "differs",
+      object,
+      `version ${version}; moving is tested from ${testedVersions.join(" and ")}`,
+      "try it on one node first: docs/migrate.md",
+    ),
+  ];
+}
+
+/** kubectl apply replaces only what has the same name, and refuses another selector. */
+function checkNames({ daemonSet }: MultusInstall): readonly Finding[] {
+  const object = titleOf(daemonSet);
+  const remedy = "make a copy of deploy/overlays/multus-drop-in with this cluster's names, and apply that";
+  if (nameOf(daemonSet) !== dropInName)
+    return [
+      found("blocks", object, `it is not ${dropInName}, so the drop-in would run beside it and not replace it`, remedy),
+    ];
+  const selector = JSON.stringify(at(daemonSet, "spec", "selector", "matchLabels"));
+  if (selector === '{"name":"multus"}') return [found("ok", object, "the drop-in has the same name and selector")];
+  return [found("blocks", object, `its selector is ${selector}, which cannot be changed to name=multus`, remedy)];
+}
+
+const folders = [
+  { mountPath: "/host/etc/cni/net.d", volume: "cni-conf", expected: "/etc/cni/net.d" },
+  { mountPath: "/host/opt/cni/bin", volume: "cni-bin", expected: "/opt/cni/bin" },
+] as const;
+
+function checkFolders({ daemonSet }: MultusInstall): readonly Finding[] {
+  return folders.flatMap(({ mountPath, volume, expected }): readonly Finding[] => {
+    const seen = (hostFolderAt(daemonSet, mountPath) ?? expected).replace(/\/$/u, "");
+    if (seen === expected) return [];
+    const remedy = `set the volume ${volume} of the drop-in's DaemonSet to ${seen}`;
+    return [found("blocks", titleOf(daemonSet), `it uses the host's ${seen}, the drop-in ${expected}`, remedy)];
+  });
+}
+
+/** Whoever else talks to Multus' daemon: its HTTP interface on multus.sock is not served. */
+export function checkOtherUsers(
+  objects: readonly KubeObject[],
+  installs: readonly MultusInstall[],
+): readonly Finding[] {
+  const own = new Set(installs.map(({ daemonSet }) => daemonSet));
+  return objects
+    .filter((object) => workloads.has(kindOf(object)) && !own.has(object))
+    .flatMap((object): readonly Finding[] => {
+      if (isDynamicNetworks(object)) return [dynamicNetworks(object)];
+      if (isCertApprover(object)) return [certApprover(object)];
+      return mountsSocket(object) ? [socketUser(object)] : [];
+    });
+}
+
+const workloads: ReadonlySet<string> = new Set(["DaemonSet", "Deployment", "StatefulSet", "Pod"]);
+
+function dynamicNetworks(object: KubeObject): Finding {
+  return {
+    topic: "other users of Multus",
+    level: "blocks",
+    object: titleOf(object),
+    what: "it changes networks of running pods through Multus' /delegate, which Levee does not serve",
+    remedy: "stay with Multus where pods change networks while they run, or remove this controller first",
+  };
+}
+
+function certApprover(object: KubeObject): Finding {
+  return {
+    topic: "other users of Multus",
+    level: "differs",
+    object: titleOf(object),
+    what: "it signs Multus' per-node certificates, which Levee does not use: its token is bound to pod and node",
+    remedy: "remove it after the move",
+  };
+}
+
+function socketUser(object: KubeObject): Finding {
+  return {
+    topic: "other users of Multus",
+    level: "differs",
+    object: titleOf(object),
+    what: "it mounts Multus' socket folder; there will be no multus.sock in it",
+    remedy: "find out what it asks Multus for before you move",
+  };
+}
+
+function isCertApprover(object: KubeObject): boolean {
+  return containersOf(object).some((container) =>
+    listAt(container, "command").some((word) => String(word).endsWith("cert-approver")),
+  );
+}
+
+function mountsSocket(object: KubeObject): boolean {
+  return listAt(podSpecOf(object), "volumes").some((volume) =>
+    /^\/(?:var\/)?run\/multus(?:\/|$)/u.test(textAt(volume, "hostPath", "path")),
+  );
+}
+
+function found(level: Level, object: string, what: string, remedy = ""): Finding {
+  return { topic: "multus", level, object, what, remedy };
+}

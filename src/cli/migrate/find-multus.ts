@@ -1,0 +1,59 @@
+import { at, containersOf, kindOf, listAt, namespaceOf, podSpecOf, textAt, type KubeObject } from "./kube-object.ts";
+
+/** A Multus as its DaemonSet describes it. */
+export interface MultusInstall {
+  readonly daemonSet: KubeObject;
+  readonly isThick: boolean;
+  /** `4.2.2`; undefined when the image's tag does not say. */
+  readonly version: string | undefined;
+  readonly image: string;
+  /** Where its settings are; undefined for the thin plugin. */
+  readonly config: { readonly namespace: string; readonly name: string } | undefined;
+}
+
+const settingsFolder = "/etc/cni/net.d/multus.d";
+
+export function findMultus(objects: readonly KubeObject[]): readonly MultusInstall[] {
+  return objects.filter((object) => kindOf(object) === "DaemonSet" && isMultus(object)).map(describe);
+}
+
+/** The controller that adds networks to running pods, by the daemon's `/delegate`. */
+export function isDynamicNetworks(object: KubeObject): boolean {
+  return [...imagesOf(object), textAt(object, "metadata", "name")].some((text) => /dynamic-networks/u.test(text));
+}
+
+function isMultus(object: KubeObject): boolean {
+  const isNamed = imagesOf(object).some((image) => /multus(?!-dynamic)/u.test(image));
+  return isNamed && !isDynamicNetworks(object);
+}
+
+function imagesOf(object: KubeObject): readonly string[] {
+  return containersOf(object).map((container) => textAt(container, "image"));
+}
+
+function describe(daemonSet: KubeObject): MultusInstall {
+  const image = imagesOf(daemonSet).find((each) => each.includes("multus")) ?? "";
+  const config = settingsOf(daemonSet);
+  const words = containersOf(daemonSet).flatMap((container) => listAt(container, "command"));
+  const isThick = image.includes("thick") || words.some((word) => String(word).endsWith("multus-daemon"));
+  return { daemonSet, image, config, isThick, version: /:v?(\d+\.\d+\.\d+)/u.exec(image)?.[1] };
+}
+
+/** The ConfigMap that is mounted where Multus looks for daemon-config.json. */
+function settingsOf(daemonSet: KubeObject): MultusInstall["config"] {
+  const mounts = containersOf(daemonSet).flatMap((container) => listAt(container, "volumeMounts"));
+  const mount = mounts.find((each) => textAt(each, "mountPath").replace(/\/$/u, "") === settingsFolder);
+  const volume = listAt(podSpecOf(daemonSet), "volumes").find((each) => textAt(each, "name") === textAt(mount, "name"));
+  const name = textAt(volume, "configMap", "name");
+  return mount === undefined || name === "" ? undefined : { namespace: namespaceOf(daemonSet), name };
+}
+
+/** The host's folder that is mounted at a path of the pod, or undefined. */
+export function hostFolderAt(daemonSet: KubeObject, mountPath: string): string | undefined {
+  const mounts = containersOf(daemonSet).flatMap((container) => listAt(container, "volumeMounts"));
+  const mount = mounts.find((each) => textAt(each, "mountPath") === mountPath);
+  if (mount === undefined) return undefined;
+  const volume = listAt(podSpecOf(daemonSet), "volumes").find((each) => textAt(each, "name") === textAt(mount, "name"));
+  const path = at(volume, "hostPath", "path");
+  return typeof path === "string" ? path : undefined;
+}

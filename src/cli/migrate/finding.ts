@@ -1,0 +1,48 @@
+/** `ok`: as before. `differs`: works, but not as with Multus. `blocks`: something would break; do the remedy first. */
+export type Level = "ok" | "differs" | "blocks";
+
+export const topics = ["multus", "settings", "other users of Multus", "networks", "pods"] as const;
+export type Topic = (typeof topics)[number];
+
+/** One thing that `levee migrate --check` found out. */
+export interface Finding {
+  readonly topic: Topic;
+  readonly level: Level;
+  /** The object it is about: `DaemonSet kube-system/kube-multus-ds`; several are counted. */
+  readonly object: string;
+  readonly what: string;
+  /** What to do about it; empty when there is nothing to do. */
+  readonly remedy: string;
+}
+
+/** Findings that say the same of many objects become one: a cluster with a thousand pods needs one line, not a thousand. */
+export function aggregated(findings: readonly Finding[]): readonly Finding[] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.topic, finding.level, finding.what, finding.remedy]);
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first === undefined
+      ? []
+      : [
+          {
+            ...first,
+            object: objectsText(
+              first.object,
+              others.map(({ object }) => object),
+            ),
+          },
+        ],
+  );
+}
+
+/** Names a few, counts the rest. */
+function objectsText(first: string, others: readonly string[]): string {
+  const shown = [first, ...others.slice(0, namedMax - 1)].join(", ");
+  const rest = others.length - (namedMax - 1);
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
+}
+
+/** More names do not help to find the pattern, and the line must stay readable. */
+const namedMax = 3;

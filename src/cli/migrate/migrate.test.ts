@@ -1,0 +1,282 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+import { KubeError, type KubeApi, type KubeRequest } from "../../kube/api.ts";
+import { fakeWorld } from "../fake-world.ts";
+import { runCli } from "../main.ts";
+import { checkMigration } from "./check-migration.ts";
+import type { Finding } from "./finding.ts";
+import type { KubeObject } from "./kube-object.ts";
+import { readCluster } from "./read-cluster.ts";
+
+const manifest = join(import.meta.dir, "fixtures/multus-v4.2.2.yaml");
+const multus = parseAllDocuments(await readFile(manifest, "utf8")).map((each) => each.toJS() as KubeObject);
+
+/** Findings about Multus' own manifest with something changed or added, without those that are fine. */
+function findings(edit: { readonly change?: (text: string) => string; readonly more?: string }): readonly Finding[] {
+  const text = JSON.stringify(multus);
+  const objects = JSON.parse(edit.change?.(text) ?? text) as KubeObject[]; // it was printed from objects above
+  const more = parseAllDocuments(edit.more ?? "").map((each) => each.toJS() as KubeObject | null);
+  return checkMigration([...objects, ...more.filter((object) => object !== null)]).filter(
+    ({ level }) => level !== "ok",
+  );
+}
+
+/** Lays settings over Multus' daemon-config.json. */
+function withSettings(settings: Readonly<Record<string, unknown>>): { change: (text: string) => string } {
+  const inside = JSON.stringify(JSON.stringify(settings)).slice(2, -2);
+  return { change: (text) => text.replace(/\\"chrootDir\\": \\"\/hostroot\\"/u, inside.replaceAll("$", "$$$$")) };
+}
+
+const networkOf = (name: string, config: unknown): string =>
+  JSON.stringify({
+    kind: "NetworkAttachmentDefinition",
+    metadata: { namespace: "vms", name },
+    spec: config === undefined ? {} : { config: typeof config === "string" ? config : JSON.stringify(config) },
+  });
+
+const podOf = (annotations: Readonly<Record<string, string>>, name = "ci1"): string =>
+  JSON.stringify({ kind: "Pod", metadata: { namespace: "vms", name, annotations } });
+
+const networks = "k8s.v1.cni.cncf.io/networks";
+const bridge = networkOf("lan", { cniVersion: "0.3.1", type: "bridge", bridge: "br0" });
+
+function more(...documents: readonly string[]): { more: string } {
+  return { more: documents.join("\n---\n") };
+}
+
+describe("checkMigration", () => {
+  test("finds nothing in the way of Multus' own manifest", () => {
+    expect(findings({})).toEqual([
+      {
+        topic: "multus",
+        level: "differs",
+        object: "DaemonSet kube-system/kube-multus-ds",
+        what: "the version cannot be told from the image ghcr.io/k8snetworkplumbingwg/multus-cni:snapshot-thick",
+        remedy: "look it up (multus-daemon -version); moving is tested from 4.2.2 and 4.3.0",
+      },
+    ]);
+    expect(checkMigration([])).toMatchObject([{ level: "blocks", what: "no DaemonSet of Multus was found" }]);
+  });
+
+  test.each([
+    ["a version in the tag", "snapshot-thick", "v4.2.2-thick", undefined],
+    [
+      "an untested version",
+      "snapshot-thick",
+      "v4.0.2-thick",
+      "differs: version 4.0.2; moving is tested from 4.2.2 and 4.3.0",
+    ],
+    ["another name", '"kube-multus-ds"', '"rke2-multus"', "blocks: it is not kube-system/kube-multus-ds, so"],
+    [
+      "another selector",
+      '"matchLabels":{"name":"multus"}',
+      '"matchLabels":{"app":"multus"}',
+      "blocks: its selector is",
+    ],
+    [
+      "k3s' folders",
+      '"path":"/opt/cni/bin"',
+      '"path":"/var/lib/rancher/k3s/data/cni"',
+      "blocks: it uses the host's /var/lib/rancher/k3s/data/cni, the drop-in /opt/cni/bin",
+    ],
+    ["the thin plugin", "multus-cni:snapshot-thick", "multus-cni:v4.2.2", undefined],
+    ["no ConfigMap", '"kind":"ConfigMap"', '"kind":"Secret"', "blocks: it is not there, and DaemonSet"],
+  ])("looks at the DaemonSet: %s", (_what, from, to, expected) => {
+    const all = findings({ change: (text) => text.replaceAll(from, to) });
+    const own = all.filter(({ what }) => !what.startsWith("the version cannot be told")).map(line);
+    if (expected === undefined) expect(own).toEqual([]);
+    else expect(own).toEqual([expect.stringContaining(expected) as string]);
+  });
+
+  test("knows the thin plugin", () => {
+    const thin = findings({
+      change: (text) => text.replaceAll("snapshot-thick", "v4.2.2").replaceAll('multus-daemon"', 'thin_entrypoint"'),
+    });
+    expect(thin.map(line)).toEqual([expect.stringContaining("blocks: it is the thin plugin") as string]);
+  });
+
+  test.each([
+    [{ logFile: "/var/log/multus.log" }, "differs: logFile has no effect"],
+    [{ forceCNIVersion: true }, "differs: forceCNIVersion has no effect"],
+    [{ perNodeCertificate: { enabled: true } }, "differs: perNodeCertificate has no effect"],
+    [{ readinessindicatorfile: "/host/etc/cni/net.d/10-calico.conflist" }, "differs: readinessindicatorfile: while"],
+    [
+      { readinessindicatorfile: "/run/flannel/subnet.env" },
+      "blocks: readinessindicatorfile is /run/flannel/subnet.env, which the drop-in does not mount",
+    ],
+    [{ namespaceIsolaton: true }, 'differs: "namespaceIsolaton" is no setting we know'],
+    [{ metricsPort: "x" }, "blocks: metricsPort is"],
+    [{ cniDir: "/var/lib/other" }, "blocks: cniDir is /var/lib/other, which the drop-in does not mount"],
+    [{ daemonSocketDir: "/run/elsewhere" }, "blocks: the shims would look for the daemon in /run/elsewhere"],
+  ])("looks at the settings: %j", (settings, expected) => {
+    expect(findings(withSettings(settings)).map(line)).toContainEqual(expect.stringContaining(expected) as string);
+  });
+
+  test("looks at a conf of the user's own", () => {
+    const found = findings({ change: (text) => text.replace('\\"auto\\"', '\\"/etc/own/x.conf\\"') });
+    expect(found.map(line)).toContainEqual(
+      expect.stringContaining("differs: multusConfigFile: /etc/own/x.conf is copied") as string,
+    );
+    expect(found.map(line)).toContainEqual(
+      expect.stringContaining("blocks: multusConfigFile is /etc/own/x.conf, which") as string,
+    );
+  });
+
+  test("names who else talks to Multus", () => {
+    const pod = (image: string, volume: string): string =>
+      `{containers: [{image: ${image}}], volumes: [{hostPath: {path: ${volume}}}]}`;
+    const workload = (name: string, spec: string): string =>
+      `{kind: Deployment, metadata: {namespace: kube-system, name: ${name}}, spec: {template: {spec: ${spec}}}}`;
+    const found = findings(
+      more(
+        workload("controller", pod("example.com/multus-dynamic-networks-controller:latest", "/run/multus/multus.sock")),
+        workload("curious", pod("example.com/x", "/var/run/multus")),
+        workload("approver", "{containers: [{image: example.com/multus-cni, command: [/cert-approver]}]}"),
+        workload("web", pod("example.com/x", "/run/multusx")),
+      ),
+    ).filter(({ topic }) => topic === "other users of Multus");
+    expect(found.map(({ level, object }) => `${level} ${object}`)).toEqual([
+      "blocks Deployment kube-system/controller",
+      "differs Deployment kube-system/curious",
+      "differs Deployment kube-system/approver",
+    ]);
+  });
+
+  test.each([
+    [networkOf("file", undefined), "differs: without a configuration of its own it is a file of each node"],
+    [networkOf("broken", "{"), "differs: its configuration is refused"],
+    [networkOf("empty", { name: "x", plugins: [] }), "differs: its configuration is refused"],
+    [
+      networkOf("ports", { type: "bridge", capabilities: { portMappings: true } }),
+      "differs: the portMappings of the pod itself go to the default network only",
+    ],
+  ])("looks at networks: %s", (network, expected) => {
+    expect(findings(more(network)).map(line)).toContainEqual(expect.stringContaining(expected) as string);
+  });
+
+  test.each([
+    ["lan@a/b@c", "blocks: it would be refused: parsePodNetworkAnnotation:"],
+    ["[null]", "blocks: it would be refused:"],
+    ["nowhere", "differs: the network vms/nowhere is not there"],
+    ["broken", "blocks: it asks for vms/broken, whose configuration is refused"],
+    [
+      '[{"name":"lan","bandwidth":{"ingressRate":1}}]',
+      'blocks: it would be refused: Cannot attach vms/lan with "bandwidth"',
+    ],
+    ['[{"name":"lan","default-route":["10.0.0.1"]}]', "differs: default-route takes effect"],
+  ])("looks at pods: %s", (annotation, expected) => {
+    const found = findings(more(bridge, networkOf("broken", "{"), podOf({ [networks]: annotation })));
+    expect(found.filter(({ topic }) => topic === "pods").map(line)).toEqual([
+      expect.stringContaining(expected) as string,
+    ]);
+  });
+
+  test("looks at pods with the cluster's own isolation", () => {
+    const pod = podOf({ [networks]: "other/lan" });
+    const text = JSON.stringify(multus).replace(/\\"chrootDir\\": \\"\/hostroot\\"/u, '\\"namespaceIsolation\\": true');
+    const found = checkMigration([...(JSON.parse(text) as KubeObject[]), parse(pod) as KubeObject]);
+    expect(found.map(line)).toContainEqual(expect.stringContaining("namespace isolation enabled") as string);
+  });
+
+  test("looks at templates and virtual machines, and says the same of many objects once", () => {
+    const machine = {
+      kind: "VirtualMachine",
+      metadata: { namespace: "vms", name: "ci1" },
+      spec: {
+        template: {
+          spec: {
+            networks: [
+              { name: "default", pod: {} },
+              { name: "x", multus: { networkName: "gone" } },
+            ],
+          },
+        },
+      },
+    };
+    const template = (name: string): string =>
+      JSON.stringify({
+        kind: "Deployment",
+        metadata: { namespace: "vms", name },
+        spec: { template: { metadata: { annotations: { [networks]: "gone" } } } },
+      });
+    const found = findings(more(JSON.stringify(machine), ...["a", "b", "c", "d"].map(template), podOf({ other: "x" })));
+    expect(found.filter(({ topic }) => topic === "pods")).toMatchObject([
+      { object: expect.stringMatching(/^VirtualMachine vms\/ci1, Deployment vms\/a, .*, .* and 2 more$|and 2 more$/u) },
+    ]);
+  });
+});
+
+describe("levee migrate", () => {
+  async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
+    const world = fakeWorld({ argv });
+    const status = await runCli(world);
+    return { status, out: world.stdout.text, err: world.stderr.text };
+  }
+
+  test("reports what blocks with exit status 1, and nothing with 0", async () => {
+    expect(await levee("migrate", "--check", manifest)).toMatchObject({
+      status: 0,
+      err: "",
+      out: expect.stringMatching(
+        /^multus\n------\n! .*\n {4}→ .*\n✓ (.|\n)*\nStatus: nothing blocks the move; 1 thing differs\n$/u,
+      ),
+    });
+    const folder = await mkdtemp(join(tmpdir(), "levee-migrate-"));
+    try {
+      await writeFile(join(folder, "pod.yaml"), podOf({ [networks]: "[null]" }));
+      const end = await levee("migrate", "--check", "-o", "json", manifest, folder);
+      expect(end.status).toBe(1);
+      expect(JSON.parse(end.out)).toMatchObject({
+        findings: expect.arrayContaining([expect.objectContaining({ level: "blocks" })]),
+      });
+      expect(end.err).toContain("1 of the findings block it (migration-blocked)");
+      await writeFile(join(folder, "pod.yaml"), "a: [");
+      expect(await levee("migrate", "--check", folder)).toMatchObject({ status: 2 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("is a wrong command line without --check, and with files that are not there", async () => {
+    expect(await levee("migrate")).toMatchObject({
+      status: 2,
+      err: expect.stringContaining("try: levee migrate --check"),
+    });
+    expect(await levee("migrate", "--check", "/nowhere/x.yaml")).toMatchObject({ status: 2 });
+  });
+});
+
+test("readCluster reads page by page, keeps pods that ask for networks, and takes a missing type for an empty list", async () => {
+  const asked: string[] = [];
+  const pages: Readonly<Record<string, unknown>> = {
+    "/apis/apps/v1/daemonsets?limit=200": { items: multus.filter(({ kind }) => kind === "DaemonSet") },
+    "/apis/apps/v1/deployments?limit=200": { items: [] },
+    "/apis/apps/v1/statefulsets?limit=200": { items: null },
+    "/api/v1/pods?limit=200": { metadata: { continue: "a/b" }, items: [{ metadata: { name: "dull" } }] },
+    "/api/v1/pods?limit=200&continue=a%2Fb": {
+      metadata: {},
+      items: [{ metadata: { name: "web", annotations: { [networks]: "x" } } }],
+    },
+    "/api/v1/namespaces/kube-system/configmaps/multus-daemon-config": {
+      metadata: { name: "multus-daemon-config", namespace: "kube-system" },
+    },
+  };
+  const api: Pick<KubeApi, "call"> = {
+    call: ({ path }: KubeRequest) => {
+      asked.push(path);
+      const page = pages[path];
+      if (page === undefined) return Promise.reject(new KubeError("api-refused", "not found", { status: 404 }));
+      return Promise.resolve(JSON.stringify(page));
+    },
+  };
+  const objects = await readCluster(api as KubeApi, new AbortController().signal); // it only calls
+  expect(objects.map(({ kind }) => kind)).toEqual(["DaemonSet", "Pod", "ConfigMap"]);
+  expect(asked).toContain("/apis/k8s.cni.cncf.io/v1/network-attachment-definitions?limit=200");
+});
+
+function line({ level, what }: Finding): string {
+  return `${level}: ${what}`;
+}
