@@ -40,7 +40,7 @@ export class ConfDir implements Service {
   readonly #watch: FolderWatch;
   readonly #path: string;
   #stopPoll: Cancel = () => undefined;
-  #cancelLook: Cancel | undefined;
+  #nextLook: { readonly dueMs: number; readonly cancel: Cancel } | undefined;
   #looking: Promise<void> = Promise.resolve();
   #isStopped = false;
   /** The text that was in force at the last look. */
@@ -93,18 +93,22 @@ export class ConfDir implements Service {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopPoll();
-    this.#cancelLook?.();
+    this.#nextLook?.cancel();
     this.#watch.close();
     await this.#looking;
   }
 
-  /** After the first event, not after the last: a file that is written all the time must not hold up the others. */
+  /** The soonest counts: a file that is written all the time puts nothing off, and neither does a mend that waits. */
   #lookIn(delayMs: number): void {
-    if (this.#isStopped || this.#cancelLook !== undefined) return;
-    this.#cancelLook = this.#options.clock.after(delayMs, () => {
-      this.#cancelLook = undefined;
+    const { clock } = this.#options;
+    const dueMs = clock.monotonicMs() + delayMs;
+    if (this.#isStopped || (this.#nextLook !== undefined && this.#nextLook.dueMs <= dueMs)) return;
+    this.#nextLook?.cancel();
+    const cancel = clock.after(delayMs, () => {
+      this.#nextLook = undefined;
       this.#lookNow();
     });
+    this.#nextLook = { dueMs, cancel };
   }
 
   #lookNow(): void {

@@ -72,6 +72,9 @@ test("a primary that is half written keeps the last good conf, also for calls; o
   await writeFile(lab.path("net.d/10-net.conflist"), '{"cniVersion":"1.1.0","name":"net","plug');
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await readConf(lab)).toBe(conf);
+  expect((await notices(lab)).join("\n")).toContain("10-net.conflist");
+  await putPrimary(lab);
+  await lab.until("it is good again", async () => ((await notices(lab)).length === 0 ? true : undefined), 2_000);
   await rm(lab.path("net.d/10-net.conflist"));
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await readConf(lab)).toBe(conf);
