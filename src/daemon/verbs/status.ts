@@ -21,8 +21,8 @@ const statusMsMax = 2_000;
  */
 export async function status(call: Call, ports: Ports): Promise<Answer> {
   const conf = effectiveNetConf(await call.config(), ports.config);
-  const source = await primaryNetwork(conf, ports).catch(asNotReady);
-  if (supportsVerb(source.conf.cniVersion, "STATUS")) {
+  const source = await primaryNetwork(conf, ports).catch((thrown: unknown) => unlessUnseen(thrown, ports));
+  if (source !== undefined && supportsVerb(source.conf.cniVersion, "STATUS")) {
     await runForNetwork(
       call.hand,
       "STATUS",
@@ -31,6 +31,12 @@ export async function status(call: Call, ports: Ports): Promise<Answer> {
     ).catch((thrown: unknown) => judge(thrown, ports));
   }
   return silence;
+}
+
+/** A primary network that is a definition on the API server may well be there as long as nobody has seen the whole list. */
+function unlessUnseen(thrown: unknown, { view }: Pick<Ports, "view">): undefined {
+  const isUnseen = thrown instanceof LeveeError && thrown.code === "network-unknown" && view.live?.isSynced() === false;
+  if (!isUnseen) asNotReady(thrown);
 }
 
 /**

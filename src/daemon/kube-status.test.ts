@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test";
+import type { ContainerId, Namespace, PodName, PodUid } from "../base/brand.ts";
+import { silentLogger } from "../base/log.ts";
+import { KubeError, type KubeApi, type KubeRequest } from "../kube/api.ts";
+import { ManualClock, settle } from "../kube/manual-clock.fixture.ts";
+import { KubeStatusPublisher } from "./kube-status.ts";
+import type { PodStatus } from "./status-publisher.ts";
+import type { LiveView, PodFacts } from "./view.ts";
+
+const never = new AbortController().signal;
+const away = new KubeError("api-unreachable", "connection refused");
+
+function status(annotation = "[]", containerId = "c1", uid = "u1"): PodStatus {
+  const pod = { namespace: "default" as Namespace, name: "web" as PodName, uid: uid as PodUid };
+  return { pod, containerId: containerId as ContainerId, annotation };
+}
+
+/** A publisher whose patches are answered by the test. */
+class Desk {
+  readonly clock = new ManualClock();
+  readonly requests: KubeRequest[] = [];
+  answer: () => Promise<string> = () => Promise.resolve("{}");
+  known: Partial<PodFacts> | undefined;
+  awaySinceMs: number | undefined;
+  readonly publisher: KubeStatusPublisher;
+
+  constructor() {
+    this.clock.chance = 1;
+    const call = (request: KubeRequest): Promise<string> => {
+      this.requests.push(request);
+      return this.answer();
+    };
+    const live: Partial<LiveView> = { awaySinceMs: () => this.awaySinceMs };
+    this.publisher = new KubeStatusPublisher({
+      api: { call } as KubeApi,
+      view: { findPod: () => Promise.resolve(this.known as PodFacts | undefined), live: live as LiveView },
+      clock: this.clock,
+      logger: silentLogger,
+      onFate: () => undefined,
+    });
+  }
+
+  get bodies(): readonly unknown[] {
+    return this.requests.map(({ body }) => JSON.parse(body ?? "") as unknown);
+  }
+}
+
+const annotations = (value: string): object => ({ "k8s.v1.cni.cncf.io/network-status": value });
+
+describe("KubeStatusPublisher", () => {
+  test("patches the annotation of the pod with that UID, and nothing else", async () => {
+    const desk = new Desk();
+    expect(await desk.publisher.publish(status("[{}]"), never)).toEqual({ what: "delivered" });
+    expect(desk.requests[0]).toMatchObject({
+      method: "PATCH",
+      path: "/api/v1/namespaces/default/pods/web/status",
+      contentType: "application/merge-patch+json",
+    });
+    expect(desk.bodies).toEqual([{ metadata: { uid: "u1", annotations: annotations("[{}]") } }]);
+  });
+
+  test.each([
+    ["the mirror's own UID for a static pod", { isStatic: true, uid: "mirror" }, "kubelets-own", { uid: "mirror" }],
+    ["the UID of the view for a runtime that gave none", { isStatic: false, uid: "u7" }, "", { uid: "u7" }],
+    ["no UID when nobody knows one", undefined, "", {}],
+  ])("takes %s", async (_what, known, uid, expected) => {
+    const desk = new Desk();
+    desk.known = known as Partial<PodFacts> | undefined;
+    await desk.publisher.publish(status("[]", "c1", uid), never);
+    expect(desk.bodies).toEqual([{ metadata: { ...expected, annotations: annotations("[]") } }]);
+  });
+
+  test("waits 2 s, then goes on in the background until it is written", async () => {
+    const desk = new Desk();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    desk.answer = () => promise;
+    const published = desk.publisher.publish(status(), never);
+    await desk.clock.advance(2_000);
+    const outcome = await published;
+    expect(outcome).toMatchObject({ what: "later", why: "it was not written within 2000 ms" });
+    resolve("{}");
+    expect(outcome.what === "later" && (await outcome.end)).toBe("delivered");
+  });
+
+  test("does not wait for a server that is known to be away, and delivers when it is back", async () => {
+    const desk = new Desk();
+    desk.awaySinceMs = 1;
+    desk.answer = () => Promise.reject(away);
+    const outcome = await desk.publisher.publish(status(), never);
+    expect(outcome.what).toBe("later");
+    await settle();
+    desk.answer = () => Promise.resolve("{}");
+    await desk.clock.advance(10_000);
+    expect(outcome.what === "later" && (await outcome.end)).toBe("delivered");
+  });
+
+  test("does not hold up a call that has ended", async () => {
+    const desk = new Desk();
+    desk.answer = () => new Promise(() => undefined);
+    const leaving = new AbortController();
+    const published = desk.publisher.publish(status(), leaving.signal);
+    leaving.abort();
+    expect(await published).toMatchObject({ what: "later", why: "the call has ended" });
+  });
+
+  test("drops what waits for a sandbox that goes, and keeps the status of the pod's next one", async () => {
+    const desk = new Desk();
+    desk.answer = () => Promise.reject(away);
+    desk.publisher.publishLater(status("old", "c1"));
+    desk.publisher.publishLater(status("new", "c2"));
+    desk.publisher.drop("c1" as ContainerId);
+    expect(desk.publisher.health().waiting).toBe(1);
+    desk.publisher.drop("c2" as ContainerId);
+    expect(desk.publisher.health().waiting).toBe(0);
+  });
+});
