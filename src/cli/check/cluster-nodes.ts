@@ -54,10 +54,19 @@ async function askNode(node: string, { api, metricsPort, signal }: ClusterOption
 }
 
 function saidOf(text: string): NodeSaid {
-  const said = JSON.parse(text) as { readonly node?: NodeAnswer; readonly checks?: ChecksAnswer }; // looked at below
+  const said = parsed(text) as { readonly node?: NodeAnswer; readonly checks?: ChecksAnswer } | null; // looked at below
   if (typeof said?.node?.software === "string" && Array.isArray(said.checks?.checks))
     return { node: said.node, checks: said.checks };
   throw new KubeError("api-refused", "what answers on that port is no daemon of Levee");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A page of something else: told by the caller.
+    return undefined;
+  }
 }
 
 function hintFor(thrown: unknown, metricsPort: number): string {

@@ -113,8 +113,9 @@ function skews(daemon: NodeAnswer, shim: string): readonly Line[] {
   return [{ state: "ok", name: "versions", detail: `${parts} and daemon are all ${wanted}`, hint: "" }];
 }
 
+/** `levee 0.1.0` and `levee-shim/0.1.0` are of one version. */
 function versionOf(software: string): string {
-  return software.slice(software.lastIndexOf(" ") + 1);
+  return /[^ /]*$/u.exec(software)?.[0] ?? "";
 }
 
 function placed({ checks }: ChecksAnswer): readonly Section[] {
