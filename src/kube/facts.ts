@@ -62,6 +62,8 @@ export interface ReflectorHealth {
   readonly failingSinceMs: number | undefined;
   /** Whether the failure is that no answer comes at all, as opposed to a refusal. */
   readonly isUnreachable: boolean;
+  /** The server knows no such resource: its definition is not installed. */
+  readonly isAbsent: boolean;
 }
 
 /** The annotations of a pod that anybody here reads. */

@@ -83,6 +83,7 @@ export class HealthFacts {
       lastError: failure?.error,
       failingSinceMs: failure?.sinceMs,
       isUnreachable: failure?.isUnreachable ?? false,
+      isAbsent: this.isAbsent,
     };
   }
 }

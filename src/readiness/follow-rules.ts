@@ -1,4 +1,4 @@
-import { failed, passed, type Check } from "./check.ts";
+import { failed, passed, warned, type Check } from "./check.ts";
 
 /** How well the local copy of one resource follows the API server. */
 export interface FollowFacts {
@@ -12,6 +12,8 @@ export interface FollowFacts {
   readonly failingSinceMs: number | undefined;
   /** No answer comes at all, as opposed to a refusal. */
   readonly isUnreachable: boolean;
+  /** The server knows no such resource. */
+  readonly isAbsent: boolean;
 }
 
 /** A watch that is opened again takes a moment; a probe between the two is no news. */
@@ -22,12 +24,21 @@ const graceMs = 5_000;
  * the node out of service for it.
  */
 export function apiCheck(follows: readonly FollowFacts[], nowMs: number): Check {
+  const absent = follows.filter(({ isAbsent }) => isAbsent).map(({ resource }) => resource);
   const failing = follows
+    .filter(({ isAbsent }) => !isAbsent)
     .flatMap((follow) => (follow.failingSinceMs === undefined ? [] : [{ ...follow, sinceMs: follow.failingSinceMs }]))
     .filter(({ sinceMs }) => nowMs - sinceMs >= graceMs)
     .toSorted((left, right) => left.sinceMs - right.sinceMs);
   const [first] = failing;
-  if (first === undefined) return passed("api", "the API server answers");
+  if (first === undefined) {
+    if (absent.length === 0) return passed("api", "the API server answers");
+    return warned(
+      "api",
+      `the cluster has no ${absent.join(" and no ")}: pods get the primary network only`,
+      "apply the CustomResourceDefinition of deploy/",
+    );
+  }
   const since = new Date(first.sinceMs).toISOString();
   const why = first.lastError === undefined ? "" : `: ${first.lastError}`;
   return first.isUnreachable
@@ -45,7 +56,7 @@ export function apiCheck(follows: readonly FollowFacts[], nowMs: number): Check 
 
 /** Whether pods and networks are known at all. */
 export function viewCheck(follows: readonly FollowFacts[]): Check {
-  const missing = follows.filter(({ isSynced }) => !isSynced).map(({ resource }) => resource);
+  const missing = follows.filter(({ isSynced, isAbsent }) => !isSynced && !isAbsent).map(({ resource }) => resource);
   if (missing.length > 0)
     return failed(
       "view",

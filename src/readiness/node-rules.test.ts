@@ -11,6 +11,7 @@ const follow: FollowFacts = {
   lastError: undefined,
   failingSinceMs: undefined,
   isUnreachable: false,
+  isAbsent: false,
 };
 
 describe("apiCheck", () => {
@@ -23,6 +24,15 @@ describe("apiCheck", () => {
     const away = { ...follow, failingSinceMs: nowMs - 60_000, isUnreachable: true, lastError: "ECONNREFUSED" };
     const check = apiCheck([{ ...away, failingSinceMs: nowMs - 30_000 }, away], nowMs);
     expect(check).toMatchObject({ state: "failed", detail: "away since 2026-01-02T03:03:05.000Z: ECONNREFUSED" });
+  });
+
+  test("only warns of a cluster without the definition of networks", () => {
+    const absent = { ...follow, resource: "networks", isSynced: false, isAbsent: true, failingSinceMs: nowMs - 60_000 };
+    expect(apiCheck([follow, absent], nowMs)).toMatchObject({
+      state: "warning",
+      detail: "the cluster has no networks: pods get the primary network only",
+    });
+    expect(viewCheck([follow, absent]).state).toBe("ok");
   });
 
   test("tells a refusal from an absence", () => {
