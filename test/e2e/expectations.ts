@@ -57,9 +57,14 @@ export function untilTrueStatus(
 export async function expectTraffic(pods: readonly string[], ifname: string): Promise<void> {
   const addresses = pods.map((pod) => podInterfaces(pod).find((link) => link.ifname === ifname)?.addresses[0] ?? "");
   const answers = await Promise.all(
-    pods.map((pod, index) => fetchFrom(pod, addresses[(index + 1) % pods.length] ?? "")),
+    pods.map((pod, index) => untilFetched(pod, addresses[(index + 1) % pods.length] ?? "")),
   );
   expect(answers).toEqual(pods.map((_, index) => pods[(index + 1) % pods.length] ?? ""));
+}
+
+/** A container that runs may not listen yet. */
+function untilFetched(pod: string, address: string): Promise<string> {
+  return until(`${pod} can fetch from ${address}`, () => fetchFrom(pod, address), { timeoutMs: 20_000, everyMs: 500 });
 }
 
 export interface PodEvent {

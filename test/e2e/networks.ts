@@ -92,11 +92,14 @@ export function podInterfaces(pod: string): readonly PodInterface[] {
 
 /** Fetches the name that the pod at this address serves, from within another pod. */
 export function fetchFrom(pod: string, address: string): Promise<string> {
-  const args = [`--net=${netnsOf(pod)}`, "busybox", "wget", "-T", "5", "-qO-", `http://${address}:8080/name`];
+  // Bash speaks TCP by itself, and every Debian has it.
+  const script = `exec 3<>/dev/tcp/${address}/8080 && printf 'GET /name HTTP/1.0\r\n\r\n' >&3 && cat <&3`;
   return new Promise((resolve, reject) => {
-    execFile("nsenter", args, (error, stdout) => {
-      if (error === null) resolve(stdout.trim());
-      else reject(new Error(`Pod ${pod} could not fetch from ${address}: ${error.message}`));
+    const args = [`--net=${netnsOf(pod)}`, "timeout", "5", "bash", "-c", script];
+    execFile("nsenter", args, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout.trimEnd().split("
+").at(-1) ?? "");
+      else reject(new Error(`Pod ${pod} could not fetch from ${address}: ${stderr.trim() || error.message}`));
     });
   });
 }

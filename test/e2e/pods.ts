@@ -18,6 +18,7 @@ export interface PodWish {
   readonly namespace?: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly hostNetwork?: boolean;
+  readonly serviceAccount?: string;
   /** Only sleeps: pods on the host's network would fight over the port. */
   readonly isPlain?: boolean;
 }
@@ -35,6 +36,7 @@ export function podObject(wish: PodWish): KubeObject {
     spec: {
       nodeName,
       hostNetwork: wish.hostNetwork ?? false,
+      ...(wish.serviceAccount === undefined ? {} : { serviceAccountName: wish.serviceAccount }),
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       // Busybox as the first process of a container does not hear SIGTERM.

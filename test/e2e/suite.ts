@@ -1,6 +1,7 @@
 /** All scenarios in the order in which they run, on one cluster; `npm run e2e -- NAME...` runs those named. */
-import { afterAll, beforeAll } from "bun:test";
+import { afterAll, afterEach, beforeAll } from "bun:test";
 import { stopTheCluster, theCluster } from "./the-cluster.ts";
+import { tidy } from "./tidy.ts";
 
 const scenarios = [
   "migration",
@@ -24,6 +25,7 @@ if (unknown.length > 0)
   throw new Error(`There is no scenario ${unknown.join(", ")}; there are ${scenarios.join(", ")}`);
 
 beforeAll(async () => void (await theCluster()), 180_000);
+afterEach(tidy, 120_000);
 afterAll(stopTheCluster, 60_000);
 
 for (const name of scenarios) {

@@ -107,7 +107,8 @@ export class LeveeNode {
     const { api } = this.#cluster;
     const previous = this.#holder;
     this.#generation += 1;
-    const object = podObject({ name: this.#holder, namespace: leveeNamespace, hostNetwork: true, isPlain: true });
+    const wish = { name: this.#holder, namespace: leveeNamespace, serviceAccount: account.name };
+    const object = podObject({ ...wish, hostNetwork: true, isPlain: true });
     const pod = await api.create(pathOf("Pod", leveeNamespace), object);
     const boundTo = { kind: "Pod", apiVersion: "v1", name: this.#holder, uid: pod.metadata.uid ?? "" } as const;
     this.#token = await requestToken(api, account, boundTo);
