@@ -21,6 +21,7 @@ export function confCheck(facts: ConfDirFacts): Check {
   const warnings = facts.problems.filter(({ severity }) => severity === "warning");
   const detail = warnings.map(({ message }) => message).join("; ");
   const hint = warnings.flatMap(({ remedy }) => (remedy === "" ? [] : [remedy])).join("; ");
-  if (!isInForce(facts)) return failed("conf", `${facts.path} is not in force (${facts.state}): ${detail}`, hint);
+  if (!isInForce(facts))
+    return failed("conf", `${facts.path} is not in force (${facts.state}): ${detail || "it is being put back"}`, hint);
   return warnings.length === 0 ? passed("conf", `${facts.path} is in force`) : warned("conf", detail, hint);
 }

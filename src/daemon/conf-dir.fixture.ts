@@ -98,9 +98,9 @@ export class ConfSite {
   }
 
   /** Lets time pass, looking about all the while. */
-  async pass(ms = 15_000): Promise<ConfDirFacts> {
-    for (let leftMs = ms; leftMs > 0; leftMs -= 15_000) {
-      this.time.advance(Math.min(leftMs, 15_000));
+  async pass(ms = 17_000): Promise<ConfDirFacts> {
+    for (let leftMs = ms; leftMs > 0; leftMs -= 1_000) {
+      this.time.advance(Math.min(leftMs, 1_000));
       await this.#confDir?.settled();
     }
     return this.facts;

@@ -138,6 +138,7 @@ export class ConfDir implements Service {
         wanted: wanted.text,
         before: this.#before,
       });
+      if (decision.act === "nothing") this.#mending.calm();
       const isWritten = decision.act === "write" && (await this.#write(decision));
       const now = isWritten ? await lookAtFolder(folder, this.#origin.fileName) : look;
       this.#remember(now);

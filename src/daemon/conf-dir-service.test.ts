@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { note, warning, type ConfDirFacts } from "./conf-dir-facts.ts";
+import { confCheck } from "./conf-dir-service.ts";
+
+const facts: ConfDirFacts = {
+  state: "in-force",
+  path: "/c/00-levee.conf",
+  primary: "/c/10-a",
+  problems: [],
+  writes: 1,
+};
+
+test("confCheck holds while the conf is in force, whatever else is worth a note", () => {
+  const problems = [note("chained", "made a list by others")];
+  expect(confCheck({ ...facts, state: "chained", problems })).toMatchObject({ name: "conf", state: "ok" });
+});
+
+test("confCheck warns of what was mended, and fails while the runtime does not call us", () => {
+  const problems = [warning("tampered", "it was removed", "find out who does this")];
+  expect(confCheck({ ...facts, problems })).toEqual({
+    name: "conf",
+    state: "warning",
+    detail: "it was removed",
+    hint: "find out who does this",
+  });
+  expect(confCheck({ ...facts, state: "contested", problems })).toMatchObject({
+    state: "failed",
+    detail: "/c/00-levee.conf is not in force (contested): it was removed",
+  });
+});
