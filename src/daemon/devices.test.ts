@@ -70,7 +70,7 @@ test("withDevices reads the checkpoint where the kubelet has no socket", async (
 });
 
 test("withDevices says what is missing where there is neither", async () => {
-  await expect(devicesOf(undefined, "x/y")).rejects.toThrow(
+  expect(devicesOf(undefined, "x/y")).rejects.toThrow(
     /Cannot tell the devices of default\/vm: there is no .*kubelet.sock, and .*kubelet_internal_checkpoint/,
   );
 });

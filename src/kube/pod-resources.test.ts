@@ -83,7 +83,7 @@ test("devicesOf takes a claim's devices by the claim's name and the end of the C
 });
 
 test("podResources tells the kubelet's refusal", async () => {
-  await expect(ask((stream) => respond(stream, list, "7"))).rejects.toThrow(
+  expect(ask((stream) => respond(stream, list, "7"))).rejects.toThrow(
     /Cannot call \/v1.PodResourcesLister\/List on .*kubelet.sock: gRPC status 7: said no/,
   );
 });
@@ -93,11 +93,11 @@ test("podResources refuses half an answer", async () => {
     stream.respond({ ":status": 200 });
     stream.end(Buffer.from([0, 0, 0, 1, 0, 1, 2]));
   };
-  await expect(ask(half)).rejects.toThrow(/the answer of 7 bytes is not one whole message/);
+  expect(ask(half)).rejects.toThrow(/the answer of 7 bytes is not one whole message/);
 });
 
 test("podResources gives up on a kubelet that hangs", async () => {
-  await expect(ask(() => undefined, 50)).rejects.toThrow(
+  expect(ask(() => undefined, 50)).rejects.toThrow(
     /Cannot tell the pod's devices: the kubelet did not answer on .* within 50 ms/,
   );
 });
@@ -111,5 +111,5 @@ test("podResources names the socket that nobody listens on", async () => {
     clock: systemClock,
     signal: new AbortController().signal,
   });
-  await expect(asked).rejects.toThrow(/Cannot call .* on .*nobody.sock/);
+  expect(asked).rejects.toThrow(/Cannot call .* on .*nobody.sock/);
 });
