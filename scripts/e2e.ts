@@ -4,7 +4,7 @@
  * `npm run e2e -- NAME...` runs the scenarios named.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cniPlugins } from "../test/peers/cni-plugins.ts";
@@ -41,10 +41,21 @@ async function main(scenarios: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   writeFileSync(join(folder, "owner"), String(process.pid));
   try {
-    return runSuite({ ...peers, folder, busybox: "/bin/busybox" }, scenarios);
+    const status = runSuite({ ...peers, folder, busybox: "/bin/busybox" }, scenarios);
+    if (status !== 0) keepLogs(folder);
+    return status;
   } finally {
-    if (process.env["LEVEE_E2E_KEEP"] === undefined) remove(folder);
+    remove(folder);
   }
+}
+
+/** Of a run that failed, for whoever looks into it. */
+function keepLogs(folder: string): void {
+  const kept = join(root, ".cache/e2e-logs");
+  if (!existsSync(join(folder, "logs"))) return;
+  rmSync(kept, { recursive: true, force: true });
+  cpSync(join(folder, "logs"), kept, { recursive: true });
+  console.error(`The logs of all programs are in ${kept}`);
 }
 
 function builtOrThrow(peer: Peer): string {

@@ -97,8 +97,7 @@ export function fetchFrom(pod: string, address: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const args = [`--net=${netnsOf(pod)}`, "timeout", "5", "bash", "-c", script];
     execFile("nsenter", args, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout.trimEnd().split("
-").at(-1) ?? "");
+      if (error === null) resolve(stdout.trimEnd().split("\n").at(-1) ?? "");
       else reject(new Error(`Pod ${pod} could not fetch from ${address}: ${stderr.trim() || error.message}`));
     });
   });
