@@ -2,7 +2,7 @@ import type { NetworkName } from "../base/brand.ts";
 import { toLeveeError } from "../base/errors.ts";
 import type { Chain } from "../cni/chain.ts";
 import { supportedVersions, supportsVerb } from "../cni/cni-version.ts";
-import type { NetConf } from "../config/net-conf.ts";
+import type { NetConf, ValidAttachment } from "../config/net-conf.ts";
 import { primaryNetwork, sourceOf } from "./networks.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { networkChain } from "./verbs/status.ts";
@@ -35,6 +35,7 @@ export class NetworkRota {
 /** The primary network, those of the journal, then the definitions of the view; each once, and only those that want to know. */
 export async function networksToTell(
   conf: NetConf,
+  valid: readonly ValidAttachment[],
   ports: NodePorts & { readonly rota: NetworkRota },
 ): Promise<readonly ToldNetwork[]> {
   const primary = await primaryNetwork(conf, ports);
@@ -44,14 +45,23 @@ export async function networksToTell(
     if (!chains.has(key)) chains.set(key, { ...chain, isDefault: chain.confName === primary.conf.name });
   };
   add(networkChain(primary.network, primary.conf));
-  // With a damaged journal we cannot tell a network which attachments are valid; it would remove living ones.
-  const isWhole = ports.journal.quarantined().length === 0;
+  const isWhole = knowsAll(valid, ports);
   if (isWhole) for (const record of ports.journal.all()) record.chains.forEach(add);
   const inUse = chains.size;
   if (isWhole) for (const chain of await definedChains(conf, ports)) add(chain);
   const all = [...chains].map(([key, chain]) => ({ key, chain }));
   const ordered = [...all.slice(0, inUse), ...ports.rota.order(all.slice(inUse))];
   return ordered.filter(({ chain }) => !chain.disableGC && supportsVerb(chain.cniVersion, "GC"));
+}
+
+/**
+ * Whether the journal has every attachment of every container that lives. If not, we cannot tell a network which
+ * attachments are valid; it would remove living ones.
+ */
+function knowsAll(valid: readonly ValidAttachment[], { journal }: NodePorts): boolean {
+  if (journal.quarantined().length > 0) return false;
+  const halfKnown = new Set(journal.leaks().flatMap((leak) => (leak.chains.length === 0 ? [leak.containerId] : [])));
+  return valid.every(({ containerID }) => !halfKnown.has(containerID) && journal.knows(containerID) !== "lost");
 }
 
 /** Two definitions may share a name by which plugins keep their books, and yet be run by different plugins. */

@@ -7,6 +7,8 @@ import { netnsToPass } from "./dismantle.ts";
 export interface Sight {
   /** Whose namespace is still there. */
   readonly alive: ReadonlySet<AttachmentRecord>;
+  /** At whose path there is nothing, or another namespace. Who is in neither set has something else at his path. */
+  readonly gone: ReadonlySet<AttachmentRecord>;
   /** Folders in which the hand saw the very namespace that was attached: only there does "gone" mean gone. */
   readonly places: ReadonlySet<string>;
 }
@@ -26,16 +28,27 @@ export async function lookAtNamespaces(
 ): Promise<Sight> {
   const withPath = records.filter((record) => record.netns.path !== "");
   const alive = new Set<AttachmentRecord>();
+  const gone = new Set<AttachmentRecord>();
   for (let at = 0; at < withPath.length; at += pathsMax) {
     const some = withPath.slice(at, at + pathsMax);
     const found = await eyes.stat(some.map((record) => record.netns.path));
     some.forEach((record, index) => {
-      if (netnsToPass(record, { path: record.netns.path, identity: found[index] }, bootId) !== "") alive.add(record);
+      const identity = found[index];
+      if (netnsToPass(record, { path: record.netns.path, identity }, bootId) !== "") alive.add(record);
+      else if (isGone(record, identity)) gone.add(record);
     });
   }
   // What Multus attached is known by its path only, and a path may be a file that a lost mount has uncovered: no proof.
   const proofs = [...alive].filter((record) => record.netns.identity !== undefined);
-  return { alive, places: new Set(proofs.map((record) => placeOf(record.netns.path))) };
+  return { alive, gone, places: new Set(proofs.map((record) => placeOf(record.netns.path))) };
+}
+
+/**
+ * All namespaces of a boot are on one device. Something on another device is the file on which the namespace is mounted:
+ * a hand that does not get the mounts made after its own start sees that of every younger pod.
+ */
+function isGone({ netns }: AttachmentRecord, found: NetnsIdentity | undefined): boolean {
+  return found === undefined || found.device === netns.identity?.device;
 }
 
 /**

@@ -59,12 +59,17 @@ export function notAttached(
   if (record.origin === "multus") return [];
   const attached = record.chains.map((chain) => String(chain.network));
   const missing = asked.filter((network) => {
-    const at = attached.indexOf(network);
+    const at = attached.findIndex((name) => isSame(name, network));
     if (at >= 0) attached.splice(at, 1);
     return at < 0;
   });
   const why = "the pod asks for it, and it was not attached when the pod was started";
   return missing.map((network) => ({ ...subject(pod, record), kind: "network-missing", network, ifname: "", why }));
+}
+
+/** A default network that is a file of the node goes by its name alone, whatever namespace the annotation puts before it. */
+function isSame(attached: string, asked: string): boolean {
+  return attached === asked || (!attached.includes("/") && asked.endsWith(`/${attached}`));
 }
 
 /** Interfaces that a plugin said it made, and that are not in the namespace now. */

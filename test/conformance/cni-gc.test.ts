@@ -213,3 +213,31 @@ test("addresses of the real bridge are freed for dead containers only", async ()
   expectSilence(await lab.cni("DEL", alive));
   expect(await leftovers(lab)).toEqual([]);
 });
+
+test("networks that no pod of the node uses are told as well, unless they are too old or have disableGC", async () => {
+  await using lab = await startNode();
+  await lab.network("lan", { cniVersion: "1.1.0", name: "lan", ...lab.conf("second") });
+  await lab.network("off", { cniVersion: "1.1.0", name: "off", disableGC: true, plugins: [lab.conf("third")] });
+  await lab.network("old", { cniVersion: "1.0.0", name: "old", ...lab.conf("fourth") });
+  await lab.network("broken", '{"cniVersion":"1.1.0"');
+  await lab.until("the networks are seen", async () => {
+    await lab.forgetCalls();
+    expectSilence(await gc(lab, ["stranger"]));
+    return (await story(lab)).length === 2 ? true : undefined;
+  });
+  expect(await story(lab)).toEqual(["GC first none", "GC second none"]);
+  expect(stdinOf(await onlyCall(lab, "GC", "second"))["cni.dev/valid-attachments"]).toEqual([]);
+});
+
+test("a definition by which plugins keep the primary network's books is told what the runtime says", async () => {
+  await using lab = await startNode();
+  await lab.network("twin", { cniVersion: "1.1.0", name: "primary", ...lab.conf("second") });
+  await lab.until("the network is seen", async () => {
+    await lab.forgetCalls();
+    expectSilence(await gc(lab, ["stranger"]));
+    return (await story(lab)).length === 2 ? true : undefined;
+  });
+  expect(stdinOf(await onlyCall(lab, "GC", "second"))["cni.dev/valid-attachments"]).toEqual([
+    { containerID: "stranger", ifname: "eth0" },
+  ]);
+});

@@ -19,8 +19,9 @@ import {
 
 const shimProgram = join(import.meta.dir, "../../dist/levee-shim");
 
-async function blindHand(lab: Lab): Promise<AsyncDisposable> {
-  const line = `umount -a -t nsfs; exec "$0" --resident --socket-dir "$1"`;
+/** A resident hand in a mount namespace of its own, to which no new mounts come. */
+async function apartHand(lab: Lab, before = ""): Promise<AsyncDisposable> {
+  const line = `${before}exec "$0" --resident --socket-dir "$1"`;
   const hand = spawn("unshare", ["-m", "--propagation", "private", "sh", "-c", line, shimProgram, lab.socketDir], {
     stdio: "ignore",
   });
@@ -91,8 +92,19 @@ test("a hand that looks into the wrong mount namespace takes nobody for dead", a
   lab.deleteNetns(await attach(lab, "dead"));
   await attach(lab, "alive");
   // What was mounted on the files in /run/netns is gone for this hand; the files themselves are there.
-  await using _hand = await blindHand(lab);
+  await using _hand = await apartHand(lab, "umount -a -t nsfs; ");
   expect(inShort(await secondRound(lab, "fix"))).toEqual(["attachment dead report", "attachment alive report"]);
+  expect(await attachments(lab)).toHaveLength(2);
+});
+
+test("a hand that sees old namespaces but not the mounts of new ones takes no new pod for dead", async () => {
+  await using lab = await startGcNode({}, { withHand: false });
+  await attach(lab, "old");
+  await using _hand = await apartHand(lab);
+  await attach(lab, "new");
+  const answer = await secondRound(lab, "fix");
+  expect(inShort(answer)).toEqual(["attachment new report"]);
+  expect(answer.findings[0]?.why).toContain("the hand may not see its mount");
   expect(await attachments(lab)).toHaveLength(2);
 });
 

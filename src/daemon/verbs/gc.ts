@@ -105,7 +105,7 @@ async function tellNetworks(
   const place = networkPlace(call, ports, aloneMsMax);
   const errors: LeveeError[] = [];
   const endsMs = ports.clock.monotonicMs() + aloneMsMax - networkMsMin;
-  for (const { chain, key } of await networksToTell(conf, ports)) {
+  for (const { chain, key } of await networksToTell(conf, valid, ports)) {
     if (ports.clock.monotonicMs() > endsMs) {
       ports.rota.stopBefore(key);
       break;
