@@ -5,6 +5,7 @@ import { tagNumber } from "../../src/wire/tag.ts";
 import { dependencyProblems } from "./dependencies-page.ts";
 import { linkProblems } from "./links.ts";
 import { plain, tableRows, type Row } from "./markdown.ts";
+import { metricsPageProblems } from "./metrics-page.ts";
 import { fileRule, type Problem } from "./rule.ts";
 import { rustConstants } from "./rust-constants.ts";
 import type { Tree } from "./tree.ts";
@@ -16,6 +17,7 @@ export const docsInStep = fileRule("docs-in-step", (tree) => [
   ...numberPageProblems(tree, { header: ["tag", "name"], rustFile: "shim/src/tag.rs", numbers: tagNumber }),
   ...knobProblems(tree),
   ...dependencyProblems(tree),
+  ...metricsPageProblems(tree),
   ...linkProblems(tree),
 ]);
 

@@ -30,7 +30,7 @@ describe("MetricsServer", () => {
 
   test.each([
     ["POST /readyz HTTP/1.1\r\n\r\n", "405 Method Not Allowed"],
-    ["GET http://x/ HTTP/1.1\r\n\r\n", "400 Bad Request"],
+    ["GET readyz HTTP/1.1\r\n\r\n", "400 Bad Request"],
     ["\u0016\u0003\u0001\r\n\r\n", "400 Bad Request"],
     [`GET / HTTP/1.1\r\nA: ${"b".repeat(20_000)}`, "431 Request Header Fields Too Large"],
   ])("refuses %p", async (text, status) => {
@@ -103,19 +103,18 @@ async function serve(facts: Facts = {}): Promise<{ port: number; asked: HttpRequ
 }
 
 /** Sends the pieces one after the other and returns all that comes back until the other side hangs up. */
-function say(port: number, ...pieces: readonly string[]): Promise<string> {
-  return new Promise((resolve) => {
-    let text = "";
-    const socket = connect({ port, host: "127.0.0.1" }, async () => {
-      for (const piece of pieces) {
-        socket.write(piece);
-        await systemClock.sleep(5);
-      }
-    });
-    socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    socket.on("error", () => undefined);
-    socket.on("close", () => resolve(text));
-  });
+async function say(port: number, ...pieces: readonly string[]): Promise<string> {
+  let text = "";
+  const socket = connect({ port, host: "127.0.0.1" });
+  const closed = new Promise((resolve) => socket.on("close", resolve));
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  socket.on("error", () => undefined);
+  for (const piece of pieces) {
+    socket.write(piece);
+    await systemClock.sleep(5);
+  }
+  await closed;
+  return text;
 }
 
 async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {

@@ -23,7 +23,12 @@ export async function nodeNames({ api, signal }: ClusterOptions): Promise<readon
   let token = "";
   do {
     const query = new URLSearchParams({ limit: String(pageSize), ...(token === "" ? {} : { continue: token }) });
-    const text = await api.call({ method: "GET", path: `/api/v1/nodes?${query}`, deadlineMs: listMs, signal });
+    const text = await api.call({
+      method: "GET",
+      path: `/api/v1/nodes?${query.toString()}`,
+      deadlineMs: listMs,
+      signal,
+    });
     const page = JSON.parse(text) as NodeList; // every member is looked at as if it could be missing
     names.push(...(page.items ?? []).filter(isLinux).flatMap(({ metadata }) => metadata?.name ?? []));
     token = page.metadata?.continue ?? "";
