@@ -10,13 +10,17 @@ test("loadConfPath never takes a conf that calls us for a network, whatever its 
     const put = (name: string, conf: object): Promise<void> => writeFile(join(folder, name), JSON.stringify(conf));
     await put("00-any.conf", { name: "a", type: "levee-shim" });
     await put("01-any.conflist", { name: "b", plugins: [{ type: "tuning" }, { type: "multus" }] });
-    await expect(loadConfPath(folder)).rejects.toThrow("it holds no .conf, .conflist or .json file of a network");
+    expect(await refusal(loadConfPath(folder))).toContain("it holds no .conf, .conflist or .json file of a network");
     await put("10-net.conf", { name: "net", type: "bridge" });
     expect((await loadConfPath(folder)).name).toBe("net");
-    await expect(loadConfPath(join(folder, "01-any.conflist"))).rejects.toThrow(
+    expect(await refusal(loadConfPath(join(folder, "01-any.conflist")))).toContain(
       "its plugin multus calls a daemon like this one",
     );
   } finally {
     await rm(folder, { recursive: true });
   }
 });
+
+function refusal(loading: Promise<unknown>): Promise<string> {
+  return loading.then(() => "", String);
+}

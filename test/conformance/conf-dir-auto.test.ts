@@ -85,6 +85,23 @@ test("a primary that is half written keeps the last good conf, also for calls; o
   resultOf(await lab.cni("ADD", call));
 });
 
+test("the daemon is killed while it writes: the conf is whole at any time, and nothing stays beside it", async () => {
+  await using lab = await startConfNode();
+  for (let round = 0; round < 8; round += 1) {
+    await putPrimary(lab, { portMappings: round % 2 === 0 });
+    // A look is due 200 ms after a change; the write takes some milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 190 + 4 * round));
+    await lab.killDaemon("SIGKILL");
+    expect(JSON.parse(await readConf(lab))).toMatchObject({ type: "levee-shim" });
+    await lab.startDaemon();
+  }
+  await lab.until("the conf is the last one", async () =>
+    (await readConf(lab)).includes("portMappings") ? undefined : true,
+  );
+  expect((await readdir(lab.path("net.d"))).toSorted()).toEqual([".levee", "00-levee.conf", "10-net.conflist"]);
+  expect(await readdir(lab.path("net.d/.levee"))).toEqual([]);
+});
+
 test("a daemon with a directory and no setting about the conf touches nothing", async () => {
   await using lab = await startNode();
   expect(lab.daemonLog).not.toContain("conf for the runtime");
