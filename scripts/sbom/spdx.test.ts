@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { spdxDocument, type SpdxPackage } from "./spdx.ts";
+
+const lock: unknown = JSON.parse(readFileSync(join(import.meta.dir, "../../package-lock.json"), "utf8"));
+const input = {
+  version: "1.2.3",
+  lock,
+  rust: "1.63.0",
+  createdAt: new Date(0),
+  programs: [
+    { name: "levee", sha256: "a".repeat(64) },
+    { name: "levee-shim", sha256: "b".repeat(64) },
+  ],
+};
+
+test("spdxDocument names what is inside the programs, each once, and what they were built with", () => {
+  const document = spdxDocument(input);
+  const packages = document["packages"] as readonly SpdxPackage[]; // as it was just made
+  const relationships = document["relationships"] as readonly Record<string, string>[]; // likewise
+  const inside = relationships.filter((each) => ["CONTAINS", "STATIC_LINK"].includes(each["relationshipType"] ?? ""));
+  const names = inside.map((each) => packages.find(({ SPDXID }) => SPDXID === each["relatedSpdxElement"])?.name);
+  expect(names.toSorted()).toEqual(["bun", "commander", "rust-std", "yaml"]);
+  expect(new Set(packages.map(({ SPDXID }) => SPDXID)).size).toBe(packages.length);
+  for (const { SPDXID, name, checksums } of packages) {
+    expect(SPDXID).toMatch(/^SPDXRef-[A-Za-z0-9.-]+$/u);
+    if (name === "yaml") expect(checksums?.[0]?.checksumValue).toMatch(/^[0-9a-f]{128}$/u);
+  }
+  expect(JSON.stringify(document)).toBe(JSON.stringify(spdxDocument(input)));
+});

@@ -1,0 +1,102 @@
+/** What an SPDX document is made of; everything is passed in, so that the same input gives the same bytes. */
+export interface SbomInput {
+  readonly version: string;
+  /** package-lock.json, parsed. */
+  readonly lock: unknown;
+  /** The compiler whose standard library is linked into the shim: `1.63.0`; empty when it is not installed. */
+  readonly rust: string;
+  readonly createdAt: Date;
+  /** The built programs: name and SHA-256. */
+  readonly programs: readonly { readonly name: string; readonly sha256: string }[];
+}
+
+export interface SpdxPackage {
+  readonly SPDXID: string;
+  readonly name: string;
+  readonly versionInfo: string;
+  readonly downloadLocation: "NOASSERTION";
+  readonly filesAnalyzed: false;
+  readonly licenseDeclared: string;
+  readonly checksums?: readonly { readonly algorithm: "SHA256" | "SHA512"; readonly checksumValue: string }[];
+  readonly externalRefs?: readonly unknown[];
+}
+
+interface Relationship {
+  readonly spdxElementId: string;
+  readonly relationshipType: string;
+  readonly relatedSpdxElement: string;
+}
+
+/** SPDX 2.3: the two programs, what is inside each of them, and what they were built with. */
+export function spdxDocument(input: SbomInput): Readonly<Record<string, unknown>> {
+  const programs = input.programs.map((program) => programPackage(program, input.version));
+  const npm = npmPackages(input.lock);
+  const std = input.rust === "" ? [] : [plain("rust-std", input.rust, "MIT OR Apache-2.0")];
+  const inside = npm.filter(({ isShipped }) => isShipped).map(({ entry }) => entry);
+  const tools = npm.filter(({ isShipped }) => !isShipped).map(({ entry }) => entry);
+  const [levee = "", shim = ""] = programs.map(({ SPDXID }) => SPDXID);
+  const relationships: Relationship[] = [
+    ...programs.map(({ SPDXID }) => related("SPDXRef-DOCUMENT", "DESCRIBES", SPDXID)),
+    ...inside.map(({ SPDXID }) => related(levee, "CONTAINS", SPDXID)),
+    ...std.map(({ SPDXID }) => related(shim, "STATIC_LINK", SPDXID)),
+    ...tools.map(({ SPDXID }) => related(SPDXID, "BUILD_TOOL_OF", levee)),
+  ];
+  return {
+    spdxVersion: "SPDX-2.3",
+    dataLicense: "CC0-1.0",
+    SPDXID: "SPDXRef-DOCUMENT",
+    name: `levee-${input.version}`,
+    // Unique by what it describes; nothing is served there.
+    documentNamespace: `https://levee.invalid/sbom/${input.version}/${input.programs[0]?.sha256.slice(0, 16) ?? "unbuilt"}`,
+    creationInfo: { created: `${input.createdAt.toISOString().slice(0, 19)}Z`, creators: ["Tool: levee-sbom"] },
+    packages: [...programs, ...inside, ...std, ...tools],
+    relationships,
+  };
+}
+
+function programPackage(program: SbomInput["programs"][number], version: string): SpdxPackage {
+  const checksums = [{ algorithm: "SHA256" as const, checksumValue: program.sha256 }];
+  return { ...plain(program.name, version, "Apache-2.0"), checksums };
+}
+
+function plain(name: string, versionInfo: string, licenseDeclared: string): SpdxPackage {
+  const SPDXID = `SPDXRef-${name.replace(/[^A-Za-z0-9.]+/gu, "-").replace(/^-/u, "")}-${versionInfo}`;
+  return { SPDXID, name, versionInfo, downloadLocation: "NOASSERTION", filesAnalyzed: false, licenseDeclared };
+}
+
+interface LockEntry {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+}
+
+/** Bun is a development dependency for npm, but its runtime is most of the compiled program. */
+function npmPackages(lock: unknown): readonly { readonly entry: SpdxPackage; readonly isShipped: boolean }[] {
+  const { packages = {} } = lock as { packages?: Readonly<Record<string, LockEntry>> }; // npm's own format
+  return Object.entries(packages)
+    .filter(([path]) => path.startsWith("node_modules/"))
+    .map(([path, found]) => {
+      const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+      const isShipped = (found.dev !== true && found.devOptional !== true) || name === "bun";
+      return { entry: npmPackage(name, found), isShipped };
+    });
+}
+
+function npmPackage(name: string, found: LockEntry): SpdxPackage {
+  const version = found.version ?? "";
+  const locator = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+  const sha512 = /^sha512-(.+)$/u.exec(found.integrity ?? "")?.[1];
+  return {
+    ...plain(name, version, found.license ?? "NOASSERTION"),
+    ...(sha512 === undefined
+      ? {}
+      : { checksums: [{ algorithm: "SHA512", checksumValue: Buffer.from(sha512, "base64").toString("hex") }] }),
+    externalRefs: [{ referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator: locator }],
+  };
+}
+
+function related(spdxElementId: string, relationshipType: string, relatedSpdxElement: string): Relationship {
+  return { spdxElementId, relationshipType, relatedSpdxElement };
+}
