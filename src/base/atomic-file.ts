@@ -12,6 +12,7 @@ export async function writeFileAtomically(
     const file = await open(temporary, "w", options.mode);
     try {
       await file.writeFile(content);
+      if (options.exactMode === true) await file.chmod(options.mode);
       if (options.sync) await file.sync();
     } finally {
       await file.close();
@@ -27,6 +28,8 @@ export async function writeFileAtomically(
 
 export interface AtomicOptions {
   readonly mode: number;
+  /** Whether the process's umask must not take away from it. */
+  readonly exactMode?: boolean;
   /** Whether the content must survive a crash of the machine, not only of the process. */
   readonly sync: boolean;
   /** Where the content is written first; on the same file system. Defaults to the path plus `.tmp`. */

@@ -5,9 +5,11 @@ import { addDaemon } from "./commands/daemon.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDetach } from "./commands/detach.ts";
 import { addGc } from "./commands/gc.ts";
+import { addInstall } from "./commands/install.ts";
 import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addUninstall } from "./commands/uninstall.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
 import { examples } from "./command-line.ts";
@@ -56,6 +58,8 @@ export function buildProgram(world: World): Command {
     addCheck,
     addGc,
     addMigrate,
+    addInstall,
+    addUninstall,
     addVersion,
     addDemo,
     addDaemon,

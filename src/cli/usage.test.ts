@@ -8,7 +8,19 @@ async function levee(...argv: readonly string[]): Promise<{ status: number; out:
   return { status, out: world.stdout.text, err: world.stderr.text };
 }
 
-const commands = ["attach", "detach", "ls", "why", "leaks", "migrate", "version", "demo", "daemon"];
+const commands = [
+  "attach",
+  "detach",
+  "ls",
+  "why",
+  "leaks",
+  "migrate",
+  "install",
+  "uninstall",
+  "version",
+  "demo",
+  "daemon",
+];
 
 describe("help", () => {
   test.each([[], ["--help"], ["-h"], ["help"]])("levee %p lists every command", async (...argv) => {

@@ -1,0 +1,54 @@
+import { dirname, join, resolve } from "node:path";
+import type { Command } from "commander";
+import { contextOf, examples } from "../command-line.ts";
+import { installPassthru, passthruName, type InstalledPassthru } from "../install-passthru.ts";
+import { installShim, shimName, type InstalledShim } from "../install.ts";
+import { print } from "../print.ts";
+import type { World } from "../world.ts";
+
+interface InstallCommandOptions {
+  readonly dest: string;
+  readonly source?: string;
+}
+
+export function addInstall(program: Command, world: World): void {
+  const command = program
+    .command("install")
+    .description("Put the shim among a node's plugins, as the init container does")
+    .requiredOption("--dest <folder>", "where the runtime looks for plugins, such as /host/opt/cni/bin")
+    .option("--source <file>", "the shim to install (default: levee-shim beside this program)")
+    .addHelpText(
+      "after",
+      [
+        "\nThe old shim may be running: the new one is written beside it, checked, tried out and renamed into its place.",
+        "The plugin passthru, which starts auxiliary chains, is installed too, unless somebody else's is there.",
+        examples("levee install --dest /host/opt/cni/bin", "levee install --dest /opt/cni/bin --source ./levee-shim"),
+      ].join("\n"),
+    );
+  command.action(async (options: InstallCommandOptions) => {
+    const { settings } = contextOf(command, world);
+    const dest = resolve(options.dest);
+    const source = resolve(options.source ?? join(dirname(world.self[0]), shimName));
+    const { shim, content } = await installShim(world, { source, dest });
+    const passthru = await installPassthru(world, dest, content);
+    print(world.stdout, settings.output, { value: { shim, passthru }, text: () => installedText(shim, passthru) });
+  });
+}
+
+function installedText(shim: InstalledShim, passthru: InstalledPassthru): string {
+  const what = `${shim.software ?? shimName} is ${shim.isNew ? "" : "already "}installed: ${shim.file}`;
+  const untried =
+    shim.software === undefined ? "It was not tried out: files in that folder may not be executed here\n" : "";
+  return `${what}, ${shim.bytes} bytes\n${untried}${passthruText(passthru)}`;
+}
+
+function passthruText({ file, state }: InstalledPassthru): string {
+  switch (state) {
+    case "installed":
+      return `${passthruName} is installed: ${file}\n`;
+    case "already-installed":
+      return `${passthruName} is already installed: ${file}\n`;
+    case "left-alone":
+      return `${passthruName} stays as it is, somebody else's: ${file}\n`;
+  }
+}
