@@ -94,7 +94,7 @@ describe.skipIf(!canRun)("levee demo", () => {
     expect(run("why", "extra").out).toStartWith("default/extra attached");
     const failed = run("attach", "extra2", "--networks", "lan,nope");
     expect(failed).toMatchObject({ status: 1, err: expect.stringContaining("CNI code 101, network-unknown") });
-    expect(JSON.parse(run("version", "-o", "json").out)).toMatchObject({ daemon: { protocol: 1 } });
+    expect(JSON.parse(run("version", "-o", "json").out)).toMatchObject({ daemon: { protocol: 2 } });
     expect(await demo.end("SIGTERM")).toBe(0);
     expect(demo.text).toContain("Nothing is left");
     expectNothingLeft();
