@@ -105,6 +105,19 @@ test("Reflector resumes a watch that ended from the last bookmark, without a lis
   expect(reflector.health()).toMatchObject({ lists: 1, reconnects: 0, lastError: undefined });
 });
 
+test("Reflector lists soon when the server is back and has forgotten its place: the pauses of the outage are over", async () => {
+  clock.chance = 1;
+  await start(thing("a", "1"));
+  const away = (): KubeError => new KubeError("api-unreachable", "away");
+  api.watchErrors.push(away(), away(), away(), away(), away(), away(), gone());
+  api.watch.fail(away());
+  await clock.advance(61_500);
+  expect(api.watchErrors).toEqual([]);
+  api.onCall = () => page("20", [thing("b", "2")]);
+  await clock.advance(1_000);
+  expect(values()).toBe("b=2");
+});
+
 for (const [how, expire] of [
   ["as an event", () => api.watch.event("ERROR", { kind: "Status", code: 410, reason: "Expired", message: "old" })],
   ["as a refusal", () => api.watch.fail(gone())],

@@ -114,6 +114,8 @@ export class Reflector<T extends Named> {
       // What the server has forgotten is no failure of ours: the list makes up for it.
       if (!isGone(thrown)) this.#health.failed(thrown);
       if (this.#needsList(thrown)) this.#position = undefined;
+      // It has answered: the pauses of the outage before it are over, and the list is wanted soon.
+      if (isGone(thrown)) this.#failures = Math.min(this.#failures, 1);
       this.#health.reconnecting();
       return thrown instanceof KubeError ? thrown.retryAfterMs : undefined;
     }
