@@ -15,12 +15,13 @@ export function registerCanary(metrics: MetricsRegistry, canary: { readonly last
 }
 
 export function registerNetworks(metrics: MetricsRegistry, watch: { networks(): readonly NetworkReadiness[] }): void {
-  metrics.gauge("levee_networks", "Networks by whether pods can be attached to them on this node", () =>
-    (["ready", "not-ready", "unknown"] as const).map((state) => ({
+  metrics.gauge("levee_networks", "Networks by whether pods can be attached to them on this node", () => {
+    const networks = watch.networks();
+    return (["ready", "not-ready", "unknown"] as const).map((state) => ({
       labels: { state },
-      value: watch.networks().filter((network) => network.state === state).length,
-    })),
-  );
+      value: networks.filter((network) => network.state === state).length,
+    }));
+  });
   metrics.gauge(
     "levee_network_ready",
     "0 for each network that cannot be attached on this node; ready ones have no series",

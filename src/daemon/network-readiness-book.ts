@@ -87,7 +87,8 @@ export class NetworkBook {
 
 /** An error may quote the configuration. */
 const reasonCharsMax = 300;
-const nobodyLooked: HostFacts = { hasProgram: () => undefined, hasLink: () => undefined };
+/** What is known before the first look. */
+export const nobodyLooked: HostFacts = { hasProgram: () => undefined, hasLink: () => undefined };
 
 function verdictOf({ needs, broken }: Group, host: HostFacts): Pick<NetworkReadiness, "state" | "reasons"> {
   const { state, reasons } = broken === "" ? judgeNetwork("", needs, host) : brokenNetwork("", broken);

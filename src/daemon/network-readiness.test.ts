@@ -123,6 +123,14 @@ describe("NetworkWatch", () => {
     isTruncated = true;
     await turn(10_000);
     expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
+    isTruncated = false;
+    await turn(60_000);
+    expect(watch.networks()).toMatchObject([{ state: "not-ready" }]);
+    hand = undefined;
+    await turn(60_000);
+    expect(watch.networks()).toMatchObject([{ state: "not-ready" }]);
+    await turn(300_000);
+    expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
   });
 
   test("looks once a minute, and at once when a definition changes", async () => {

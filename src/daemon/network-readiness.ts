@@ -4,7 +4,7 @@ import type { NetworkConf } from "../cni/network-conf.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { NetworkReadiness } from "../readiness/network-rules.ts";
 import { findConfByName } from "./conf-files.ts";
-import { NetworkBook } from "./network-readiness-book.ts";
+import { NetworkBook, nobodyLooked } from "./network-readiness-book.ts";
 import { lookAtHost } from "./network-readiness-host.ts";
 import { deviceOf } from "./network-readiness-needs.ts";
 import { NetworkVoice } from "./network-readiness-voice.ts";
@@ -22,6 +22,7 @@ export interface NetworkReadinessOptions {
 
 /** Interfaces and programs of a host change seldom. */
 const lookMs = 60_000;
+const lookAgeMsMax = 300_000;
 /** How soon a new or changed definition is judged, and a hand that has come is asked. */
 const tickMs = 10_000;
 /** So many definitions are read in one go; a call that arrives waits for no more than that. */
@@ -36,6 +37,7 @@ export class NetworkWatch implements Service {
   readonly #book = new NetworkBook();
   readonly #voice: NetworkVoice;
   readonly #stopTicks: Cancel;
+  #told: readonly NetworkReadiness[] | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #lookedWith: Hand | undefined;
   #looking: Promise<void> | undefined;
@@ -48,8 +50,9 @@ export class NetworkWatch implements Service {
     this.#tick();
   }
 
+  /** Asked for by every probe and scrape, so the list is made once per look. */
   networks(): readonly NetworkReadiness[] {
-    return [...this.#book.all()].map(({ network, state, reasons }) => ({ network, state, reasons }));
+    return (this.#told ??= [...this.#book.all()].map(({ network, state, reasons }) => ({ network, state, reasons })));
   }
 
   async stop(): Promise<void> {
@@ -74,7 +77,9 @@ export class NetworkWatch implements Service {
     const { clock } = this.#options.ports;
     const isDue = clock.monotonicMs() - this.#lookedMs >= lookMs;
     const isChanged = await this.#read(isDue);
+    this.#told = undefined;
     const hand = this.#options.resident();
+    if (hand === undefined) this.#forgetLook();
     if (hand === undefined || this.#isStopped) return;
     if (!isDue && !isChanged && hand === this.#lookedWith) return;
     this.#lookedMs = clock.monotonicMs();
@@ -82,7 +87,13 @@ export class NetworkWatch implements Service {
     const folders = this.#options.pluginFolders(hand);
     const host = await lookAtHost(hand, { programs: this.#book.programs(), folders, held: this.#heldDevices() });
     this.#book.judge(host);
+    this.#told = undefined;
     this.#voice.say(this.#book.all());
+  }
+
+  /** Without a hand the last look says ever less; nobody is to be told that a network is ready because it once was. */
+  #forgetLook(): void {
+    if (this.#options.ports.clock.monotonicMs() - this.#lookedMs > lookAgeMsMax) this.#book.judge(nobodyLooked);
   }
 
   /** Reads what is new, a few at a time. Whether there was anything. */
@@ -103,6 +114,7 @@ export class NetworkWatch implements Service {
       this.#book.enter(key, definition);
       isChanged = true;
       if (++read % batchSize === 0) await clock.sleep(breathMs);
+      if (this.#isStopped) return false;
     }
     await this.#readPrimary(seen);
     this.#book.keepOnly(seen);
