@@ -7,6 +7,7 @@ const sources = {
   "deploy/base/kustomization.yaml": `resources: [a.yaml]\nimages: [{name: levee, newName: levee, digest: sha256:${zeros}}]\n`,
   "deploy/base/a.yaml": "kind: A\nmetadata: {name: a}\n",
   "deploy/overlays/multus-drop-in/kustomization.yaml": "resources: [../../base]\n",
+  "deploy/overlays/uninstall/kustomization.yaml": "resources: [../../base]\n",
   "deploy/image/Containerfile": `FROM base@sha256:${zeros}\n`,
 };
 

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
 import { parseDaemonConfig, type DaemonConfig } from "../../src/config/daemon-config.ts";
@@ -48,7 +49,9 @@ test("renderedFiles are the files of the repository", () => {
   for (const [path, text] of renderedFiles(read)) expect(`${path}\n${read(path)}`).toBe(`${path}\n${text}`);
 });
 
-test.skipIf(!kubectl).each(["base", "crd", "overlays/multus-drop-in", "overlays/k3s", "overlays/openshift"])(
+test
+  .skipIf(!kubectl)
+  .each(["base", "crd", "overlays/multus-drop-in", "overlays/k3s", "overlays/openshift", "overlays/uninstall"])(
   "renderFolder makes of deploy/%s what kubectl kustomize makes of it",
   (folder) => {
     const { stdout, stderr } = spawnSync("kubectl", ["kustomize", join(root, "deploy", folder)], { encoding: "utf8" });
@@ -56,6 +59,31 @@ test.skipIf(!kubectl).each(["base", "crd", "overlays/multus-drop-in", "overlays/
     expect(rendered(`deploy/${folder}`)).toEqual(byName(objectsOf(stdout)));
   },
 );
+
+test.skipIf(!kubectl)("the way back is Multus' own manifest with Levee's conf taken away first", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "levee-back-"));
+  try {
+    const path = "src/cli/migrate/fixtures/multus-v4.2.2.yaml";
+    await writeFile(join(folder, "multus.yaml"), read(path) ?? "");
+    const component = relative(folder, join(root, "deploy/components/back-to-multus"));
+    await writeFile(join(folder, "kustomization.yaml"), `resources: [multus.yaml]\ncomponents: [${component}]\n`);
+    const { stdout, stderr } = spawnSync("kubectl", ["kustomize", folder], { encoding: "utf8" });
+    expect(stderr).toBe("");
+    const back = byName(objectsOf(stdout));
+    const [first, ...others] = podSpec(back["DaemonSet/kube-multus-ds"]).initContainers ?? [];
+    expect(first).toMatchObject({ name: "levee-uninstall", image: expect.stringMatching(/^levee@sha256:/u) as string });
+    const multus = byName(objectsOf(read(path) ?? ""));
+    const volumes = podSpec(multus["DaemonSet/kube-multus-ds"]).volumes.map(({ name }) => name);
+    for (const mount of first?.volumeMounts ?? []) expect(volumes).toContain(mount.name);
+    expect(podSpec(back["DaemonSet/kube-multus-ds"])).toEqual({
+      ...podSpec(multus["DaemonSet/kube-multus-ds"]),
+      initContainers: [first, ...others] as Container[],
+    });
+    expect(others).toEqual(podSpec(multus["DaemonSet/kube-multus-ds"]).initContainers as Container[]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
 
 test("renderFolder refuses what it does not do as kubectl does", () => {
   const files: Record<string, string> = { "a/kustomization.yaml": "namePrefix: x-\nresources: []\n" };

@@ -9,13 +9,16 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
   return new Map([
     ["deploy/install.yaml", manifest(renderFolder("deploy/base", read))],
     ["deploy/multus-drop-in.yaml", manifest(renderFolder("deploy/overlays/multus-drop-in", read))],
+    ["deploy/uninstall.yaml", manifest(renderFolder("deploy/overlays/uninstall", read))],
     [crdCopy, read("deploy/crd/network-attachment-definition.yaml") ?? ""],
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
+    [componentFile, withImage(read(componentFile) ?? "", image)],
     ["deploy/air-gap.txt", airGap(image, read)],
   ]);
 }
 
 const crdCopy = "deploy/helm/levee/crds/network-attachment-definition.yaml";
+const componentFile = "deploy/components/back-to-multus/kustomization.yaml";
 const valuesFile = "deploy/helm/levee/values.yaml";
 
 export function imageOf(read: Read): Image {
@@ -30,8 +33,8 @@ function manifest(objects: readonly Document[]): string {
 
 function withImage(values: string, image: Image): string {
   return values
-    .replace(/^ {2}repository: .*$/mu, `  repository: ${image.newName}`)
-    .replace(/^ {2}digest: .*$/mu, `  digest: ${image.digest}`);
+    .replace(/^( +(?:repository|newName)): .*$/mu, `$1: ${image.newName}`)
+    .replace(/^( +digest): .*$/mu, `$1: ${image.digest}`);
 }
 
 /** What a cluster without a way out needs, one per line. */
@@ -47,6 +50,7 @@ function airGap(image: Image, read: Read): string {
     "deploy/crd/network-attachment-definition.yaml",
     "deploy/install.yaml",
     "deploy/multus-drop-in.yaml",
+    "deploy/uninstall.yaml",
     "deploy/helm/levee/",
     "dist/sbom.spdx.json",
     "",

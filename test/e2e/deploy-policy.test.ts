@@ -1,6 +1,8 @@
 /** What the shipped manifests permit, tried on a real API server: RBAC, the admission policy, and the step from Multus. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { fakeWorld } from "../../src/cli/fake-world.ts";
+import { runCli } from "../../src/cli/main.ts";
 import { missingForApiServer, PolicyServer, type Answer } from "./policy-server.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
@@ -19,6 +21,9 @@ describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a ru
     try {
       const multus = join(import.meta.dir, "../../src/cli/migrate/fixtures/multus-v4.2.2.yaml");
       server.must(["apply", "-f", multus]);
+      const world = fakeWorld({ argv: ["migrate", "--check", "--kubeconfig", await server.kubeconfig()] });
+      expect({ status: await runCli(world), err: world.stderr.text }).toEqual({ status: 0, err: "" });
+      expect(world.stdout.text).toContain("✓ DaemonSet kube-system/kube-multus-ds: the drop-in has the same name");
       server.must(["apply", "-k", join(deploy, "overlays/multus-drop-in")]);
       const template = (): Template => {
         const found = server.must(["get", "daemonset", "kube-multus-ds", "-n", "kube-system", "-o", "json"]);

@@ -7,7 +7,8 @@ import { join } from "node:path";
 
 const kubernetesBin = join(homedir(), ".cache/levee/k8s-v1.34.5/bin");
 const apiServerProgram = join(kubernetesBin, "kube-apiserver");
-const adminToken = "policy-admin";
+/** May do everything. */
+export const adminToken = "policy-admin";
 
 /** Says what is missing for a real API server, or nothing. */
 export function missingForApiServer(): string | undefined {
@@ -49,6 +50,15 @@ export class PolicyServer {
     }
   }
 
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The server makes its own certificate on first start, with the authority that signed it behind it. */
+  get caFile(): string {
+    return join(this.#folder, "certificates/apiserver.crt");
+  }
+
   /** Runs kubectl as the administrator, or with the token given. */
   kubectl(args: readonly string[], options: { readonly token?: string; readonly input?: string } = {}): KubectlEnd {
     const fixed = [`--server=${this.#url}`, "--insecure-skip-tls-verify", `--token=${options.token ?? adminToken}`];
@@ -58,6 +68,19 @@ export class PolicyServer {
       env: { PATH: process.env["PATH"] ?? "", HOME: this.#folder, KUBECONFIG: "/dev/null" },
     });
     return { status, stdout, stderr };
+  }
+
+  /** A kubeconfig of the administrator. */
+  async kubeconfig(): Promise<string> {
+    const path = join(this.#folder, "kubeconfig.json");
+    const config = {
+      "current-context": "lab",
+      "contexts": [{ name: "lab", context: { cluster: "lab", user: "admin" } }],
+      "clusters": [{ name: "lab", cluster: { "server": this.#url, "insecure-skip-tls-verify": true } }],
+      "users": [{ name: "admin", user: { token: adminToken } }],
+    };
+    await writeFile(path, JSON.stringify(config), { mode: 0o600 });
+    return path;
   }
 
   /** As kubectl, for what must not fail. */
@@ -132,7 +155,7 @@ export class PolicyServer {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.on("error", reject);
