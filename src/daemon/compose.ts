@@ -13,7 +13,7 @@ import { shimProblem } from "./conf-dir-shim.ts";
 import { ConfDir } from "./conf-dir.ts";
 import type { ClusterPlace } from "./kube-access.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
-import { NetworkRota } from "./gc-networks.ts";
+import { GcRota } from "./gc-rota.ts";
 import { Measures } from "./metrics-measures.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
 import { NodeChecks } from "./node-checks.ts";
@@ -134,7 +134,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   return {
     ...gcPorts,
     selfGc: new SelfGc(gcPorts),
-    rota: new NetworkRota(),
+    rota: new GcRota(),
     deletes: new SharedDeletes(),
     attachPermits: permits("an attachment", attachCeiling, addQueueMs),
     detachPermits: permits("a detachment", detachCeiling, delQueueMs),

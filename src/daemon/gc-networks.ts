@@ -3,6 +3,7 @@ import { toLeveeError } from "../base/errors.ts";
 import type { Chain } from "../cni/chain.ts";
 import { supportedVersions, supportsVerb } from "../cni/cni-version.ts";
 import type { NetConf, ValidAttachment } from "../config/net-conf.ts";
+import type { GcRota } from "./gc-rota.ts";
 import { primaryNetwork, sourceOf } from "./networks.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { networkChain } from "./verbs/status.ts";
@@ -14,29 +15,11 @@ export interface ToldNetwork {
   readonly chain: Chain;
 }
 
-/** Of thousands of definitions one GC reaches as many as its time allows; the next one goes on where it stopped. */
-export class NetworkRota {
-  #first: string | undefined;
-
-  stopBefore(key: string): void {
-    this.#first = key;
-  }
-
-  order(networks: readonly ToldNetwork[]): readonly ToldNetwork[] {
-    const at = Math.max(
-      0,
-      networks.findIndex(({ key }) => key === this.#first),
-    );
-    this.#first = undefined;
-    return [...networks.slice(at), ...networks.slice(0, at)];
-  }
-}
-
 /** The primary network, those of the journal, then the definitions of the view; each once, and only those that want to know. */
 export async function networksToTell(
   conf: NetConf,
   valid: readonly ValidAttachment[],
-  ports: NodePorts & { readonly rota: NetworkRota },
+  ports: NodePorts & { readonly rota: GcRota },
 ): Promise<readonly ToldNetwork[]> {
   const primary = await primaryNetwork(conf, ports);
   const chains = new Map<string, Chain>();

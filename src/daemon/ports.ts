@@ -1,5 +1,5 @@
 import type { GcPorts } from "./gc-ports.ts";
-import type { NetworkRota } from "./gc-networks.ts";
+import type { GcRota } from "./gc-rota.ts";
 import type { Permits } from "./permits.ts";
 import type { SelfGc } from "./self-gc.ts";
 import type { SharedDeletes } from "./shared-deletes.ts";
@@ -10,6 +10,6 @@ export interface Ports extends GcPorts {
   readonly detachPermits: Permits;
   readonly deletes: SharedDeletes;
   /** Whose turn it is to be told by GC. */
-  readonly rota: NetworkRota;
+  readonly rota: GcRota;
   readonly selfGc: SelfGc;
 }

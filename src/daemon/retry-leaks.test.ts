@@ -40,6 +40,7 @@ function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetrie
     config: { delDelegatesMs: 25_000, binDir: "/opt/cni/bin" },
     turns: new Turns(),
     timeline: new Timeline(clock),
+    measures: { ran: () => undefined },
     suspects: { proveGone: () => Promise.resolve() },
     journal: {
       all: () => [],

@@ -166,9 +166,9 @@ test("a plugin that fails leaves its rest in the leak ledger, and the round says
   lab.deleteNetns(await attach(lab, "stuck"));
   await lab.script("first.DEL", `echo '{"cniVersion":"1.1.0","code":99,"msg":"store is locked"}'; exit 1`);
   expect(inShort(await secondRound(lab, "fix"))).toEqual(["attachment stuck failed"]);
-  expect((await leaks(lab)).map(({ containerId: id, reason }) => [id, reason])).toEqual([
-    [containerId("stuck"), expect.stringContaining("store is locked")],
-  ]);
+  const [leak, ...others] = await leaks(lab);
+  expect(leak).toMatchObject({ containerId: containerId("stuck"), reason: expect.stringContaining("store is locked") });
+  expect(others).toEqual([]);
 });
 
 test("an ADD of the same container that is under way keeps its hands off", async () => {
