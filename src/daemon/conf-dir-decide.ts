@@ -29,19 +29,24 @@ export function decide({ fileName, own, wanted, before }: Situation): Decision {
       return write(before === undefined ? undefined : "was removed");
     case "plain":
       if (own.text === wanted) return nothing;
-      return write(before === undefined || own.text === before ? undefined : "was changed");
+      return write(changedFrom(before, own.text));
     case "chained":
-      return decideChained(own, wanted);
+      return decideChained(own, wanted, before);
   }
 }
 
 /** The others' plugins stay; only our own element is brought up to date, and only when it says something else. */
-function decideChained(own: ChainedConf, wanted: string): Decision {
+function decideChained(own: ChainedConf, wanted: string, before: string | undefined): Decision {
   if (own.text === wanted || isDeepStrictEqual(contentOf(own.element), contentOf(wanted))) return nothing;
   const [, ...others] = arrayElements(memberText(own.text, "plugins") ?? jsonValue([]));
   const ours = wanted.trim() as JsonText; // our own conf, or one that was checked
   const text = setMember(own.text, "plugins", appendElements(jsonValue([]), [ours, ...others]));
-  return { act: "write", fileName: own.fileName, text, tampering: undefined };
+  return { act: "write", fileName: own.fileName, text, tampering: changedFrom(before, own.text) };
+}
+
+/** What is there differs from what was in force, so it was not our own wish that changed. */
+function changedFrom(before: string | undefined, now: string | undefined): string | undefined {
+  return before === undefined || now === before ? undefined : "was changed";
 }
 
 /** Who makes a list of a conf moves these to the list. */

@@ -168,6 +168,18 @@ describe("ConfDir and others", () => {
     expect(site.facts).toMatchObject({ state: "in-force", writes: 7 });
   });
 
+  test("stops a fight with somebody who edits the conf all the time", async () => {
+    await using site = await ConfSite.make();
+    await site.put("10-a.conflist", primaryList());
+    await site.start();
+    for (let round = 0; round < 20; round += 1) {
+      await site.put("00-levee.conf", `{"name":"a","type":"other","round":${round}}`);
+      await site.pass(20_000);
+    }
+    expect(site.facts).toMatchObject({ state: "contested", writes: 6 });
+    expect(site.events.at(-1)).toBe("ConfContested");
+  });
+
   test("says that a file which sorts first is what the runtime reads", async () => {
     await using site = await ConfSite.make();
     await site.put("00-foo.conf", { cniVersion: "0.3.1", name: "foo", type: "bridge" });

@@ -46,7 +46,7 @@ export class ConfDir implements Service {
   /** The text that was in force at the last look. */
   #before: string | undefined;
   #shim: { readonly lookedMs: number; readonly problems: readonly ConfDirProblem[] } | undefined;
-  /** What somebody else last did to the conf. */
+  /** What somebody else did to the conf before it was last mended. */
   #tampering = "";
   #facts: ConfDirFacts;
 
@@ -128,46 +128,45 @@ export class ConfDir implements Service {
   }
 
   async #settle(wanted: WantedConf): Promise<Settled> {
+    const { fileName } = this.#origin;
     const folder = this.#options.config.cniConfigDir;
     let look: FolderLook | undefined;
     try {
-      look = await lookAtFolder(folder, this.#origin.fileName);
-      const decision = decide({
-        fileName: this.#origin.fileName,
-        own: look.own,
-        wanted: wanted.text,
-        before: this.#before,
-      });
-      if (decision.act === "nothing") this.#mending.calm();
-      const isWritten = decision.act === "write" && (await this.#write(decision));
-      const now = isWritten ? await lookAtFolder(folder, this.#origin.fileName) : look;
-      this.#remember(now);
-      return { look: now, failure: undefined, isWritten };
+      look = await lookAtFolder(folder, fileName);
+      const done = await this.#carryOut(decide({ fileName, own: look.own, wanted: wanted.text, before: this.#before }));
+      if (done === "written") look = await lookAtFolder(folder, fileName);
+      // What somebody else made of it is not what was in force.
+      if (done !== "put-off" && look.own.kind !== "absent") this.#before = look.own.text;
+      return { look, failure: undefined, done };
     } catch (thrown) {
       if (thrown instanceof LeveeError || errnoOf(thrown) === undefined) throw thrown;
-      return { look, failure: unwritableProblem(folder, errnoOf(thrown) ?? ""), isWritten: false };
+      return { look, failure: unwritableProblem(folder, errnoOf(thrown) ?? ""), done: "kept" };
     }
   }
 
   /** A change of our own is written at once, one that answers somebody else's only so often. */
-  async #write(decision: Extract<Decision, { act: "write" }>): Promise<boolean> {
+  async #carryOut(decision: Decision): Promise<Done> {
     const { config, logger } = this.#options;
+    if (decision.act === "nothing") {
+      this.#mending.calm();
+      return "kept";
+    }
     const { fileName, text, tampering } = decision;
-    if (tampering !== undefined) {
-      this.#tampering = tampering;
-      const waitMs = this.#mending.waitMs();
-      if (waitMs > 0) {
-        this.#lookIn(Math.min(waitMs, lookAgainMs));
-        return false;
-      }
+    const waitMs = tampering === undefined ? 0 : this.#mending.waitMs();
+    if (waitMs > 0) {
+      this.#lookIn(Math.min(waitMs, lookAgainMs));
+      return "put-off";
     }
     await writeConf(config.cniConfigDir, fileName, text);
-    if (tampering !== undefined) this.#mending.mended();
+    if (tampering !== undefined) {
+      this.#tampering = tampering;
+      this.#mending.mended();
+    }
     logger.info("The conf for the runtime was written", {
       path: join(config.cniConfigDir, fileName),
       reason: tampering === undefined ? "its content is new" : `it ${tampering}`,
     });
-    return true;
+    return "written";
   }
 
   async #lookForShim(): Promise<void> {
@@ -178,12 +177,8 @@ export class ConfDir implements Service {
     this.#shim = { lookedMs: nowMs, problems: problem === undefined ? [] : [problem] };
   }
 
-  #remember({ own }: FolderLook): void {
-    if (own.kind !== "absent") this.#before = own.text;
-  }
-
-  #publish(wanted: WantedConf, { look, failure, isWritten }: Settled): void {
-    const isContested = this.#mending.isContested && look?.own.kind === "absent";
+  #publish(wanted: WantedConf, { look, failure, done }: Settled): void {
+    const isContested = this.#mending.isContested && done === "put-off";
     const problems = [
       ...wanted.problems,
       ...(failure === undefined ? [] : [failure]),
@@ -192,7 +187,7 @@ export class ConfDir implements Service {
       ...(this.#shim?.problems ?? []),
     ];
     const state = stateOf(look, { isContested, isDue: wanted.text !== undefined });
-    const writes = this.#facts.writes + (isWritten ? 1 : 0);
+    const writes = this.#facts.writes + (done === "written" ? 1 : 0);
     this.#facts = { state, path: this.#path, primary: wanted.primary, problems, writes };
     this.#voice.say(problems);
     if (wanted.problems.some(({ kind }) => kind.endsWith("-unusable"))) this.#lookIn(brokenAgainMs);
@@ -220,5 +215,8 @@ interface Settled {
   /** Undefined when the folder cannot be read. */
   readonly look: FolderLook | undefined;
   readonly failure: ConfDirProblem | undefined;
-  readonly isWritten: boolean;
+  readonly done: Done;
 }
+
+/** put-off: it is to be mended, but not now. */
+type Done = "kept" | "written" | "put-off";
