@@ -17,9 +17,11 @@ export interface MetricsServerOptions {
 
 /** Kubelet's probes and a few scrapers; more are strangers. */
 const connectionsMax = 32;
-/** While another daemon still has the port, as during a rollout. */
-const retryMsMin = 1_000;
-const retryMsMax = 30_000;
+/** While another daemon still has the port, as during a rollout: kubelet's probes wait for us then. */
+const retryMsMin = 500;
+const retryMsMax = 5_000;
+/** One line a minute says enough about a port that belongs to somebody else. */
+const sayMs = 60_000;
 
 /** A port for those who ask about this node over HTTP. That it cannot be had is logged, and no reason to serve no pods. */
 export class MetricsServer implements Service {
@@ -28,6 +30,7 @@ export class MetricsServer implements Service {
   #server: Server | undefined;
   #cancelRetry: Cancel = () => undefined;
   #isStopped = false;
+  #saidMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: MetricsServerOptions) {
     this.#options = options;
@@ -73,7 +76,11 @@ export class MetricsServer implements Service {
 
   #retry(hosts: readonly string[], retryMs: number, error: Error): void {
     if (this.#isStopped) return;
-    this.#say("The port for health and metrics cannot be had; trying again", error);
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#saidMs >= sayMs) {
+      this.#saidMs = nowMs;
+      this.#say("The port for health and metrics cannot be had; trying again", error);
+    }
     const nextMs = Math.min(retryMsMax, retryMs * 2);
     this.#cancelRetry = this.#options.clock.after(retryMs, () => this.#listen(hosts, nextMs));
   }

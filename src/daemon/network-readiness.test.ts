@@ -188,10 +188,10 @@ describe("NetworkWatch", () => {
     );
     const watch = await make();
     await systemClock.sleep(200);
-    expect(breaths).toBe(100);
+    expect(breaths).toBe(250);
     expect(looks).toBe(1);
     expect(watch.networks().filter(({ state }) => state === "ready")).toHaveLength(5_000);
     await turn(10_000);
-    expect(breaths).toBe(100);
+    expect(breaths).toBe(250);
   });
 });

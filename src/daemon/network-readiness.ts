@@ -26,7 +26,7 @@ const lookAgeMsMax = 300_000;
 /** How soon a new or changed definition is judged, and a hand that has come is asked. */
 const tickMs = 10_000;
 /** So many definitions are read in one go; a call that arrives waits for no more than that. */
-const batchSize = 50;
+const batchSize = 20;
 const breathMs = 5;
 /** Definitions without a configuration mean a file, which is looked for at every look. */
 const filesMax = 100;

@@ -89,3 +89,24 @@ test("the daemon tells its health, its metrics and its networks over HTTP", asyn
   expect((await lab.cni("DEL", call)).exitCode).toBe(0);
   expect(await lab.killDaemon("SIGTERM")).toBe(0);
 }, 90_000);
+
+test("a plugin that cannot be run makes the node unready as long as a hand says so", async () => {
+  await using lab = await Lab.make();
+  const healthPort = await freePort();
+  await lab.configure({ healthPort });
+  await lab.startDaemon();
+  await lab.startHand();
+  const body = await lab.until("the canary failed", async () => {
+    const answer = await get(healthPort, "/readyz").catch(() => undefined);
+    return answer?.status === 503 ? answer.body : undefined;
+  });
+  expect(body).toContain(
+    `[-]canary failed: the plugin loopback is not in ${lab.path("bin")}, so nothing could be tried\n`,
+  );
+  expect((await get(healthPort, "/healthz")).status).toBe(200);
+  await lab.killHand();
+  await lab.until("the hand is missed", async () => {
+    const answer = await get(healthPort, "/readyz?verbose");
+    return answer.status === 200 && answer.body.includes("[!]hand degraded") ? true : undefined;
+  });
+}, 60_000);
