@@ -4,7 +4,9 @@ import { ifnameProblem } from "../cni/interface-name.ts";
 import { parseCidr, parseIp } from "../cni/ip.ts";
 import { arrayElements, foldKey, jsonKind, jsonString, memberText, scanObject, valueOf } from "../cni/json-text.ts";
 import { present } from "../cni/present.ts";
+import { isRate, rateKeys } from "./bandwidth-rate.ts";
 import { isMacAddress } from "./mac-address.ts";
+import { isPortMapping } from "./port-mapping.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
 interface ElementContext {
@@ -67,7 +69,10 @@ class ElementFields {
 
   constructor(text: JsonText, context: ElementContext) {
     this.#context = context;
-    if (jsonKind(text) !== "object") throw this.#fail(`it must be an object: current value is ${clip(text)}`);
+    if (jsonKind(text) !== "object") {
+      const reason = this.#place(`it must be an object: current value is ${clip(text)}`);
+      throw mistyped(text, "Go value of type types.NetworkSelectionElement", context.prefix, reason);
+    }
     const unknown: string[] = [];
     for (const member of scanObject(text)) {
       const key = keyByFold.get(foldKey(member.key));
@@ -121,7 +126,7 @@ class ElementFields {
   }
 
   ips(): string[] | undefined {
-    const ips = this.strings("ips");
+    const ips = this.strings("ips", "string");
     for (const ip of ips ?? []) {
       if (ip.includes("/") && parseCidr(ip) === undefined) {
         throw annotationInvalid(`failed to parse CIDR ${jsonString(ip)}: invalid CIDR address: ${ip}`);
@@ -134,7 +139,7 @@ class ElementFields {
   }
 
   defaultRoute(): string[] | undefined {
-    return this.strings("default-route")?.map((gateway) => {
+    return this.strings("default-route", "net.IP")?.map((gateway) => {
       const ip = parseIp(gateway);
       if (ip === undefined) throw annotationInvalid(`${this.#context.prefix}invalid IP address: ${gateway}`);
       return ip.text;
@@ -144,7 +149,8 @@ class ElementFields {
   portMappings(): JsonText | undefined {
     const list = this.#get("portMappings");
     if (list === undefined) return undefined;
-    if (jsonKind(list) !== "array") throw this.error("portMappings", "must be an array");
+    if (jsonKind(list) !== "array")
+      throw this.#mistyped("portMappings", list, "[]*types.PortMapEntry", "must be an array");
     const isGood = arrayElements(list).every((mapping) => jsonKind(mapping) === "object" && isPortMapping(mapping));
     if (!isGood) {
       throw this.error(
@@ -167,7 +173,8 @@ class ElementFields {
   cniArgs(): Record<string, JsonText> | undefined {
     const object = this.#get("cni-args");
     if (object === undefined) return undefined;
-    if (jsonKind(object) !== "object") throw this.error("cni-args", "must be an object");
+    if (jsonKind(object) !== "object")
+      throw this.#mistyped("cni-args", object, "map[string]interface {}", "must be an object");
     const entries = scanObject(object).map((member): [string, JsonText] => [member.key, valueOf(object, member)]);
     return entries.length === 0 ? undefined : Object.fromEntries(entries);
   }
@@ -176,26 +183,34 @@ class ElementFields {
   string(key: Key): string | undefined {
     const value = this.#get(key);
     if (value === undefined) return undefined;
-    if (jsonKind(value) !== "string") throw this.error(key, "must be a string");
+    if (jsonKind(value) !== "string") throw this.#mistyped(key, value, "string", "must be a string");
     const text = String(JSON.parse(value));
     return text === "" ? undefined : text;
   }
 
-  strings(key: Key): string[] | undefined {
+  strings(key: Key, goType: string): string[] | undefined {
     const list = this.#get(key);
     if (list === undefined) return undefined;
-    if (jsonKind(list) !== "array") throw this.error(key, "must be an array of strings");
+    const rule = "must be an array of strings";
+    if (jsonKind(list) !== "array") throw this.#mistyped(key, list, `[]${goType}`, rule);
     return arrayElements(list).map((item) => {
-      if (jsonKind(item) !== "string") throw this.error(key, "must be an array of strings");
+      if (jsonKind(item) !== "string") throw this.#mistyped(key, item, goType, rule);
       return String(JSON.parse(item));
     });
   }
 
   error(key: Key, rule: string): LeveeError {
+    return this.#fail(this.#text(key, rule));
+  }
+
+  #mistyped(key: Key, value: JsonText, goType: string, rule: string): LeveeError {
+    const target = `Go struct field NetworkSelectionElement.${key} of type ${goType}`;
+    return mistyped(value, target, this.#context.prefix, this.#place(this.#text(key, rule)));
+  }
+
+  #text(key: Key, rule: string): string {
     const value = this.#values.get(key);
-    return this.#fail(
-      `key "${key}" ${rule}: ${value === undefined ? "it is missing" : `current value is ${clip(value)}`}`,
-    );
+    return `key "${key}" ${rule}: ${value === undefined ? "it is missing" : `current value is ${clip(value)}`}`;
   }
 
   #get(key: Key): JsonText | undefined {
@@ -204,37 +219,19 @@ class ElementFields {
   }
 
   #fail(reason: string): LeveeError {
-    return annotationInvalid(`${this.#context.prefix}element ${this.#context.index}: ${reason}`);
+    return annotationInvalid(`${this.#context.prefix}${this.#place(reason)}`);
+  }
+
+  #place(reason: string): string {
+    return `element ${this.#context.index}: ${reason}`;
   }
 }
 
-const rateKeys = ["ingressRate", "ingressBurst", "egressRate", "egressBurst"];
-
-function isRate(value: JsonText | undefined): boolean {
-  return (
-    value === undefined ||
-    jsonKind(value) === "null" ||
-    (/^(?:0|[1-9][0-9]*)$/.test(value) && Number.isSafeInteger(Number(value)))
-  );
-}
-
-function isPortMapping(mapping: JsonText): boolean {
-  const read = (key: string): unknown => JSON.parse(memberText(mapping, key) ?? "null");
-  return (
-    [read("hostPort"), read("containerPort")].every(isPort) && isProtocol(read("protocol")) && isHostIp(read("hostIP"))
-  );
-}
-
-function isPort(value: unknown): boolean {
-  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_535;
-}
-
-function isProtocol(value: unknown): boolean {
-  return value === null || (typeof value === "string" && ["", "tcp", "udp", "sctp"].includes(value.toLowerCase()));
-}
-
-function isHostIp(value: unknown): boolean {
-  return value === null || value === "" || (typeof value === "string" && parseIp(value) !== undefined);
+/** A value of another type than wanted: first the words of Go's decoder, as Multus has them, then what is wrong where. */
+function mistyped(value: JsonText, target: string, prefix: string, reason: string): LeveeError {
+  // Go takes null for nothing at all and says nothing.
+  const go = jsonKind(value) === "null" ? "" : `json: cannot unmarshal ${jsonKind(value)} into ${target}; `;
+  return annotationInvalid(`${prefix}${go}${reason}`);
 }
 
 function clip(text: string): string {

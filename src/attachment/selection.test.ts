@@ -181,15 +181,24 @@ describe("parseSelection in JSON form", () => {
     ['[{"name":"a"}', "unexpected end of JSON input"],
     ['[{"name":"a"}] x', "invalid character 'x' after top-level value"],
     ["[null]", "element 0: it must be an object: current value is null"],
-    ['[{"name":"a"},"b"]', 'element 1: it must be an object: current value is "b"'],
-    ["[[]]", "element 0: it must be an object: current value is []"],
+    [
+      '[{"name":"a"},"b"]',
+      'json: cannot unmarshal string into Go value of type types.NetworkSelectionElement; element 1: it must be an object: current value is "b"',
+    ],
+    [
+      "[[]]",
+      "json: cannot unmarshal array into Go value of type types.NetworkSelectionElement; element 0: it must be an object: current value is []",
+    ],
     ["[{}]", 'element 0: key "name" must be the name of a NetworkAttachmentDefinition: it is missing'],
     ['[{"name":""}]', 'element 0: key "name" must be the name of a NetworkAttachmentDefinition: current value is ""'],
     [
       '[{"name":"../../etc"}]',
       'element 0: key "name" must be the name of a NetworkAttachmentDefinition: current value is "../../etc"',
     ],
-    ['[{"name":7}]', 'element 0: key "name" must be a string: current value is 7'],
+    [
+      '[{"name":7}]',
+      'json: cannot unmarshal number into Go struct field NetworkSelectionElement.name of type string; element 0: key "name" must be a string: current value is 7',
+    ],
     [
       '[{"name":"a","namespace":"a/b"}]',
       'element 0: key "namespace" must be the name of a namespace: current value is "a/b"',

@@ -117,7 +117,7 @@ describe("parseNetworkConf of a conflist", () => {
     const bare = json('{"name":"n","cniVersion":"1.0.0"}');
     expect(parseNetworkConf(bare, { what, mayLackPlugins: true }).plugins).toEqual([]);
     expect(refusal(() => parseNetworkConf(bare, { what })).message).toContain(
-      'it must have the key "type" or "plugins"',
+      "LoadDelegateNetConfList: delegate must have the 'type' or 'plugin' field",
     );
     const closed = json('{"name":"n","loadOnlyInlinedPlugins":true}');
     expect(refusal(() => parseNetworkConf(closed, { what, mayLackPlugins: true })).code).toBe("config-invalid");
@@ -130,9 +130,15 @@ describe("parseNetworkConf refuses", () => {
     ["null", "it must be an object: current value is null"],
     ['"x"', 'it must be an object: current value is "x"'],
     ["{}", 'key "name" must name the network: it is missing'],
-    ['{"name":"n"}', 'it must have the key "type" or "plugins": it is missing'],
-    ['{"name":"n","_not_type":"x"}', 'it must have the key "type" or "plugins": it is missing'],
-    ['{"name":"n","type":""}', 'it must have the key "type" or "plugins": it is missing'],
+    ['{"name":"n"}', "LoadDelegateNetConfList: delegate must have the 'type' or 'plugin' field: it is missing"],
+    [
+      '{"name":"n","_not_type":"x"}',
+      "LoadDelegateNetConfList: delegate must have the 'type' or 'plugin' field: it is missing",
+    ],
+    [
+      '{"name":"n","type":""}',
+      "LoadDelegateNetConfList: delegate must have the 'type' or 'plugin' field: it is missing",
+    ],
     ['{"name":"n","type":7}', 'key "type" must be a string: current value is 7'],
     ['{"name":7,"type":"m"}', 'key "name" must be a string: current value is 7'],
     [

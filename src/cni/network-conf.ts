@@ -137,7 +137,8 @@ function pluginsOf(text: JsonText, options: ConfOptions, isOnlyInlined: boolean)
   const list = memberText(text, "plugins");
   if (list === undefined) {
     if (options.mayLackPlugins === true && !isOnlyInlined) return [];
-    throw invalid(what, 'it must have the key "type" or "plugins"', undefined);
+    // Multus' words, which people search for.
+    throw invalid(what, "LoadDelegateNetConfList: delegate must have the 'type' or 'plugin' field", undefined);
   }
   if (jsonKind(list) !== "array") throw invalid(what, 'key "plugins" must be an array', list);
   const elements = arrayElements(list);

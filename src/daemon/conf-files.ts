@@ -55,6 +55,11 @@ export async function findConfByName(folder: string, name: string): Promise<Netw
   return single;
 }
 
+/** Whether a folder holds any configuration at all. */
+export async function hasConfs(folder: string): Promise<boolean> {
+  return (await confNames(folder)).length > 0;
+}
+
 /** The plugin configurations in a network's own sub-folder, by file name. */
 export async function subFolderTexts(subFolder: string): Promise<JsonText[]> {
   const names = (await confNames(subFolder)).filter((name) => extname(name) === ".conf");

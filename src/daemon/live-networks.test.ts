@@ -54,7 +54,7 @@ describe("liveNetworks", () => {
     ).rejects.toMatchObject({
       code: "network-unknown",
       message:
-        'cannot find a network-attachment-definition (wan) in namespace (default): network-attachment-definitions.k8s.cni.cncf.io "wan" not found',
+        'cannot find a network-attachment-definition (wan) in namespace (default): networkattachmentdefinition.k8s.cni.cncf.io "wan" not found',
     });
   });
 

@@ -15,8 +15,8 @@ export function liveNetworks(view: View, clock: Clock, signal: AbortSignal): Net
   return {
     findNetwork: async (namespace, name) =>
       (await view.findNetwork(namespace, name)) ?? (await readNetwork(live, namespace, name)),
-    // The words of the API server, which are those of Multus' error and event.
-    absentText: (name) => `: network-attachment-definitions.k8s.cni.cncf.io ${JSON.stringify(name)} not found`,
+    // The words of Multus' local copy, which stand in its error and in its event.
+    absentText: (name) => `: networkattachmentdefinition.k8s.cni.cncf.io ${JSON.stringify(name)} not found`,
   };
 
   async function readNetwork(...[from, namespace, name]: NetworkQuestion): ReturnType<LiveView["readNetwork"]> {

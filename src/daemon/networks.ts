@@ -9,10 +9,11 @@ import {
   type SelectionElement,
 } from "../attachment/selection.ts";
 import { asJsonText, jsonString, jsonValue } from "../cni/json-text.ts";
-import { appendPlugins, parseNetworkConf } from "../cni/network-conf.ts";
+import { JsonGrammarError } from "../cni/json-grammar.ts";
+import { appendPlugins, parseNetworkConf, type NetworkConf } from "../cni/network-conf.ts";
 import type { NetConf } from "../config/net-conf.ts";
 import { dirname, join } from "node:path";
-import { findConfByName, loadConfPath, subFolderTexts } from "./conf-files.ts";
+import { findConfByName, hasConfs, loadConfPath, subFolderTexts } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
 import { resourceNameAnnotation, type NetworkDefinition, type PodFacts, type View } from "./view.ts";
 
@@ -53,16 +54,19 @@ export async function requestOf(pod: PodFacts | undefined, view: NetworkView): P
   const definitions = new Map<string, NetworkDefinition>();
   for (const element of elements) {
     const key = `${element.namespace}/${element.name}`;
-    const definition = definitions.get(key) ?? (await view.findNetwork(element.namespace, element.name));
-    if (definition === undefined) {
-      throw new LeveeError(
-        "network-unknown",
-        `cannot find a network-attachment-definition (${element.name}) in namespace (${element.namespace})${view.absentText?.(element.name) ?? ""}${unreadText(view)}`,
-      );
-    }
-    definitions.set(key, definition);
+    definitions.set(key, definitions.get(key) ?? (await definitionOf(element, view)));
   }
   return { pod, elements, definitions };
+}
+
+/** What a pod names is a definition, never a file of the node that happens to have the name. */
+async function definitionOf({ namespace, name }: SelectionElement, view: NetworkView): Promise<NetworkDefinition> {
+  const definition = await view.findNetwork(namespace, name);
+  if (definition !== undefined) return definition;
+  throw new LeveeError(
+    "network-unknown",
+    `cannot find a network-attachment-definition (${name}) in namespace (${namespace})${view.absentText?.(name) ?? ""}${unreadText(view)}`,
+  );
 }
 
 /** Resolves every network to a configuration: the default one first, then the node's, then the pod's. */
@@ -71,7 +75,7 @@ export async function resolveNetworks(request: PodRequest, conf: NetConf, ports:
   const override =
     request.pod === undefined ? undefined : defaultNetworkOf(request.pod.annotations, conf.multusNamespace);
   const defaultNetwork =
-    override === undefined ? master : await namedNetwork(override.namespace, override.name, conf, ports);
+    override === undefined ? master : await sourceOf(await definitionOf(override, ports.view), conf, ports);
   if (defaultNetwork === undefined) throw noDefaultNetwork();
   if (request.pod !== undefined)
     checkIsolation(
@@ -162,16 +166,33 @@ export async function sourceOf(
   const what = `the NetworkAttachmentDefinition ${network}`;
   const resource = resourceOf(definition);
   if (definition.config !== undefined && definition.config.trim() !== "") {
-    return { network, ...resource, conf: ports.confs.parse(definition.config, { what, defaultName: definition.name }) };
+    return { network, ...resource, conf: parseSpec(definition.config, { what, defaultName: definition.name }, ports) };
   }
   const fromFile = await findConfByName(conf.confDir, definition.name);
   if (fromFile === undefined) {
+    const found = (await hasConfs(conf.confDir))
+      ? `no network available in the name ${definition.name} in cni dir ${conf.confDir}`
+      : `No networks found in ${conf.confDir}`;
     throw new LeveeError(
       "network-unknown",
-      `Cannot use ${what}: it has no spec.config, and no configuration in ${conf.confDir} has the name ${definition.name}`,
+      `Cannot use ${what}, whose spec is empty: GetCNIConfig: err in GetCNIConfigFromFile: ${found}`,
     );
   }
   return { network, ...resource, conf: fromFile };
+}
+
+function parseSpec(text: string, options: { what: string; defaultName: string }, { confs }: NetworkPorts): NetworkConf {
+  try {
+    return confs.parse(text, options);
+  } catch (thrown) {
+    if (!(thrown instanceof LeveeError) || !(thrown.cause instanceof JsonGrammarError)) throw thrown;
+    const { message, offset } = thrown.cause;
+    throw new LeveeError(
+      "decode-failed",
+      `Cannot use ${options.what}: GetCNIConfig: err in getCNIConfigFromSpec: failed to unmarshal Spec.Config: ${message}, at offset ${offset}`,
+      { cause: thrown },
+    );
+  }
 }
 
 function resourceOf({ annotations }: NetworkDefinition): { readonly resourceName?: string } {
