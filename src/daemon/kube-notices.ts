@@ -30,13 +30,17 @@ function viewNotices({ server, cluster }: KubeParts): string[] {
 }
 
 /** It answers, and the answer is no: a person must change something. */
-function refusalNotice({ resource, lastError, isUnreachable, failingSinceMs }: ReflectorHealth): string[] {
+function refusalNotice(health: ReflectorHealth): string[] {
+  const { resource, lastError, isUnreachable, isAbsent, failingSinceMs } = health;
   if (failingSinceMs === undefined || isUnreachable) return [];
+  if (isAbsent) return [`The cluster has no ${resource}: install their CRD before pods ask for more than one network`];
   return [`${resource} cannot be followed since ${momentText(failingSinceMs)}: ${lastError ?? "no reason"}`];
 }
 
-function unsyncedNotice({ resource, isSynced }: ReflectorHealth): string[] {
-  return isSynced ? [] : [`The first list of ${resource} is not complete; what it lacks is asked for one by one`];
+function unsyncedNotice({ resource, isSynced, isAbsent }: ReflectorHealth): string[] {
+  return isSynced || isAbsent
+    ? []
+    : [`The first list of ${resource} is not complete; what it lacks is asked for one by one`];
 }
 
 function outboxNotices({ publisher, announcer }: KubeParts): string[] {

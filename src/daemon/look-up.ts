@@ -2,11 +2,11 @@ import type { JsonText } from "../base/brand.ts";
 import { deadline, type Deadline } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { AddRequest } from "../cni/verb.ts";
-import type { PodRef } from "./announcer.ts";
+import type { NetConf } from "../config/net-conf.ts";
 import type { Call } from "./call.ts";
 import { findPod } from "./find-pod.ts";
 import { liveNetworks } from "./live-networks.ts";
-import { requestOf, type NetworkView, type PodRequest } from "./networks.ts";
+import { requestOf, resolveNetworks, type NetworkView, type PodNetworks, type PodRequest } from "./networks.ts";
 import type { Ports } from "./ports.ts";
 import { runtimeAnnotations, sameSelection } from "./runtime-annotations.ts";
 import { subjectOfCall } from "./subject.ts";
@@ -46,9 +46,16 @@ export async function lookAgain(
   return await networksWanted(pod, liveNetworks(ports.view, ports.clock, limit.signal), ports);
 }
 
-/** Names the pod to whoever is told about it. */
-export function podRefOf(pod: PodFacts): PodRef {
-  return { namespace: pod.namespace, name: pod.name, uid: pod.uid };
+/** The configuration of each network. One that the node's own configuration names may have to be read live as well. */
+export async function resolve(call: Call, wanted: PodRequest, conf: NetConf, ports: Ports): Promise<PodNetworks> {
+  using limit = networksLimit(call, ports.clock.monotonicMs() + ports.config.addLookupMs, ports);
+  const view = liveNetworks(ports.view, ports.clock, limit.signal);
+  try {
+    return await resolveNetworks(wanted, conf, { confs: ports.confs, view });
+  } catch (thrown) {
+    if (wanted.pod !== undefined) announceMissing(wanted.pod, thrown, ports);
+    throw thrown;
+  }
 }
 
 async function networksWanted(pod: PodFacts | undefined, view: NetworkView, ports: Ports): Promise<PodRequest> {
@@ -61,9 +68,9 @@ async function networksWanted(pod: PodFacts | undefined, view: NetworkView, port
 }
 
 /** Multus' event, for whoever looks at the pod. */
-export function announceMissing(pod: PodFacts, thrown: unknown, { announcer }: Pick<Ports, "announcer">): void {
+function announceMissing(pod: PodFacts, thrown: unknown, { announcer }: Pick<Ports, "announcer">): void {
   if (!(thrown instanceof LeveeError) || thrown.code !== "network-unknown") return;
-  announcer.aboutPod(podRefOf(pod), { type: "Warning", reason: "NoNetworkFound", message: thrown.message });
+  announcer.aboutPod(pod, { type: "Warning", reason: "NoNetworkFound", message: thrown.message });
 }
 
 /** What is left of the lookup's time is the networks'. */

@@ -49,7 +49,7 @@ export interface TimelineEntry {
   readonly wallMs: number;
   readonly containerId: string;
   readonly verb: string;
-  /** asked, waiting, permitted, planned, ran, routed, undone, committed, acknowledged, finished, failed, lost, resumed, leaked */
+  /** asked, found, waiting, permitted, planned, ran, routed, undone, committed, published, publishing, status-…, acknowledged, finished, failed, lost, resumed, leaked */
   readonly what: string;
   readonly network?: string;
   readonly ifname?: string;

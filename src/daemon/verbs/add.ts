@@ -9,9 +9,8 @@ import { attach } from "../attach.ts";
 import type { Call } from "../call.ts";
 import { withDevices } from "../devices.ts";
 import { deleteUnknown } from "../delete-unknown.ts";
-import { liveNetworks } from "../live-networks.ts";
-import { lookAgain, lookUp } from "../look-up.ts";
-import { resolveNetworks, type PodRequest } from "../networks.ts";
+import { lookAgain, lookUp, resolve } from "../look-up.ts";
+import type { PodRequest } from "../networks.ts";
 import type { Ports } from "../ports.ts";
 import { readinessGate } from "../readiness-file.ts";
 import { undoRecord } from "../retire.ts";
@@ -118,8 +117,7 @@ async function plan(
   options: { conf: NetConf; ports: Ports },
 ): Promise<AttachmentRecord> {
   const { conf, ports } = options;
-  const view = liveNetworks(ports.view, ports.clock, call.signal);
-  const networks = await withDevices(await resolveNetworks(wanted, conf, { confs: ports.confs, view }), wanted.pod, {
+  const networks = await withDevices(await resolve(call, wanted, conf, ports), wanted.pod, {
     kubeletDir: ports.config.kubeletDir,
     clock: ports.clock,
     limitMs: ports.config.addLookupMs,
