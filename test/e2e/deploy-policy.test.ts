@@ -12,7 +12,7 @@ if (missing !== undefined) console.warn(`deploy-policy: skipped, ${missing}`);
 const statusKey = "k8s.v1.cni.cncf.io/network-status";
 const overlays = [
   { overlay: "base", namespace: "levee-system", account: "levee" },
-  { overlay: "overlays/multus-drop-in", namespace: "kube-system", account: "multus" },
+  { overlay: "overlays/multus-drop-in", namespace: "kube-system", account: "levee" },
 ] as const;
 
 describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a running Multus", () => {
