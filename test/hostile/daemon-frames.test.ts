@@ -3,10 +3,10 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import type { PluginType } from "../../src/base/brand.ts";
+import type { NetnsPath, PluginType } from "../../src/base/brand.ts";
 import { FrameReader } from "../../src/wire/frame-reader.ts";
 import { encodeFrame } from "../../src/wire/frame.ts";
-import { encodeRun, encodeStat, encodeWelcome } from "../../src/wire/messages.ts";
+import { encodeLinks, encodeList, encodeRun, encodeStat, encodeWelcome } from "../../src/wire/messages.ts";
 import { Sandbox } from "../shim/sandbox.ts";
 import { token } from "../shim/scripted-daemon.ts";
 import type { Exited } from "../shim/shim-process.ts";
@@ -65,6 +65,8 @@ function speech(container: string): readonly Uint8Array[] {
     encodeFrame("GO", []),
     encodeRun(1, order),
     encodeStat(2, ["/proc/self/ns/net"]),
+    encodeLinks(4, "/run/netns/none" as NetnsPath),
+    encodeList(5, "/var/lib/cni/results", "a"),
     encodeFrame("HEARTBEAT", []),
     encodeFrame("KILL", [["step", 9]]),
     encodeFrame("ROUTES", [
@@ -170,6 +172,10 @@ test("no name leads out of the plugins' folder, no variable into the plugin, no 
       ["netns", ""],
     ]),
     encodeStat(1, ["relative"]),
+    encodeLinks(1, ""),
+    encodeLinks(1, "/proc/1/ns/net" as NetnsPath),
+    encodeList(1, "/etc"),
+    encodeRun(1, { plugin: good, env: base, stdin: "{}", timeoutMs: 500, scratchNetns: true }),
     encodeFrame("REAP", [
       ["step", 1],
       ["pid", 1],
