@@ -21,6 +21,7 @@ const wanted: AwaitedPod = {
   other: undefined,
   isWanted: ({ uid }) => uid === pod.uid,
 };
+const server = "https://127.0.0.1:6443";
 const away = new KubeError("api-unreachable", "connect ECONNREFUSED");
 
 /** A lookup of 5 s against a server that answers as the test says. */
@@ -34,7 +35,7 @@ class Lookup {
 
   start(read: (signal: AbortSignal, trial: number) => Promise<PodFacts | undefined>): ReturnType<typeof awaitPod> {
     const live: Partial<LiveView> = {
-      server: "https://api",
+      server,
       isSynced: () => this.isSynced,
       awaySinceMs: () => this.awaySinceMs,
       readPod: (_namespace, _name, signal) => {
@@ -96,8 +97,7 @@ describe("awaitPod", () => {
     await lookup.clock.advance(250);
     expect(found).rejects.toMatchObject({
       code: "pod-unknown",
-      message:
-        "Cannot find the pod default/web: it is neither in the local copy nor on the API server https://api, and no annotations came with the call",
+      message: `Cannot find the pod default/web: it is neither in the local copy nor on the API server ${server}, and no annotations came with the call`,
     });
   });
 
@@ -105,7 +105,7 @@ describe("awaitPod", () => {
     const lookup = new Lookup();
     const found = lookup.start(() => Promise.resolve({ ...pod, uid: "u9" as PodUid }));
     await lookup.clock.advance(250);
-    expect(found).rejects.toThrow('expected pod UID "u2" but got "u9" from the API server https://api');
+    expect(found).rejects.toThrow('expected pod UID "u2" but got "u9" from the API server https://127.0.0.1:6443');
   });
 
   test("goes on asking a server that fails, and takes its later answer", async () => {
@@ -125,7 +125,7 @@ describe("awaitPod", () => {
       code: "try-later",
       cniCode: 11,
       message:
-        "Cannot find the pod default/web now: it is not in the local copy, no annotations came with the call, and the API server https://api has not answered for 34 s: connect ECONNREFUSED",
+        "Cannot find the pod default/web now: it is not in the local copy, no annotations came with the call, and the API server https://127.0.0.1:6443 has not answered for 34 s: connect ECONNREFUSED",
     });
   });
 
@@ -140,7 +140,7 @@ describe("awaitPod", () => {
     const lookup = new Lookup();
     const found = lookup.start(() => Promise.reject(new KubeError("api-refused", "answered 403", { status: 403 })));
     await lookup.clock.advance(5_000);
-    expect(found).rejects.toThrow("the API server https://api answers with an error: answered 403");
+    expect(found).rejects.toThrow("the API server https://127.0.0.1:6443 answers with an error: answered 403");
   });
 
   test("ends with its caller, and so does what it asked", async () => {

@@ -18,6 +18,7 @@ import { Measures } from "./metrics-measures.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
 import { NodeChecks } from "./node-checks.ts";
 import { OfflineFolder } from "./offline-folder.ts";
+import { openSource } from "./open-source.ts";
 import { Permits } from "./permits.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { Ports } from "./ports.ts";
@@ -29,7 +30,7 @@ import type { Service } from "./service.ts";
 import { SharedDeletes } from "./shared-deletes.ts";
 import { Suspects } from "./suspects.ts";
 import { startServices } from "./services.ts";
-import { openSource, type Source } from "./source.ts";
+import type { Source } from "./source.ts";
 import { Timeline } from "./timeline.ts";
 import { Turns } from "./turns.ts";
 

@@ -4,9 +4,10 @@ import { silentLogger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { accessOf, clusterPlaceOf, type ClusterPlace } from "./kube-access.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
-import { openSource, type Source } from "./source.ts";
+import { openSource } from "./open-source.ts";
+import type { Source } from "./source.ts";
 
-const inPod = { KUBERNETES_SERVICE_HOST: "10.96.0.1", KUBERNETES_SERVICE_PORT: "443" };
+const inPod = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
 
 describe("clusterPlaceOf", () => {
   test("takes the node's name from Multus' variable, ours, or the host", () => {
@@ -17,12 +18,12 @@ describe("clusterPlaceOf", () => {
   });
 
   test("is outside of a cluster without the service's address", () => {
-    expect(clusterPlaceOf({ KUBERNETES_SERVICE_HOST: "10.96.0.1" }, "h").service).toBeUndefined();
+    expect(clusterPlaceOf({ KUBERNETES_SERVICE_HOST: "127.0.0.1" }, "h").service).toBeUndefined();
   });
 
   test("finds the service account where it was told", () => {
     expect(clusterPlaceOf({ ...inPod, LEVEE_SERVICE_ACCOUNT_DIR: "/sa" }, "h").service).toEqual({
-      host: "10.96.0.1",
+      host: "127.0.0.1",
       port: "443",
       accountFolder: "/sa",
     });
@@ -32,7 +33,7 @@ describe("clusterPlaceOf", () => {
 
 test("accessOf prefers the cluster it is in to a kubeconfig, and needs neither", async () => {
   const access = await accessOf({ kubeconfig: "/nowhere" }, clusterPlaceOf(inPod, "h"), systemClock);
-  expect(access?.server).toBe("https://10.96.0.1:443");
+  expect(access?.server).toBe("https://127.0.0.1:443");
   expect(await accessOf({ kubeconfig: undefined }, clusterPlaceOf({}, "h"), systemClock)).toBeUndefined();
   expect(accessOf({ kubeconfig: "/nowhere" }, clusterPlaceOf({}, "h"), systemClock)).rejects.toThrow("/nowhere");
 });

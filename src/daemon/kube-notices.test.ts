@@ -24,7 +24,7 @@ const moment = Date.UTC(2026, 0, 2, 3, 4, 5);
 function parts(pods: Partial<ReflectorHealth>, status: Partial<OutboxHealth> = {}): KubeParts {
   const networks = { ...healthy, resource: "network-attachment-definitions" };
   return {
-    server: "https://api",
+    server: "https://127.0.0.1:6443",
     cluster: { health: () => ({ pods: { ...healthy, ...pods }, networks }), synced: () => true },
     publisher: { health: () => ({ ...idle, ...status }) },
     announcer: { health: () => idle },
@@ -41,7 +41,7 @@ describe("kubeNotices", () => {
   test.each([
     [
       parts(awayPods),
-      "The API server https://api has not answered since 2026-01-02T03:04:05Z (connect ECONNREFUSED); pods and networks that are known here are served all the same",
+      "The API server https://127.0.0.1:6443 has not answered since 2026-01-02T03:04:05Z (connect ECONNREFUSED); pods and networks that are known here are served all the same",
     ],
     [
       parts({ failingSinceMs: moment, lastError: "answered 403" }),

@@ -38,7 +38,10 @@ export function openCluster({ access, nodeName, clock, logger, metrics }: Cluste
     announcer,
     publisher,
     nodeName,
-    health: () => Object.values(cluster.health()),
+    health: () => {
+      const { pods, networks } = cluster.health();
+      return [pods, networks];
+    },
     notices: () => kubeNotices(parts),
     async close() {
       publisher.close();

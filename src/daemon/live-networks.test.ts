@@ -11,7 +11,7 @@ const lan: NetworkDefinition = { namespace, name: "lan", config: "{}", annotatio
 
 /** A view with one network in it, and a server that answers as the test says. */
 function viewWith(read: LiveView["readNetwork"], known?: NetworkDefinition): View {
-  const live: Partial<LiveView> = { server: "https://api", readNetwork: read, awaySinceMs: () => undefined };
+  const live: Partial<LiveView> = { server: "https://127.0.0.1:6443", readNetwork: read, awaySinceMs: () => undefined };
   return {
     ...emptyView,
     findNetwork: (_namespace, name) => Promise.resolve(known?.name === name ? known : undefined),
@@ -67,7 +67,7 @@ describe("liveNetworks", () => {
     expect(request(viewWith(read), "wan")).rejects.toMatchObject({
       code: "try-later",
       message:
-        "Cannot find the network default/wan now: it is not in the local copy, and the API server https://api does not answer: connect ECONNREFUSED",
+        "Cannot find the network default/wan now: it is not in the local copy, and the API server https://127.0.0.1:6443 does not answer: connect ECONNREFUSED",
     });
   });
 

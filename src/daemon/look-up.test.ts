@@ -67,6 +67,10 @@ class Node {
   }
 }
 
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : "";
+}
+
 function podWith(annotation: string): PodFacts {
   const annotations = { [networks]: annotation };
   return { namespace, name: "web" as PodName, uid: "u1" as PodUid, annotations, priority: undefined, isStatic: false };
@@ -96,7 +100,7 @@ describe("lookUp", () => {
     const node = new Node();
     node.pod = podWith("lan,man");
     const missing = "cannot find a network-attachment-definition (man) in namespace (default)";
-    const failure = await lookUp(node.call, request, node.ports).catch((thrown: Error) => thrown.message);
+    const failure = await lookUp(node.call, request, node.ports).catch(messageOf);
     expect(failure).toBe(missing);
     expect(node.events).toEqual([`u1 Warning NoNetworkFound ${missing}`]);
   });
@@ -129,6 +133,6 @@ test("resolve announces a default network that does not exist", async () => {
   const wanted = await lookUp(node.call, request, node.ports);
   const conf = { clusterNetwork: "man", multusNamespace: "kube-system", confDir: "/nowhere", systemNamespaces: [] };
   const resolved = resolve(node.call, wanted, { ...conf, defaultNetworks: [] } as unknown as NetConf, node.ports);
-  expect(await resolved.catch((thrown: Error) => thrown.message)).toContain("no definition kube-system/man");
+  expect(await resolved.catch(messageOf)).toContain("no definition kube-system/man");
   expect(node.events).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
 import type { JsonText, Namespace, NetworkName } from "../base/brand.ts";
-import { LeveeError } from "../base/errors.ts";
+import { LeveeError, toLeveeError } from "../base/errors.ts";
 import { checkIsolation } from "../attachment/isolation.ts";
 import type { NetworkSource } from "../attachment/plan.ts";
 import {
@@ -131,9 +131,9 @@ async function namedNetwork(
   conf: NetConf,
   ports: NetworkPorts,
 ): Promise<NetworkSource> {
-  let trouble: unknown;
+  let trouble: LeveeError | undefined;
   const definition = await ports.view.findNetwork(namespace, name).catch((thrown: unknown) => {
-    trouble = thrown;
+    trouble = toLeveeError(thrown, "Cannot find a network");
     return undefined;
   });
   if (definition !== undefined) return sourceOf(definition, conf, ports);
