@@ -55,10 +55,15 @@ export class NetworkWatch implements Service {
     return (this.#told ??= [...this.#book.all()].map(({ network, state, reasons }) => ({ network, state, reasons })));
   }
 
+  /** Resolves when no look is under way. */
+  settled(): Promise<void> {
+    return this.#looking ?? Promise.resolve();
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stopTicks();
-    await this.#looking;
+    await this.settled();
   }
 
   #tick(): void {
