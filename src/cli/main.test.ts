@@ -7,7 +7,7 @@ import { journalOptions } from "./journal-options.fixture.ts";
 import { Journal } from "../state/journal.ts";
 import { aRecord, json } from "../state/record.fixture.ts";
 import { FrameReader } from "../wire/frame-reader.ts";
-import { encodeFrame, textField } from "../wire/frame.ts";
+import { encodeFrame, protocolVersion, textField } from "../wire/frame.ts";
 import type { AttachmentView } from "../wire/node-view.ts";
 import { FakeShim } from "./fake-shim.fixture.ts";
 import { fakeWorld, type FakeWorld } from "./fake-world.ts";
@@ -307,7 +307,7 @@ describe("levee version", () => {
     const { status, out } = await levee("version -o json");
     expect(status).toBe(0);
     expect(JSON.parse(out)).toEqual({
-      cli: { version: "0.1.0", protocol: 1 },
+      cli: { version: "0.1.0", protocol: protocolVersion },
       daemon: { software: "levee 0.1.0", protocol: 1 },
       shim: { software: "levee-shim/0.1.0" },
     });
