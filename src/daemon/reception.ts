@@ -76,14 +76,21 @@ function takeResident(connection: ServerConnection, first: Frame, reception: Rec
 
 /** Most questions cost a look at memory and are answered at once; a bad one, or an answer too long to send, is an error. */
 function answer(connection: ServerConnection, first: Frame, reception: Reception): void {
-  const told = (async () => {
-    const question = required(textField(first, "question"), first, "question");
-    return answerFrame({ answer: await answerQuestion(question, reception) });
-  })().catch((thrown: unknown) => {
+  const tell = (value: unknown): void => connection.endWith(answerFrame({ answer: value }));
+  const refuse = (thrown: unknown): void => {
     const error = toLeveeError(thrown, "Cannot answer");
-    return answerFrame({ error: { code: error.code, message: error.message } });
-  });
-  void told.then((frame) => connection.endWith(frame));
+    connection.endWith(answerFrame({ error: { code: error.code, message: error.message } }));
+  };
+  try {
+    const question = required(textField(first, "question"), first, "question");
+    const told = answerQuestion(question, reception);
+    if (!(told instanceof Promise)) return tell(told);
+    // What follows a question is for nobody.
+    connection.handOver(() => undefined);
+    told.then(tell).catch(refuse);
+  } catch (thrown) {
+    refuse(thrown);
+  }
 }
 
 function answerFrame(value: Answer<unknown>): Uint8Array {
