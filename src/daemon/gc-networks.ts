@@ -11,30 +11,34 @@ import type { NetworkDefinition } from "./view.ts";
 
 /** A network whose plugins are asked to collect their own garbage. */
 export interface ToldNetwork {
+  /** Its place among the definitions of the view; empty for those that are asked every time. */
   readonly key: string;
   readonly chain: Chain;
 }
 
-/** The primary network, those of the journal, then the definitions of the view; each once, and only those that want to know. */
-export async function networksToTell(
+/**
+ * The primary network, those of the journal, then the definitions of the view; each once, and only those that want to
+ * know. One after the other: a cluster may have thousands, and the time is short.
+ */
+export async function* networksToTell(
   conf: NetConf,
   valid: readonly ValidAttachment[],
   ports: NodePorts & { readonly rota: GcRota },
-): Promise<readonly ToldNetwork[]> {
+): AsyncGenerator<ToldNetwork> {
   const primary = await primaryNetwork(conf, ports);
-  const chains = new Map<string, Chain>();
-  const add = (chain: Chain): void => {
-    const key = keyOf(chain);
-    if (!chains.has(key)) chains.set(key, { ...chain, isDefault: chain.confName === primary.conf.name });
+  const seen = new Set<string>();
+  const pick = (chain: Chain, key: string): readonly ToldNetwork[] => {
+    const isNew = seen.size < seen.add(booksOf(chain)).size;
+    const wantsIt = !chain.disableGC && supportsVerb(chain.cniVersion, "GC");
+    return isNew && wantsIt ? [{ key, chain: { ...chain, isDefault: chain.confName === primary.conf.name } }] : [];
   };
-  add(networkChain(primary.network, primary.conf));
-  const isWhole = knowsAll(valid, ports);
-  if (isWhole) for (const record of ports.journal.all()) record.chains.forEach(add);
-  const inUse = chains.size;
-  if (isWhole) for (const chain of await definedChains(conf, ports)) add(chain);
-  const all = [...chains].map(([key, chain]) => ({ key, chain }));
-  const ordered = [...all.slice(0, inUse), ...ports.rota.order(all.slice(inUse))];
-  return ordered.filter(({ chain }) => !chain.disableGC && supportsVerb(chain.cniVersion, "GC"));
+  yield* pick(networkChain(primary.network, primary.conf), "");
+  if (!knowsAll(valid, ports)) return;
+  for (const record of ports.journal.all()) for (const chain of record.chains) yield* pick(chain, "");
+  for (const definition of ports.rota.order(datedDefinitions(ports))) {
+    const chain = await chainOf(definition, conf, ports);
+    if (chain !== undefined) yield* pick(chain, definition.key);
+  }
 }
 
 /**
@@ -48,34 +52,30 @@ function knowsAll(valid: readonly ValidAttachment[], { journal }: NodePorts): bo
 }
 
 /** Two definitions may share a name by which plugins keep their books, and yet be run by different plugins. */
-function keyOf(chain: Chain): string {
+function booksOf(chain: Chain): string {
   return [chain.confName, ...chain.links.map((link) => link.type)].join("/");
 }
 
 /** Only these need to be read: a configuration that names none of them is too old for GC. */
 const gcVersions = supportedVersions.filter((version) => supportsVerb(version, "GC"));
 
-async function definedChains(conf: NetConf, ports: NodePorts): Promise<readonly Chain[]> {
-  const chains: Chain[] = [];
-  for (const definition of ports.view.networks()) {
-    const chain = await chainOf(definition, conf, ports);
-    if (chain !== undefined) chains.push(chain);
-  }
-  return chains;
+type Keyed = NetworkDefinition & { readonly key: string };
+
+function datedDefinitions({ view }: NodePorts): readonly Keyed[] {
+  return view
+    .networks()
+    .filter(({ config = "" }) => config.trim() === "" || gcVersions.some((version) => config.includes(version)))
+    .map((definition) => ({ ...definition, key: `${definition.namespace}/${definition.name}` }));
 }
 
-async function chainOf(definition: NetworkDefinition, conf: NetConf, ports: NodePorts): Promise<Chain | undefined> {
-  const text = definition.config?.trim() ?? "";
-  if (text !== "" && !gcVersions.some((version) => text.includes(version))) return undefined;
-  const network = `${definition.namespace}/${definition.name}` as NetworkName;
+async function chainOf(definition: Keyed, conf: NetConf, ports: NodePorts): Promise<Chain | undefined> {
   try {
-    return networkChain(network, (await sourceOf(definition, conf, ports)).conf);
+    // What people call the network is the definition's key.
+    return networkChain(definition.key as NetworkName, (await sourceOf(definition, conf, ports)).conf);
   } catch (thrown) {
     // It is no network of this node now; a pod that asks for it is told why.
-    ports.logger.debug("A network cannot be told to collect its garbage", {
-      network,
-      reason: toLeveeError(thrown, "Reading").message,
-    });
+    const reason = toLeveeError(thrown, "Reading").message;
+    ports.logger.debug("A network cannot be told to collect its garbage", { network: definition.key, reason });
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+import { LeveeError } from "../base/errors.ts";
 import type { NetnsIdentity } from "../base/identity.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { aChain, aRecord, bootId } from "../state/record.fixture.ts";
@@ -35,6 +36,18 @@ test("judge takes nobody for dead where nothing is seen, or where only a file li
   expect(await fates([attached(1), attached(2)], {})).toEqual(["unproven", "unproven"]);
   const file = { ...first, "/run/netns/pod2": { device: 22n, inode: 7n } };
   expect(await fates([attached(1), attached(2)], file)).toEqual(["alive", "unproven"]);
+});
+
+test("judge takes nobody for dead who cannot be looked at, and judges the others all the same", async () => {
+  const stat = (paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> =>
+    paths.includes("/run/netns/pod2")
+      ? Promise.reject(new LeveeError("protocol-violated", "Cannot look at /run/netns/pod2: permission denied"))
+      : Promise.resolve(paths.map((path) => (path === "/run/netns/pod1" ? first[path] : undefined)));
+  const records = [attached(1), attached(2), attached(3)];
+  const sight = await lookAtNamespaces({ stat }, records, bootId);
+  expect(records.map((record) => judge(record, sight, bootId).fate)).toEqual(["alive", "unproven", "dead"]);
+  const lost = { stat: () => Promise.reject(new LeveeError("hand-lost", "gone")) };
+  expect(lookAtNamespaces(lost, records, bootId)).rejects.toThrow("gone");
 });
 
 test("judge wants proof from the same place: one runtime's folder says nothing of another's", async () => {

@@ -34,7 +34,10 @@ function judgeUnseen(record: AttachmentRecord, sight: Sight, bootId: string): Ju
   const { path } = record.netns;
   if (path === "") return { fate: "unproven", why: "its network namespace is not known" };
   if (!sight.gone.has(record))
-    return { fate: "unproven", why: `${path} is there but is no network namespace, so the hand may not see its mount` };
+    return {
+      fate: "unproven",
+      why: `${path} is no network namespace, or cannot be looked at, so the hand may not see its mount`,
+    };
   if (sight.places.has(placeOf(path))) return { fate: "dead", why: `its network namespace ${path} is gone` };
   return {
     fate: "unproven",

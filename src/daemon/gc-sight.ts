@@ -1,4 +1,5 @@
 import { dirname } from "node:path/posix";
+import { LeveeError } from "../base/errors.ts";
 import type { NetnsIdentity } from "../base/identity.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { netnsToPass } from "./dismantle.ts";
@@ -31,9 +32,13 @@ export async function lookAtNamespaces(
   const gone = new Set<AttachmentRecord>();
   for (let at = 0; at < withPath.length; at += pathsMax) {
     const some = withPath.slice(at, at + pathsMax);
-    const found = await eyes.stat(some.map((record) => record.netns.path));
+    const found = await statAll(
+      eyes,
+      some.map((record) => record.netns.path),
+    );
     some.forEach((record, index) => {
       const identity = found[index];
+      if (identity === "unknown") return;
       if (netnsToPass(record, { path: record.netns.path, identity }, bootId) !== "") alive.add(record);
       else if (isGone(record, identity)) gone.add(record);
     });
@@ -41,6 +46,31 @@ export async function lookAtNamespaces(
   // What Multus attached is known by its path only, and a path may be a file that a lost mount has uncovered: no proof.
   const proofs = [...alive].filter((record) => record.netns.identity !== undefined);
   return { alive, gone, places: new Set(proofs.map((record) => placeOf(record.netns.path))) };
+}
+
+/** One path that the hand cannot look at fails the whole order; the others are then looked at one by one. */
+async function statAll(
+  eyes: Eyes,
+  paths: readonly string[],
+): Promise<readonly (NetnsIdentity | "unknown" | undefined)[]> {
+  try {
+    return await eyes.stat(paths);
+  } catch (thrown) {
+    if (isHandLost(thrown)) throw thrown;
+  }
+  const found: (NetnsIdentity | "unknown" | undefined)[] = [];
+  for (const path of paths) {
+    const one = await eyes.stat([path]).catch((thrown: unknown) => {
+      if (isHandLost(thrown)) throw thrown;
+      return "unknown" as const;
+    });
+    found.push(one === "unknown" ? one : one[0]);
+  }
+  return found;
+}
+
+function isHandLost(thrown: unknown): boolean {
+  return !(thrown instanceof LeveeError) || thrown.code === "hand-lost";
 }
 
 /**

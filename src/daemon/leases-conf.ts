@@ -9,12 +9,12 @@ import type { NetworkDefinition } from "./view.ts";
 
 /** Every folder in which host-local keeps addresses on this node: the usual one, and those that networks name. */
 export function dataDirsOf(ports: NodePorts): readonly string[] {
-  const texts = [
+  const texts: readonly string[] = [
     ...ports.view.networks().map(({ config }) => config ?? ""),
     ...ports.config.delegates,
     ...ports.journal.all().flatMap((record) => record.chains.map((chain) => chain.multus.config)),
   ];
-  const found = [...new Set(texts)].flatMap(foldersNamedIn);
+  const found = texts.filter((text) => text.includes('"dataDir"')).flatMap(foldersNamedIn);
   return [...new Set([usualDataDir(ports), ...found])];
 }
 

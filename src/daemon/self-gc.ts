@@ -17,6 +17,8 @@ export type RoundMode = "look" | "act" | "fix";
 const handPollMs = 1_000;
 /** Rounds of many nodes, and of one node's parts, must not fall together for ever. */
 const jitterShare = 0.2;
+/** An interval in seconds where milliseconds are meant must not keep the hand busy. */
+const pauseMsMin = 100;
 /** With all their texts they must fit into one frame. */
 const findingsMax = 1_000;
 
@@ -120,11 +122,12 @@ export class SelfGc implements Service {
     } catch (thrown) {
       const reason = toLeveeError(thrown, "Cannot collect garbage").message;
       this.#failure = reason;
-      logger.warn("A round of garbage collection stopped short and will be tried again", { reason });
+      if (hand?.isLost !== true)
+        logger.warn("A round of garbage collection stopped short and will be tried again", { reason });
     }
     if (this.#isStopped || config.gcIntervalMs === 0) return;
     const wholeMs = isPending ? Math.min(config.gcGraceMs, config.gcIntervalMs) : config.gcIntervalMs;
-    this.#next(wholeMs * (1 + jitterShare * clock.random()));
+    this.#next(Math.max(pauseMsMin, wholeMs) * (1 + jitterShare * clock.random()));
   }
 
   async #look(hand: Hand, mode: RoundMode): Promise<boolean> {

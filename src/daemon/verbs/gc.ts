@@ -105,12 +105,13 @@ async function tellNetworks(
   const place = networkPlace(call, ports, aloneMsMax);
   const errors: LeveeError[] = [];
   const endsMs = ports.clock.monotonicMs() + aloneMsMax - networkMsMin;
-  for (const { chain, key } of await networksToTell(conf, valid, ports)) {
+  const known = knownAttachments(ports);
+  for await (const { chain, key } of networksToTell(conf, valid, ports)) {
     if (ports.clock.monotonicMs() > endsMs) {
-      ports.rota.stopBefore(key);
+      if (key !== "") ports.rota.stopBefore(key);
       break;
     }
-    const attachments = attachmentsOn(chain, valid, ports);
+    const attachments = attachmentsOn(chain, valid, known);
     const links = chain.links.map((link) => ({
       ...link,
       stdin: withMember(
@@ -129,16 +130,27 @@ async function tellNetworks(
   return errors;
 }
 
+type Attachment = Readonly<Record<"containerID" | "ifname", string>>;
+
+/** What the journal has on each network, by the name under which plugins keep their books. */
+function knownAttachments({ journal }: Ports): ReadonlyMap<string, readonly Attachment[]> {
+  const known = new Map<string, Attachment[]>();
+  for (const { containerId, chains } of journal.all())
+    for (const { confName, ifname } of chains) {
+      const list = known.get(confName) ?? [];
+      known.set(confName, list);
+      list.push({ containerID: containerId, ifname });
+    }
+  return known;
+}
+
 /** The runtime's list speaks of the primary network's interfaces; for all others the journal knows. */
-function attachmentsOn(chain: Chain, valid: readonly ValidAttachment[], ports: Ports): JsonText {
-  const known = ports.journal
-    .all()
-    .flatMap((record) =>
-      record.chains
-        .filter((other) => other.confName === chain.confName)
-        .map((other) => ({ containerID: String(record.containerId), ifname: String(other.ifname) })),
-    );
-  const all = chain.isDefault ? [...known, ...valid] : known;
+function attachmentsOn(
+  chain: Chain,
+  valid: readonly ValidAttachment[],
+  known: ReadonlyMap<string, readonly Attachment[]>,
+): JsonText {
+  const all: readonly Attachment[] = [...(known.get(chain.confName) ?? []), ...(chain.isDefault ? valid : [])];
   const unique = new Map(all.map(({ containerID, ifname }) => [`${containerID}/${ifname}`, { containerID, ifname }]));
   return jsonValue([...unique.values()]);
 }
