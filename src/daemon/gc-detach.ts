@@ -2,6 +2,7 @@ import { deadline } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
+import { subjectOf } from "./dismantle.ts";
 import { judge } from "./gc-rules.ts";
 import { lookAtNamespaces, placeOf } from "./gc-sight.ts";
 import type { GcPorts } from "./gc-ports.ts";
@@ -34,7 +35,9 @@ export async function detachDead(
   const current = ports.journal.findByToken(record.token);
   if (current === undefined) return "gone";
   const sight = await lookAtNamespaces(hand, [current, ...witnesses], ports.bootId);
-  if (judge(current, sight, ports.bootId).fate !== "dead") return "doubtful";
+  const { fate, why } = judge(current, sight, ports.bootId);
+  if (fate !== "dead") return "doubtful";
+  ports.timeline.note(subjectOf(current, "GC"), "asked", { detail: why });
   await ports.suspects.proveGone(hand, current);
   const isClean = await undoRecord(current, { hand, now: { path: "", identity: undefined } }, ports);
   ports.logger.info("An attachment whose network namespace is gone was detached", {

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, normalize } from "node:path";
 import type { JsonText } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import { asJsonText, jsonKind, jsonString, jsonValue, memberText, setMember } from "../cni/json-text.ts";
@@ -7,15 +7,18 @@ import type { Lease } from "./leases.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { NetworkDefinition } from "./view.ts";
 
+/** Each is some orders for the hand, and anybody who may write a definition can name one. */
+const dataDirsMax = 64;
+
 /** Every folder in which host-local keeps addresses on this node: the usual one, and those that networks name. */
 export function dataDirsOf(ports: NodePorts): readonly string[] {
   const texts: readonly string[] = [
-    ...ports.view.networks().map(({ config }) => config ?? ""),
     ...ports.config.delegates,
     ...ports.journal.all().flatMap((record) => record.chains.map((chain) => chain.multus.config)),
+    ...ports.view.networks().map(({ config }) => config ?? ""),
   ];
   const found = texts.filter((text) => text.includes('"dataDir"')).flatMap(foldersNamedIn);
-  return [...new Set([usualDataDir(ports), ...found])];
+  return [...new Set([usualDataDir(ports), ...found])].slice(0, dataDirsMax);
 }
 
 export function usualDataDir(ports: Pick<NodePorts, "config">): string {
@@ -26,7 +29,16 @@ export function usualDataDir(ports: Pick<NodePorts, "config">): string {
 const dataDirPattern = /"dataDir"\s*:\s*"(\/[^"\\]{1,1000})"/gu;
 
 function foldersNamedIn(config: string): readonly string[] {
-  return [...config.matchAll(dataDirPattern)].map(([, folder = ""]) => folder.replace(/\/+$/u, ""));
+  return [...config.matchAll(dataDirPattern)].map(([, folder = ""]) => tidy(folder)).filter(isOnDisk);
+}
+
+function tidy(folder: string): string {
+  return normalize(folder).replace(/(?<=.)\/$/u, "");
+}
+
+/** The kernel's own trees hold no addresses, and some of their files do not end when they are read. */
+function isOnDisk(folder: string): boolean {
+  return folder !== "/" && !/^\/(?:proc|sys|dev)(?:\/|$)/u.test(folder);
 }
 
 /**
@@ -69,8 +81,9 @@ function stdinsOf(definition: NetworkDefinition, network: string, ports: NodePor
 function isOf(stdin: JsonText, lease: Lease, usual: string): boolean {
   const ipam = memberText(stdin, "ipam");
   if (ipam === undefined || jsonKind(ipam) !== "object") return false;
-  const folder = memberText(ipam, "dataDir");
-  const isThere = folder === undefined ? lease.dataDir === usual : folder === jsonString(lease.dataDir);
+  const named = memberText(ipam, "dataDir");
+  const folder: unknown = named === undefined ? usual : JSON.parse(named);
+  const isThere = typeof folder === "string" && tidy(folder) === lease.dataDir;
   return isThere && memberText(ipam, "type") === '"host-local"';
 }
 
