@@ -105,7 +105,7 @@ describe("awaitPod", () => {
     const lookup = new Lookup();
     const found = lookup.start(() => Promise.resolve({ ...pod, uid: "u9" as PodUid }));
     await lookup.clock.advance(250);
-    expect(found).rejects.toThrow('expected pod UID "u2" but got "u9" from the API server https://127.0.0.1:6443');
+    expect(found).rejects.toThrow('expected pod UID "u2" but got "u9" from Kube API at https://127.0.0.1:6443');
   });
 
   test("goes on asking a server that fails, and takes its later answer", async () => {

@@ -85,7 +85,7 @@ function absentError(wanted: AwaitedPod, live: LiveView, pod: PodFacts | undefin
   const why =
     pod === undefined
       ? `it is neither in the local copy nor on the API server ${live.server}, and no annotations came with the call`
-      : `expected pod UID "${wanted.uid ?? ""}" but got "${pod.uid}" from the API server ${live.server}`;
+      : `expected pod UID "${wanted.uid ?? ""}" but got "${pod.uid}" from Kube API at ${live.server}`;
   return new LeveeError("pod-unknown", `Cannot find the pod ${wanted.namespace}/${wanted.name}: ${why}`);
 }
 
