@@ -214,6 +214,25 @@ test("ApiClient.lines throws for a line without its end, for a cut, for silence 
   ]);
 });
 
+test("ApiClient.lines takes the longest line a server can send, and says of a longer one that it is too long", async () => {
+  // 1.5 MiB of `<`, as the server writes them.
+  const longest = `"${"\\u003c".repeat(1_572_864)}"`;
+  const server = await serve((_request, response) => {
+    response.write(`${longest}\n`);
+    for (let count = 0; count < 13; count += 1) response.write("x".repeat(1_048_576));
+  });
+  const lines: string[] = [];
+  const reading = (async (): Promise<void> => {
+    const watch = clientOf(fixedAccess(server.url)).lines("/watch", {
+      signal: new AbortController().signal,
+      idleMs: 5000,
+    });
+    for await (const line of watch) lines.push(line);
+  })();
+  expect(await failureOf(reading)).toMatchObject({ reason: "AnswerTooLarge", status: undefined });
+  expect(lines.map(({ length }) => length)).toEqual([longest.length]);
+});
+
 test("ApiClient.lines tells when the watch is accepted, ends with its signal, and leaves when nobody reads on", async () => {
   const server = await serve((_request, response) => response.write('{"a":1}\n'));
   const client = clientOf(fixedAccess(server.url));

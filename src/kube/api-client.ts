@@ -4,13 +4,13 @@ import { errnoOf } from "../base/errors.ts";
 import type { KubeAccess } from "./access.ts";
 import { KubeError, kubeStatusOf, type KubeApi, type KubeRequest, type LinesOptions } from "./api.ts";
 import { Exchange, ExchangeFailure, type Answer, type SentRequest } from "./exchange.ts";
-import { LineReader } from "./line-reader.ts";
+import { LineReader, LineTooLong } from "./line-reader.ts";
 import { refusalError } from "./refusal.ts";
 
 /** A page of 50 pods is about 1 MiB; ten times that must not fill a daemon of 96 MiB, so a longer body is cut off. */
 const bodyBytesMax = 12_582_912;
-/** etcd holds at most 1.5 MiB per object; JSON with escapes and metadata stays below this. */
-const lineBytesMax = 8_388_608;
+/** etcd holds at most 1.5 MiB per object, and JSON makes six bytes of one such as `<`: a pod of them stays below this. */
+const lineBytesMax = 12_582_912;
 /** A Status object is small; a proxy's error page need not be read to its end. */
 const refusalBytesMax = 65_536;
 
@@ -129,7 +129,7 @@ export class ApiClient implements KubeApi {
     const words = cause instanceof Error ? cause.message : String(cause);
     const errno = errnoOf(cause) ?? "";
     const why = errno === "" || words.includes(errno) ? words : `${words} (${errno})`;
-    const reason = cause instanceof TooLarge ? tooLargeReason : "";
+    const reason = cause instanceof TooLarge || cause instanceof LineTooLong ? tooLargeReason : "";
     return new KubeError("api-unreachable", `Cannot ${doing}: ${why}`, { cause, reason });
   }
 }

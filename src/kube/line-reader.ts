@@ -1,5 +1,7 @@
 const newline = 0x0a;
 
+export class LineTooLong extends Error {}
+
 /** Cuts a stream of bytes into lines, and decodes only whole ones: a character may be split between two packets. */
 export class LineReader {
   readonly #bytesMax: number;
@@ -31,7 +33,7 @@ export class LineReader {
     if (part.length === 0) return;
     this.#partBytes += part.length;
     if (this.#partBytes > this.#bytesMax)
-      throw new Error(`a line has more than the ${this.#bytesMax} bytes it may have`);
+      throw new LineTooLong(`a line has more than the ${this.#bytesMax} bytes it may have`);
     this.#parts.push(part);
   }
 

@@ -186,6 +186,27 @@ for (const line of [
   });
 }
 
+test("Reflector lists anew when the same place brings a line it cannot read again: it would bring it for ever", async () => {
+  await start(thing("a", "1"));
+  api.onCall = () => page("20", [thing("a", "2")]);
+  api.watch.line("7");
+  await clock.advance(1000);
+  expect(api.calls.length).toBe(1);
+  api.watch.line("7");
+  await clock.advance(1000);
+  expect(api.watches.map(({ from }) => from)).toEqual(["10", "10", "20"]);
+  expect(values()).toBe("a=2");
+});
+
+test("Reflector lists anew when the same place brings a line that is too long again", async () => {
+  await start();
+  for (let count = 0; count < 2; count += 1) {
+    api.watch.fail(new KubeError("api-unreachable", "a line is too long", { reason: "AnswerTooLarge" }));
+    await clock.advance(1000);
+  }
+  expect(api.calls.length).toBe(2);
+});
+
 test("Reflector stays away as long as the server asks, and a jittered while more", async () => {
   await start();
   clock.chance = 0.5;

@@ -8,7 +8,7 @@ import { listPages } from "./list-pages.ts";
 import { keyOf, ObjectStore, type Named } from "./object-store.ts";
 import { HealthFacts } from "./reflector-health.ts";
 import { isGone } from "./refusal.ts";
-import { parseWatchEvent, type WatchEvent } from "./watch-event.ts";
+import { isUnreadable, parseWatchEvent, type WatchEvent } from "./watch-event.ts";
 
 export interface ReflectorOptions<T extends Named> {
   readonly api: KubeApi;
@@ -124,6 +124,8 @@ export class Reflector<T extends Named> {
   /** A place in history that is refused again and again is of no use either: etcd may have been restored from a backup. */
   #needsList(thrown: unknown): boolean {
     if (isGone(thrown)) return true;
+    // A line that came broken once may come whole; one that comes again is what the place holds.
+    if (isUnreadable(thrown)) return this.#failures > 0;
     const status = kubeStatusOf(thrown);
     return status !== undefined && status !== 429 && this.#failures >= refusalsMax;
   }

@@ -1,3 +1,4 @@
+import { tooLargeReason } from "./api-client.ts";
 import { KubeError } from "./api.ts";
 import { objectOf, textOf, type JsonObject } from "./json-fields.ts";
 import { statusEventError } from "./refusal.ts";
@@ -26,7 +27,7 @@ export function parseWatchEvent(doing: string, line: string): WatchEvent {
   const object = objectOf(event["object"]);
   const resourceVersion = textOf(objectOf(object["metadata"])["resourceVersion"]);
   if (type === undefined || resourceVersion === "")
-    throw new KubeError("api-unreachable", `Cannot ${doing}: an event is none we know: ${line.slice(0, 100)}`);
+    throw unreadable(`Cannot ${doing}: an event is none we know: ${line.slice(0, 100)}`);
   return { type, object, resourceVersion };
 }
 
@@ -34,6 +35,17 @@ function parseLine(doing: string, line: string): unknown {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw new KubeError("api-unreachable", `Cannot ${doing}: a line is no JSON: ${line.slice(0, 100)}`, { cause });
+    throw unreadable(`Cannot ${doing}: a line is no JSON: ${line.slice(0, 100)}`, cause);
   }
+}
+
+/** Whether a watch ended with a line that nobody can read. */
+export function isUnreadable(thrown: unknown): boolean {
+  return thrown instanceof KubeError && (thrown.reason === unreadableReason || thrown.reason === tooLargeReason);
+}
+
+const unreadableReason = "UnreadableEvent";
+
+function unreadable(message: string, cause?: unknown): KubeError {
+  return new KubeError("api-unreachable", message, { reason: unreadableReason, cause });
 }
