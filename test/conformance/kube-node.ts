@@ -1,0 +1,86 @@
+import { mkdir } from "node:fs/promises";
+import type { TimelineAnswer } from "../../src/wire/node-view.ts";
+import { ApiDouble } from "../lab/api-double.ts";
+import { ask } from "../lab/ask.ts";
+import type { CniOutcome, Lab } from "../lab/lab.ts";
+import { containerId, startNode } from "./node.ts";
+
+/** A node whose pods and networks come from an API server that misbehaves as the test says. */
+export class KubeNode {
+  readonly lab: Lab;
+  readonly api: ApiDouble;
+
+  private constructor(lab: Lab, api: ApiDouble) {
+    this.lab = lab;
+    this.api = api;
+  }
+
+  static async start(before: (api: ApiDouble) => void = () => undefined): Promise<KubeNode> {
+    const api = await ApiDouble.start();
+    before(api);
+    const lab = await startNode({
+      prepare: async (made) => {
+        await mkdir(made.path("netd"));
+        await made.answer("first.ADD", result("eth0", "10.0.0.2/24"));
+        await made.answer("second.ADD", result("net1", "10.1.1.2/24"));
+        await api.serve(made, { delegates: [{ cniVersion: "1.1.0", name: "primary", ...made.conf("first") }] });
+      },
+    });
+    api.network("net-a", { cniVersion: "1.0.0", ...lab.conf("second") });
+    return new KubeNode(lab, api);
+  }
+
+  /** Adds the pod; how long that took is part of what is tested. */
+  async add(pod: string, more: { readonly conf?: string; readonly uid?: string } = {}): Promise<Added> {
+    const uid = more.uid === undefined ? "" : `;K8S_POD_UID=${more.uid}`;
+    const call = {
+      containerId: containerId(pod),
+      netns: this.lab.netns(pod),
+      args: `${this.lab.podArgs(pod)}${uid}`,
+      ...(more.conf === undefined ? {} : { conf: more.conf }),
+    };
+    const startedMs = performance.now();
+    const outcome = await this.lab.cni("ADD", call);
+    return { outcome, call, tookMs: performance.now() - startedMs };
+  }
+
+  /** The runtime's conf, with the pod's annotations as containerd sends them. */
+  confWith(annotations: Readonly<Record<string, string>>): string {
+    return this.lab.shimConf({ runtimeConfig: { "io.kubernetes.cri.pod-annotations": annotations } });
+  }
+
+  /** Waits for the watch to be open: from here on a pod is told of at once. */
+  async synced(): Promise<void> {
+    const isOpen = (): true | undefined =>
+      this.api.requests.filter((line) => line === "GET /api/v1/pods").length >= 2 || undefined;
+    await this.lab.until("the pods are watched", () => Promise.resolve(isOpen()));
+  }
+
+  async timeline(pod: string): Promise<readonly string[]> {
+    const { entries } = await ask<TimelineAnswer>(this.lab.socketDir, {
+      ask: "timeline",
+      namespace: "default",
+      name: pod,
+    });
+    return entries.map(({ what, detail = "" }) => (detail === "" ? what : `${what}: ${detail}`));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.lab.remove();
+    await this.api[Symbol.asyncDispose]();
+  }
+}
+
+export interface Added {
+  readonly outcome: CniOutcome;
+  readonly call: Parameters<Lab["cni"]>[1];
+  readonly tookMs: number;
+}
+
+function result(name: string, address: string): string {
+  return JSON.stringify({
+    cniVersion: "1.0.0",
+    interfaces: [{ name, sandbox: "/x" }],
+    ips: [{ address, interface: 0 }],
+  });
+}

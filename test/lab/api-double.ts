@@ -1,0 +1,151 @@
+import { writeFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import { answer, refuse, ScriptedServer, writeLine, type SeenRequest } from "../../src/kube/scripted-server.fixture.ts";
+import type { Lab } from "./lab.ts";
+
+interface KubeObject {
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+type Kind = "pods" | "network-attachment-definitions";
+
+/** What a request fares like before it is served: a refusal, silence, or nothing special. */
+export type Mood = (request: SeenRequest) => number | "silent" | undefined;
+
+/** As much of an API server as the daemon asks for, for failures that no real one can be asked for. It says yes to everybody. */
+export class ApiDouble {
+  readonly patches: { readonly pod: string; readonly body: Readonly<Record<string, unknown>> }[] = [];
+  readonly events: Readonly<Record<string, unknown>>[] = [];
+  /** Before each answer. */
+  latencyMs = 0;
+  mood: Mood = () => undefined;
+  /** Objects that the watch has not told of yet: only a read finds them. */
+  readonly hidden = new Set<string>();
+  readonly #server: ScriptedServer;
+  readonly #objects: Record<Kind, Map<string, KubeObject>> = {
+    "pods": new Map(),
+    "network-attachment-definitions": new Map(),
+  };
+  readonly #watches = new Map<ServerResponse, Kind>();
+  #version = 1;
+
+  private constructor(server: ScriptedServer) {
+    this.#server = server;
+  }
+
+  static async start(): Promise<ApiDouble> {
+    const server = await ScriptedServer.listen((_request, response) => refuse(response, 503, "Starting"));
+    const double = new ApiDouble(server);
+    server.script = (request, response) => setTimeout(() => double.#serve(request, response), double.latencyMs);
+    return double;
+  }
+
+  /** Tells the lab's daemon where this server is; the folder is not used any more. */
+  async serve(lab: Lab, settings: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const path = lab.path("kubeconfig");
+    await writeFile(path, JSON.stringify(this.#kubeconfig()));
+    const netd = lab.path("netd");
+    const folders = { cniConfigDir: netd, multusAutoconfigDir: netd, deviceInfoDir: lab.path("devinfo") };
+    await lab.configure({ directory: undefined, kubeconfig: path, ...folders, ...settings });
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  get requests(): readonly string[] {
+    return this.#server.requests.map(({ method, url }) => `${method} ${url.pathname}`);
+  }
+
+  pod(name: string, annotations: Readonly<Record<string, string>> = {}, uid = `uid-of-${name}`): void {
+    this.#put("pods", { metadata: { namespace: "default", name, uid, annotations }, spec: {}, status: {} });
+  }
+
+  network(name: string, config: unknown): void {
+    const metadata = { namespace: "default", name, uid: `uid-of-${name}` };
+    this.#put("network-attachment-definitions", { metadata, spec: { config: JSON.stringify(config) } });
+  }
+
+  /** Cuts all watches, as a server that ends does. */
+  cut(): void {
+    for (const response of this.#watches.keys()) response.destroy();
+    this.#watches.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.close();
+  }
+
+  #put(kind: Kind, object: KubeObject & Readonly<Record<string, unknown>>): void {
+    const { namespace, name } = object.metadata;
+    this.#objects[kind].set(`${namespace}/${name}`, object);
+    if (this.hidden.has(name)) return;
+    for (const [response, watched] of this.#watches) {
+      if (watched === kind) writeLine(response, { type: "ADDED", object: this.#stamped(object) });
+    }
+  }
+
+  #serve(request: SeenRequest, response: ServerResponse): void {
+    const mood = this.mood(request);
+    if (mood === "silent") return;
+    if (mood !== undefined) return refuse(response, mood, "Moody");
+    const { pathname } = request.url;
+    if (request.method === "PATCH" && pathname.endsWith("/status")) return this.#patch(request, response);
+    if (pathname.includes("/events")) return this.#event(request, response);
+    const [, kind, name] = /\/(pods|network-attachment-definitions)(?:\/([^/]+))?$/.exec(pathname) ?? [];
+    if (kind === undefined) return refuse(response, 404, "NotFound");
+    if (name === undefined) return this.#list(kind as Kind, request, response);
+    const object = this.#objects[kind as Kind].get(`default/${name}`);
+    if (object === undefined) return refuse(response, 404, "NotFound");
+    answer(response, this.#stamped(object));
+  }
+
+  #list(kind: Kind, { url }: SeenRequest, response: ServerResponse): void {
+    if (url.searchParams.get("watch") !== null) {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.flushHeaders();
+      this.#watches.set(response, kind);
+      response.on("close", () => this.#watches.delete(response));
+      return;
+    }
+    const items = [...this.#objects[kind].values()].filter(({ metadata }) => !this.hidden.has(metadata.name));
+    answer(response, { metadata: { resourceVersion: String(this.#version) }, items });
+  }
+
+  #patch({ url, body }: SeenRequest, response: ServerResponse): void {
+    const pod = /\/pods\/([^/]+)\/status$/.exec(url.pathname)?.[1] ?? "";
+    const known = this.#objects.pods.get(`default/${pod}`);
+    const patch = JSON.parse(body) as { metadata: { uid?: string } };
+    if (known === undefined) return refuse(response, 404, "NotFound");
+    const { uid = known.metadata.uid } = patch.metadata;
+    if (uid !== known.metadata.uid) return refuse(response, 409, "Precondition failed: UID in precondition");
+    this.patches.push({ pod, body: patch });
+    answer(response, known);
+  }
+
+  #event({ body }: SeenRequest, response: ServerResponse): void {
+    this.events.push(JSON.parse(body) as Record<string, unknown>);
+    answer(response, {}, 201);
+  }
+
+  #stamped(object: KubeObject): unknown {
+    this.#version += 1;
+    return { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+  }
+
+  #kubeconfig(): unknown {
+    return {
+      "apiVersion": "v1",
+      "kind": "Config",
+      "current-context": "lab",
+      "clusters": [{ name: "lab", cluster: { server: this.url } }],
+      "contexts": [{ name: "lab", context: { cluster: "lab", user: "" } }],
+      "users": [],
+    };
+  }
+}
