@@ -177,6 +177,22 @@ test("ApiClient says that nobody listens", async () => {
   expect(failure.message).toContain("ECONNREFUSED");
 });
 
+test("ApiClient keeps its idle connections when a caller has lost interest: nothing is wrong with them", async () => {
+  const server = await serve((request, response) => {
+    if (request.url.pathname !== "/silent") answer(response, "{}");
+  });
+  const client = clientOf(fixedAccess(server.url));
+  await Promise.all([get(client), get(client)]);
+  const controller = new AbortController();
+  const silent = client.call({ method: "GET", path: "/silent", deadlineMs: 5000, signal: controller.signal });
+  await Bun.sleep(20);
+  controller.abort(new Error("found elsewhere"));
+  await silent.catch(() => undefined);
+  await get(client);
+  const [first, second, , last] = server.requests.map(({ socket }) => socket);
+  expect(last === first || last === second).toBe(true);
+});
+
 test("ApiClient.lines yields whole lines, however they are cut into packets", async () => {
   const bytes = Buffer.from('{"name":"é"}\n\n{"b":2}\n{"c":"💥"}\n');
   const server = await serve((_request, response) => {

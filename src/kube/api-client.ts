@@ -11,6 +11,8 @@ import { refusalError } from "./refusal.ts";
 const bodyBytesMax = 12_582_912;
 /** etcd holds at most 1.5 MiB per object, and JSON makes six bytes of one such as `<`: a pod of them stays below this. */
 const lineBytesMax = 12_582_912;
+/** Far more than any answer takes that is going to come, and less than an ADD waits for one. */
+const silentMs = 2_000;
 /** A Status object is small; a proxy's error page need not be read to its end. */
 const refusalBytesMax = 65_536;
 
@@ -35,13 +37,15 @@ export class ApiClient implements KubeApi {
     const doing = this.#doing(request);
     const tooLate = (): Error =>
       new KubeError("api-unreachable", `Cannot ${doing}: it was not answered within ${request.deadlineMs} ms`);
+    const startedMs = this.#clock.monotonicMs();
     using limit = deadline(this.#clock, request.deadlineMs, tooLate, request.signal);
     try {
       const { response } = await this.#ask(request, limit.signal);
       return await this.#read(response, bodyBytesMax);
     } catch (thrown) {
-      // Those that are idle lead to the same silent server.
-      if (limit.signal.aborted) this.#exchange.dropIdle();
+      // Those that are idle lead to the same silent server. A caller who soon had its answer elsewhere proves nothing.
+      const waitedMs = this.#clock.monotonicMs() - startedMs;
+      if (limit.signal.aborted && waitedMs >= Math.min(silentMs, request.deadlineMs)) this.#exchange.dropIdle();
       throw this.#explain(doing, thrown, limit.signal);
     }
   }
