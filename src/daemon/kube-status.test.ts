@@ -70,6 +70,20 @@ describe("KubeStatusPublisher", () => {
     expect(desk.bodies).toEqual([{ metadata: { ...expected, annotations: annotations("[]") } }]);
   });
 
+  test.each([
+    ["refuses", new KubeError("api-refused", "pods is forbidden", { status: 403 }), "pods is forbidden"],
+    ["has a webhook that fails", new KubeError("api-refused", "no webhook", { status: 500 }), "no webhook"],
+    ["does not listen", away, "connection refused"],
+  ])("does not wait for a server that %s: no ADD gets slower by it", async (_what, refusal, why) => {
+    const desk = new Desk();
+    desk.answer = () => Promise.reject(refusal);
+    // No time passes here.
+    expect(await desk.publisher.publish(status(), never)).toMatchObject({ what: "later", why });
+    desk.answer = () => Promise.resolve("{}");
+    await desk.clock.advance(10_000);
+    expect(desk.publisher.health().waiting).toBe(0);
+  });
+
   test("waits 2 s, then goes on in the background until it is written", async () => {
     const desk = new Desk();
     const { promise, resolve } = Promise.withResolvers<string>();

@@ -1,10 +1,11 @@
 import type { ContainerId } from "../base/brand.ts";
 import type { Clock } from "../base/clock.ts";
+import { toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { networkStatusAnnotation } from "../attachment/network-status.ts";
 import { closingMs } from "../config/budgets.ts";
 import type { KubeApi } from "../kube/api.ts";
-import { Outbox, type Fate, type OutboxHealth } from "../kube/outbox.ts";
+import { Outbox, type Fate, type Letter, type OutboxHealth } from "../kube/outbox.ts";
 import { judgeStatus } from "../kube/outbox-verdict.ts";
 import { statusPatch, type PatchedPod } from "../kube/status-patch.ts";
 import type { PodRef } from "./announcer.ts";
@@ -45,7 +46,8 @@ export class KubeStatusPublisher implements StatusPublisher {
   }
 
   async publish(status: PodStatus, signal: AbortSignal): Promise<PublishOutcome> {
-    const end = this.#put(status);
+    const postponed = Promise.withResolvers<{ readonly why: string }>();
+    const end = this.#put(status, (thrown) => postponed.resolve({ why: toLeveeError(thrown, "Delivery").message }));
     // Waiting for a server that is known to be away would only make every ADD slower.
     if (this.#isAway()) return { what: "later", why: "the API server does not answer", end };
     const { clock } = this.#options;
@@ -54,7 +56,7 @@ export class KubeStatusPublisher implements StatusPublisher {
       () => `it was not written within ${closingMs} ms`,
       () => "the call has ended",
     );
-    const first = await Promise.race([end, late.then((why) => ({ why }))]);
+    const first = await Promise.race([end, postponed.promise, late.then((why) => ({ why }))]);
     over.abort();
     return typeof first === "string" ? { what: first } : { what: "later", why: first.why, end };
   }
@@ -81,12 +83,13 @@ export class KubeStatusPublisher implements StatusPublisher {
     return this.#outbox.health().awaySinceMs !== undefined || live?.awaySinceMs() !== undefined;
   }
 
-  async #put({ pod, containerId, annotation }: PodStatus): Promise<Fate> {
+  async #put({ pod, containerId, annotation }: PodStatus, onPostponed?: Letter["onPostponed"]): Promise<Fate> {
     const key = `${pod.namespace}/${pod.name}`;
     // A newer sandbox of the pod has the say from here on.
     for (const [other, otherKey] of this.#keys) if (otherKey === key) this.#keys.delete(other);
     this.#keys.set(containerId, key);
-    const fate = await this.#outbox.put({ key, send: () => this.#patch(pod, annotation) });
+    const send = (): Promise<void> => this.#patch(pod, annotation);
+    const fate = await this.#outbox.put({ key, send, ...(onPostponed === undefined ? {} : { onPostponed }) });
     if (fate !== "replaced" && this.#keys.get(containerId) === key) this.#keys.delete(containerId);
     return fate;
   }

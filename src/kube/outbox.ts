@@ -10,6 +10,8 @@ export interface Letter {
   readonly key: string;
   /** Rejects when it was not taken; `judge` says what that means. */
   send(): Promise<void>;
+  /** It was tried and not taken, and will be tried again later: whoever waits need not wait any longer. */
+  onPostponed?(thrown: unknown): void;
 }
 
 /** `ended`: nobody is there to be told. `replaced`: a newer one of the same key goes instead. */
@@ -157,6 +159,7 @@ export class Outbox {
     const verdict = this.#options.judge(thrown);
     waiting.isWrong = verdict.isWrong === true;
     if (waiting.isWrong) this.#say(thrown);
+    if (verdict.what === "away" || verdict.what === "later") waiting.letter.onPostponed?.(thrown);
     if (verdict.what === "away") {
       this.#pause(verdict, thrown);
       return;
