@@ -71,7 +71,7 @@ function missingForNetworks(machine: Machine): readonly Missing[] {
 
 /** The parts of a node that come from Debian; those that come from Go modules are built by test/peers. */
 function missingForCluster(machine: Machine): readonly Missing[] {
-  const programs = { etcd: "etcd-server", containerd: "containerd", runc: "runc" };
+  const programs = { etcd: "etcd-server", containerd: "containerd", runc: "runc", openssl: "openssl" };
   const missing: Missing[] = Object.entries(programs)
     .filter(([program]) => !machine.hasProgram(program))
     .map(([program, debianPackage]) => ({ what: program, debianPackage }));

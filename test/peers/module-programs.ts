@@ -25,7 +25,7 @@ export async function modulePrograms(wanted: ModulePrograms): Promise<Peer> {
   process.stdout.write(`Building ${wanted.name} ${wanted.version} from its Go module (once, a few minutes)…\n`);
   const source = await moduleSource(go, wanted.module, wanted.version);
   if (source === undefined) return { missing: `the Go module ${wanted.module} ${wanted.version} could not be fetched` };
-  const copy = join(folder, "source");
+  const copy = join(folder, `source.${process.pid}`);
   await mkdir(folder, { recursive: true });
   await cp(source, copy, { recursive: true });
   spawnSync("chmod", ["-R", "u+w", copy]);

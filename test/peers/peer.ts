@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, rename } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { runGo } from "./go-tool.ts";
@@ -22,7 +22,8 @@ export async function buildInto(
   bin: string,
   build: { go: string; cwd: string; packages: readonly string[]; ldflags: string },
 ): Promise<string | undefined> {
-  const part = `${bin}.part`;
+  // Two builds may meet.
+  const part = `${bin}.${process.pid}`;
   await mkdir(part, { recursive: true });
   await mkdir(bin, { recursive: true });
   const args = ["build", "-trimpath", "-ldflags", `-s -w ${build.ldflags}`, "-o", `${part}/`, ...build.packages];
@@ -30,5 +31,6 @@ export async function buildInto(
   if (!isDone) return complaint;
   for (const name of build.packages.map((path) => path.slice(path.lastIndexOf("/") + 1)))
     await rename(join(part, name), join(bin, name));
+  await rm(part, { recursive: true });
   return undefined;
 }
