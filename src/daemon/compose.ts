@@ -12,6 +12,7 @@ import { ConfCache } from "./conf-cache.ts";
 import { shimProblem } from "./conf-dir-shim.ts";
 import { ConfDir } from "./conf-dir.ts";
 import type { ClusterPlace } from "./kube-access.ts";
+import { EarlyConfigs } from "./early-configs.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
 import { GcRota } from "./gc-rota.ts";
 import { Measures } from "./metrics-measures.ts";
@@ -136,6 +137,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     ...gcPorts,
     selfGc: new SelfGc(gcPorts),
     rota: new GcRota(),
+    earlyConfigs: new EarlyConfigs(),
     deletes: new SharedDeletes(),
     attachPermits: permits("an attachment", attachCeiling, addQueueMs),
     detachPermits: permits("a detachment", detachCeiling, delQueueMs),

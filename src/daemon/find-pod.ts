@@ -6,8 +6,8 @@ import type { PodFacts } from "./view.ts";
 
 export interface PodLookup {
   readonly args: CniArgs;
-  /** The call's configuration, asked for only when the pod is not known. */
-  readonly config: () => Promise<JsonText>;
+  /** The call's configuration, asked for only when the pod is not known; undefined when it cannot be had yet. */
+  readonly config: () => Promise<JsonText | undefined>;
   /** When it must be found, on the monotonic clock. */
   readonly endsMs: number;
   readonly signal: AbortSignal;
@@ -31,7 +31,8 @@ export async function findPod(lookup: PodLookup, ports: LookupPorts): Promise<Fo
   if (namespace === undefined || name === undefined) return { pod: undefined };
   const found = await ports.view.findPod(namespace, name);
   if (found !== undefined && hasUid(found, rest.uid)) return { pod: found };
-  const annotations = runtimeAnnotations(await lookup.config());
+  const config = await lookup.config();
+  const annotations = config === undefined ? undefined : runtimeAnnotations(config);
   if (annotations !== undefined) {
     return { pod: podOfRuntime({ ...rest, namespace, name }, annotations), how: "its annotations came with the call" };
   }

@@ -6,6 +6,7 @@ import { jsonValue } from "../cni/json-text.ts";
 import type { AddRequest } from "../cni/verb.ts";
 import type { NetConf } from "../config/net-conf.ts";
 import type { Call } from "./call.ts";
+import { EarlyConfigs } from "./early-configs.ts";
 import { lookAgain, lookUp, resolve } from "./look-up.ts";
 import type { Ports } from "./ports.ts";
 import { Timeline } from "./timeline.ts";
@@ -23,6 +24,7 @@ const request = {
 class Node {
   readonly events: string[] = [];
   readonly timeline = new Timeline(systemClock);
+  readonly earlyConfigs = new EarlyConfigs();
   readonly ports: Ports;
   config: JsonText = jsonValue({});
   pod: PodFacts | undefined = podWith("lan");
@@ -33,6 +35,7 @@ class Node {
       clock: systemClock,
       config: { addLookupMs: 50 },
       timeline: this.timeline,
+      earlyConfigs: this.earlyConfigs,
       announcer: {
         aboutPod: (pod: PodFacts, { type, reason, message }: Record<string, string>) =>
           this.events.push(`${pod.uid} ${type} ${reason} ${message}`),
@@ -48,7 +51,12 @@ class Node {
   }
 
   get call(): Call {
-    return { config: () => Promise.resolve(this.config), signal: new AbortController().signal } as unknown as Call;
+    const call: Partial<Record<keyof Call, unknown>> = {
+      header: { configLength: this.config.length },
+      config: () => Promise.resolve(this.config),
+      signal: new AbortController().signal,
+    };
+    return call as Call;
   }
 
   /** The runtime sends the pod's annotations with the call. */
@@ -56,8 +64,12 @@ class Node {
     this.config = jsonValue({ runtimeConfig: { "io.kubernetes.cri.pod-annotations": annotations } });
   }
 
+  lookUp(): ReturnType<typeof lookUp> {
+    return lookUp(this.call, request, new DisposableStack(), this.ports);
+  }
+
   async lookAgain(): Promise<readonly string[]> {
-    const wanted = await lookUp(this.call, request, this.ports);
+    const wanted = await this.lookUp();
     const again = await lookAgain(this.call, request, { wanted, config: this.config }, this.ports);
     return again.elements.map(({ name }) => name);
   }
@@ -83,7 +95,7 @@ function definition(name: string): NetworkDefinition {
 describe("lookUp", () => {
   test("finds pod and networks without a word when they are in the view", async () => {
     const node = new Node();
-    const { pod, elements } = await lookUp(node.call, request, node.ports);
+    const { pod, elements } = await node.lookUp();
     expect({ pod, names: elements.map(({ name }) => name) }).toEqual({ pod: podWith("lan"), names: ["lan"] });
     expect(node.notes).toEqual([]);
   });
@@ -96,11 +108,22 @@ describe("lookUp", () => {
     expect(node.notes).toEqual(["found: its annotations came with the call"]);
   });
 
+  test("goes without the configuration when too many calls hold theirs", async () => {
+    const node = new Node();
+    node.pod = undefined;
+    node.sends({ [networks]: "wan" });
+    using all = node.earlyConfigs.take(16_777_216);
+    expect(all).toBeDefined();
+    expect(node.lookUp()).rejects.toMatchObject({ code: "pod-unknown" });
+    all?.[Symbol.dispose]();
+    expect((await node.lookUp()).elements.map(({ name }) => name)).toEqual(["wan"]);
+  });
+
   test("announces a network that does not exist, on the pod", async () => {
     const node = new Node();
     node.pod = podWith("lan,man");
     const missing = "cannot find a network-attachment-definition (man) in namespace (default)";
-    const failure = await lookUp(node.call, request, node.ports).catch(messageOf);
+    const failure = await node.lookUp().catch(messageOf);
     expect(failure).toBe(missing);
     expect(node.events).toEqual([`u1 Warning NoNetworkFound ${missing}`]);
   });
@@ -130,7 +153,7 @@ describe("lookAgain", () => {
 
 test("resolve announces a default network that does not exist", async () => {
   const node = new Node();
-  const wanted = await lookUp(node.call, request, node.ports);
+  const wanted = await node.lookUp();
   const conf = { clusterNetwork: "man", multusNamespace: "kube-system", confDir: "/nowhere", systemNamespaces: [] };
   const resolved = resolve(node.call, wanted, { ...conf, defaultNetworks: [] } as unknown as NetConf, node.ports);
   expect(await resolved.catch(messageOf)).toContain("no definition kube-system/man");

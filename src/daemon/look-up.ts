@@ -13,15 +13,28 @@ import { subjectOfCall } from "./subject.ts";
 import type { PodFacts } from "./view.ts";
 
 /** The pod and its networks, found before the ADD gets a slot: a slow or absent API server holds nobody else up. */
-export async function lookUp(call: Call, request: AddRequest, ports: Ports): Promise<PodRequest> {
+export async function lookUp(
+  call: Call,
+  request: AddRequest,
+  held: DisposableStack,
+  ports: Ports,
+): Promise<PodRequest> {
   const endsMs = ports.clock.monotonicMs() + ports.config.addLookupMs;
   const { pod, how } = await findPod(
-    { args: request.args, config: () => call.config(), endsMs, signal: call.signal },
+    { args: request.args, config: () => earlyConfig(call, held, ports), endsMs, signal: call.signal },
     ports,
   );
   if (how !== undefined) ports.timeline.note(subjectOfCall(request), "found", { detail: how });
   using limit = networksLimit(call, endsMs, ports);
-  return await networksWanted(pod, liveNetworks(ports.view, ports.clock, limit.signal), ports);
+  return await networksWanted(pod, networksOf(call, limit, ports), ports);
+}
+
+/** The configuration before the call's turn; undefined when too many calls have theirs already. */
+async function earlyConfig(call: Call, held: DisposableStack, ports: Ports): Promise<JsonText | undefined> {
+  const room = ports.earlyConfigs.take(call.header.configLength);
+  if (room === undefined) return undefined;
+  held.use(room);
+  return await call.config();
 }
 
 /**
@@ -43,13 +56,13 @@ export async function lookAgain(
   });
   using limit = networksLimit(call, ports.clock.monotonicMs() + ports.config.addLookupMs, ports);
   const pod: PodFacts = { ...wanted.pod, annotations };
-  return await networksWanted(pod, liveNetworks(ports.view, ports.clock, limit.signal), ports);
+  return await networksWanted(pod, networksOf(call, limit, ports), ports);
 }
 
 /** The configuration of each network. One that the node's own configuration names may have to be read live as well. */
 export async function resolve(call: Call, wanted: PodRequest, conf: NetConf, ports: Ports): Promise<PodNetworks> {
   using limit = networksLimit(call, ports.clock.monotonicMs() + ports.config.addLookupMs, ports);
-  const view = liveNetworks(ports.view, ports.clock, limit.signal);
+  const view = networksOf(call, limit, ports);
   try {
     return await resolveNetworks(wanted, conf, { confs: ports.confs, view });
   } catch (thrown) {
@@ -73,8 +86,13 @@ function announceMissing(pod: PodFacts, thrown: unknown, { announcer }: Pick<Por
   announcer.aboutPod(pod, { type: "Warning", reason: "NoNetworkFound", message: thrown.message });
 }
 
-/** What is left of the lookup's time is the networks'. */
-function networksLimit(call: Call, endsMs: number, { clock, config }: Ports): Deadline {
+function networksOf(call: Call, limit: Deadline | undefined, { view, clock }: Ports): NetworkView {
+  return liveNetworks(view, clock, limit?.signal ?? call.signal);
+}
+
+/** What is left of the lookup's time is the networks'. Where nobody is asked, there is nothing to limit. */
+function networksLimit(call: Call, endsMs: number, { view, clock, config }: Ports): Deadline | undefined {
+  if (view.live === undefined) return undefined;
   const late = (): LeveeError =>
     new LeveeError("try-later", `Cannot look up the pod's networks within ${config.addLookupMs} ms`);
   // At least one question is worth a moment, also when the pod has used up all the time.

@@ -1,3 +1,4 @@
+import type { EarlyConfigs } from "./early-configs.ts";
 import type { GcPorts } from "./gc-ports.ts";
 import type { GcRota } from "./gc-rota.ts";
 import type { Permits } from "./permits.ts";
@@ -8,6 +9,7 @@ import type { SharedDeletes } from "./shared-deletes.ts";
 export interface Ports extends GcPorts {
   readonly attachPermits: Permits;
   readonly detachPermits: Permits;
+  readonly earlyConfigs: EarlyConfigs;
   readonly deletes: SharedDeletes;
   /** Whose turn it is to be told by GC. */
   readonly rota: GcRota;

@@ -102,7 +102,7 @@ export class Outbox {
 
   #makeRoom(): void {
     if (this.#waiting.size < this.#options.lettersMax) return;
-    const oldest = [...this.#waiting.keys()].find((key) => !this.#sending.has(key)) ?? "";
+    const oldest = this.#waiting.keys().find((key) => !this.#sending.has(key)) ?? "";
     this.#dropped += 1;
     this.#end(oldest, this.#waiting.get(oldest), "dropped");
   }
@@ -123,14 +123,18 @@ export class Outbox {
 
   /** Sends the oldest that may go now. Returns 0 when there may be more, else how long until one may go. */
   #startNext(nowMs: number): number {
-    const idle = [...this.#waiting].filter(([key]) => !this.#sending.has(key));
-    const due = idle.find(([, { notBeforeMs }]) => notBeforeMs <= nowMs);
-    if (due === undefined) return Math.min(...idle.map(([, { notBeforeMs }]) => notBeforeMs)) - nowMs;
-    const paceMs = this.#options.pace?.waitMs() ?? 0;
-    if (paceMs > 0) return paceMs;
-    this.#options.pace?.take();
-    void this.#deliver(...due);
-    return 0;
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const [key, waiting] of this.#waiting) {
+      if (this.#sending.has(key)) continue;
+      nextMs = Math.min(nextMs, waiting.notBeforeMs);
+      if (waiting.notBeforeMs > nowMs) continue;
+      const paceMs = this.#options.pace?.waitMs() ?? 0;
+      if (paceMs > 0) return paceMs;
+      this.#options.pace?.take();
+      void this.#deliver(key, waiting);
+      return 0;
+    }
+    return nextMs - nowMs;
   }
 
   async #deliver(key: string, waiting: Waiting): Promise<void> {

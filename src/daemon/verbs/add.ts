@@ -27,7 +27,7 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   refuseMissingNetns(call, request);
   await clearEarlier(call, request, ports);
   const ready = readinessGate(call.signal, ports);
-  const [found] = await Promise.all([lookUp(call, request, ports), ready(ports.config.readinessindicatorfile)]);
+  const [found] = await Promise.all([lookUp(call, request, held, ports), ready(ports.config.readinessindicatorfile)]);
 
   const subject = subjectOfCall(request);
   ports.timeline.note(subject, "waiting");
