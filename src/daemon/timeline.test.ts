@@ -30,3 +30,15 @@ test("note keeps a bounded number of entries and the end of long texts", () => {
   expect(entries.at(-1)?.stderr).toHaveLength(1_024);
   expect(entries.at(-1)?.stderr).toEndWith("end");
 });
+
+test("Timeline keeps the end of a long text, and nothing else of it", () => {
+  const timeline = new Timeline(systemClock);
+  for (let index = 0; index < 600; index += 1) {
+    const detail = `${Buffer.alloc(250_000, 97 + (index % 26)).toString("latin1")}${index}`;
+    timeline.note({ namespace: "ns", name: `p${index}`, containerId: "c", verb: "ADD" }, "failed", { detail });
+  }
+  Bun.gc(true);
+  expect(timeline.of("ns", "p7")[0]?.detail).toEndWith("7");
+  // 150 MB if it held on to the whole texts.
+  expect(process.memoryUsage().heapUsed).toBeLessThan(100 * 1_048_576);
+});

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { lastChars } from "../base/short-text.ts";
 import type { TimelineEntry } from "../wire/node-view.ts";
 
 /** Enough for the last hundred pods; older entries give way. */
@@ -31,8 +32,8 @@ export class Timeline {
       containerId: subject.containerId,
       verb: subject.verb,
       what,
-      ...(facts.detail === undefined ? {} : { detail: facts.detail.slice(-textCharsMax) }),
-      ...(facts.stderr === undefined ? {} : { stderr: facts.stderr.slice(-textCharsMax) }),
+      ...(facts.detail === undefined ? {} : { detail: lastChars(facts.detail, textCharsMax) }),
+      ...(facts.stderr === undefined ? {} : { stderr: lastChars(facts.stderr, textCharsMax) }),
     };
     this.#ring[this.#next] = { namespace: subject.namespace, name: subject.name, entry };
     this.#next = (this.#next + 1) % entriesMax;

@@ -1,3 +1,5 @@
+import { firstChars } from "../base/short-text.ts";
+
 /** What an event is about. */
 export interface EventObject {
   readonly apiVersion: string;
@@ -32,7 +34,7 @@ export interface EventIdentity {
 }
 
 /** Of events.k8s.io; core/v1 has no limit of its own, but describes the same objects. */
-const messageCharsMax = 1_024;
+const messageBytesMax = 1_024;
 /** An object's name may have 253 characters, and the event's name has a dot and 16 more. */
 const nameCharsMax = 236;
 
@@ -42,7 +44,21 @@ export function eventNamespace(about: EventObject): string {
 
 /** Unique by chance, and readable: it begins with the object's name, as everybody's events do. */
 export function eventName(about: EventObject, random: Uint8Array): string {
-  return `${about.name.slice(0, nameCharsMax)}.${Buffer.from(random).toString("hex")}`;
+  // A name that was cut may not end in these before the next dot.
+  const name = about.name.slice(0, nameCharsMax).replace(/[-.]+$/u, "");
+  return `${name}.${Buffer.from(random).toString("hex")}`;
+}
+
+/** As much of a message as an event may say: a network's name that is not there may have a quarter of a megabyte. */
+export function eventMessage(message: string): string {
+  const text = firstChars(message, messageBytesMax);
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.length <= messageBytesMax) return text;
+  // A character that was cut in two is left out.
+  return bytes
+    .subarray(0, messageBytesMax)
+    .toString("utf8")
+    .replace(/\uFFFD+$/u, "");
 }
 
 /** A core/v1 Event, in the form in which `kubectl describe` finds and counts it. */
@@ -66,7 +82,7 @@ export function eventBody(
     },
     type: text.type,
     reason: text.reason,
-    message: text.message.slice(0, messageCharsMax),
+    message: text.message,
     source,
     reportingComponent: source.component,
     reportingInstance: source.host,

@@ -126,6 +126,27 @@ describe("EventRecorder", () => {
     expect(desk.asked).toEqual(Array.from({ length: 3 }, () => "POST /api/v1/namespaces/test/events"));
   });
 
+  test("says at most 1,024 bytes, whole characters, and keeps no more than it says", async () => {
+    const desk = new Desk();
+    desk.errors.push(...Array.from({ length: 600 }, () => new KubeError("api-unreachable", "away")));
+    for (let index = 0; index < 600; index += 1) {
+      // A network's name of this length is what a pod's annotation may ask for.
+      const name = Buffer.alloc(250_000, 97 + (index % 26)).toString("latin1");
+      desk.recorder.record({ ...pod, name: `web${index}` }, { ...added, message: `${index} ${name}` });
+    }
+    Bun.gc(true);
+    expect(process.memoryUsage().heapUsed).toBeLessThan(100 * 1_048_576);
+    const other = new Desk();
+    await other.record(pod, { ...added, message: `a${"é".repeat(1_000)}` });
+    expect(other.bodyOf(0)["message"]).toBe(`a${"é".repeat(511)}`);
+  });
+
+  test("gives an event a name that the server takes, whatever the object's name ends in where it is cut", async () => {
+    const desk = new Desk();
+    await desk.record({ ...pod, name: `${"a".repeat(235)}-${"b".repeat(17)}` }, added);
+    expect(desk.bodyOf(0)["metadata"]).toMatchObject({ name: `${"a".repeat(235)}.0000000000000000` });
+  });
+
   test("writes about a node in the namespace default", async () => {
     const desk = new Desk();
     await desk.record({ apiVersion: "v1", kind: "Node", namespace: "", name: "node1", uid: "node1" }, added);

@@ -3,6 +3,7 @@ import { kubeStatusOf, type KubeApi } from "./api.ts";
 import {
   eventBody,
   eventCountBody,
+  eventMessage,
   eventName,
   eventNamespace,
   type EventIdentity,
@@ -38,12 +39,14 @@ export class EventRecorder {
     this.#options = options;
   }
 
-  record(about: EventObject, text: EventText): void {
+  record(about: EventObject, told: EventText): void {
     const { outbox, onSuppressed } = this.#options;
     if (!this.#budgetOf(about).take()) {
       onSuppressed();
       return;
     }
+    // Shortened before it is kept: what is here is counted in events, not in bytes.
+    const text = { ...told, message: eventMessage(told.message) };
     const key = [objectKey(about), text.type, text.reason, text.message].join("\n");
     const event = this.#countedAgain(key) ?? this.#firstTime(key, about);
     void outbox.put({ key, send: () => this.#send(event, about, text) });
