@@ -8,6 +8,7 @@ import { giveUp } from "./attach.ts";
 import type { Call } from "./call.ts";
 import type { Ports } from "./ports.ts";
 import { silentPublisher } from "./status-publisher.ts";
+import { silentAnnouncer } from "./announcer.ts";
 import { Timeline } from "./timeline.ts";
 
 const first = new LeveeError("delegate-failed", "default/lan (net1): no room", { cniCode: 142, details: "why" });
@@ -33,6 +34,7 @@ async function givenUp(run: () => Promise<unknown>): Promise<{ error: LeveeError
     offline: { dropDelete: () => Promise.resolve() },
     publisher: silentPublisher,
     measures: { ran: () => undefined },
+    announcer: silentAnnouncer,
     timeline: new Timeline(systemClock),
   };
   try {

@@ -6,10 +6,11 @@ import { podArgs, type CniArgs } from "../cni/cni-args.ts";
 import { effectiveNetConf } from "../config/net-conf.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { leakOf, unknownLeak, type LeakEntry, type UnknownFacts } from "../state/leak-ledger.ts";
+import { leakOf, unknownLeak, type UnknownFacts } from "../state/leak-ledger.ts";
 import { readMultusRecord } from "../state/multus-cache.ts";
 import { dismantle, type NetnsNow } from "./dismantle.ts";
 import { requestOf, resolveNetworks } from "./networks.ts";
+import { keepLeak } from "./keep-leak.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { withIdentity } from "./retire.ts";
 import { recordedPod, subjectOfCall } from "./subject.ts";
@@ -42,11 +43,11 @@ export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: N
       : await dismantle(hand, record, request.now, { ports, limitMs: ports.config.delDelegatesMs, verb: "DEL" });
   if (record === undefined) {
     const reason = "the journal lost its record, and neither Multus' cache nor the pod is there to work it out from";
-    await writeDown(unknownLeak(request, { ...factsOf(request, ports), reason }, ports.clock), ports);
+    await keepLeak(unknownLeak(request, { ...factsOf(request, ports), reason }, ports.clock), ports);
   } else {
     for (const { index, error } of failures) {
       const seen = withIdentity(record, request.now, ports.bootId);
-      await writeDown(leakOf(seen, [index], error.message, ports.clock), ports);
+      await keepLeak(leakOf(seen, [index], error.message, ports.clock), ports);
     }
     await ports.mirror.remove(record);
   }
@@ -113,12 +114,4 @@ function recordFor(request: UnknownDelete, chains: readonly Chain[], cniVersion:
 
 function factsOf(request: UnknownDelete, ports: NodePorts): Omit<UnknownFacts, "reason"> {
   return { pod: recordedPod(request.args), netns: request.now, cniPath: request.cniPath, bootId: ports.bootId };
-}
-
-async function writeDown(leak: LeakEntry, ports: NodePorts): Promise<void> {
-  ports.logger.error("A DEL could not be carried out fully and is kept in the leak ledger", {
-    container: leak.containerId,
-    reason: leak.reason,
-  });
-  await ports.journal.leak(leak);
 }

@@ -5,6 +5,7 @@ import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { leakOf, type LeakEntry } from "../state/leak-ledger.ts";
 import { removeDeviceInfo } from "./device-info.ts";
 import { dismantle, subjectOf, type ChainFailure, type NetnsNow } from "./dismantle.ts";
+import { keepLeak } from "./keep-leak.ts";
 import type { NodePorts } from "./node-ports.ts";
 
 /** Who does it, where the namespace is now, and how much time there is at most; by default all that the settings give. */
@@ -74,12 +75,7 @@ async function leak(
   }
   for (const { index, error } of failures) {
     if (known.some(([position]) => position === index)) continue;
-    await ports.journal.leak(leakOf(seen, [index], error.message, ports.clock));
-    ports.logger.error("Something could not be undone and is kept in the leak ledger", {
-      container: record.containerId,
-      network: record.chains[index]?.network,
-      reason: error.message,
-    });
+    await keepLeak(leakOf(seen, [index], error.message, ports.clock), ports);
   }
 }
 
