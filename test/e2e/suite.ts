@@ -8,6 +8,7 @@ const scenarios = [
   "basic",
   "networks-change",
   "static-pod",
+  "shipped-pods",
   "daemon-killed",
   "rolling-update",
   "restarts",
