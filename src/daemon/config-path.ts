@@ -21,8 +21,7 @@ export function configPath(argv: readonly string[]): CommandLine {
     if (match === null) return { wrong: stranger(word) };
     const value = match[2] ?? words.next().value ?? "";
     const isPort = match[1] === "health-port";
-    // A flag in the place of a value is a value that was forgotten; a file with such a name can be given as ./-name.
-    if (value === "" || value.startsWith("-") || (isPort && !isPortNumber(value)))
+    if (!(isPort ? isPortNumber(value) : isFileName(value)))
       return {
         wrong: `Cannot use ${flagOf(word)} without ${isPort ? "a port from 1 to 65535" : "the name of a file"}`,
       };
@@ -30,6 +29,11 @@ export function configPath(argv: readonly string[]): CommandLine {
     else given.path = value;
   }
   return given;
+}
+
+/** A flag in the place of a value is a value that was forgotten; a file with such a name can be given as ./-name. */
+function isFileName(text: string): boolean {
+  return text !== "" && !text.startsWith("-");
 }
 
 function isPortNumber(text: string): boolean {
