@@ -55,11 +55,17 @@ function ofPod(object: KubeObject): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(annotations).map(([key, value]) => [key, String(value)]));
 }
 
-/** KubeVirt makes the pod's annotation of the machine's networks. */
+/** KubeVirt makes the pod's annotation of the machine's networks, and asks for the MAC address of the interface. */
 function ofMachine(object: KubeObject): Readonly<Record<string, string>> {
-  const networks = listAt(object, "spec", "template", "spec", "networks");
-  const names = networks.map((network) => textAt(network, "multus", "networkName")).filter((name) => name !== "");
-  return names.length === 0 ? {} : { [networksAnnotation]: names.join(",") };
+  const spec = at(object, "spec", "template", "spec");
+  const interfaces = listAt(spec, "domain", "devices", "interfaces");
+  const elements = listAt(spec, "networks").flatMap((network) => {
+    const [name = "", namespace] = textAt(network, "multus", "networkName").split("/").toReversed();
+    const nic = interfaces.find((each) => textAt(each, "name") === textAt(network, "name"));
+    const mac = textAt(nic, "macAddress");
+    return name === "" ? [] : [{ name, namespace, ...(mac === "" ? {} : { mac }) }];
+  });
+  return elements.length === 0 ? {} : { [networksAnnotation]: JSON.stringify(elements) };
 }
 
 function checkWish(wish: Wish, input: PodsInput): readonly Finding[] {

@@ -181,6 +181,25 @@ describe("checkMigration", () => {
     expect(found.map(line)).toContainEqual(expect.stringContaining("namespace isolation enabled") as string);
   });
 
+  test("looks at the MAC addresses of virtual machines", () => {
+    const machine = JSON.stringify({
+      kind: "VirtualMachine",
+      metadata: { namespace: "vms", name: "ci1" },
+      spec: {
+        template: {
+          spec: {
+            domain: { devices: { interfaces: [{ name: "prod", macAddress: "02:57:00:00:00:01" }] } },
+            networks: [{ name: "prod", multus: { networkName: "vms/lan" } }],
+          },
+        },
+      },
+    });
+    const found = findings(more(bridge, machine)).filter(({ topic }) => topic === "pods");
+    expect(found.map(line)).toEqual([
+      expect.stringContaining('blocks: it would be refused: Cannot attach vms/lan with "mac"') as string,
+    ]);
+  });
+
   test("looks at templates and virtual machines, and says the same of many objects once", () => {
     const machine = {
       kind: "VirtualMachine",
