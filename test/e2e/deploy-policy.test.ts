@@ -1,5 +1,8 @@
 /** What the shipped manifests permit, tried on a real API server: RBAC, the admission policy, and the step from Multus. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { fakeWorld } from "../../src/cli/fake-world.ts";
 import { runCli } from "../../src/cli/main.ts";
@@ -38,6 +41,33 @@ describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a ru
       const back = server.kubectl(["apply", "-f", multus]);
       expect(back.stderr).toBe("");
       expect(template().spec.hostPID).toBe(true);
+    } finally {
+      await server.stop();
+    }
+  }, 120_000);
+});
+
+const helm = [join(homedir(), ".cache/levee/helm-v3.22.0/helm"), "/usr/local/bin/helm"].find((path) =>
+  existsSync(path),
+);
+
+describe.skipIf(missing !== undefined || helm === undefined)("deploy/helm/levee", () => {
+  test("installs beside network definitions that are there, and leaves them when it is uninstalled", async () => {
+    const server = await PolicyServer.start();
+    try {
+      server.must(["apply", "-f", join(deploy, "crd/network-attachment-definition.yaml")]);
+      const kubeconfig = await server.kubeconfig();
+      const run = (...args: readonly string[]): string => {
+        const all = [...args, "-n", "levee-system", "--kubeconfig", kubeconfig];
+        const { status, stdout, stderr } = spawnSync(helm ?? "", all, { encoding: "utf8" });
+        if (status !== 0) throw new Error(`helm ${args.join(" ")} failed: ${stderr}`);
+        return stdout;
+      };
+      run("install", "levee", join(deploy, "helm/levee"), "--create-namespace");
+      server.must(["get", "daemonset/levee", "daemonset/levee-hand", "-n", "levee-system"]);
+      run("uninstall", "levee");
+      expect(server.kubectl(["get", "daemonset/levee", "-n", "levee-system"]).status).not.toBe(0);
+      server.must(["get", "crd", "network-attachment-definitions.k8s.cni.cncf.io"]);
     } finally {
       await server.stop();
     }
