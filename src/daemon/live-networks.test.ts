@@ -1,17 +1,27 @@
 import { describe, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Namespace } from "../base/brand.ts";
 import { systemClock } from "../base/clock.ts";
+import type { NetConf } from "../config/net-conf.ts";
 import { KubeError } from "../kube/api.ts";
+import { ConfCache } from "./conf-cache.ts";
 import { liveNetworks } from "./live-networks.ts";
-import { requestOf } from "./networks.ts";
+import { primaryNetwork, requestOf } from "./networks.ts";
 import { emptyView, type LiveView, type NetworkDefinition, type PodFacts, type View } from "./view.ts";
 
 const namespace = "default" as Namespace;
 const lan: NetworkDefinition = { namespace, name: "lan", config: "{}", annotations: {} };
 
 /** A view with one network in it, and a server that answers as the test says. */
-function viewWith(read: LiveView["readNetwork"], known?: NetworkDefinition): View {
-  const live: Partial<LiveView> = { server: "https://127.0.0.1:6443", readNetwork: read, awaySinceMs: () => undefined };
+function viewWith(read: LiveView["readNetwork"], known?: NetworkDefinition, isSynced = true): View {
+  const live: Partial<LiveView> = {
+    server: "https://127.0.0.1:6443",
+    readNetwork: read,
+    awaySinceMs: () => undefined,
+    isSynced: () => isSynced,
+  };
   return {
     ...emptyView,
     findNetwork: (_namespace, name) => Promise.resolve(known?.name === name ? known : undefined),
@@ -22,6 +32,18 @@ function viewWith(read: LiveView["readNetwork"], known?: NetworkDefinition): Vie
 function request(view: View, annotation: string): ReturnType<typeof requestOf> {
   const pod = { namespace, name: "web", annotations: { "k8s.v1.cni.cncf.io/networks": annotation } };
   return requestOf(pod as unknown as PodFacts, liveNetworks(view, systemClock, new AbortController().signal));
+}
+
+async function primaryType(view: View, conf: Pick<NetConf, "clusterNetwork" | "confDir">): Promise<string> {
+  const all = { defaultNetworks: [], systemNamespaces: [], multusNamespace: "kube-system", ...conf };
+  const networks = liveNetworks(view, systemClock, new AbortController().signal);
+  const source = await primaryNetwork(all as unknown as NetConf, { confs: new ConfCache(), view: networks });
+  return source.conf.plugins[0]?.type ?? "";
+}
+
+async function makeFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), "levee-networks-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 
 function unasked(): never {
@@ -58,8 +80,43 @@ describe("liveNetworks", () => {
     });
   });
 
-  test("does not ask for an element without a name", () => {
-    expect(request(viewWith(unasked, lan), "lan,")).rejects.toMatchObject({ code: "network-unknown" });
+  test.each([
+    ["without a name", "lan,"],
+    ["with a name that no object can have", "a".repeat(254)],
+  ])("does not ask for an element %s", async (_what, annotation) => {
+    const error = await request(viewWith(unasked, lan), annotation).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "network-unknown" });
+  });
+
+  test("repeats no endless name in its error", async () => {
+    const error = await request(
+      viewWith(() => Promise.resolve(undefined)),
+      "a".repeat(250_000),
+    ).catch((thrown: unknown) => thrown);
+    expect(String(error).length).toBeLessThan(1_000);
+  });
+
+  test("asks nobody for a network that is a file of the node, unless a definition of that name may be unseen", async () => {
+    await using folder = await makeFolder();
+    await writeFile(join(folder.path, "10-mgmt.conf"), '{"cniVersion":"1.0.0","name":"mgmt","type":"bridge"}');
+    const definition: NetworkDefinition = { ...lan, name: "mgmt", config: '{"cniVersion":"1.0.0","type":"macvlan"}' };
+    const unseen = viewWith(() => Promise.resolve(definition), undefined, false);
+    const typeOf = (view: View): Promise<string> => primaryType(view, { clusterNetwork: "mgmt", confDir: folder.path });
+    let asked = 0;
+    const counted = (): Promise<undefined> => {
+      asked += 1;
+      return Promise.resolve(undefined);
+    };
+    expect(await typeOf(viewWith(counted))).toBe("bridge");
+    expect(asked).toBe(0);
+    expect(await typeOf(unseen)).toBe("macvlan");
+    expect(await typeOf(viewWith(unasked, definition))).toBe("macvlan");
+  });
+
+  test("asks nobody for a network of the node whose name no object can have", async () => {
+    await using folder = await makeFolder();
+    const asked = primaryType(viewWith(unasked), { clusterNetwork: "My_Net", confDir: folder.path });
+    expect(await asked.catch((thrown: unknown) => thrown)).toMatchObject({ code: "network-unknown" });
   });
 
   test("asks to come back later when nobody can tell whether it exists", () => {

@@ -13,6 +13,7 @@ export function liveNetworks(view: View, clock: Clock, signal: AbortSignal): Net
   const { live } = view;
   if (live === undefined) return view;
   return {
+    ...(live.isSynced() ? { findKnown: (namespace, name) => view.findNetwork(namespace, name) } : {}),
     findNetwork: async (namespace, name) =>
       (await view.findNetwork(namespace, name)) ?? (await readNetwork(live, namespace, name)),
     // The words of Multus' local copy, which stand in its error and in its event.
@@ -20,8 +21,8 @@ export function liveNetworks(view: View, clock: Clock, signal: AbortSignal): Net
   };
 
   async function readNetwork(...[from, namespace, name]: NetworkQuestion): ReturnType<LiveView["readNetwork"]> {
-    // The short form of the annotation may name nothing at all, which would ask for the list.
-    if (name === "") return undefined;
+    // Nothing can have such a name, and in a path it would mean another object or a list.
+    if (!isObjectName(namespace) || !isObjectName(name)) return undefined;
     try {
       return await from.readNetwork(namespace, name, signal);
     } catch (thrown) {
@@ -36,3 +37,8 @@ export function liveNetworks(view: View, clock: Clock, signal: AbortSignal): Net
 }
 
 type NetworkQuestion = [live: LiveView, namespace: Parameters<LiveView["readNetwork"]>[0], name: string];
+
+/** As the server itself checks names. The JSON form of the annotation takes any text for one. */
+function isObjectName(name: string): boolean {
+  return name.length <= 253 && /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/u.test(name) && !name.includes("..");
+}

@@ -1,5 +1,6 @@
 import type { JsonText, Namespace, NetworkName } from "../base/brand.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
+import { firstChars } from "../base/short-text.ts";
 import { checkIsolation } from "../attachment/isolation.ts";
 import type { NetworkSource } from "../attachment/plan.ts";
 import {
@@ -17,6 +18,8 @@ import { findConfByName, hasConfs, loadConfPath, subFolderTexts } from "./conf-f
 import type { ConfCache } from "./conf-cache.ts";
 import { resourceNameAnnotation, type NetworkDefinition, type PodFacts, type View } from "./view.ts";
 
+/** No object's name is longer; an annotation may ask for one of a quarter of a megabyte, which nobody wants to read. */
+const nameCharsMax = 253;
 /** An error is no list of a folder. */
 const filesNamedMax = 3;
 
@@ -30,6 +33,8 @@ export interface PodNetworks {
 
 /** Where definitions are found. */
 export type NetworkView = Pick<View, "findNetwork" | "problems"> & {
+  /** What is known without asking anybody, when all there is is known. */
+  readonly findKnown?: View["findNetwork"];
   /** Who was asked besides, and said no. */
   readonly absentText?: (name: string) => string;
 };
@@ -63,9 +68,10 @@ export async function requestOf(pod: PodFacts | undefined, view: NetworkView): P
 async function definitionOf({ namespace, name }: SelectionElement, view: NetworkView): Promise<NetworkDefinition> {
   const definition = await view.findNetwork(namespace, name);
   if (definition !== undefined) return definition;
+  const shown = name.length > nameCharsMax ? `${firstChars(name, nameCharsMax)}…` : name;
   throw new LeveeError(
     "network-unknown",
-    `cannot find a network-attachment-definition (${name}) in namespace (${namespace})${view.absentText?.(name) ?? ""}${unreadText(view)}`,
+    `cannot find a network-attachment-definition (${shown}) in namespace (${namespace})${view.absentText?.(shown) ?? ""}${unreadText(view)}`,
   );
 }
 
@@ -131,6 +137,11 @@ async function namedNetwork(
   conf: NetConf,
   ports: NetworkPorts,
 ): Promise<NetworkSource> {
+  // The server is not asked for a network of the node's own files with every pod, nor waited for when it is away.
+  if (ports.view.findKnown !== undefined && (await ports.view.findKnown(namespace, name)) === undefined) {
+    const known = await findConfByName(conf.confDir, name);
+    if (known !== undefined) return { network: known.name as NetworkName, conf: known };
+  }
   let trouble: LeveeError | undefined;
   const definition = await ports.view.findNetwork(namespace, name).catch((thrown: unknown) => {
     trouble = toLeveeError(thrown, "Cannot find a network");
