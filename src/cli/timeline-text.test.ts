@@ -36,6 +36,13 @@ function view(entries: readonly TimelineEntry[], attachments: readonly Attachmen
   };
 }
 
+test("timelineText tells what concerns every pod of the node below the summary", () => {
+  const away = "The API server https://127.0.0.1:6443 has not answered since 2026-01-02T03:04:05Z";
+  const base = view([entry(0, "asked")], [attachment()]);
+  const text = timelineText({ ...base, timeline: { ...base.timeline, notices: [away] } });
+  expect(text.split("\n")[1]).toBe(`! ${away}`);
+});
+
 describe("summaryOf", () => {
   test("an attached pod: since when, and on which networks with which addresses", () => {
     expect(summaryOf(view([], [attachment()]))).toBe(

@@ -15,7 +15,8 @@ export interface TimelineView {
 /** The story of one pod: what it amounts to first, then call by call. */
 export function timelineText(view: TimelineView): string {
   const blocks = callsOf(view.timeline.entries).map((call) => callText(call, view));
-  return `${summaryOf(view)}\n${blocks.map((block) => `\n${block}`).join("")}`;
+  const notices = (view.timeline.notices ?? []).map((notice) => view.paint("yellow", `! ${oneLine(notice)}`));
+  return `${[summaryOf(view), ...notices].join("\n")}\n${blocks.map((block) => `\n${block}`).join("")}`;
 }
 
 /** One sentence: how the pod stands now, or how the last thing that happened to it ended. */

@@ -25,11 +25,7 @@ export function answerQuestion(text: string, facts: NodeFacts): AnyAnswer | Prom
     case "attachments":
       return { attachments: ports.journal.all().map((record) => attachmentView(record, ports)) };
     case "timeline":
-      return {
-        namespace: question.namespace,
-        name: question.name,
-        entries: ports.timeline.of(question.namespace, question.name),
-      };
+      return timelineAnswer(question, facts);
     case "leaks":
       return question.forget === undefined && question.retry === undefined
         ? leaksAnswer(ports)
@@ -41,6 +37,14 @@ export function answerQuestion(text: string, facts: NodeFacts): AnyAnswer | Prom
     case "checks":
       return checksAnswer(facts);
   }
+}
+
+function timelineAnswer(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { ports, sourceNotices }: NodeFacts,
+): TimelineAnswer {
+  const notices = sourceNotices();
+  return { namespace, name, entries: ports.timeline.of(namespace, name), ...(notices.length === 0 ? {} : { notices }) };
 }
 
 function attachmentView(record: AttachmentRecord, ports: Ports): AttachmentView {

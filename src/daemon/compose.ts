@@ -81,6 +81,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     nodeName: source.nodeName ?? hostname(),
     socketPath: server.path,
     startedWallMs: clock.wallMs(),
+    sourceNotices: () => source.notices(),
     notices: () => [...notices, ...source.notices(), ...(confDir?.notices() ?? [])],
     confDir: () => confDir?.facts(),
     calls,

@@ -10,6 +10,8 @@ export interface NodeFacts {
   readonly startedWallMs: number;
   /** Things a person should know, in plain English. */
   readonly notices: () => readonly string[];
+  /** Those of them that say why a pod or a network may not be found. */
+  readonly sourceNotices: () => readonly string[];
   /** How it stands with the conf by which the runtime finds us; undefined when that is not our business. */
   readonly confDir: () => ConfDirFacts | undefined;
 }

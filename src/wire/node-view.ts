@@ -42,6 +42,8 @@ export interface TimelineAnswer {
   readonly namespace: string;
   readonly name: string;
   readonly entries: readonly TimelineEntry[];
+  /** What concerns every pod of the node: an API server that is away, a file that cannot be read. Absent when there is none. */
+  readonly notices?: readonly string[];
 }
 
 /** One thing that happened to a pod. `stderr` and `detail` come from plugins: show them with control characters removed. */
