@@ -22,6 +22,16 @@ test("parse keeps a bounded number, and what is used stays", () => {
   expect(cache.size).toBe(128);
 });
 
+test("parse keeps a bounded number of bytes, and the newest whatever its size", () => {
+  const cache = new ConfCache();
+  const long = (index: number): string =>
+    JSON.stringify({ cniVersion: "1.0.0", name: "long", type: "bridge", note: String(index).padStart(200_000, "x") });
+  for (let index = 0; index < 100; index += 1) cache.parse(long(index), { what: "long" });
+  expect(cache.size).toBe(10);
+  const newest = cache.parse(long(99), { what: "long" });
+  expect(cache.parse(long(99), { what: "long" })).toBe(newest);
+});
+
 test("parse does not remember what cannot be read", () => {
   const cache = new ConfCache();
   expect(() => cache.parse("{", { what: "broken" })).toThrow("broken");

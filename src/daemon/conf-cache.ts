@@ -3,6 +3,8 @@ import { parseNetworkConf, type NetworkConf } from "../cni/network-conf.ts";
 
 /** A node's pods share a few networks; what is seldom used is parsed again. */
 const entriesMax = 128;
+/** A configuration has about 1 KiB. It may have 256, and a hundred of those would be half of the daemon's memory. */
+const charsMax = 2_097_152;
 
 /**
  * Configurations by their text. Thousands of pods ask for the same few, and reading one takes longer than anything else
@@ -10,6 +12,7 @@ const entriesMax = 128;
  */
 export class ConfCache {
   readonly #byText = new Map<string, NetworkConf>();
+  #chars = 0;
 
   parse(text: string, options: { readonly what: string; readonly defaultName?: string }): NetworkConf {
     const key = `${options.what}\0${options.defaultName ?? ""}\0${text}`;
@@ -22,12 +25,20 @@ export class ConfCache {
     }
     const conf = parseNetworkConf(asJsonText(text, options.what), options);
     this.#byText.set(key, conf);
-    const [oldest] = this.#byText.keys();
-    if (this.#byText.size > entriesMax && oldest !== undefined) this.#byText.delete(oldest);
+    this.#chars += key.length;
+    this.#makeRoom();
     return conf;
   }
 
   get size(): number {
     return this.#byText.size;
+  }
+
+  #makeRoom(): void {
+    for (const oldest of this.#byText.keys()) {
+      if (this.#byText.size <= entriesMax && this.#chars <= charsMax) return;
+      this.#byText.delete(oldest);
+      this.#chars -= oldest.length;
+    }
   }
 }
