@@ -12,7 +12,8 @@ test("deleteUnknown of a container that was never attached says in the timeline 
   const dropped: string[] = [];
   const ports: Partial<Record<keyof NodePorts, unknown>> = {
     timeline,
-    journal: { knows: () => "never" },
+    config: { cniDir: "/nowhere" },
+    journal: { knows: () => "never-added" },
     offline: {
       dropDelete: (containerId: string, ifname: string): Promise<void> => {
         dropped.push(`${containerId}:${ifname}`);

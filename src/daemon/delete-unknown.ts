@@ -7,7 +7,7 @@ import { effectiveNetConf } from "../config/net-conf.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { leakOf, unknownLeak, type UnknownFacts } from "../state/leak-ledger.ts";
-import { readMultusRecord } from "../state/multus-cache.ts";
+import { hasMultusFile, readMultusRecord } from "../state/multus-cache.ts";
 import { dismantle, type NetnsNow } from "./dismantle.ts";
 import { requestOf, resolveNetworks } from "./networks.ts";
 import { keepLeak } from "./keep-leak.ts";
@@ -29,9 +29,12 @@ export interface UnknownDelete {
 /**
  * Never added: success at once. If the journal was damaged that cannot be told, so the record is looked for in Multus'
  * cache, then worked out again from the pod and its networks, and if all that fails the loss is written down.
+ * The same for a container that Multus attached after its cache was taken over: on a node that went back and came again.
  */
 export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: NodePorts): Promise<void> {
-  if (ports.journal.knows(request.containerId) !== "lost") {
+  const { journal, config } = ports;
+  const isLost = journal.knows(request.containerId) === "lost";
+  if (!isLost && !(await hasMultusFile(config.cniDir, request.containerId))) {
     await ports.offline.dropDelete(request.containerId, request.ifname);
     ports.timeline.note(subjectOfCall({ ...request, verb: "DEL" }), "finished", { detail: "nothing to undo" });
     return;

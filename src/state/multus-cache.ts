@@ -41,6 +41,14 @@ export async function importMultusCache(cniDir: string): Promise<ImportReport> {
   return { records, problems };
 }
 
+/** Whether Multus, or our copy of what it would have written, says that this container was attached. */
+export async function hasMultusFile(cniDir: string, containerId: ContainerId): Promise<boolean> {
+  if (!containerPattern.test(containerId)) return false;
+  // What cannot be looked at counts as not there: a DEL of something never added must not fail over it.
+  const found = await stat(join(cniDir, containerId)).catch(() => undefined);
+  return found?.isFile() === true;
+}
+
 /** What Multus' cache knows of one container, for a DEL whose record was lost. */
 export async function readMultusRecord(
   cniDir: string,

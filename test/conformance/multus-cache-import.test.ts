@@ -106,6 +106,21 @@ test("it is taken over once: a second start does not bring back what was deleted
   expect(await lab.calls()).toHaveLength(3);
 });
 
+test("what Multus attached after the take-over, on a node that went back to it for a while, is deleted from its cache too", async () => {
+  await using lab = await startNode();
+  const netns = lab.netns("a");
+  const network = { name: "lan", ifname: "eth0", isList: false, cniVersion: "1.0.0" };
+  const result = `{"cniVersion":"1.0.0","ips":[{"address":"10.2.0.9/24"}]}`;
+  const networks = [{ ...network, plugins: [plugin(lab, "third")], result }];
+  await writeMultusCache(lab, "v4.3.0", { id, netns, networks });
+  expectSilence(await lab.cni("DEL", { containerId: id, netns, args: lab.podArgs("web") }));
+  expect(await story(lab)).toEqual(["DEL third eth0"]);
+  expect((await onlyCall(lab, "DEL", "third")).stdin).toContain(odd);
+  expectSilence(await lab.cni("DEL", { containerId: id, netns, args: lab.podArgs("web") }));
+  expect(await lab.calls()).toHaveLength(1);
+  expect(await leftovers(lab)).toEqual([]);
+});
+
 test("an ADD for a container that Multus has attached already is refused", async () => {
   await using lab = await multusNode("v4.2.2");
   expect(errorOf(await lab.cni("ADD", { containerId: id, netns: netnsOf(lab) }))).toMatchObject({ code: 103 });
