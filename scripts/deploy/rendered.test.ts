@@ -1,23 +1,23 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
 import { parseDaemonConfig, type DaemonConfig } from "../../src/config/daemon-config.ts";
 import { hostSocketDir } from "../../src/config/shim-conf.ts";
+import { builtHelm } from "../../test/peers/helm.ts";
 import { applyOperations } from "./json-patch.ts";
 import { renderFolder } from "./kustomization.ts";
 import { renderedFiles } from "./rendered.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const kubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
-const helm = [join(homedir(), ".cache/levee/helm-v3.22.0/helm"), "/usr/local/bin/helm", "/usr/bin/helm"].find((path) =>
-  existsSync(path),
-);
+const helm = builtHelm();
 if (!kubectl) console.warn("deploy: not compared with kubectl kustomize, which is not installed");
-if (helm === undefined) console.warn("deploy: the chart is not compared with the manifest, helm is not installed");
+if (helm === undefined)
+  console.warn("deploy: the chart is not compared with the manifest, helm is not built (npm run e2e builds it)");
 
 /** Any Kubernetes object; the tests look into it by path. */
 interface KubeObject {

@@ -2,10 +2,11 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { peerFolder } from "../peers/peer.ts";
 
-const kubernetesBin = join(homedir(), ".cache/levee/k8s-v1.34.5/bin");
+const kubernetesBin = join(peerFolder("k8s", "v1.34.5"), "bin");
 const apiServerProgram = join(kubernetesBin, "kube-apiserver");
 /** May do everything. */
 export const adminToken = "policy-admin";
