@@ -45,6 +45,23 @@ test("prepareDeviceInfo does nothing without a device, without a file, and with 
   }
 });
 
+test("prepareDeviceInfo and the others open folders that were made without permissions: the daemon has no capabilities", async () => {
+  await writeFile(join(folder, "dp/intel.com-sriov-0000:03:02.1-device.json"), "{}");
+  await mkdir(join(folder, "cni"));
+  const program = `
+    import { prepareDeviceInfo, readDeviceInfo, removeDeviceInfo } from ${JSON.stringify(join(import.meta.dir, "device-info.ts"))};
+    const record = ${JSON.stringify(recordWith(device))};
+    const logger = { warn: (text, facts) => console.log(text, facts) };
+    const chmod = (mode) => ["dp", "cni"].forEach((name) => require("fs").chmodSync(${JSON.stringify(folder)} + "/" + name, mode));
+    for (const work of [prepareDeviceInfo, readDeviceInfo, removeDeviceInfo, readDeviceInfo]) {
+      chmod(0);
+      console.log(JSON.stringify(await work(record, ${JSON.stringify(folder)}, logger)) ?? "done");
+    }`;
+  const withoutCapabilities = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"];
+  const { stdout, stderr } = Bun.spawnSync([...withoutCapabilities, process.execPath, "-e", program]);
+  expect(stdout.toString() + stderr.toString()).toBe('done\n["{}"]\ndone\n[null]\n');
+});
+
 test("readDeviceInfo leaves out what is not JSON", async () => {
   await mkdir(join(folder, "cni"));
   await writeFile(join(folder, "cni/default-sriov-net-c1_net1"), '{"type":');

@@ -1,4 +1,4 @@
-import { mkdir, unlink } from "node:fs/promises";
+import { chmod, mkdir, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { JsonText } from "../base/brand.ts";
 import { writeFileAtomically } from "../base/atomic-file.ts";
@@ -21,9 +21,11 @@ export async function prepareDeviceInfo(record: AttachmentRecord, folder: string
     const from = pluginDeviceInfoFile(folder, resourceName, deviceId);
     const to = fileOf(record, chain, folder);
     try {
-      const info = await readRegularFile(from, { bytesMax: infoBytesMax, followLinks: false });
-      await mkdir(dirname(to), { recursive: true, mode: 0o755 });
-      await writeFileAtomically(to, info, { mode: 0o444, sync: false });
+      await withFoldersOpen(folder, async () => {
+        const info = await readRegularFile(from, { bytesMax: infoBytesMax, followLinks: false });
+        await mkdir(dirname(to), { recursive: true, mode: 0o755 });
+        await writeFileAtomically(to, info, { mode: 0o444, sync: false });
+      });
     } catch (thrown) {
       // Many device plugins write none; the network works without it.
       if (errnoOf(thrown) !== "ENOENT") sayTrouble(logger, from, thrown);
@@ -42,8 +44,8 @@ export async function readDeviceInfo(
       if (chain.multus.request.deviceId === undefined) return undefined;
       const path = fileOf(record, chain, folder);
       try {
-        const info = await readRegularFile(path, { bytesMax: infoBytesMax, followLinks: false });
-        return asJsonText(info, path);
+        const read = (): Promise<Buffer> => readRegularFile(path, { bytesMax: infoBytesMax, followLinks: false });
+        return asJsonText(await withFoldersOpen(folder, read), path);
       } catch (thrown) {
         if (errnoOf(thrown) !== "ENOENT") sayTrouble(logger, path, thrown);
         return undefined;
@@ -57,9 +59,32 @@ export async function removeDeviceInfo(record: AttachmentRecord, folder: string,
   for (const chain of record.chains) {
     if (chain.multus.request.deviceId === undefined) continue;
     const path = fileOf(record, chain, folder);
-    await unlink(path).catch((thrown: unknown) => {
+    await withFoldersOpen(folder, () => unlink(path)).catch((thrown: unknown) => {
       if (errnoOf(thrown) !== "ENOENT") sayTrouble(logger, path, thrown);
     });
+  }
+}
+
+/**
+ * Multus and many device plugins make these folders with no permissions at all, which only a root with capabilities does
+ * not notice. The daemon has none, but as their owner it may open them to itself.
+ */
+async function withFoldersOpen<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (errnoOf(thrown) !== "EACCES") throw thrown;
+    for (const closed of [dirname(folder), folder, `${folder}/dp`, `${folder}/cni`]) await openToOwner(closed);
+    return await work();
+  }
+}
+
+async function openToOwner(folder: string): Promise<void> {
+  try {
+    const { mode } = await stat(folder);
+    if ((mode & 0o700) !== 0o700) await chmod(folder, (mode & 0o777) | 0o700);
+  } catch {
+    // Not there, or somebody else's: the work itself says what it lacks.
   }
 }
 
