@@ -9,8 +9,11 @@ import { until } from "./until.ts";
 /** The newest release, and the last word on what the bytes are. */
 const version = "v4.3.0";
 
+const bin = join(peerFolder("multus", version), "bin");
+export const multusShim = join(bin, "multus-shim");
+
 export function missingForMultus(): string | undefined {
-  const program = join(peerFolder("multus", version), "bin/multus-daemon");
+  const program = join(bin, "multus-daemon");
   return existsSync(program) ? undefined : `${program} is not built (npm run e2e builds it)`;
 }
 
@@ -31,13 +34,11 @@ exec "$@"
 /** The real Multus of a release beside the lab's Levee: same plugins, same pods, same API server. */
 export class MultusNode {
   readonly #lab: Lab;
-  readonly #bin: string;
   #daemon: ChildProcess | undefined;
   #log = "";
 
   constructor(lab: Lab) {
     this.#lab = lab;
-    this.#bin = join(peerFolder("multus", version), "bin");
   }
 
   /** There must be a network namespace already, or /run/netns is not a mount that shows later ones. */
@@ -46,7 +47,7 @@ export class MultusNode {
     const primary = { cniVersion: "1.0.0", name: "primary", ...this.#lab.conf("first") };
     await writeFile(this.#path("net.d/10-primary.conf"), JSON.stringify(primary));
     await writeFile(this.#path("daemon-config.json"), JSON.stringify(this.#settings()));
-    const command = [join(this.#bin, "multus-daemon"), "-config", this.#path("daemon-config.json")];
+    const command = [join(bin, "multus-daemon"), "-config", this.#path("daemon-config.json")];
     const daemon = spawn("unshare", ["--mount", "--propagation", "slave", "/bin/sh", "-c", ownRun, "sh", ...command], {
       env: {
         PATH: process.env["PATH"] ?? "",
@@ -67,13 +68,18 @@ export class MultusNode {
     });
   }
 
+  /** Where Multus keeps what it needs for DEL. */
+  get cacheDir(): string {
+    return this.#path("cache");
+  }
+
   get log(): string {
     return this.#log;
   }
 
   /** A CNI call through Multus' own shim. `conf` holds what the conf of the runtime would. */
   cni(verb: string, call: CniCall, conf: Readonly<Record<string, unknown>>): Promise<CniOutcome> {
-    const child = spawn(join(this.#bin, "multus-shim"), [], {
+    const child = spawn(multusShim, [], {
       env: {
         PATH: process.env["PATH"] ?? "",
         CNI_COMMAND: verb,

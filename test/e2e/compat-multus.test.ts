@@ -1,8 +1,11 @@
 /** Levee beside the real Multus v4.3.0: the same pods, networks and plugins, and what the two of them make of it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { networksOfTable, refusedByBoth, servedByBoth } from "../conformance/compat-8-cases.ts";
+import { confCases, writeConfs } from "../conformance/compat-8-conf-cases.ts";
+import { resultCases } from "../conformance/compat-8-results.ts";
 import type { CniCall, CniOutcome, PluginCall } from "../lab/lab.ts";
-import { CompatCluster, node, type Pod } from "./compat-cluster.ts";
+import { CompatCluster, networksAnnotation, node, type Pod } from "./compat-cluster.ts";
+import { filesOf } from "./compat-files.ts";
 import { MultusNode, missingForMultus } from "./compat-multus-node.ts";
 import { eventFacts, program, routeWithoutGateway, statusCases } from "./compat-status-cases.ts";
 import { missingForApiServer } from "./policy-server.ts";
@@ -16,6 +19,8 @@ interface Deed {
   readonly call: CniCall;
   readonly outcome: CniOutcome;
   readonly calls: readonly PluginCall[];
+  /** What DEL ran, and whether it handed over a result. */
+  readonly undone: readonly string[];
 }
 
 describe.skipIf(missing !== undefined)("Levee and Multus", () => {
@@ -53,8 +58,13 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
       await lab.forgetCalls();
       const isMultus = namespace === "multus";
       const outcome = isMultus ? await multus.cni("ADD", call, conf) : await lab.cni("ADD", call);
-      deeds.push({ pod, call, outcome, calls: await lab.calls() });
+      const calls = await lab.calls();
+      await lab.forgetCalls();
       await (isMultus ? multus.cni("DEL", call, conf) : lab.cni("DEL", call));
+      const undone = (await lab.calls()).map(
+        ({ command, plugin, ifname, stdin }) => `${command} ${plugin} ${ifname} ${stdin.includes('"prevResult"')}`,
+      );
+      deeds.push({ pod, call, outcome, calls, undone });
     }
     return deeds as [Deed, Deed];
   }
@@ -66,8 +76,7 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
       expect(messageOf(theirs)).toEndWith(words.replaceAll("{namespace}", "multus"));
       const own = words.replaceAll("{namespace}", "default");
       expect(messageOf(ours)).toBe(`${refused.before ?? ""}${own}${refused.after ?? ""}`);
-      expect(theirs.calls).toEqual([]);
-      expect(ours.calls).toEqual([]);
+      expect([...theirs.calls, ...ours.calls]).toEqual([]);
       if (refused.inCluster === undefined) return;
       const told = eventFacts(await cluster.events(theirs.pod, 1));
       expect(told).toMatchObject([{ type: "Warning", reason: "NoNetworkFound" }]);
@@ -79,8 +88,39 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
   for (const served of missing === undefined ? servedByBoth : []) {
     test(`${served.what}: both run the same plugins with the same arguments and the same configuration`, async () => {
       const [theirs, ours] = await both(served.annotations);
-      expect(ours.calls.map((call) => factsOf(call, ours))).toEqual(theirs.calls.map((call) => factsOf(call, theirs)));
+      expectSameRuns(theirs, ours);
       expect(await cluster.status(ours.pod)).toBe((await cluster.status(theirs.pod)) ?? "");
+    });
+  }
+
+  describe("by the runtime's conf", () => {
+    beforeAll(() => writeConfs(cluster.lab));
+
+    for (const { what, conf, annotations = {}, words, isLostByMultus = false, before = "", after = "" } of confCases) {
+      test(what, async () => {
+        const [theirs, ours] = await both(annotations, conf(cluster.lab));
+        if (words === undefined) {
+          expectSameRuns(theirs, ours);
+          if (!isLostByMultus) expect(ours.undone).toEqual(theirs.undone);
+          expect(await cluster.status(ours.pod)).toBe((await cluster.status(theirs.pod)) ?? "");
+          return;
+        }
+        expect(messageOf(theirs)).toEndWith(words.replaceAll("{namespace}", "multus"));
+        expect(messageOf(ours)).toBe(`${before}${words.replaceAll("{namespace}", "default")}${after}`);
+        expect([...theirs.calls, ...ours.calls]).toEqual([]);
+      });
+    }
+  });
+
+  for (const { what, version, networkVersion = version, answer, printed } of missing === undefined ? resultCases : []) {
+    test(`the runtime reads ${what}: the same bytes`, async () => {
+      const { lab } = cluster;
+      await program(lab, { what, answers: { first: answer }, events: 0 });
+      const delegates = [{ cniVersion: networkVersion, name: "one", ...lab.conf("first") }];
+      const [theirs, ours] = await both({}, { cniVersion: version, delegates });
+      expect(resultOf(theirs)).toBe(printed);
+      expect(resultOf(ours)).toBe(printed);
+      expect(ours.undone).toEqual(theirs.undone);
     });
   }
 
@@ -95,6 +135,25 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
       expect(eventFacts(await cluster.events(ours.pod, status.events))).toEqual(eventFacts(told));
     });
   }
+
+  test("the files that each leaves for DEL hold the same", async () => {
+    const { lab } = cluster;
+    const asked = '{"name":"caps","namespace":"nets","interface":"d0","mac":"02:00:00:00:00:09","ips":["10.1.1.5/24"]}';
+    const annotations = { [networksAnnotation]: `[${asked},{"name":"dmz","namespace":"nets"}]` };
+    const answer = { cniVersion: "1.0.0", ips: [{ address: "10.9.0.2/24", gateway: "10.9.0.1" }] };
+    const old = { cniVersion: "0.3.1", ips: [{ version: "4", address: "10.9.0.2/24" }], dns: {} };
+    await program(lab, { what: "", answers: { first: answer, second: answer, third: old }, events: 0 });
+    const pods = [
+      await cluster.pod("kept", annotations, { namespace: "multus" }),
+      await cluster.pod("kept", annotations),
+    ];
+    const [theirPod, ourPod] = pods as [Pod, Pod];
+    const [theirCall, ourCall] = [cluster.call(theirPod, primary), cluster.call(ourPod, primary)];
+    await multus.cni("ADD", theirCall, primary);
+    await lab.cni("ADD", ourCall);
+    const theirs = await filesOf(multus.cacheDir, { pod: theirPod, call: theirCall, count: 4 }, lab);
+    expect(await filesOf(lab.cniDir, { pod: ourPod, call: ourCall, count: 4 }, lab)).toEqual(theirs);
+  });
 
   test("a default route without a gateway: Multus writes that the gateway is nil, Levee writes none", async () => {
     await program(cluster.lab, routeWithoutGateway);
@@ -111,6 +170,10 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
     return msg.replace(/\n': StdinData: .*$/su, "");
   }
 });
+
+function expectSameRuns(theirs: Deed, ours: Deed): void {
+  expect(ours.calls.map((call) => factsOf(call, ours))).toEqual(theirs.calls.map((call) => factsOf(call, theirs)));
+}
 
 /** The result as it was printed, less the name of the sandbox. */
 function resultOf({ outcome, call }: Deed): string {

@@ -4,7 +4,7 @@ import { networksAnnotation, type Event } from "./compat-cluster.ts";
 /** Results as plugins print them, and what becomes of them in the pod's annotation and events. */
 export interface StatusCase {
   readonly what: string;
-  /** By plugin; `SANDBOX` is the network namespace of the call, `IFNAME` its interface. */
+  /** By plugin; `NETNS` is the network namespace of the call, `IFNAME` its interface. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly annotations?: Readonly<Record<string, string>>;
   /** The runtime's conf, when it is not the one with a single inline delegate. */
@@ -14,7 +14,7 @@ export interface StatusCase {
   readonly events: number;
 }
 
-const inside = { name: "IFNAME", mac: "02:00:00:00:00:01", sandbox: "SANDBOX" };
+const inside = { name: "IFNAME", mac: "02:00:00:00:00:01", sandbox: "NETNS" };
 const v4 = { address: "10.9.0.2/24", gateway: "10.9.0.1", interface: 0 };
 const one = { cniVersion: "1.0.0", interfaces: [inside], ips: [v4] };
 const onLan = { [networksAnnotation]: "nets/lan" };
@@ -159,7 +159,7 @@ export const routeWithoutGateway: StatusCase = {
 export async function program(lab: Lab, { answers, scripts = {} }: StatusCase): Promise<void> {
   for (const plugin of ["first", "second", "third"]) {
     const answer = answers[plugin];
-    const print = `printf '%s' '${JSON.stringify(answer)}' | sed -e "s#IFNAME#$CNI_IFNAME#g" -e "s#SANDBOX#$CNI_NETNS#g"; exit 0`;
+    const print = `printf '%s' '${JSON.stringify(answer)}' | sed -e "s#IFNAME#$CNI_IFNAME#g" -e "s#NETNS#$CNI_NETNS#g"; exit 0`;
     if (answer === undefined) await lab.unscript(`${plugin}.ADD`);
     else await lab.script(`${plugin}.ADD`, `${scripts[`${plugin}.ADD`] ?? ""}\n${print}`);
   }
