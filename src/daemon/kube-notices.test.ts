@@ -21,8 +21,12 @@ const healthy: ReflectorHealth = {
 const idle: OutboxHealth = { waiting: 0, dropped: 0, awaySinceMs: undefined, refusal: undefined };
 const moment = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-function parts(pods: Partial<ReflectorHealth>, status: Partial<OutboxHealth> = {}): KubeParts {
-  const networks = { ...healthy, resource: "network-attachment-definitions" };
+function parts(
+  pods: Partial<ReflectorHealth>,
+  status: Partial<OutboxHealth> = {},
+  others: Partial<ReflectorHealth> = {},
+): KubeParts {
+  const networks = { ...healthy, resource: "network-attachment-definitions", ...others };
   return {
     server: "https://127.0.0.1:6443",
     cluster: { health: () => ({ pods: { ...healthy, ...pods }, networks }), synced: () => true },
@@ -36,18 +40,24 @@ const awayPods = { failingSinceMs: moment, isUnreachable: true, lastError: "conn
 describe("kubeNotices", () => {
   test("is silent when all is well", () => {
     expect(kubeNotices(parts({}))).toEqual([]);
+    expect(kubeNotices(parts({ isSynced: false }))).toEqual([]);
+    // One watch that works is an answer.
+    expect(kubeNotices(parts(awayPods))).toEqual([]);
   });
 
   test.each([
     [
-      parts(awayPods),
+      parts(awayPods, {}, awayPods),
       "The API server https://127.0.0.1:6443 has not answered since 2026-01-02T03:04:05Z (connect ECONNREFUSED); pods and networks that are known here are served all the same",
     ],
     [
       parts({ failingSinceMs: moment, lastError: "answered 403" }),
       "pods cannot be followed since 2026-01-02T03:04:05Z: answered 403",
     ],
-    [parts({ isSynced: false }), "The first list of pods is not complete; what it lacks is asked for one by one"],
+    [
+      parts({ isSynced: false, failingSinceMs: moment, isUnreachable: true }),
+      "The first list of pods is not complete; what it lacks is asked for one by one",
+    ],
     [
       parts({ failingSinceMs: moment, isAbsent: true, isSynced: false }),
       "The cluster has no pods: install their CRD before pods ask for more than one network",
@@ -67,7 +77,8 @@ describe("kubeNotices", () => {
 
 test("registerKubeMetrics tells how the copy follows the server, and what waits for it", () => {
   const metrics = new MetricsRegistry();
-  registerKubeMetrics(metrics, parts({ ...awayPods, lastEventAgeMs: undefined }, { waiting: 2, dropped: 1 }));
+  const pods = { ...awayPods, lastEventAgeMs: undefined };
+  registerKubeMetrics(metrics, parts(pods, { waiting: 2, dropped: 1 }, awayPods));
   const page = metrics.render();
   for (const line of [
     "levee_api_up 0",

@@ -37,10 +37,10 @@ function refusalNotice(health: ReflectorHealth): string[] {
   return [`${resource} cannot be followed since ${momentText(failingSinceMs)}: ${lastError ?? "no reason"}`];
 }
 
-function unsyncedNotice({ resource, isSynced, isAbsent }: ReflectorHealth): string[] {
-  return isSynced || isAbsent
-    ? []
-    : [`The first list of ${resource} is not complete; what it lacks is asked for one by one`];
+/** A list that is only just being taken is no news. */
+function unsyncedNotice({ resource, isSynced, isAbsent, failingSinceMs }: ReflectorHealth): string[] {
+  if (isSynced || isAbsent || failingSinceMs === undefined) return [];
+  return [`The first list of ${resource} is not complete; what it lacks is asked for one by one`];
 }
 
 function outboxNotices({ publisher, announcer }: KubeParts): string[] {

@@ -17,11 +17,14 @@ export function kubeView(cluster: ClusterView, server: string): View {
   };
 }
 
-/** Since when the server has given no answer, on the wall clock. A refusal is an answer. */
+/**
+ * Since when the server has given no answer to anybody, on the wall clock. A refusal is an answer, and one watch that
+ * works is enough: the other may only not have come back yet.
+ */
 export function awaySinceMs(cluster: Pick<ClusterView, "health">): number | undefined {
   const { pods, networks } = cluster.health();
-  const since = [pods, networks].filter(isAway).map(({ failingSinceMs }) => failingSinceMs ?? 0);
-  return since.length === 0 ? undefined : Math.min(...since);
+  if (!isAway(pods) || !isAway(networks)) return undefined;
+  return Math.max(pods.failingSinceMs ?? 0, networks.failingSinceMs ?? 0);
 }
 
 function liveView(cluster: ClusterView, server: string): LiveView {
