@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Api, KubeObject } from "./api.ts";
 import { applyAll, pathOf } from "./manifests.ts";
 import { run } from "./run.ts";
@@ -9,21 +10,23 @@ export const confFolder = "/etc/cni/net.d";
 const leaseFolder = "/var/lib/cni/networks";
 
 /** The network every pod has: a chain, since most real ones are. */
-export function writePrimary(cniVersion: string): void {
-  const conf = {
-    cniVersion,
-    name: "primary",
-    plugins: [
-      { type: "bridge", bridge: "primary0", isGateway: true, ipam: hostLocal("10.244.0.0/22", [{ dst: "0.0.0.0/0" }]) },
-      { type: "tuning" },
-    ],
-  };
+export function writePrimary(cniVersion: string, form: "list" | "single" = "list"): void {
+  const bridge = { type: "bridge", bridge: "primary0", isDefaultGateway: true, ipam: hostLocal("10.244.0.0/22") };
+  const head = { cniVersion, name: "primary" };
   mkdirSync(confFolder, { recursive: true });
-  writeFileSync(`${confFolder}/10-primary.conflist`, JSON.stringify(conf, undefined, 2));
+  if (form === "list") putConf("10-primary.conflist", { ...head, plugins: [bridge, { type: "tuning" }] });
+  else putConf("10-primary.conf", { ...head, ...bridge });
+  rmSync(join(confFolder, form === "list" ? "10-primary.conf" : "10-primary.conflist"), { force: true });
 }
 
-export function hostLocal(subnet: string, routes: readonly { dst: string }[] = []): Record<string, unknown> {
-  return { type: "host-local", ranges: [[{ subnet }]], ...(routes.length === 0 ? {} : { routes }) };
+/** In one step, as an agent that knows its craft does it. */
+function putConf(name: string, conf: unknown): void {
+  writeFileSync(join(confFolder, `${name}.new`), JSON.stringify(conf, undefined, 2));
+  renameSync(join(confFolder, `${name}.new`), join(confFolder, name));
+}
+
+export function hostLocal(subnet: string): Record<string, unknown> {
+  return { type: "host-local", ranges: [[{ subnet }]] };
 }
 
 /** A second network on a bridge of its own. */
