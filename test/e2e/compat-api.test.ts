@@ -95,6 +95,15 @@ describe.skipIf(missing !== undefined)("Levee on a real API server", () => {
     expect(await cluster.status(pod)).toBe(expectedStatus);
   });
 
+  test("a pod of a system namespace has the node's own network alone, and its status all the same", async () => {
+    const pod = await cluster.pod("system", onLan, { namespace: "kube-system" });
+    const node = { clusterNetwork: "main", defaultNetworks: ["more"] };
+    for (const name of ["main", "more"])
+      await cluster.network(name, { cniVersion: "1.0.0", ...cluster.lab.conf("first") }, "kube-system");
+    expect((await cluster.lab.cni("ADD", cluster.call(pod, node))).exitCode).toBe(0);
+    expect(await cluster.status(pod)).toBe(expectedStatus.replace('"primary"', '"kube-system/main"'));
+  });
+
   test("a runtime that tells no UID gets its pod and its status, and plugins get an empty one", async () => {
     const pod = await cluster.pod("no-uid", onLan);
     const { outcome } = await add(pod, { args: cluster.lab.podArgs("no-uid") });
