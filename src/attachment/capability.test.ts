@@ -13,7 +13,7 @@ function element(members: string): SelectionElement | undefined {
   return parseSelection(`[{"name":"lan"${members}}]`, "web" as Namespace)[0];
 }
 
-const mac = ',"mac":"02:00:00:00:00:05"';
+const rate = ',"bandwidth":{"ingressRate":1}';
 
 test("checkCapabilities asks nothing of an element that asks nothing", () => {
   const source = { network: "web/lan", conf: conf('{"type":"a"}') };
@@ -21,15 +21,16 @@ test("checkCapabilities asks nothing of an element that asks nothing", () => {
   expect(() =>
     checkCapabilities(source, element(',"interface":"x0","cni-args":{"a":1},"deviceID":"d","default-route":[]')),
   ).not.toThrow();
-  expect(() => checkCapabilities(source, element(',"ips":[],"mac":""'))).not.toThrow();
+  // Told to every plugin by CNI_ARGS as well: the result will show.
+  expect(() => checkCapabilities(source, element(',"ips":["10.0.0.5"],"mac":"02:00:00:00:00:05"'))).not.toThrow();
 });
 
 test("checkCapabilities is content with any plugin of the chain", () => {
   const source = {
     network: "web/lan",
-    conf: conf('{"plugins":[{"type":"a"},{"type":"tuning","capabilities":{"mac":true}}]}'),
+    conf: conf('{"plugins":[{"type":"a"},{"type":"tuning","capabilities":{"bandwidth":true}}]}'),
   };
-  expect(() => checkCapabilities(source, element(mac))).not.toThrow();
+  expect(() => checkCapabilities(source, element(rate))).not.toThrow();
 });
 
 test("checkCapabilities names all plugins that could not", () => {
@@ -37,7 +38,7 @@ test("checkCapabilities names all plugins that could not", () => {
     network: "web/lan",
     conf: conf('{"plugins":[{"type":"a"},{"type":"b","capabilities":{"ips":true}}]}'),
   };
-  expect(() => checkCapabilities(source, element(mac))).toThrow(
-    'Cannot attach web/lan with "mac": none of its plugins (a, b) declares the capability "mac"',
+  expect(() => checkCapabilities(source, element(rate))).toThrow(
+    'Cannot attach web/lan with "bandwidth": none of its plugins (a, b) declares the capability "bandwidth"',
   );
 });

@@ -2,10 +2,11 @@ import { LeveeError } from "../base/errors.ts";
 import type { NetworkConf } from "../cni/network-conf.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
-/** Requests of an element that only a plugin with the capability can serve (multi-net specification 4.1). */
+/**
+ * Requests of an element that only a plugin with the capability can serve (multi-net specification 4.1). `mac` and `ips`
+ * travel by CNI_ARGS as well, so whether they were served is seen in the result: granted.ts.
+ */
 const served = [
-  { field: "ips", key: "ips", capability: "ips" },
-  { field: "mac", key: "mac", capability: "mac" },
   { field: "portMappings", key: "portMappings", capability: "portMappings" },
   { field: "bandwidth", key: "bandwidth", capability: "bandwidth" },
   { field: "infinibandGuid", key: "infiniband-guid", capability: "infinibandGUID" },

@@ -186,8 +186,6 @@ describe("planAttachments of further networks", () => {
   });
 
   test.each([
-    ["ips", '"ips":["10.0.0.5"]', "ips"],
-    ["mac", '"mac":"02:00:00:00:00:05"', "mac"],
     ["portMappings", '"portMappings":[{"hostPort":1,"containerPort":2}]', "portMappings"],
     ["bandwidth", '"bandwidth":{"ingressRate":1}', "bandwidth"],
     ["infiniband-guid", '"infiniband-guid":"02:00:00:00:00:05"', "infinibandGUID"],
@@ -200,9 +198,9 @@ describe("planAttachments of further networks", () => {
   });
 
   test("refuses a capability that is declared false", () => {
-    const off = source("web/off", '{"name":"off","type":"a","capabilities":{"mac":false}}');
+    const off = source("web/off", '{"name":"off","type":"a","capabilities":{"bandwidth":false}}');
     expect(
-      refusal(() => plan([{ element: element('[{"name":"off","mac":"02:00:00:00:00:05"}]'), source: off }])).code,
+      refusal(() => plan([{ element: element('[{"name":"off","bandwidth":{"ingressRate":1}}]'), source: off }])).code,
     ).toBe("field-unsupported");
   });
 

@@ -1,5 +1,6 @@
 import type { JsonText, NetnsPath } from "../base/brand.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
+import { checkGranted } from "../attachment/granted.ts";
 import { mergeResults } from "../attachment/merge.ts";
 import { printResult } from "../cni/result.ts";
 import { routeOps } from "../hands/route-ops.ts";
@@ -130,6 +131,7 @@ async function runChains(call: Call, record: AttachmentRecord, ports: Ports): Pr
           ? await runLink({ chain, link, step, previous: result, undoTimeoutMs: ports.config.addUndoMs })
           : done.result;
     }
+    if (result !== undefined) checkGranted(chain, result);
     await editRoutes(call, record, chainIndex, ports);
     if (result !== undefined) results.push(result);
   }

@@ -1,4 +1,4 @@
-// CNI conventions and NPWG 4.1: a pod's request reaches the plugins that declare the capability; if none does, the attachment fails.
+// CNI conventions and NPWG 4.1: a pod's request reaches the plugins that declare the capability; a request that none serves fails the attachment.
 import { expect, test } from "bun:test";
 import type { Lab } from "../lab/lab.ts";
 import { leftovers } from "../lab/leftovers.ts";
@@ -52,7 +52,9 @@ test("every request reaches the plugin that declares it, and no other, at ADD an
   expect(await leftovers(lab)).toEqual([]);
 });
 
-for (const [key, value] of Object.entries(requests)) {
+const { ips, mac, ...declaredOnly } = requests;
+
+for (const [key, value] of Object.entries(declaredOnly)) {
   test(`${key} without a plugin that declares it fails with code 2 before anything runs`, async () => {
     await using lab = await startNode();
     const call = await podAsking(lab, { [key]: value }, {});
@@ -64,11 +66,38 @@ for (const [key, value] of Object.entries(requests)) {
   });
 }
 
+// Both reach every plugin by CNI_ARGS too, and many serve them from there: the result shows whether they did.
+for (const [key, value] of Object.entries({ ips, mac })) {
+  test(`${key} that nobody declares and the result does not show fails with code 2, and what ran is undone`, async () => {
+    await using lab = await startNode();
+    const error = errorOf(await lab.cni("ADD", await podAsking(lab, { [key]: value }, {})));
+    expect(error).toMatchObject({ code: 2, msg: expect.stringContaining(`declare no capability "${key}"`) as string });
+    const calls = (await lab.calls()).map(({ plugin, command }) => `${plugin} ${command}`);
+    expect(calls.filter((each) => each.endsWith("ADD")).length).toBe(
+      calls.filter((each) => each.endsWith("DEL")).length,
+    );
+    expect(await leftovers(lab)).toEqual([]);
+  });
+}
+
+test("ips and mac that a plugin serves by CNI_ARGS need no capability", async () => {
+  await using lab = await startNode();
+  const call = await podAsking(lab, { ips, mac }, {});
+  const result = {
+    cniVersion: "1.0.0",
+    interfaces: [{ name: "net1", mac: mac.toUpperCase(), sandbox: call.netns }],
+    ips: ips.map((address) => ({ address, interface: 0 })),
+  };
+  await lab.answer("third.ADD", JSON.stringify(result));
+  resultOf(await lab.cni("ADD", call));
+  expectSilence(await lab.cni("DEL", call));
+});
+
 test("a capability that is declared false does not count", async () => {
   await using lab = await startNode();
-  expect(errorOf(await lab.cni("ADD", await podAsking(lab, { mac: requests.mac }, { mac: false })))).toMatchObject({
-    code: 2,
-  });
+  const { bandwidth } = requests;
+  const call = await podAsking(lab, { bandwidth }, { bandwidth: false });
+  expect(errorOf(await lab.cni("ADD", call))).toMatchObject({ code: 2 });
 });
 
 test("a deviceID in the annotation reaches runtimeConfig with the file for device facts", async () => {
