@@ -9,6 +9,7 @@ import {
   parseSelection,
   type SelectionElement,
 } from "../../attachment/selection.ts";
+import type { NetworkConf } from "../../cni/network-conf.ts";
 import { netDefaults } from "../../config/net-settings.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { KnownNetwork } from "./check-networks.ts";
@@ -107,7 +108,23 @@ function checkWithRequests(
   const network = networkNameOf(element);
   const conf = networks.get(network)?.conf;
   if (conf !== undefined) checkCapabilities({ network, conf }, element);
-  return checkElement(wish, element, networks);
+  return [...checkElement(wish, element, networks), ...undeclared(wish, element, conf)];
+}
+
+/** Multus takes no notice whether the plugin did as it was asked. */
+function undeclared(wish: Wish, element: SelectionElement, conf: NetworkConf | undefined): readonly Finding[] {
+  if (conf === undefined) return [];
+  const open = (["mac", "ips"] as const).filter(
+    (key) => element[key] !== undefined && !conf.plugins.some((plugin) => plugin.capabilities[key] === true),
+  );
+  return open.map((key) =>
+    found(
+      "differs",
+      wish.title,
+      `it asks for "${key}", which no plugin of ${networkNameOf(element)} declares: a pod that does not get it is refused`,
+      `add "capabilities": {"${key}": true} to the plugin that serves it`,
+    ),
+  );
 }
 
 function checkElement(

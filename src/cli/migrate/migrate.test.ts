@@ -196,7 +196,7 @@ describe("checkMigration", () => {
     });
     const found = findings(more(bridge, machine)).filter(({ topic }) => topic === "pods");
     expect(found.map(line)).toEqual([
-      expect.stringContaining('blocks: it would be refused: Cannot attach vms/lan with "mac"') as string,
+      expect.stringContaining('differs: it asks for "mac", which no plugin of vms/lan declares') as string,
     ]);
   });
 
