@@ -11,6 +11,8 @@ import type { Announcer, NetworkRef, Notice, PodRef } from "./announcer.ts";
 const eventsMax = 1_000;
 /** Events are the least urgent of what a node says. */
 const atOnceMax = 2;
+/** The answer of the ADD that they are about, and the pod's annotation, are out by then. */
+const lingerMs = 250;
 /** A storm of 250 pods with two interfaces each is told within half a minute. */
 const nodePace = { burst: 50, refillMs: 50 };
 /** Tools look for Multus' events by the component's name, so the name stays. */
@@ -40,6 +42,7 @@ export class KubeAnnouncer implements Announcer {
       lettersMax: eventsMax,
       atOnceMax,
       pace: new TokenBucket(clock, nodePace),
+      lingerMs,
       onFate: onOutcome,
     });
     this.#recorder = new EventRecorder({

@@ -196,6 +196,26 @@ describe("Outbox", () => {
     expect(post.sent).toEqual(["a"]);
   });
 
+  test("does not let the others wait for one that never gets an answer", async () => {
+    const post = new Post({ atOnceMax: 1 });
+    const never = Array.from({ length: 10 }, () => "a");
+    post.answer(...never.map(() => away));
+    const [, b, c] = ["a", "b", "c"].map((key) => post.put(key));
+    await post.clock.advance(120_000);
+    expect(await Promise.all([b, c])).toEqual(["delivered", "delivered"]);
+    expect(post.sent).toEqual([...never, "b", "c", "a"]);
+  });
+
+  test("lets a new letter linger, and one that replaces it linger no longer", async () => {
+    const post = new Post({ lingerMs: 250 });
+    void post.put("a", "first");
+    await post.clock.advance(249);
+    void post.put("a", "second");
+    expect(post.sent).toEqual([]);
+    await post.clock.advance(1);
+    expect(post.sent).toEqual(["second"]);
+  });
+
   test("keeps to the pace of its bucket", async () => {
     const clock = new ManualClock();
     const post = new Post({ clock, pace: new TokenBucket(clock, { burst: 1, refillMs: 100 }) });

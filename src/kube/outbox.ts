@@ -27,6 +27,8 @@ export interface OutboxOptions {
   /** On their way at the same time. */
   readonly atOnceMax: number;
   readonly pace?: TokenBucket;
+  /** A new letter waits this long: each costs some time of the processor, and what others wait for goes first. */
+  readonly lingerMs?: number;
   readonly onFate?: (fate: Fate) => void;
 }
 
@@ -43,6 +45,10 @@ export interface OutboxHealth {
 const awayPause = { firstMs: 500, longestMs: 10_000 };
 /** One that is refused for a reason of its own is no hurry, and there may be many of them. */
 const letterPause = { firstMs: 2_000, longestMs: 300_000 };
+
+/** So often the oldest asks whether the server is back, which is over a minute; after that it steps aside for the next. */
+const unansweredMax = 10;
+const asideMs = 100;
 
 /**
  * Delivers to the API server what nobody waits for, oldest first: over outages, within a bound, one at a time per key.
@@ -71,8 +77,9 @@ export class Outbox {
     if (this.#isClosed) return Promise.resolve("dropped");
     const earlier = this.#waiting.get(letter.key);
     if (earlier === undefined) this.#makeRoom();
-    const { notBeforeMs = 0, attempts = 0 } = earlier ?? {};
-    this.#waiting.set(letter.key, { letter, attempts, notBeforeMs, isWrong: false, resolve });
+    const { clock, lingerMs = 0 } = this.#options;
+    const { notBeforeMs = clock.monotonicMs() + lingerMs, attempts = 0, unanswered = 0 } = earlier ?? {};
+    this.#waiting.set(letter.key, { letter, attempts, unanswered, notBeforeMs, isWrong: false, resolve });
     earlier?.resolve("replaced");
     this.#pump();
     return promise;
@@ -166,6 +173,9 @@ export class Outbox {
     if (verdict.what === "away" || verdict.what === "later") waiting.letter.onPostponed?.(thrown);
     if (verdict.what === "away") {
       this.#pause(verdict, thrown);
+      waiting.unanswered += 1;
+      // It may be only this one that gets no answer, of a webhook for example: the others must not wait for it for ever.
+      if (waiting.unanswered >= unansweredMax) waiting.notBeforeMs = this.#pausedUntilMs + asideMs;
       return;
     }
     this.#isBack();
@@ -222,6 +232,8 @@ interface Waiting {
   readonly letter: Letter;
   readonly resolve: (fate: Fate) => void;
   attempts: number;
+  /** How often it was sent and no answer came. */
+  unanswered: number;
   notBeforeMs: number;
   /** The server's last word on it was that somebody must change something. */
   isWrong: boolean;
