@@ -8,6 +8,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cniPlugins } from "../test/peers/cni-plugins.ts";
+import { newContainerd } from "../test/peers/containerd.ts";
 import { findGo } from "../test/peers/go-tool.ts";
 import { helm } from "../test/peers/helm.ts";
 import { kubernetes } from "../test/peers/kubernetes.ts";
@@ -36,6 +37,7 @@ async function main(scenarios: readonly string[]): Promise<number> {
   const peers = {
     kubernetes: builtOrThrow(await kubernetes()),
     plugins: builtOrThrow(await cniPlugins()),
+    containerd: builtOrThrow(await newContainerd()),
     multus: { "v4.2.2": builtOrThrow(await multus("v4.2.2")), "v4.3.0": builtOrThrow(await multus("v4.3.0")) },
   };
   builtOrThrow(await helm());
@@ -45,17 +47,18 @@ async function main(scenarios: readonly string[]): Promise<number> {
   try {
     const status = runSuite({ ...peers, folder, busybox: "/bin/busybox" }, scenarios);
     if (status !== 0) keepLogs(folder);
-    return scenarios.length > 0 ? status : status || runServerTests();
+    return scenarios.length > 0 ? status : runServerTests(peers.kubernetes) || status;
   } finally {
     remove(folder);
   }
 }
 
 /** What needs an API server and no node: each file starts its own, on ports and in folders of its own. */
-function runServerTests(): number {
+function runServerTests(kubernetesBin: string): number {
   const names = readdirSync(join(root, "test/e2e")).filter((name) => name.endsWith(".test.ts"));
   const args = ["test", "--isolate", "--timeout", String(testTimeoutMs), ...names.map((name) => `./test/e2e/${name}`)];
-  return spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status ?? 1;
+  const env = { ...process.env, PATH: `${kubernetesBin}:${process.env["PATH"] ?? ""}` };
+  return spawnSync(process.execPath, args, { cwd: root, stdio: "inherit", env }).status ?? 1;
 }
 
 /** Of a run that failed, for whoever looks into it. */

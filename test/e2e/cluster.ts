@@ -36,20 +36,23 @@ export class Cluster {
   readonly caFile: string;
   readonly etcd: Program;
   readonly apiServer: Program;
-  readonly containerd: Program;
   readonly kubelet: Program;
+  readonly #busybox: string;
+  #containerd: Program;
 
   private constructor(parts: {
     machine: Machine;
     etcd: Program;
     containerd: Program;
     kubelet: Program;
+    busybox: string;
     server: Awaited<ReturnType<typeof startApiServer>>;
   }) {
     this.machine = parts.machine;
     this.etcd = parts.etcd;
-    this.containerd = parts.containerd;
+    this.#containerd = parts.containerd;
     this.kubelet = parts.kubelet;
+    this.#busybox = parts.busybox;
     this.apiServer = parts.server.program;
     this.api = parts.server.admin;
     this.caFile = parts.server.caFile;
@@ -62,16 +65,31 @@ export class Cluster {
     writePrimary("1.0.0");
     say("etcd, containerd");
     const [etcd, containerd] = await Promise.all([startEtcd(machine), startContainerd(machine)]);
-    importBusybox(machine.path("image"), parts.busybox);
     say("kube-apiserver");
     const server = await startApiServer(machine, parts.kubernetes);
     const kubelet = makeKubelet(machine, parts.kubernetes, server.caFile);
-    const cluster = new Cluster({ machine, etcd, containerd, kubelet, server });
+    const cluster = new Cluster({ machine, etcd, containerd, kubelet, server, busybox: parts.busybox });
+    cluster.importImages();
     await cluster.#furnish();
     say("kubelet");
     kubelet.start();
     await kubelet.untilUp("registers the node", async () => (await cluster.#node()) !== undefined);
     return cluster;
+  }
+
+  get containerd(): Program {
+    return this.#containerd;
+  }
+
+  /** From the next start on the node runs another containerd, which knows nothing of the one before. */
+  replaceContainerd(containerd: Program): void {
+    this.#containerd = containerd;
+    Machine.empty("/var/lib/containerd");
+  }
+
+  /** Gives containerd the images of the tests. */
+  importImages(): void {
+    importBusybox(this.machine.path("image"), this.#busybox);
   }
 
   /** What a token is bound to that belongs to this node. */

@@ -2,14 +2,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Scene } from "./the-levee.ts";
 import { Machine } from "./machine.ts";
 import { hostInterfaces } from "./networks.ts";
+import { untilServing } from "./node/containerd.ts";
 import { run } from "./run.ts";
 import { until } from "./until.ts";
 
 /**
  * A reboot without one: every process of the node dies at once, `/run` and every mount and interface are gone, the
- * disk stays, and the kernel says that it is another boot.
+ * disk stays, and the kernel says that it is another boot. `meanwhile` is what is done to the disk with nothing running.
  */
-export async function reboot({ cluster, levee }: Scene): Promise<void> {
+export async function reboot({ cluster, levee }: Scene, meanwhile = (): void => undefined): Promise<void> {
   for (const program of [cluster.kubelet, cluster.containerd, levee.daemon, levee.hand]) await program.stop("SIGKILL");
   await killAllContainers(cluster.machine);
   run("umount", "--recursive", "--lazy", "/run");
@@ -18,9 +19,11 @@ export async function reboot({ cluster, levee }: Scene): Promise<void> {
   for (const name of hostInterfaces().filter((link) => link !== "lo" && link !== "node0" && /^\w+0$/.test(link)))
     if (isBridge(name)) run("ip", "link", "delete", name);
   cluster.machine.newBootId();
+  meanwhile();
   cluster.containerd.start();
   levee.daemon.start();
   levee.hand.start();
+  await untilServing(cluster.containerd);
   cluster.kubelet.start();
 }
 

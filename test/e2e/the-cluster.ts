@@ -7,6 +7,8 @@ export interface Surroundings {
   readonly kubernetes: string;
   readonly plugins: string;
   readonly busybox: string;
+  /** Folder of a newer containerd than the distribution's. */
+  readonly containerd: string;
   /** Folders of Multus' programs by version. */
   readonly multus: Readonly<Record<string, string>>;
 }

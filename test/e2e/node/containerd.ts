@@ -17,12 +17,22 @@ export interface Sandbox {
 }
 
 export async function startContainerd(machine: Machine): Promise<Program> {
-  const config = machine.path("containerd.toml");
-  writeFileSync(config, toml());
-  const containerd = new Program(machine.logFolder, "containerd", { command: ["containerd", "--config", config] });
+  const containerd = makeContainerd(machine, "containerd");
   containerd.start();
   await untilServing(containerd);
   return containerd;
+}
+
+/** The distribution's, or another one whose programs are in `bin`. */
+export function makeContainerd(machine: Machine, name: string, bin?: string): Program {
+  const config = machine.path("containerd.toml");
+  writeFileSync(config, toml());
+  const path = process.env["PATH"] ?? "";
+  // containerd finds the program it runs for each sandbox by PATH.
+  return new Program(machine.logFolder, name, {
+    command: [bin === undefined ? "containerd" : join(bin, "containerd"), "--config", config],
+    env: { PATH: bin === undefined ? path : `${bin}:${path}` },
+  });
 }
 
 export function untilServing(containerd: Program): Promise<void> {

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { untilTrueStatus } from "../expectations.ts";
 import { untilNothingIsLeft } from "../leftovers.ts";
 import { leases } from "../networks.ts";
-import { untilServing } from "../node/containerd.ts";
 import { reboot } from "../reboot.ts";
 import { say } from "../say.ts";
 import { names, podsOn, theScene } from "../the-levee.ts";
@@ -16,7 +15,6 @@ test("after a reboot the pods come back on their networks, and the addresses fro
   await cluster.pods.run(podsOn(five, "blue"));
   const before = leases();
   await reboot(scene);
-  await untilServing(cluster.containerd);
   await levee.untilServing();
   await cluster.untilNodeReady();
   say("the node is back");
