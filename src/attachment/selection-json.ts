@@ -151,7 +151,9 @@ class ElementFields {
     if (list === undefined) return undefined;
     if (jsonKind(list) !== "array")
       throw this.#mistyped("portMappings", list, "[]*types.PortMapEntry", "must be an array");
-    const isGood = arrayElements(list).every((mapping) => jsonKind(mapping) === "object" && isPortMapping(mapping));
+    const odd = arrayElements(list).find((mapping) => jsonKind(mapping) !== "object");
+    if (odd !== undefined) throw this.#mistyped("portMappings", odd, "types.PortMapEntry", "must have objects only");
+    const isGood = arrayElements(list).every(isPortMapping);
     if (!isGood) {
       throw this.error(
         "portMappings",
@@ -164,7 +166,9 @@ class ElementFields {
   bandwidth(): JsonText | undefined {
     const object = this.#get("bandwidth");
     if (object === undefined) return undefined;
-    const isGood = jsonKind(object) === "object" && rateKeys.every((key) => isRate(memberText(object, key)));
+    if (jsonKind(object) !== "object")
+      throw this.#mistyped("bandwidth", object, "types.BandwidthEntry", "must be an object");
+    const isGood = rateKeys.every((key) => isRate(memberText(object, key)));
     if (!isGood)
       throw this.error("bandwidth", `must be an object whose ${rateKeys.join(", ")} are integers of 0 or more`);
     return object;

@@ -130,14 +130,13 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-const hexDigits = /^[0-9a-fA-F]{4}$/;
+const hexDigits = /^[0-9a-fA-F]*/;
 
 function skipEscape(text: string, at: number): number {
   const kind = text[at + 1];
   if (kind === "u") {
-    if (!hexDigits.test(text.slice(at + 2, at + 6))) {
-      throw unexpected(text, at + 2, "in \\u hexadecimal character escape");
-    }
+    const digits = hexDigits.exec(text.slice(at + 2, at + 6))?.[0].length ?? 0;
+    if (digits < 4) throw unexpected(text, at + 2 + digits, "in \\u hexadecimal character escape");
     return at + 6;
   }
   if (kind === undefined || !'"\\/bfnrt'.includes(kind)) throw unexpected(text, at + 1, "in string escape code");
@@ -157,9 +156,21 @@ const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
 function skipNumber(text: string, at: number): number {
   numberPattern.lastIndex = at;
-  if (numberPattern.test(text)) return numberPattern.lastIndex;
+  if (numberPattern.test(text)) return refuseHalf(text, at, numberPattern.lastIndex);
   if (text[at] === "-") throw unexpected(text, at + 1, "in numeric literal");
   throw unexpected(text, at, "looking for beginning of value");
+}
+
+/** A number that goes on with a point or an exponent and then has no digit. */
+function refuseHalf(text: string, at: number, end: number): number {
+  const next = text[end];
+  if (next !== "." && next !== "e" && next !== "E") return end;
+  const number = text.slice(at, end);
+  if (next === "." && /^[-0-9]+$/.test(number))
+    throw unexpected(text, end + 1, "after decimal point in numeric literal");
+  if (next === "." || /[eE]/.test(number)) return end;
+  const isSigned = text[end + 1] === "+" || text[end + 1] === "-";
+  throw unexpected(text, end + (isSigned ? 2 : 1), "in exponent of numeric literal");
 }
 
 function unexpected(text: string, at: number, where: string): JsonGrammarError {
@@ -168,10 +179,16 @@ function unexpected(text: string, at: number, where: string): JsonGrammarError {
   return new JsonGrammarError(`invalid character ${quoteCharacter(point)} ${where}`, at);
 }
 
+const goEscapes: ReadonlyMap<number, string> = new Map(
+  [..."abtnvfr"].map((letter, index) => [index + 7, `\\${letter}`]),
+);
+
 function quoteCharacter(point: number): string {
   if (point === 0x27) return String.raw`'\''`;
   if (point === 0x22) return `'"'`;
   // Control characters and lone surrogates must not reach a log line as they are.
-  const isPrintable = point > 0x1f && point !== 0x7f && (point < 0xd800 || point > 0xdfff);
-  return isPrintable ? `'${String.fromCodePoint(point)}'` : `'\\u${point.toString(16).padStart(4, "0")}'`;
+  if (point <= 0x1f || point === 0x7f)
+    return `'${goEscapes.get(point) ?? `\\x${point.toString(16).padStart(2, "0")}`}'`;
+  const isSurrogate = point >= 0xd800 && point <= 0xdfff;
+  return isSurrogate ? `'\\u${point.toString(16)}'` : `'${String.fromCodePoint(point)}'`;
 }
