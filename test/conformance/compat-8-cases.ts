@@ -75,6 +75,11 @@ export function refusedByBoth(confDir: string): readonly Refused[] {
     absent("nets/lan,", "", "{namespace}"),
     asks("[adsfasdf]", `${json}invalid character 'a' looking for beginning of value`),
     asks('[{"name":"lan"', `${json}unexpected end of JSON input`),
+    asks("[{'name':'lan'}]", `${json}invalid character '\\'' looking for beginning of object key string`),
+    asks('[{"name":"lan","namespace":"nets"} {"name":"lan"}]', `${json}invalid character '{' after array element`),
+    asks('[{"name":"lan",}]', `${json}invalid character '}' looking for beginning of object key string`),
+    asks('["a\u0001"]', `${json}invalid character '\\x01' in string literal`),
+    asks('[{"name":"lan","x":1.}]', `${json}invalid character '}' after decimal point in numeric literal`),
     asks('[{"name":"lan"}] x', `${json}invalid character 'x' after top-level value`),
     asks(
       '{"name":"lan"}',
@@ -120,6 +125,16 @@ export function refusedByBoth(confDir: string): readonly Refused[] {
       '[{"name":"lan","portMappings":{}}]',
       "json: cannot unmarshal object into Go struct field NetworkSelectionElement.portMappings of type []*types.PortMapEntry",
       'key "portMappings" must be an array: current value is {}',
+    ),
+    mistyped(
+      '[{"name":"lan","portMappings":[5]}]',
+      "json: cannot unmarshal number into Go struct field NetworkSelectionElement.portMappings of type types.PortMapEntry",
+      'key "portMappings" must have objects only: current value is [5]',
+    ),
+    mistyped(
+      '[{"name":"lan","bandwidth":5}]',
+      "json: cannot unmarshal number into Go struct field NetworkSelectionElement.bandwidth of type types.BandwidthEntry",
+      'key "bandwidth" must be an object: current value is 5',
     ),
     asks(
       onCaps('"mac":"02:00:00:00:00"'),
@@ -199,6 +214,22 @@ export const servedByBoth: readonly Accepted[] = [
     '[{"name":"lan","namespace":"nets"},{"name":"dmz","namespace":"nets","interface":"d0"},{"name":"lan","namespace":"nets"}]',
     ["first eth0", "second net1", "third d0", "second net3"],
   ),
+  // Without a capability the plugin finds it in CNI_ARGS, and gives it.
+  gives(
+    '[{"name":"lan","namespace":"nets","mac":"02:00:00:00:00:01","ips":["10.9.0.2"]}]',
+    ["first eth0", "second net1"],
+    {
+      args: ";MAC=02:00:00:00:00:01;IP=10.9.0.2",
+    },
+  ),
+  gives('[{"name":"l\\u0061n","namespace":"nets","interface":null,"ips":null,"later":{"a":[1]}}]', [
+    "first eth0",
+    "second net1",
+  ]),
+  gives(onCaps('"mac":"02-AA-00-00-00-09","ips":["::ffff:10.0.0.1","FD00::A"]'), ["first eth0", "third net1"], {
+    args: ";MAC=02-AA-00-00-00-09;IP=::ffff:10.0.0.1,FD00::A",
+    runtimeConfig: { ips: ["::ffff:10.0.0.1", "FD00::A"], mac: "02-AA-00-00-00-09" },
+  }),
   gives('[{"NAME":"lan","Namespace":"nets","interfaceRequest":"old0"}]', ["first eth0", "second old0"]),
   gives('[{"name":"lan","namespace":"nets","ipam-claim-reference":"claim"}]', ["first eth0", "second net1"]),
   gives(onCaps('"mac":"02:00:00:00:00:09","ips":["10.1.1.5/24","fd00::5"]'), ["first eth0", "third net1"], {
