@@ -180,7 +180,7 @@ function unexpected(text: string, at: number, where: string): JsonGrammarError {
 }
 
 const goEscapes: ReadonlyMap<number, string> = new Map(
-  [..."abtnvfr"].map((letter, index) => [index + 7, `\\${letter}`]),
+  Array.from("abtnvfr", (letter, index): [number, string] => [index + 7, `\\${letter}`]),
 );
 
 function quoteCharacter(point: number): string {
