@@ -4,6 +4,7 @@ import type { DaemonConfig } from "../config/daemon-config.ts";
 import { confFileName, shimConf } from "../config/shim-conf.ts";
 import { note, type ConfDirProblem } from "./conf-dir-facts.ts";
 import type { ConfOrigin, WantedConf } from "./conf-dir-origin.ts";
+import { readLastPrimary } from "./last-primary.ts";
 import { PrimaryChoice } from "./primary-conf-choice.ts";
 import type { PrimaryConf } from "./primary-conf.ts";
 
@@ -23,7 +24,7 @@ export class AutoConf implements ConfOrigin {
   constructor(config: DaemonConfig, clock: Clock) {
     this.#config = config;
     this.folder = config.multusAutoconfigDir;
-    this.#choice = new PrimaryChoice(config, clock);
+    this.#choice = new PrimaryChoice(config, clock, () => readLastPrimary(config.cniConfigDir, confFileName));
   }
 
   async look(): Promise<WantedConf> {

@@ -120,6 +120,24 @@ describe("ConfDir with multusConfigFile auto", () => {
     expect(await site.conf()).toMatchObject({ clusterNetwork: site.path("87-podman.conflist") });
   });
 
+  test("does not take a leftover for the primary after a restart either, unless it is newer than the conf", async () => {
+    await using site = await ConfSite.make();
+    await site.put("05-cilium.conflist", primaryList("cilium", "cilium-cni"));
+    await site.put("87-podman.conflist", primaryList("podman", "bridge"));
+    await site.start();
+    await site.remove("05-cilium.conflist");
+    await site.start();
+    await site.pass(30_000);
+    expect(await site.conf()).toMatchObject({ clusterNetwork: site.path("05-cilium.conflist") });
+    expect(site.problems).toEqual(["missing-primary"]);
+    await site.pass(60_000);
+    expect(await site.conf()).toMatchObject({ clusterNetwork: site.path("87-podman.conflist") });
+    await site.remove("87-podman.conflist");
+    await site.put("10-flannel.conf", { cniVersion: "0.3.1", name: "b", type: "flannel" });
+    await site.start();
+    expect(await site.conf()).toMatchObject({ clusterNetwork: site.path("10-flannel.conf") });
+  });
+
   test("takes the name from the primary or from the configuration when told to", async () => {
     await using site = await ConfSite.make();
     await site.put("10-a.conflist", primaryList());
