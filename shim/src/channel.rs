@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -48,7 +47,12 @@ impl Channel {
         let away = |error: io::Error| {
             NoChannel::Away(format!("connecting to {} failed: {}", path.display(), sys::error_text(&error)))
         };
-        let address = address_of(&path)?;
+        let address = sys::UnixAddress::of(&path).ok_or_else(|| {
+            NoChannel::Distrusted(format!(
+                "Cannot connect to {}: a socket's path must be shorter than 108 bytes",
+                path.display()
+            ))
+        })?;
         let kind = sys::SOCK_STREAM | sys::SOCK_NONBLOCK | sys::SOCK_CLOEXEC;
         let socket = unsafe { OwnedFd::from_raw_fd(sys::new_socket(sys::AF_UNIX, kind, 0).map_err(away)?) };
         sys::connect_unix(socket.as_raw_fd(), &address).map_err(away)?;
@@ -155,15 +159,4 @@ fn check_folder(folder: &str) -> Result<(), NoChannel> {
         facts.uid(),
         mode
     )))
-}
-
-fn address_of(path: &Path) -> Result<sys::UnixAddress, NoChannel> {
-    let mut address = sys::UnixAddress { family: sys::AF_UNIX as u16, path: [0; 108] };
-    let bytes = path.as_os_str().as_bytes();
-    if bytes.len() >= address.path.len() {
-        let message = format!("Cannot connect to {}: a socket's path must be shorter than 108 bytes", path.display());
-        return Err(NoChannel::Distrusted(message));
-    }
-    address.path[..bytes.len()].copy_from_slice(bytes);
-    Ok(address)
 }

@@ -15,6 +15,7 @@ use crate::links::{self, LinksOrder};
 use crate::list::{self, ListOrder};
 use crate::orders::{ReapOrder, RoutesOrder, Rules, RunOrder};
 use crate::outcome::Outcome;
+use crate::probe_door::ProbeDoor;
 use crate::reap::Reap;
 use crate::routes_job;
 use crate::run::{Run, Surroundings};
@@ -33,6 +34,7 @@ pub struct Hand {
     /// What the call's own netns path led to when the call began; another one there later is not touched.
     netns_inode: Option<Inode>,
     signals: OwnedFd,
+    probe_door: Option<ProbeDoor>,
     jobs: Vec<Box<dyn Job>>,
     ended: Vec<Ended>,
     stop_asked: bool,
@@ -53,6 +55,7 @@ impl Hand {
             surroundings,
             netns_inode: None,
             signals,
+            probe_door: None,
             jobs: Vec::new(),
             ended: Vec::new(),
             stop_asked: false,
@@ -62,6 +65,18 @@ impl Hand {
     pub fn with_netns(mut self, inode: Option<Inode>) -> Hand {
         self.netns_inode = inode;
         self
+    }
+
+    pub fn with_probe_door(mut self, door: Option<ProbeDoor>) -> Hand {
+        self.probe_door = door;
+        self
+    }
+
+    /// For whoever asks at the door.
+    pub fn set_connected(&mut self, is_connected: bool) {
+        if let Some(door) = &mut self.probe_door {
+            door.is_connected = is_connected;
+        }
     }
 
     /// Begins one order. An error means that the frame broke the protocol.
@@ -171,9 +186,11 @@ impl Hand {
     pub fn wait(&mut self, also: &mut Vec<sys::PollFd>, until: Instant) {
         also.push(sys::PollFd { fd: self.signals.as_raw_fd(), events: sys::POLLIN, revents: 0 });
         self.jobs.iter().for_each(|job| job.interest(also));
+        self.probe_door.iter().for_each(|door| door.interest(also));
         let wake = self.jobs.iter().map(|job| job.wake_at()).fold(until, Instant::min);
         sys::poll_fds(also, ms_until(wake).min(60_000) as i32);
         self.advance();
+        self.probe_door.iter().for_each(|door| door.answer(self.jobs.len()));
     }
 
     /// What ended since the last time.

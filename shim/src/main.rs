@@ -21,6 +21,8 @@ mod undo;
 mod delegate_cgroup;
 mod options;
 mod place;
+mod probe;
+mod probe_door;
 mod resident;
 
 // The hand itself: orders and how they are carried out
@@ -72,6 +74,7 @@ fn main() {
         Ok(Options::Cni) if passthru::is_meant() => passthru::serve(started),
         Ok(Options::Cni) => cni_face::serve(started),
         Ok(Options::Resident(options)) => resident::serve(&options),
+        Ok(Options::Probe(path)) => probe::serve(&path, started),
         Ok(Options::Version) => say(&format!("{}\n", identity::SOFTWARE), started),
         Ok(Options::Help) => say(HELP, started),
         Err(problem) => {

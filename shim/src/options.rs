@@ -17,6 +17,8 @@ Options:
     --root DIR            change the root folder to DIR first; all other paths are looked up inside it
     --socket-dir DIR      folder of the daemon's socket, after the change of root (default /run/levee)
     --delegate-memory N   memory limit in bytes for all plugins together
+    --probe-socket FILE   answer probes on this socket, made before the change of root
+  --probe FILE            ask the resident hand on its --probe-socket whether it still works: 0 if it answers, 1 if not
   --version, -v           print the version
   --help, -h              print this
 ";
@@ -26,13 +28,15 @@ pub enum Options {
     Version,
     Help,
     Resident(ResidentOptions),
+    Probe(String),
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct ResidentOptions {
     pub root: Option<String>,
     pub socket_dir: String,
     pub delegate_memory: Option<u64>,
+    pub probe_socket: Option<String>,
 }
 
 impl Options {
@@ -42,6 +46,7 @@ impl Options {
             Some("--version" | "-v") => Ok(Options::Version),
             Some("--help" | "-h") => Ok(Options::Help),
             Some("--resident") => ResidentOptions::read(&arguments[1..]).map(Options::Resident),
+            Some("--probe") => read_probe(&arguments[1..]).map(Options::Probe),
             Some(other) => Err(format!("Cannot use the option {:?}: see --help", other)),
         }
     }
@@ -49,24 +54,19 @@ impl Options {
 
 impl ResidentOptions {
     fn read(arguments: &[String]) -> Result<ResidentOptions, String> {
-        let mut options =
-            ResidentOptions { root: None, socket_dir: DEFAULT_SOCKET_DIR.to_string(), delegate_memory: None };
+        let mut options = ResidentOptions { socket_dir: DEFAULT_SOCKET_DIR.to_string(), ..ResidentOptions::default() };
         for pair in arguments.chunks(2) {
             let (name, value) = match pair {
                 [name, value] => (name.as_str(), value.clone()),
                 _ => return Err(format!("Cannot use the option {:?} without a value", pair[0])),
             };
-            let is_path = value.starts_with('/') && !value.contains('\0');
+            let is_path = is_absolute(&value);
             match (name, value.parse::<u64>()) {
                 ("--root", _) if is_path => options.root = Some(value),
                 ("--socket-dir", _) if is_path => options.socket_dir = value,
+                ("--probe-socket", _) if is_path => options.probe_socket = Some(value),
                 ("--delegate-memory", Ok(bytes)) if bytes > 0 => options.delegate_memory = Some(bytes),
-                ("--root" | "--socket-dir", _) => {
-                    return Err(format!(
-                        "Cannot use {} as it must be an absolute path: current value is {:?}",
-                        name, value
-                    ))
-                }
+                ("--root" | "--socket-dir" | "--probe-socket", _) => return Err(no_path(name, &value)),
                 ("--delegate-memory", _) => {
                     return Err(format!(
                         "Cannot use {} as it must be a number above 0: current value is {:?}",
@@ -89,6 +89,22 @@ impl ResidentOptions {
     }
 }
 
+fn read_probe(arguments: &[String]) -> Result<String, String> {
+    match arguments {
+        [path] if is_absolute(path) => Ok(path.clone()),
+        [other] => Err(no_path("--probe", other)),
+        _ => Err("Cannot use the option \"--probe\" other than with one value".to_string()),
+    }
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') && !path.contains('\0')
+}
+
+fn no_path(option: &str, value: &str) -> String {
+    format!("Cannot use {} as it must be an absolute path: current value is {:?}", option, value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,19 +115,35 @@ mod tests {
 
     #[test]
     fn options_of_the_resident_hand() {
-        let all = resident(&["--root", "/host", "--socket-dir", "/run/x", "--delegate-memory", "1000"]).unwrap();
-        let expected =
-            ResidentOptions { root: Some("/host".into()), socket_dir: "/run/x".into(), delegate_memory: Some(1000) };
-        assert_eq!(all, expected);
+        let some = resident(&["--root", "/host", "--socket-dir", "/run/x", "--delegate-memory", "1000"]).unwrap();
+        let expected = ResidentOptions {
+            root: Some("/host".into()),
+            socket_dir: "/run/x".into(),
+            delegate_memory: Some(1000),
+            probe_socket: None,
+        };
+        assert_eq!(some, expected);
+        assert_eq!(resident(&["--probe-socket", "/p"]).unwrap().probe_socket, Some("/p".into()));
         assert_eq!(resident(&[]).unwrap().socket_dir, "/run/levee");
         for wrong in [
             &["--root"][..],
             &["--root", "host"],
             &["--delegate-memory", "0"],
             &["--delegate-memory", "1Gi"],
+            &["--probe-socket", "p"],
             &["--x", "1"],
         ] {
             assert!(resident(wrong).is_err(), "{:?}", wrong);
+        }
+    }
+
+    #[test]
+    fn a_probe_names_one_socket() {
+        let probe =
+            |arguments: &[&str]| read_probe(&arguments.iter().map(|argument| argument.to_string()).collect::<Vec<_>>());
+        assert_eq!(probe(&["/run/p.sock"]), Ok("/run/p.sock".to_string()));
+        for wrong in [&[][..], &["p.sock"], &["/run/p.sock", "/run/q.sock"]] {
+            assert!(probe(wrong).is_err(), "{:?}", wrong);
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::options::ResidentOptions;
 use crate::orders::Rules;
 use crate::output::note;
 use crate::place;
+use crate::probe_door::ProbeDoor;
 use crate::run::Surroundings;
 use crate::session::become_hand;
 use crate::sys;
@@ -29,6 +30,13 @@ const LOST_RUN_MS: u64 = 600_000;
 const IDLE_MS: u64 = 60_000;
 
 pub fn serve(options: &ResidentOptions) -> i32 {
+    let door = match options.probe_socket.as_deref().map(ProbeDoor::open).transpose() {
+        Ok(door) => door,
+        Err(problem) => {
+            log("error", &problem, "");
+            return 1;
+        }
+    };
     if let Err(problem) = options.enter_root() {
         log("error", &problem, "");
         return 1;
@@ -59,7 +67,7 @@ pub fn serve(options: &ResidentOptions) -> i32 {
         .unwrap_or_else(|| Surroundings { cgroup: own.clone(), cgroup_procs: None });
     let signals = [sys::SIGCHLD, sys::SIGTERM, sys::SIGINT];
     let exit_code = match Hand::new(Rules::Resident, surroundings, &signals) {
-        Ok(hand) => Resident { hand, socket_dir: options.socket_dir.clone() }.serve(),
+        Ok(hand) => Resident { hand: hand.with_probe_door(door), socket_dir: options.socket_dir.clone() }.serve(),
         Err(error) => {
             log("error", &format!("Cannot watch for child processes: {}", sys::error_text(&error)), "");
             1
@@ -84,6 +92,7 @@ impl Resident {
             match Channel::connect(&self.socket_dir) {
                 Ok(channel) => {
                     let (was_welcome, why) = self.converse(channel);
+                    self.hand.set_connected(false);
                     if was_welcome {
                         jitter = Jitter::between(100, 2_000);
                     }
@@ -131,6 +140,7 @@ impl Resident {
                 }
                 if frame.kind == kind::WELCOME && !welcomed {
                     welcomed = true;
+                    self.hand.set_connected(true);
                     log("info", "connected to the daemon", &self.socket_dir);
                 }
             }

@@ -19,6 +19,7 @@ pub const ENOENT: i32 = 2;
 pub const ESRCH: i32 = 3;
 pub const EINTR: i32 = 4;
 pub const EAGAIN: i32 = 11;
+pub const EBUSY: i32 = 16;
 pub const EEXIST: i32 = 17;
 pub const ENODEV: i32 = 19;
 pub const ENOTDIR: i32 = 20;

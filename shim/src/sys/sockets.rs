@@ -2,7 +2,9 @@
 
 use std::io;
 use std::os::raw::{c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::io::RawFd;
+use std::path::Path;
 
 use super::check;
 
@@ -27,8 +29,21 @@ struct PeerCredentials {
 /// `struct sockaddr_un`.
 #[repr(C)]
 pub struct UnixAddress {
-    pub family: u16,
-    pub path: [u8; 108],
+    family: u16,
+    path: [u8; 108],
+}
+
+impl UnixAddress {
+    /// None when the path is too long for one.
+    pub fn of(path: &Path) -> Option<UnixAddress> {
+        let mut address = UnixAddress { family: AF_UNIX as u16, path: [0; 108] };
+        let bytes = path.as_os_str().as_bytes();
+        if bytes.len() >= address.path.len() {
+            return None;
+        }
+        address.path[..bytes.len()].copy_from_slice(bytes);
+        Some(address)
+    }
 }
 
 extern "C" {
