@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::io::AsRawFd;
 use std::path::Path;
 
+use crate::clock::ms;
 use crate::memory::{MemoryCgroup, Version};
 use crate::run::Surroundings;
 use crate::sys;
@@ -13,8 +14,10 @@ use crate::sys;
 const NAME: &str = "levee-delegates";
 /// On v2 a cgroup that has children may hold no processes itself, so the hand moves aside.
 const OWN_LEAF: &str = "levee-hand";
-/// Who stands in for the hand moves with it; a process that is started meanwhile is seen the next time.
-const MOVES_MAX: u32 = 5;
+/// Who stands in for the hand moves with it; a probe that kubelet starts in the container meanwhile is seen the next
+/// time, or is over by then.
+const MOVES_MAX: u32 = 10;
+const MOVE_PAUSE_MS: u64 = 20;
 
 pub struct DelegateCgroup {
     cgroup: MemoryCgroup,
@@ -72,19 +75,22 @@ impl DelegateCgroup {
 fn split_own(own: &Path) -> io::Result<()> {
     let leaf = own.join(OWN_LEAF);
     make_folder(&leaf)?;
-    for _ in 0..MOVES_MAX {
-        let left = processes_in(own)?;
-        if left.is_empty() {
-            break;
-        }
-        for pid in left {
+    let mut moves = 0;
+    loop {
+        for pid in processes_in(own)? {
             match fs::write(leaf.join("cgroup.procs"), &pid) {
                 Err(error) if error.raw_os_error() == Some(sys::ESRCH) => {}
                 other => other?,
             }
         }
+        moves += 1;
+        match fs::write(own.join("cgroup.subtree_control"), "+memory") {
+            Err(error) if error.raw_os_error() == Some(sys::EBUSY) && moves < MOVES_MAX => {
+                std::thread::sleep(ms(MOVE_PAUSE_MS));
+            }
+            other => return other,
+        }
     }
-    fs::write(own.join("cgroup.subtree_control"), "+memory")
 }
 
 fn processes_in(folder: &Path) -> io::Result<Vec<String>> {
