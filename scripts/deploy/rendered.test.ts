@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
 import { parseDaemonConfig, type DaemonConfig } from "../../src/config/daemon-config.ts";
@@ -201,6 +201,17 @@ describe.each([
       expect([...mountsOf(daemon).values()]).toContain(needed);
   });
 
+  test("both have all three probes, and the hand's ask where it listens", () => {
+    for (const kind of ["startupProbe", "livenessProbe", "readinessProbe"] as const) {
+      expect(daemon.containers[0]?.[kind]?.httpGet).toBeDefined();
+      const [program, option, socket = "?"] = hand.containers[0]?.[kind]?.exec?.command ?? [];
+      expect([program, option]).toEqual(["/usr/local/bin/levee-shim", "--probe"]);
+      expect(hand.containers[0]?.command.join(" ")).toContain(`--probe-socket ${socket}`);
+      expect(mountsOf(hand).get("probe")).toBe(dirname(socket));
+    }
+    expect(hand.volumes.find(({ name }) => name === "probe")).toHaveProperty("emptyDir");
+  });
+
   test("both are critical, run everywhere and are replaced one by one", () => {
     for (const spec of [daemon, hand]) {
       expect(spec).toMatchObject({ priorityClassName: "system-node-critical", terminationGracePeriodSeconds: 30 });
@@ -226,9 +237,17 @@ test("the drop-in has the names, labels and selector of Multus' manifest", () =>
 
 interface Container {
   readonly command: readonly string[];
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
   readonly securityContext: unknown;
   readonly resources: { readonly limits: unknown };
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+interface Probe {
+  readonly httpGet?: unknown;
+  readonly exec?: { readonly command: readonly string[] };
 }
 
 interface PodSpec {
