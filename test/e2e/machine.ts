@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { run } from "./run.ts";
@@ -70,6 +70,14 @@ export class Machine {
     mkdirSync(path, { recursive: true });
     writeFileSync(`${path}/memory.limit_in_bytes`, String(bytesMax));
     return path;
+  }
+
+  /** No cgroup survives a boot. The kubelet looks at each it finds for three seconds. */
+  removePodCgroups(): void {
+    for (const hierarchy of readdirSync("/sys/fs/cgroup")) {
+      const path = `/sys/fs/cgroup/${hierarchy}${this.cgroup}/kubepods`;
+      if (existsSync(path)) run("find", path, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";");
+    }
   }
 
   /** So that folders that the machine does not have can be made without making them. */

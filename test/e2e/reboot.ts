@@ -18,6 +18,7 @@ export async function reboot({ cluster, levee }: Scene, meanwhile = (): void => 
   run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
   for (const name of hostInterfaces().filter((link) => link !== "lo" && link !== "node0" && /^\w+0$/.test(link)))
     if (isBridge(name)) run("ip", "link", "delete", name);
+  cluster.machine.removePodCgroups();
   cluster.machine.newBootId();
   meanwhile();
   cluster.containerd.start();

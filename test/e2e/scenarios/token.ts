@@ -16,7 +16,7 @@ test("the token is rotated and the old one is worth nothing: the daemon goes on 
   await until("the old token is refused", () => isRefused(asBefore, 401), { timeoutMs: 90_000, everyMs: 1_000 });
   say("the old token is refused");
   // Connections made with the old token end as well, so that the view must be followed with the new one.
-  await cluster.apiServer.restart();
+  await cluster.apiServer.restart("SIGKILL");
   await until("the API server is ready", async () => (await cluster.api.isReady()) || undefined);
   await cluster.pods.run(podsOn(["rotated"], "blue"));
   await untilTrueStatus(() => cluster.pods.get("rotated"), ["default/blue"]);
