@@ -137,7 +137,7 @@ describe("networkStatus", () => {
     expect(JSON.stringify(statuses(secondary, withGateway))).not.toContain('default":true');
   });
 
-  test("survives an index that points at no interface", () => {
+  test("takes a gateway's interface for the default one wherever it is, so that there may be no default", () => {
     const result = {
       interfaces: [{ name: "br0" }, inside],
       ips: [
@@ -146,7 +146,7 @@ describe("networkStatus", () => {
       ],
     };
     expect(statuses(primary, result)).toEqual([
-      { name: "primary-net", interface: "eth0", mac: "02:00:00:00:00:02", default: true, dns: {} },
+      { name: "primary-net", interface: "eth0", mac: "02:00:00:00:00:02", dns: {} },
     ]);
   });
 
@@ -156,8 +156,10 @@ describe("networkStatus", () => {
       { dst: "0.0.0.0/0", gw: "10.0.0.1" },
       { dst: "0.0.0.0/0" },
       { dst: "10.0.0.0/8", gw: "10.0.0.9" },
+      { dst: "0.0.0.0/1", gw: "10.0.0.7" },
     ];
-    expect(statuses(primary, { interfaces: [inside], routes })).toMatchObject([{ gateway: ["fd00::1", "10.0.0.1"] }]);
+    const gateway = ["fd00::1", "10.0.0.1", "10.0.0.7"];
+    expect(statuses(primary, { interfaces: [inside], routes })).toMatchObject([{ gateway }]);
     expect(JSON.stringify(statuses(primary, { interfaces: [inside], routes: [{ dst: "0.0.0.0/0" }] }))).not.toContain(
       "gateway",
     );

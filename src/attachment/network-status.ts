@@ -1,7 +1,7 @@
 import type { JsonText } from "../base/brand.ts";
 import type { Chain } from "../cni/chain.ts";
 import { printGoJson } from "../cni/go-json.ts";
-import { isDefaultDestination, parseCidr } from "../cni/ip.ts";
+import { parseCidr } from "../cni/ip.ts";
 import { present } from "../cni/present.ts";
 import { type CniResult, parseResult, type ResultInterface } from "../cni/result.ts";
 import { deviceInfoOf } from "./device-info.ts";
@@ -70,10 +70,10 @@ function statusesBySandbox(attached: Attached): NetworkStatus[] {
   });
 }
 
-/** The interface of the first address that has a gateway; else, or when that is outside the pod, the first inside. */
+/** The interface of the first address that has a gateway, even when that is outside the pod; else the first inside. */
 function defaultInterface(result: CniResult, inside: readonly number[]): number | undefined {
   const index = result.ips.find((ip) => ip.gateway !== undefined && ip.interface !== undefined)?.interface;
-  return index !== undefined && inside.includes(index) ? index : inside[0];
+  return index === undefined || index === -1 ? inside[0] : index;
 }
 
 interface Part {
@@ -104,11 +104,14 @@ function statusOf({ chain, result, device }: Attached, { link, ips, isDefault }:
   };
 }
 
-/** Gateways of the default routes in the plugin's own result, before `default-route` changed anything. */
+/**
+ * Gateways of the default routes in the plugin's own result, before `default-route` changed anything. Multus does not
+ * look at the length of the prefix, so half a default route (`0.0.0.0/1`) counts too.
+ */
 function gatewaysOf(result: CniResult): string[] | undefined {
   const gateways = result.routes.flatMap(({ dst, gw }) => {
-    const destination = parseCidr(dst);
-    return gw !== undefined && destination !== undefined && isDefaultDestination(destination) ? [gw] : [];
+    const isZero = parseCidr(dst)?.ip.bytes.every((byte) => byte === 0) === true;
+    return gw !== undefined && isZero ? [gw] : [];
   });
   return gateways.length === 0 ? undefined : gateways;
 }
