@@ -45,6 +45,17 @@ export const statusCases: readonly StatusCase[] = [
     events: 1,
   },
   {
+    what: "several interfaces, and the gateway's is outside the pod",
+    answers: {
+      first: {
+        cniVersion: "1.0.0",
+        interfaces: [{ name: "br0" }, inside],
+        ips: [{ address: "10.9.0.3/24", gateway: "10.9.0.1", interface: 0 }],
+      },
+    },
+    events: 1,
+  },
+  {
     what: "several interfaces without any gateway",
     answers: {
       first: {
@@ -69,6 +80,7 @@ export const statusCases: readonly StatusCase[] = [
           { dst: "0.0.0.0/0", gw: "10.9.0.1" },
           { dst: "::/0", gw: "fd00:9::1" },
           { dst: "10.0.0.0/8", gw: "10.9.0.9" },
+          { dst: "0.0.0.0/1", gw: "10.9.0.8" },
         ],
       },
     },
