@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Scene } from "./the-levee.ts";
-import { Machine } from "./machine.ts";
+import type { Machine } from "./machine.ts";
 import { hostInterfaces } from "./networks.ts";
 import { untilServing } from "./node/containerd.ts";
 import { run } from "./run.ts";
