@@ -44,6 +44,7 @@ export const eventReasons = {
   "chained": "ConfChained",
   "chained-twice": "ConfChainedTwice",
   "contested": "ConfContested",
+  "unsteady": "ConfUnsteady",
   "unwritable": "ConfUnwritable",
   "given-unusable": "ConfGivenUnusable",
   "foreign-shim": "ConfForeignShim",

@@ -56,6 +56,15 @@ export function contestedProblem(path: string, tampering: string): ConfDirProble
   );
 }
 
+/** Two agents write the same file by turns, or one of them goes round in a circle. */
+export function unsteadyProblem(path: string, paceMs: number): ConfDirProblem {
+  return warning(
+    "unsteady",
+    `What ${path} is made from changes again and again, and is followed only once in ${paceMs / 1_000} s: the runtime loads all its confs with each write`,
+    "find out who writes the primary network's conf",
+  );
+}
+
 const exclusiveRemedy = "find out who does this; Cilium does unless its cni.exclusive is false";
 
 const causes: Readonly<Record<string, string>> = {

@@ -186,6 +186,21 @@ describe("ConfDir and others", () => {
     expect(site.facts).toMatchObject({ state: "in-force", writes: 7 });
   });
 
+  test("does not pass on every change of a primary that changes all the time, says so, and catches up", async () => {
+    await using site = await ConfSite.make();
+    for (let round = 0; round < 40; round += 1) {
+      await site.put("10-a.conflist", primaryList("a", "calico", ...(round % 2 === 0 ? [] : ["portmap"])));
+      if (round === 0) await site.start();
+      await site.pass();
+    }
+    // Five at once, and 22 in eleven minutes.
+    expect(site.facts.writes).toBeLessThan(30);
+    expect(site.events).toContain("ConfUnsteady");
+    await site.pass(60_000);
+    expect(await site.conf()).toMatchObject({ capabilities: { portMappings: true } });
+    expect(site.problems).toEqual([]);
+  });
+
   test("stops a fight with somebody who edits the conf all the time", async () => {
     await using site = await ConfSite.make();
     await site.put("10-a.conflist", primaryList());

@@ -4,6 +4,7 @@ import type { Cancel } from "../base/clock.ts";
 import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { FolderWatch } from "../directory/folder-watch.ts";
+import { TokenBucket } from "../kube/token-bucket.ts";
 import { AutoConf } from "./conf-dir-auto.ts";
 import { decide, type Decision } from "./conf-dir-decide.ts";
 import { problemText, type ConfDirFacts, type ConfDirProblem } from "./conf-dir-facts.ts";
@@ -11,7 +12,14 @@ import { GivenConf } from "./conf-dir-given.ts";
 import { lookAtFolder, type FolderLook } from "./conf-dir-look.ts";
 import { Mending } from "./conf-dir-mending.ts";
 import type { ConfOrigin, WantedConf } from "./conf-dir-origin.ts";
-import { contestedProblem, problemsOf, stateOf, tamperedProblem, unwritableProblem } from "./conf-dir-state.ts";
+import {
+  contestedProblem,
+  problemsOf,
+  stateOf,
+  tamperedProblem,
+  unsteadyProblem,
+  unwritableProblem,
+} from "./conf-dir-state.ts";
 import { ConfDirVoice, type VoiceOptions } from "./conf-dir-voice.ts";
 import { sweepWorkFolder, writeConf } from "./conf-dir-write.ts";
 import type { Service } from "./service.ts";
@@ -28,6 +36,8 @@ const settleMs = 200;
 const lookAgainMs = 15_000;
 /** It costs an order to the hand. */
 const shimAgainMs = 60_000;
+/** Each write makes the runtime load all its confs again, under a lock that pods wait for; a network's agent writes its conf a few times while it starts. */
+const writePace = { burst: 5, refillMs: 30_000 };
 /** A file that looked broken may only have been half written. */
 const brokenAgainMs = 3_000;
 
@@ -37,6 +47,8 @@ export class ConfDir implements Service {
   readonly #origin: ConfOrigin;
   readonly #voice: ConfDirVoice;
   readonly #mending: Mending;
+  /** Of writes that follow the primary network's conf. */
+  readonly #pace: TokenBucket;
   readonly #watch: FolderWatch;
   readonly #path: string;
   #stopPoll: Cancel = () => undefined;
@@ -56,6 +68,7 @@ export class ConfDir implements Service {
     this.#origin = config.multusConfigFile === "auto" ? new AutoConf(config, clock) : new GivenConf(config);
     this.#voice = new ConfDirVoice(options);
     this.#mending = new Mending(clock);
+    this.#pace = new TokenBucket(clock, writePace);
     this.#path = join(config.cniConfigDir, this.#origin.fileName);
     this.#facts = { state: "waiting", path: this.#path, primary: undefined, problems: [], writes: 0 };
     this.#watch = new FolderWatch(
@@ -136,7 +149,7 @@ export class ConfDir implements Service {
       const done = await this.#carryOut(decide({ fileName, own: look.own, wanted: wanted.text, before: this.#before }));
       if (done === "written") look = await lookAtFolder(folder, fileName);
       // What somebody else made of it is not what was in force.
-      if (done !== "put-off" && look.own.kind !== "absent") this.#before = look.own.text;
+      if (done !== "put-off" && done !== "paced" && look.own.kind !== "absent") this.#before = look.own.text;
       return { look, failure: undefined, done };
     } catch (thrown) {
       if (thrown instanceof LeveeError || errnoOf(thrown) === undefined) throw thrown;
@@ -144,7 +157,7 @@ export class ConfDir implements Service {
     }
   }
 
-  /** A change of our own is written at once, one that answers somebody else's only so often. */
+  /** A change of our own is written at once unless it is one of many, one that answers somebody else's only so often. */
   async #carryOut(decision: Decision): Promise<Done> {
     const { config, logger } = this.#options;
     if (decision.act === "nothing") {
@@ -152,13 +165,15 @@ export class ConfDir implements Service {
       return "kept";
     }
     const { fileName, text, tampering } = decision;
-    const waitMs = tampering === undefined ? 0 : this.#mending.waitMs();
+    const waitMs = tampering === undefined ? this.#pace.waitMs() : this.#mending.waitMs();
     if (waitMs > 0) {
       this.#lookIn(Math.min(waitMs, lookAgainMs));
-      return "put-off";
+      return tampering === undefined ? "paced" : "put-off";
     }
     await writeConf(config.cniConfigDir, fileName, text);
-    if (tampering !== undefined) {
+    if (tampering === undefined) {
+      this.#pace.take();
+    } else {
       this.#tampering = tampering;
       this.#mending.mended();
     }
@@ -183,6 +198,7 @@ export class ConfDir implements Service {
       ...wanted.problems,
       ...(failure === undefined ? [] : [failure]),
       ...this.#tamperProblems(isContested),
+      ...(done === "paced" ? [unsteadyProblem(this.#path, writePace.refillMs)] : []),
       ...(look === undefined ? [] : problemsOf(look, wanted, this.#path)),
       ...(this.#shim?.problems ?? []),
     ];
@@ -218,5 +234,5 @@ interface Settled {
   readonly done: Done;
 }
 
-/** put-off: it is to be mended, but not now. */
-type Done = "kept" | "written" | "put-off";
+/** put-off: it is to be mended, but not now. paced: it is to follow the primary's conf, but not now. */
+type Done = "kept" | "written" | "put-off" | "paced";
