@@ -84,6 +84,17 @@ describe("KubeStatusPublisher", () => {
     expect(desk.publisher.health().waiting).toBe(0);
   });
 
+  test("tries the status of a pod's next sandbox at once, however long the last one has to wait", async () => {
+    const desk = new Desk();
+    desk.answer = () => Promise.reject(new KubeError("api-refused", "pods is forbidden", { status: 403 }));
+    await desk.publisher.publish(status("[1]", "c1"), never);
+    await desk.clock.advance(100_000);
+    // No time passes here.
+    expect(await desk.publisher.publish(status("[2]", "c2"), never)).toMatchObject({ what: "later" });
+    desk.answer = () => Promise.resolve("{}");
+    expect(await desk.publisher.publish(status("[3]", "c3"), never)).toEqual({ what: "delivered" });
+  });
+
   test("waits 2 s, then goes on in the background until it is written", async () => {
     const desk = new Desk();
     const { promise, resolve } = Promise.withResolvers<string>();

@@ -78,7 +78,9 @@ export class Outbox {
     const earlier = this.#waiting.get(letter.key);
     if (earlier === undefined) this.#makeRoom();
     const { clock, lingerMs = 0 } = this.#options;
-    const { notBeforeMs = clock.monotonicMs() + lingerMs, attempts = 0, unanswered = 0 } = earlier ?? {};
+    const { attempts = 0, unanswered = 0 } = earlier ?? {};
+    // What is new is tried at once; whatever it replaces may have been told to wait for minutes.
+    const notBeforeMs = Math.min(earlier?.notBeforeMs ?? Infinity, clock.monotonicMs() + lingerMs);
     this.#waiting.set(letter.key, { letter, attempts, unanswered, notBeforeMs, isWrong: false, resolve });
     earlier?.resolve("replaced");
     this.#pump();
