@@ -16,10 +16,14 @@ import type { Surroundings } from "../test/e2e/the-cluster.ts";
 import { multus } from "../test/peers/multus.ts";
 import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
+import { elfProblem } from "./build/elf.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const prefix = "levee-e2e-";
+const busybox = "/bin/busybox";
+/** Debian's has 2 MiB. */
+const busyboxBytesMax = 16 * 1024 * 1024;
 /** Longest a single scenario may take. */
 const testTimeoutMs = 300_000;
 /** No cgroup is left once its processes are; the kernel needs a moment for it. */
@@ -33,6 +37,11 @@ async function main(scenarios: readonly string[]): Promise<number> {
     return 0;
   }
   if (!ensurePrerequisites("e2e")) return 1;
+  const busyboxProblem = elfProblem(readFileSync(busybox), busyboxBytesMax);
+  if (busyboxProblem !== undefined) {
+    console.error(`Cannot make images of ${busybox}: ${busyboxProblem}; on Debian install busybox-static`);
+    return 1;
+  }
   build({ shimOnly: false });
   const peers = {
     kubernetes: builtOrThrow(await kubernetes()),
@@ -45,7 +54,7 @@ async function main(scenarios: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   writeFileSync(join(folder, "owner"), String(process.pid));
   try {
-    const status = runSuite({ ...peers, folder, busybox: "/bin/busybox" }, scenarios);
+    const status = runSuite({ ...peers, folder, busybox }, scenarios);
     if (status !== 0) keepLogs(folder);
     return scenarios.length > 0 ? status : runServerTests(peers.kubernetes) || status;
   } finally {

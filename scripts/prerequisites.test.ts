@@ -5,7 +5,7 @@ const complete: Machine = { platform: "linux", isRoot: true, hasProgram: () => t
 
 function packages(
   machine: Partial<Machine>,
-  purpose: "build" | "test" | "start" = "test",
+  purpose: "build" | "test" | "start" | "e2e" = "test",
 ): readonly (string | undefined)[] {
   return missingFor(purpose, { ...complete, ...machine }).map(({ debianPackage }) => debianPackage);
 }
@@ -31,6 +31,16 @@ describe("missingFor", () => {
     };
     expect(packages(bare, "build")).toEqual([]);
     expect(packages(bare, "start")).toEqual([undefined, "iproute2", "containernetworking-plugins"]);
+  });
+
+  test("asks for the parts of a node that the distribution has, when they are to be run", () => {
+    const nodeParts = ["etcd", "containerd", "runc", "openssl"];
+    const bare: Partial<Machine> = {
+      hasProgram: (name) => !nodeParts.includes(name),
+      hasFile: (path) => path !== "/bin/busybox",
+    };
+    expect(packages(bare, "test")).toEqual([]);
+    expect(packages(bare, "e2e")).toEqual(["etcd-server", "containerd", "runc", "openssl", "busybox-static"]);
   });
 
   test("stops at once on another system", () => {
