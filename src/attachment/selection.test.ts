@@ -321,6 +321,15 @@ describe("parseSelection of random junk", () => {
   });
 });
 
+test("parseSelection repeats no endless text in its errors, and looks at no more networks than there may be", () => {
+  for (const annotation of [`a${"-".repeat(200_000)}!`, `a@${"x".repeat(200_000)}`]) {
+    expect(refusal(() => parse(annotation)).message.length).toBeLessThan(1_000);
+  }
+  // The one that is wrong comes first, and is not looked at.
+  const many = refusal(() => parse(`A!,${"a,".repeat(100_000)}`));
+  expect(many.message).toBe("parsePodNetworkAnnotation: a pod may ask for at most 64 networks: it asks for 100002");
+});
+
 describe("defaultNetworkOf", () => {
   const kubeSystem = "kube-system" as Namespace;
   const read = (value: string): object | undefined =>

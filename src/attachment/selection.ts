@@ -1,5 +1,6 @@
 import type { IfName, JsonText, Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
+import { firstChars } from "../base/short-text.ts";
 import { ifnameBytesMax } from "../cni/interface-name.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { arrayElements, asJsonText, jsonKind } from "../cni/json-text.ts";
@@ -24,12 +25,13 @@ export function parseSelection(annotation: string, podNamespace: Namespace): Sel
   const elements = /[[{"]/.test(annotation)
     ? parseJsonForm(annotation, podNamespace)
     : parseShortForm(annotation, podNamespace);
-  if (elements.length > networksMax) {
-    throw invalid(
-      `parsePodNetworkAnnotation: a pod may ask for at most ${networksMax} networks: it asks for ${elements.length}`,
-    );
-  }
+  refuseTooMany(elements.length);
   return elements;
+}
+
+function refuseTooMany(count: number): void {
+  if (count <= networksMax) return;
+  throw invalid(`parsePodNetworkAnnotation: a pod may ask for at most ${networksMax} networks: it asks for ${count}`);
 }
 
 /** Reads `v1.multus-cni.io/default-network`: exactly one network, by default in Multus' own namespace. */
@@ -77,7 +79,10 @@ function readJson(annotation: string): JsonText {
 }
 
 function parseShortForm(annotation: string, podNamespace: Namespace): SelectionElement[] {
-  return annotation.split(",").map((item) => parseShortItem(item.trim(), podNamespace));
+  const items = annotation.split(",");
+  // Before they are looked at: a quarter of a megabyte of commas takes half a second, in which nobody else is served.
+  refuseTooMany(items.length);
+  return items.map((item) => parseShortItem(item.trim(), podNamespace));
 }
 
 /** `[<namespace>/]<name>[@<interface>]` */
@@ -104,7 +109,7 @@ const labelPattern = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 function checkLabel(label: string): void {
   if (label === "" || labelPattern.test(label)) return;
   throw shortFormError(
-    `Failed to parse: one or more items did not match comma-delimited format (must consist of lower case alphanumeric characters). Must start and end with an alphanumeric character), mismatch @ '${label}'`,
+    `Failed to parse: one or more items did not match comma-delimited format (must consist of lower case alphanumeric characters). Must start and end with an alphanumeric character), mismatch @ '${shown(label)}'`,
   );
 }
 
@@ -113,9 +118,16 @@ function checkShortIfname(ifname: string): void {
   const isBad = /[\s/:\p{Cc}]/u.test(ifname) || ifname === "." || ifname === "..";
   if (!isBad && Buffer.byteLength(ifname, "utf8") <= ifnameBytesMax) return;
   throw shortFormError(
-    `Failed to parse interface name: must be less than 15 chars and not contain '/' or spaces. interface name '${ifname}'`,
+    `Failed to parse interface name: must be less than 15 chars and not contain '/' or spaces. interface name '${shown(ifname)}'`,
   );
 }
+
+/** An annotation may have a quarter of a megabyte without a comma; an error has no use for it. */
+function shown(text: string): string {
+  return text.length > shownCharsMax ? `${firstChars(text, shownCharsMax)}…` : text;
+}
+
+const shownCharsMax = 253;
 
 function shortFormError(reason: string): LeveeError {
   return invalid(`parsePodNetworkAnnotation: parsePodNetworkObjectName: ${reason}`);
