@@ -4,8 +4,10 @@ import { networksOfTable, refusedByBoth, servedByBoth } from "../conformance/com
 import { confCases, writeConfs } from "../conformance/compat-8-conf-cases.ts";
 import { resultCases } from "../conformance/compat-8-results.ts";
 import type { CniCall, CniOutcome, PluginCall } from "../lab/lab.ts";
+import { trial, trials } from "../hostile/random.ts";
 import { CompatCluster, networksAnnotation, node, type Pod } from "./compat-cluster.ts";
 import { filesOf } from "./compat-files.ts";
+import { randomResult } from "./compat-random-result.ts";
 import { MultusNode, missingForMultus } from "./compat-multus-node.ts";
 import { eventFacts, program, routeWithoutGateway, statusCases } from "./compat-status-cases.ts";
 import { missingForApiServer } from "./policy-server.ts";
@@ -135,6 +137,22 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
       expect(eventFacts(await cluster.events(ours.pod, status.events))).toEqual(eventFacts(told));
     });
   }
+
+  test("thirty results at random: the same answer and the same network-status", async () => {
+    const { lab } = cluster;
+    for (const random of missing === undefined ? trials(30) : []) {
+      const [first, second] = [randomResult(random), randomResult(random)];
+      await program(lab, { what: "", answers: { first, second }, events: 0 });
+      const delegates = [{ cniVersion: first.cniVersion, name: "primary", ...lab.conf("first") }];
+      const conf = { cniVersion: random.pick(["0.3.1", "1.0.0", "1.1.0"]), delegates };
+      const [theirs, ours] = await both({ [networksAnnotation]: "nets/lan" }, conf);
+      await trial(random, JSON.stringify({ first, second }), async () => {
+        expect(ours.outcome.exitCode).toBe(theirs.outcome.exitCode);
+        expect(await cluster.status(ours.pod)).toBe(await cluster.status(theirs.pod));
+        if (theirs.outcome.exitCode === 0) expect(resultOf(ours)).toBe(resultOf(theirs));
+      });
+    }
+  });
 
   test("the files that each leaves for DEL hold the same", async () => {
     const { lab } = cluster;
