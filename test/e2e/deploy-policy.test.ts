@@ -17,11 +17,55 @@ const overlays = [
   { overlay: "overlays/multus-drop-in", namespace: "kube-system", account: "levee" },
 ] as const;
 
+const multus = join(import.meta.dir, "../../src/cli/migrate/fixtures/multus-v4.2.2.yaml");
+
 describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a running Multus", () => {
+  test("a node that still runs Multus and one that runs Levee write network-status at the same time", async () => {
+    const server = await PolicyServer.start();
+    try {
+      server.must(["apply", "-f", multus]);
+      for (const node of ["node-a", "node-b"]) server.must(["apply", "-f", "-"], nodeObject(node));
+      const old = { name: "multus-b", namespace: "kube-system", account: "multus", node: "node-b" };
+      server.must(["apply", "-f", "-"], podObject(old));
+      // Multus has its token already when the drop-in comes.
+      const theirs = server.tokenOf(old);
+      server.must(["apply", "-k", join(deploy, "overlays/multus-drop-in")]);
+      const next = { name: "daemon-a", namespace: "kube-system", account: "levee", node: "node-a" };
+      for (const pod of [
+        next,
+        { name: "web-node-a", namespace: "default", node: "node-a" },
+        { name: "web-node-b", namespace: "default", node: "node-b" },
+      ])
+        server.must(["apply", "-f", "-"], podObject(pod));
+      const ours = server.tokenOf(next);
+      await untilPolicyWorks(server, ours);
+      for (const value of ["[]", '[{"name":"a"}]']) {
+        const [byMultus, byLevee] = await Promise.all([
+          writeAsMultus(server, "web-node-b", { value, token: theirs }),
+          server.patchStatus("web-node-a", { metadata: { annotations: { [statusKey]: value } } }, ours),
+        ]);
+        expect([byMultus, byLevee].map(({ code, text }) => (code === 200 ? 200 : text))).toEqual([200, 200]);
+      }
+      for (const pod of ["web-node-a", "web-node-b"]) {
+        const seen = server.must(["get", "pod", pod, "-o", "jsonpath={.metadata.annotations}"]);
+        expect(JSON.parse(seen)).toMatchObject({ "example.com/keep": "1", [statusKey]: '[{"name":"a"}]' });
+      }
+      const crossed = await server.patchStatus(
+        "web-node-b",
+        { metadata: { annotations: { [statusKey]: "[]" } } },
+        ours,
+      );
+      expect(crossed.text).toContain("its own node only");
+      // What the policy keeps Levee from, Multus may do as before: the policy does not look at it at all.
+      expect(await writeAsMultus(server, "web-node-a", { value: "[]", token: theirs })).toMatchObject({ code: 200 });
+    } finally {
+      await server.stop();
+    }
+  }, 120_000);
+
   test("kubectl apply replaces the whole pod template and keeps the names", async () => {
     const server = await PolicyServer.start();
     try {
-      const multus = join(import.meta.dir, "../../src/cli/migrate/fixtures/multus-v4.2.2.yaml");
       server.must(["apply", "-f", multus]);
       const world = fakeWorld({ argv: ["migrate", "--check", "--kubeconfig", await server.kubeconfig()] });
       expect({ status: await runCli(world), err: world.stderr.text }).toEqual({ status: 0, err: "" });
@@ -180,6 +224,21 @@ describe.skipIf(missing !== undefined).each(overlays)("deploy/$overlay", ({ over
     expect(new Set(refused)).toEqual(new Set(["no"]));
   });
 });
+
+interface AnnotationWrite {
+  readonly value: string;
+  readonly token: string;
+}
+
+/** Reads the pod and sends it back with the annotation, with Multus' rights for both. */
+async function writeAsMultus(server: PolicyServer, pod: string, { value, token }: AnnotationWrite): Promise<Answer> {
+  const { stdout, stderr } = server.kubectl(["get", "pod", pod, "-n", "default", "-o", "json"], { token });
+  if (stdout === "") return { code: 0, text: stderr };
+  const found = JSON.parse(stdout) as { readonly metadata: { readonly annotations: object } }; // what the API server prints
+  const { metadata } = found;
+  const annotations = { ...metadata.annotations, [statusKey]: value };
+  return server.putStatus(pod, { ...found, metadata: { ...metadata, annotations } }, token);
+}
 
 /** A policy counts some seconds after it was created: until then everything is let through. */
 async function untilPolicyWorks(server: PolicyServer, token: string): Promise<void> {

@@ -29,6 +29,13 @@ export interface Answer {
   readonly text: string;
 }
 
+interface StatusWrite {
+  readonly method: "PATCH" | "PUT";
+  readonly type: string;
+  readonly body: unknown;
+  readonly token: string;
+}
+
 /** etcd and kube-apiserver in a temporary folder, RBAC on, nothing else: enough to try what a manifest permits. */
 export class PolicyServer {
   readonly #folder: string;
@@ -99,19 +106,28 @@ export class PolicyServer {
   }
 
   /** A merge patch of a pod's status as the daemon sends it; kubectl would read the pod's status first, for which there is no right. */
-  async patchStatus(pod: string, body: unknown, token: string): Promise<Answer> {
-    const response = await fetch(`${this.#url}/api/v1/namespaces/default/pods/${pod}/status`, {
-      method: "PATCH",
-      headers: { "authorization": `Bearer ${token}`, "content-type": "application/merge-patch+json" },
-      body: JSON.stringify(body),
-      tls: { rejectUnauthorized: false },
-    });
-    return { code: response.status, text: await response.text() };
+  patchStatus(pod: string, body: unknown, token: string): Promise<Answer> {
+    return this.#writeStatus(pod, { method: "PATCH", type: "application/merge-patch+json", body, token });
+  }
+
+  /** The whole pod sent back as a new status, as Multus writes its annotation. */
+  putStatus(pod: string, body: unknown, token: string): Promise<Answer> {
+    return this.#writeStatus(pod, { method: "PUT", type: "application/json", body, token });
   }
 
   async stop(): Promise<void> {
     for (const child of this.#children.toReversed()) await ended(child);
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #writeStatus(pod: string, { method, type, body, token }: StatusWrite): Promise<Answer> {
+    const response = await fetch(`${this.#url}/api/v1/namespaces/default/pods/${pod}/status`, {
+      method,
+      headers: { "authorization": `Bearer ${token}`, "content-type": type },
+      body: JSON.stringify(body),
+      tls: { rejectUnauthorized: false },
+    });
+    return { code: response.status, text: await response.text() };
   }
 
   async #boot(): Promise<void> {
