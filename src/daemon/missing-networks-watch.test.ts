@@ -79,6 +79,15 @@ test("MissingNetworks says nothing of a pod that is being attached, nor while th
   expect(await node.look()).toEqual([]);
 });
 
+test("MissingNetworks gives a pod that had its network ten minutes to be made anew, as after a reboot", async () => {
+  const node = new Node();
+  node.pods = [pod("lan", { "k8s.v1.cni.cncf.io/network-status": '[{"name": "shop/lan"}]' })];
+  await node.look();
+  expect(await node.look()).toEqual([]);
+  node.nowMs += 600_000;
+  expect(await node.look()).toEqual(["no-record shop/lan"]);
+});
+
 async function multusFile(args: readonly (readonly string[])[]): Promise<void> {
   await mkdir(join(cniDir, "results"));
   const config = Buffer.from('{"cniVersion":"1.0.0","name":"lan","type":"bridge"}').toString("base64");

@@ -1,3 +1,4 @@
+import { networkStatusAnnotation } from "../attachment/network-status.ts";
 import type { Namespace, NetnsPath, PodName, PodUid } from "../base/brand.ts";
 import { toLeveeError } from "../base/errors.ts";
 import type { Hand } from "../hands/hand.ts";
@@ -30,7 +31,8 @@ interface Stranger {
   readonly asked: readonly string[];
 }
 
-const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
+/** After a reboot the API server calls pods running until the kubelet has made them anew, and a busy node takes its time. */
+const restartMs = 600_000;
 
 /** Finds running pods that lack a network they asked for, and says so once it has been seen twice. */
 export class MissingNetworks {
@@ -57,7 +59,9 @@ export class MissingNetworks {
     const found = await this.#lookAt(hand, pods.filter(isRunning), sight);
     const nowMs = clock.monotonicMs();
     this.#looks.note(found.map(keyOf), nowMs);
-    this.#missing = found.filter((one) => (this.#looks.ageMs(keyOf(one), nowMs) ?? 0) >= config.gcGraceMs);
+    const graceMsOf = ({ wasThere }: MissingNetwork): number =>
+      wasThere ? Math.max(restartMs, config.gcGraceMs) : config.gcGraceMs;
+    this.#missing = found.filter((one) => (this.#looks.ageMs(keyOf(one), nowMs) ?? 0) >= graceMsOf(one));
     this.#announce();
     const canSeeLinks = hand.supports("links");
     return {
@@ -111,7 +115,7 @@ export class MissingNetworks {
     const isVague = problems.length > 0 || known.some(({ pod }) => pod.name === "");
     return strangers
       .filter(({ pod }) => recordOfPod(pod, byPod.get(nameOf(pod)) ?? []) === undefined)
-      .filter(({ pod }) => !(isVague && pod.annotations[statusAnnotation] !== undefined))
+      .filter(({ pod }) => !(isVague && pod.annotations[networkStatusAnnotation] !== undefined))
       .flatMap(({ pod, asked }) => withoutRecord(pod, asked));
   }
 

@@ -1,3 +1,4 @@
+import { networkStatusAnnotation } from "../attachment/network-status.ts";
 import { defaultNetworkOf, networkNameOf, networksAnnotation, parseSelection } from "../attachment/selection.ts";
 import type { Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
@@ -18,6 +19,8 @@ export interface MissingNetwork {
   readonly network: string;
   readonly ifname: string;
   readonly why: string;
+  /** The pod's status says that it had it: its sandbox may just be gone, and the kubelet about to make another. */
+  readonly wasThere: boolean;
 }
 
 /** Pods that have a sandbox with a network of its own, and are to keep it. */
@@ -46,7 +49,11 @@ export function recordOfPod(pod: PodFacts, records: readonly AttachmentRecord[])
 
 export function withoutRecord(pod: PodFacts, asked: readonly string[]): readonly MissingNetwork[] {
   const why = "nothing was attached for this pod, so it was started while another configuration was in force";
-  return asked.map((network) => ({ ...subject(pod), kind: "no-record", network, ifname: "", why }));
+  const status = pod.annotations[networkStatusAnnotation] ?? "";
+  return asked.map((network) => {
+    const wasThere = status.includes(JSON.stringify(network));
+    return { ...subject(pod), kind: "no-record", network, ifname: "", why, wasThere };
+  });
 }
 
 /** Networks of the annotation that are not among those attached; one that is asked for twice must be there twice. */
@@ -64,7 +71,14 @@ export function notAttached(
     return at < 0;
   });
   const why = "the pod asks for it, and it was not attached when the pod was started";
-  return missing.map((network) => ({ ...subject(pod, record), kind: "network-missing", network, ifname: "", why }));
+  return missing.map((network) => ({
+    ...subject(pod, record),
+    kind: "network-missing",
+    network,
+    ifname: "",
+    why,
+    wasThere: false,
+  }));
 }
 
 /** A default network that is a file of the node goes by its name alone, whatever namespace the annotation puts before it. */
@@ -84,6 +98,7 @@ export function interfacesGone(pod: PodFacts, record: AttachmentRecord, links: N
       network: chain.network,
       ifname: chain.ifname,
       why: `its interface ${chain.ifname} is not in the pod's network namespace any more`,
+      wasThere: false,
     }));
 }
 
