@@ -67,6 +67,14 @@ describe("liveNetworks", () => {
     expect(asked).toBe(1);
   });
 
+  test("reads a network that is too long for the local copy", async () => {
+    const { definitions } = await request(
+      viewWith(() => Promise.resolve(lan), { ...lan, config: '"too long"', isElided: true }),
+      "lan",
+    );
+    expect([...definitions.values()]).toEqual([lan]);
+  });
+
   test("fails with Multus' words when there is no such network", () => {
     expect(
       request(

@@ -14,8 +14,10 @@ export function liveNetworks(view: View, clock: Clock, signal: AbortSignal): Net
   if (live === undefined) return view;
   return {
     ...(live.isSynced() ? { findKnown: (namespace, name) => view.findNetwork(namespace, name) } : {}),
-    findNetwork: async (namespace, name) =>
-      (await view.findNetwork(namespace, name)) ?? (await readNetwork(live, namespace, name)),
+    findNetwork: async (namespace, name) => {
+      const known = await view.findNetwork(namespace, name);
+      return known === undefined || known.isElided === true ? await readNetwork(live, namespace, name) : known;
+    },
     // The words of Multus' local copy, which stand in its error and in its event.
     absentText: (name) => `: networkattachmentdefinition.k8s.cni.cncf.io ${JSON.stringify(name)} not found`,
   };

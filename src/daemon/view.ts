@@ -27,6 +27,8 @@ export interface NetworkDefinition {
   readonly uid?: string;
   readonly config: string | undefined;
   readonly annotations: Readonly<Record<string, string>>;
+  /** The copy of it has no configuration, because that is unusually long: only the server can tell. */
+  readonly isElided?: true;
 }
 
 /** A pod by name and by what makes it the right one: a predecessor of the same name may be in the view a while longer. */

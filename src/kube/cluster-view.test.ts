@@ -201,3 +201,16 @@ test("ClusterView tells changes of pods and networks until the listener is taken
   await settle();
   expect(seen.toSorted()).toEqual(["network lan", "pod gone", "pod web"]);
 });
+
+test("ClusterView keeps no configuration that is too long to be used, and reads it when asked to", async () => {
+  const long = network("long", "x".repeat(300_000));
+  networks = () => page("10", [network("lan", "{}"), long]);
+  await open();
+  expect(await view.findNetwork(ns, "lan")).toMatchObject({ config: "{}" });
+  const kept = await view.findNetwork(ns, "long");
+  expect(kept?.isElided).toBe(true);
+  expect(kept?.config?.length).toBeLessThan(200);
+  networks = () => long;
+  api.onCall = () => long;
+  expect((await view.readNetwork(ns, "long", 1_000))?.config?.length).toBe(300_000);
+});

@@ -4,6 +4,7 @@ import { LeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { KubeError, kubeStatusOf, type KubeApi } from "./api.ts";
 import type { NetworkDefinition, PodFacts, ReflectorHealth, WantedPod } from "./facts.ts";
+import { NetworkBudget } from "./network-budget.ts";
 import type { ChangeListener } from "./object-store.ts";
 import { PodWaiters } from "./pod-waiters.ts";
 import { projectNetwork, projectPod, sameNetwork, samePod, SharedTexts } from "./project.ts";
@@ -48,15 +49,20 @@ export class ClusterView {
       project: (object) => projectPod(object, this.#texts),
       isSame: samePod,
     });
+    const budget = new NetworkBudget({ known: (namespace, name) => this.#networks.store.get(namespace, name) });
     this.#networks = new Reflector({
       api,
       clock,
       logger,
       resource: "network-attachment-definitions",
       path: `${networksGroup}/network-attachment-definitions`,
-      project: (object) => projectNetwork(object, this.#texts),
+      project: (object) => {
+        const network = projectNetwork(object, this.#texts);
+        return network === undefined ? undefined : budget.fit(network);
+      },
       isSame: sameNetwork,
     });
+    this.#networks.store.onChange((change) => budget.changed(change));
     this.#pods.store.onChange(({ now }) => {
       if (now !== undefined) this.#waiters.serve(now);
     });

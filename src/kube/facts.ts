@@ -28,6 +28,8 @@ export interface NetworkDefinition {
   readonly config: string | undefined;
   /** Only those of `networkAnnotations`. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Its configuration is too long for the local copy, and `config` is only a text in its place. */
+  readonly isElided?: true;
 }
 
 /** A pod by name and by what makes it the right one: a predecessor of the same name may be in the view a while longer. */
