@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { AttachmentsAnswer, LeaksAnswer } from "../../src/wire/node-view.ts";
-import { hostInterfaces, leases, listing } from "./networks.ts";
+import { hostInterfaces, leases, linksIn, listing } from "./networks.ts";
 import { type LeveeNode, stateDir } from "./node/levee-node.ts";
 import { until } from "./until.ts";
 
@@ -39,10 +39,22 @@ export function ofMachine(): readonly string[] {
     ...hostInterfaces()
       .filter((name) => name.startsWith("veth"))
       .map((name) => `interface ${name}`),
-    ...listing("/run/netns").map((name) => `namespace ${name}`),
+    ...listing("/run/netns")
+      .filter(hasInterfaces)
+      .map((name) => `namespace ${name}`),
     ...filesIn("/var/lib/cni/multus"),
     ...filesIn("/var/lib/cni/results"),
   ];
+}
+
+/** An empty namespace is the runtime's: one that is killed before it wrote its sandbox down forgets it. */
+function hasInterfaces(name: string): boolean {
+  try {
+    return linksIn(`/run/netns/${name}`).some((link) => link !== "lo");
+  } catch {
+    // It went while we looked.
+    return false;
+  }
 }
 
 function filesIn(folder: string): readonly string[] {

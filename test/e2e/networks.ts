@@ -71,6 +71,12 @@ export function hostInterfaces(): readonly string[] {
   return links.map(({ ifname }) => ifname);
 }
 
+/** Names of the interfaces in a network namespace. */
+export function linksIn(netns: string): readonly string[] {
+  const links = run("nsenter", `--net=${netns}`, "ip", "-json", "link", "show");
+  return (JSON.parse(links) as readonly { ifname: string }[]).map(({ ifname }) => ifname);
+}
+
 export interface PodInterface {
   readonly ifname: string;
   readonly mac: string;
