@@ -214,3 +214,15 @@ test("ClusterView keeps no configuration that is too long to be used, and reads 
   api.onCall = () => long;
   expect((await view.readNetwork(ns, "long", 1_000))?.config?.length).toBe(300_000);
 });
+
+test("ClusterView keeps no annotation of a network that can be no resource's name", async () => {
+  const key = "k8s.v1.cni.cncf.io/resourceName";
+  networks = () =>
+    page("10", [
+      network("good", "{}", { [key]: "intel.com/vf" }),
+      network("bad", "{}", { [key]: "x".repeat(200_000) }),
+    ]);
+  await open();
+  expect((await view.findNetwork(ns, "good"))?.annotations).toEqual({ [key]: "intel.com/vf" });
+  expect((await view.findNetwork(ns, "bad"))?.annotations).toEqual({});
+});

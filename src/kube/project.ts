@@ -18,6 +18,8 @@ export class SharedTexts {
 }
 
 const sharedMax = 2000;
+/** A domain of 253, a slash and a name of 63: a longer one names no device, and these texts are kept for long. */
+const resourceNameCharsMax = 317;
 
 const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -56,7 +58,9 @@ export function projectNetwork(value: unknown, texts: SharedTexts): NetworkDefin
     name,
     uid: textOf(metadata["uid"]),
     config: config === "" ? undefined : config,
-    annotations: pick(metadata["annotations"], networkAnnotations, (text) => texts.share(text)),
+    annotations: pick(metadata["annotations"], networkAnnotations, (text) =>
+      text.length > resourceNameCharsMax ? undefined : texts.share(text),
+    ),
   };
 }
 
@@ -83,15 +87,16 @@ export function sameNetwork(left: NetworkDefinition, right: NetworkDefinition): 
 function pick(
   value: unknown,
   keys: readonly string[],
-  keep: (text: string) => string = asItIs,
+  keep: (text: string) => string | undefined = asItIs,
 ): Readonly<Record<string, string>> {
   if (!isObject(value)) return noAnnotations;
   const found: Record<string, string> = {};
   let count = 0;
   for (const key of keys) {
     const text = value[key];
-    if (typeof text !== "string") continue;
-    found[key] = keep(text);
+    const kept = typeof text === "string" ? keep(text) : undefined;
+    if (kept === undefined) continue;
+    found[key] = kept;
     count += 1;
   }
   return count === 0 ? noAnnotations : found;
