@@ -10,8 +10,11 @@ export const confFolder = "/etc/cni/net.d";
 const leaseFolder = "/var/lib/cni/networks";
 
 /** The network every pod has: a chain, since most real ones are. */
-export function writePrimary(cniVersion: string, form: "list" | "single" = "list"): void {
-  const bridge = { type: "bridge", bridge: "primary0", isDefaultGateway: true, ipam: hostLocal("10.244.0.0/22") };
+export function writePrimary(
+  cniVersion: string,
+  { form = "list", subnet = "10.244.0.0/22" }: { form?: "list" | "single"; subnet?: string } = {},
+): void {
+  const bridge = { type: "bridge", bridge: "primary0", isDefaultGateway: true, ipam: hostLocal(subnet) };
   const head = { cniVersion, name: "primary" };
   mkdirSync(confFolder, { recursive: true });
   if (form === "list") putConf("10-primary.conflist", { ...head, plugins: [bridge, { type: "tuning" }] });

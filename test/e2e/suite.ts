@@ -7,6 +7,7 @@ const scenarios = [
   "migration",
   "basic",
   "networks-change",
+  "conf-dir",
   "static-pod",
   "shipped-pods",
   "daemon-killed",

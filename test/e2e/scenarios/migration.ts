@@ -20,7 +20,7 @@ const oddBytes = '"odd":{"big":9007199254740993,"fraction":1500.0}';
 test.each(["v4.2.2", "v4.3.0"])("from Multus %s to Levee and back with pods running", async (version) => {
   const { cluster, levee } = await theStoppedScene();
   // Multus of these versions deletes lists with half their bytes, so what it deletes here is no list.
-  writePrimary("1.0.0", "single");
+  writePrimary("1.0.0", { form: "single" });
   const multus = new MultusNode(cluster, version, surroundings().multus[version] ?? "");
   await levee.uninstall();
   await multus.install();

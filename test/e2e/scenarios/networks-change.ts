@@ -25,6 +25,15 @@ test("a network edited between ADD and DEL is deleted with the bytes it was adde
   await deleteNetwork(cluster.api, "edited");
 });
 
+test("a network whose definition is deleted before its pod is deleted all the same", async () => {
+  const { cluster, levee } = await theScene();
+  await applyNetworks(cluster.api, bridgeNetwork("short-lived", "10.98.0.0/24"));
+  await cluster.pods.run(podsOn(["outlives"], "short-lived"));
+  await deleteNetwork(cluster.api, "short-lived");
+  await cluster.pods.remove(["outlives"]);
+  await untilNothingIsLeft(levee);
+});
+
 test("a network that is missing keeps its pod waiting with the reason; made, it lets the pod start", async () => {
   const { cluster, levee } = await theScene();
   await cluster.pods.create(podsOn(["patient"], "missing"));
