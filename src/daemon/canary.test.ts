@@ -6,6 +6,7 @@ import { outcome } from "../hands/outcome.fixture.ts";
 import type { RunOrder } from "../wire/messages.ts";
 import type { Outcome } from "../wire/outcome.ts";
 import { Canary } from "./canary.ts";
+import type { PluginFolders } from "./plugin-folders.ts";
 
 let nowMs = 0;
 let tick: () => void = () => undefined;
@@ -13,6 +14,7 @@ let orders: RunOrder[] = [];
 let answer: (order: RunOrder) => Promise<Outcome>;
 let facts: { isLost: boolean; busy: number; supports: () => boolean };
 let isHere = true;
+let source: PluginFolders["source"] = "runtime";
 
 const clock: Clock = {
   ...systemClock,
@@ -28,6 +30,7 @@ beforeEach(() => {
   nowMs = 1_000;
   orders = [];
   isHere = true;
+  source = "runtime";
   facts = { isLost: false, busy: 0, supports: () => true };
   answer = () => Promise.resolve(outcome({ exitCode: 0 }));
 });
@@ -44,7 +47,7 @@ function make(): Canary {
   return new Canary({
     clock,
     resident: () => (isHere ? { hand, sinceWallMs: 0 } : undefined),
-    cniPath: () => "/opt/cni/bin:/usr/lib/cni",
+    folders: () => ({ folders: ["/opt/cni/bin", "/usr/lib/cni"], source }),
   });
 }
 
@@ -65,7 +68,7 @@ describe("Canary", () => {
       ["loopback", "DEL", true],
     ]);
     nowMs += 500;
-    expect(canary.last).toEqual({ isSuccess: true, reason: "", tookMs: 40, ageMs: 500 });
+    expect(canary.last).toEqual({ isSuccess: true, isInconclusive: false, reason: "", tookMs: 40, ageMs: 500 });
   });
 
   test("runs at most once a minute", async () => {
@@ -86,8 +89,21 @@ describe("Canary", () => {
     expect(orders).toHaveLength(1);
     expect(canary.last).toMatchObject({
       isSuccess: false,
+      isInconclusive: false,
       reason: "the plugin loopback is not in /opt/cni/bin:/usr/lib/cni, so nothing could be tried",
     });
+  });
+
+  test("comes to no verdict when the plugin is missing in a folder that nobody named", async () => {
+    source = "guess";
+    answer = () => Promise.resolve(outcome({ failure: "missing" }));
+    const canary = make();
+    await turn();
+    expect(canary.last).toMatchObject({ isSuccess: false, isInconclusive: true });
+    answer = () => Promise.resolve(outcome({ exitCode: 3 }));
+    nowMs += 60_000;
+    await turn();
+    expect(canary.last).toMatchObject({ isSuccess: false, isInconclusive: false });
   });
 
   test("says which verb failed, with the end of stderr", async () => {

@@ -4,14 +4,14 @@ import { toLeveeError } from "../base/errors.ts";
 import { explainOutcome } from "../hands/explain-outcome.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { CanaryFacts, HandFacts } from "../readiness/hand-rules.ts";
+import type { PluginFolders } from "./plugin-folders.ts";
 import type { Service } from "./service.ts";
 
 export interface CanaryOptions {
   readonly clock: Clock;
   /** The resident hand that would be asked, and since when it is here; undefined when there is none. */
   readonly resident: () => { readonly hand: Hand; readonly sinceWallMs: number } | undefined;
-  /** Where plugins are looked for, as a CNI_PATH. */
-  readonly cniPath: (hand: Hand) => string;
+  readonly folders: (hand: Hand) => PluginFolders;
 }
 
 /** At most this often: a trial makes two namespaces, which the kernel is slow to take down. */
@@ -90,21 +90,25 @@ export class Canary implements Service {
   async #try(hand: Hand): Promise<void> {
     const { clock } = this.#options;
     const beganMs = clock.monotonicMs();
+    const places = this.#options.folders(hand);
     let reason = "";
+    let isInconclusive = false;
     try {
-      reason = (await this.#run(hand, "ADD")) || (await this.#run(hand, "DEL"));
+      const failure = (await this.#run(hand, "ADD", places)) ?? (await this.#run(hand, "DEL", places));
+      reason = failure?.reason ?? "";
+      isInconclusive = failure?.isMissing === true && places.source === "guess";
     } catch (thrown) {
       // A hand that went away in the middle tells nothing about the node.
       if (hand.isLost) return;
       reason = toLeveeError(thrown, "The canary").message;
     }
     const endedMs = clock.monotonicMs();
-    this.#last = { isSuccess: reason === "", reason, endedMs, tookMs: endedMs - beganMs };
+    this.#last = { isSuccess: reason === "", isInconclusive, reason, endedMs, tookMs: endedMs - beganMs };
   }
 
-  /** Why the run failed; empty when it did not. */
-  async #run(hand: Hand, verb: "ADD" | "DEL"): Promise<string> {
-    const cniPath = this.#options.cniPath(hand);
+  /** Why the run failed; undefined when it did not. */
+  async #run(hand: Hand, verb: "ADD" | "DEL", { folders }: PluginFolders): Promise<RunFailure | undefined> {
+    const cniPath = folders.join(":");
     const outcome = await hand.run({
       plugin,
       env: {
@@ -118,7 +122,8 @@ export class Canary implements Service {
       timeoutMs: runMsMax,
       scratchNetns: true,
     });
-    if (outcome.failure === "missing") return `the plugin loopback is not in ${cniPath}, so nothing could be tried`;
+    if (outcome.failure === "missing")
+      return { isMissing: true, reason: `the plugin loopback is not in ${cniPath}, so nothing could be tried` };
     const error = explainOutcome(outcome, {
       verb,
       network: "canary",
@@ -126,7 +131,13 @@ export class Canary implements Service {
       plugin: "loopback",
       timeoutMs: runMsMax,
     });
-    if (error === undefined) return "";
-    return error.details === "" ? `${verb}: ${error.message}` : `${verb}: ${error.message}: ${error.details}`;
+    if (error === undefined) return undefined;
+    const details = error.details === "" ? "" : `: ${error.details}`;
+    return { isMissing: false, reason: `${verb}: ${error.message}${details}` };
   }
+}
+
+interface RunFailure {
+  readonly isMissing: boolean;
+  readonly reason: string;
 }

@@ -24,8 +24,8 @@ export function isInForce(facts: Pick<ConfDirFacts, "state">): boolean {
 
 export interface ConfDirProblem {
   readonly kind: ConfDirProblemKind;
-  /** `note`: right as it is, but worth knowing. */
-  readonly severity: "note" | "warning";
+  /** `note`: right as it is, but worth knowing. `failure`: no pod can start as it is. */
+  readonly severity: "note" | "warning" | "failure";
   /** What is so, and why that matters. */
   readonly message: string;
   /** What to do about it; empty when there is nothing to do. */
@@ -54,6 +54,10 @@ export const eventReasons = {
 
 export function warning(kind: ConfDirProblemKind, message: string, remedy: string): ConfDirProblem {
   return { kind, severity: "warning", message, remedy };
+}
+
+export function failure(kind: ConfDirProblemKind, message: string, remedy: string): ConfDirProblem {
+  return { kind, severity: "failure", message, remedy };
 }
 
 export function note(kind: ConfDirProblemKind, message: string, remedy = ""): ConfDirProblem {

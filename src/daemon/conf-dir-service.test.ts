@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { note, warning, type ConfDirFacts } from "./conf-dir-facts.ts";
+import { failure, note, warning, type ConfDirFacts } from "./conf-dir-facts.ts";
 import { confCheck } from "./conf-dir-service.ts";
 
 const facts: ConfDirFacts = {
@@ -27,4 +27,9 @@ test("confCheck warns of what was mended, and fails while the runtime does not c
     state: "failed",
     detail: "/c/00-levee.conf is not in force (contested): it was removed",
   });
+});
+
+test("confCheck fails when no pod can start although the conf is in force", () => {
+  const problems = [failure("shim-missing", "no shim", "install it")];
+  expect(confCheck({ ...facts, problems })).toMatchObject({ state: "failed", detail: "no shim", hint: "install it" });
 });

@@ -18,10 +18,11 @@ export async function startConfDir({ ports, confDir }: ServiceOptions): Promise<
 
 /** Without its conf in force a node gives new pods the primary network only, in silence. */
 export function confCheck(facts: ConfDirFacts): Check {
-  const warnings = facts.problems.filter(({ severity }) => severity === "warning");
+  const warnings = facts.problems.filter(({ severity }) => severity !== "note");
   const detail = warnings.map(({ message }) => message).join("; ");
   const hint = warnings.flatMap(({ remedy }) => (remedy === "" ? [] : [remedy])).join("; ");
   if (!isInForce(facts))
     return failed("conf", `${facts.path} is not in force (${facts.state}): ${detail || "it is being put back"}`, hint);
+  if (warnings.some(({ severity }) => severity === "failure")) return failed("conf", detail, hint);
   return warnings.length === 0 ? passed("conf", `${facts.path} is in force`) : warned("conf", detail, hint);
 }

@@ -17,7 +17,7 @@ function sightOf({ binDir, cniPaths = [], onHost }: Scene): ShimSight {
     Promise.resolve(paths.map((path) => (onHost?.(path) === true ? { device: 1, inode: 1 } : undefined)));
   const records = cniPaths.map((cniPath, index) => ({ cniPath, startedWallMs: index }));
   return {
-    config: { binDir },
+    config: { binDir, rawOverlay: [] },
     journal: { all: () => records },
     recovery: { residents: onHost === undefined ? [] : [{ hand: { isLost: false, cniPath: "", stat } }] },
   } as unknown as ShimSight; // only what it reads
@@ -30,7 +30,16 @@ test("shimProblem asks the hand about the folders of the newest call and the con
   );
   expect(await shimProblem(sightOf({ ...scene, onHost: (path) => path === "/old/levee-shim" }))).toMatchObject({
     kind: "shim-missing",
+    severity: "failure",
     message: expect.stringContaining("(/usr/libexec/cni, /opt/cni/bin)"),
+  });
+});
+
+test("shimProblem only warns while the runtime has not said where it looks", async () => {
+  expect(await shimProblem(sightOf({ binDir: "/opt/cni/bin", onHost: () => false }))).toMatchObject({
+    kind: "shim-missing",
+    severity: "warning",
+    message: "levee-shim is not in /opt/cni/bin; if that is where the runtime looks for plugins, no pod can start",
   });
 });
 

@@ -2,7 +2,8 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { shimType } from "../config/shim-conf.ts";
 import type { Hand } from "../hands/hand.ts";
-import { warning, type ConfDirProblem } from "./conf-dir-facts.ts";
+import { failure, warning, type ConfDirProblem } from "./conf-dir-facts.ts";
+import { pluginFolders } from "./plugin-folders.ts";
 import type { Ports } from "./ports.ts";
 
 export type ShimSight = Pick<Ports, "journal" | "config" | "recovery">;
@@ -13,25 +14,25 @@ export type ShimSight = Pick<Ports, "journal" | "config" | "recovery">;
  */
 export async function shimProblem(sight: ShimSight): Promise<ConfDirProblem | undefined> {
   const hand = sight.recovery.residents.find(({ hand: resident }) => !resident.isLost)?.hand;
-  const folders = pluginFolders(sight, hand);
+  const { folders, source } = pluginFolders(sight, hand);
   // A look that fails says nothing about the shim.
   const isMissing = await (hand === undefined ? isMissingHere(folders) : isMissingOnHost(hand, folders)).catch(
     () => false,
   );
   if (!isMissing) return undefined;
+  const remedy = "run levee install with the runtime's bin_dir as --dest";
+  if (source === "runtime")
+    return failure(
+      "shim-missing",
+      `${shimType} is in none of the folders where the runtime looks for plugins (${folders.join(", ")}), so it cannot call Levee and no pod can start`,
+      remedy,
+    );
+  // Until the runtime has said where it looks, another folder may hold it.
   return warning(
     "shim-missing",
-    `${shimType} is in none of the folders where the runtime looks for plugins (${folders.join(", ")}), so it cannot call Levee`,
-    "run levee install with the runtime's bin_dir as --dest",
+    `${shimType} is not in ${folders.join(", ")}; if that is where the runtime looks for plugins, no pod can start`,
+    remedy,
   );
-}
-
-/** Where the runtime's newest call looked, then where the hand and the daemon look. */
-function pluginFolders({ journal, config }: ShimSight, hand: Hand | undefined): readonly string[] {
-  let newest: { readonly startedWallMs: number; readonly cniPath: string } | undefined;
-  for (const record of journal.all()) if (record.startedWallMs >= (newest?.startedWallMs ?? 0)) newest = record;
-  const paths = [newest?.cniPath ?? "", hand?.cniPath ?? "", config.binDir].flatMap((path) => path.split(":"));
-  return [...new Set(paths)].filter((path) => path.startsWith("/"));
 }
 
 async function isMissingOnHost(hand: Hand, folders: readonly string[]): Promise<boolean> {

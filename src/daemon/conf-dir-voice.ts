@@ -41,10 +41,10 @@ export class ConfDirVoice {
     const message = problemText(problem);
     if (patientKinds.has(kind) && nowMs - earlier.sinceMs < patienceMs) return earlier;
     const isNew = earlier.loggedMs === undefined;
-    if (isNew && severity === "warning") announcer.aboutNode({ type: "Warning", reason: eventReasons[kind], message });
-    const isDue = isNew || (severity === "warning" && nowMs - (earlier.loggedMs ?? 0) >= repeatMs);
+    if (isNew && severity !== "note") announcer.aboutNode({ type: "Warning", reason: eventReasons[kind], message });
+    const isDue = isNew || (severity !== "note" && nowMs - (earlier.loggedMs ?? 0) >= repeatMs);
     if (!isDue) return earlier;
-    if (severity === "warning") logger.warn(message);
+    if (severity !== "note") logger.warn(message);
     else logger.info(message);
     return { ...earlier, loggedMs: nowMs };
   }

@@ -224,7 +224,7 @@ describe("ConfDir and others", () => {
     expect(site.facts).toMatchObject({ state: "in-force", problems: [] });
   });
 
-  test("says that the runtime cannot find the shim, and looks once a minute", async () => {
+  test("says that the runtime cannot find the shim, looks once a minute, and more often while it is missing", async () => {
     await using site = await ConfSite.make();
     await site.put("10-a.conflist", primaryList());
     await site.start();
@@ -234,6 +234,9 @@ describe("ConfDir and others", () => {
     await site.pass(15_000);
     expect(site.problems).toEqual(["shim-missing"]);
     expect(site.events).toEqual(["ShimMissing"]);
+    site.hasShim = true;
+    await site.pass(15_000);
+    expect(site.problems).toEqual([]);
   });
 
   test("notes Multus' conf beside ours", async () => {

@@ -34,11 +34,11 @@ export interface ConfDirOptions extends VoiceOptions {
 const settleMs = 200;
 /** inotify drops events when its queue is full, and some file systems send none. */
 const lookAgainMs = 15_000;
-/** It costs an order to the hand. */
+/** It costs an order to the hand; a missing shim is looked for at every look, as somebody is about to put it back. */
 const shimAgainMs = 60_000;
 /** Each write makes the runtime load all its confs again, under a lock that pods wait for; a network's agent writes its conf a few times while it starts. */
 const writePace = { burst: 5, refillMs: 30_000 };
-/** A file that looked broken may only have been half written. */
+/** A file that looked broken may only have been half written; a shim that is missing is about to be put back. */
 const brokenAgainMs = 3_000;
 
 /** Keeps the conf by which the runtime finds us in the conf directory: written when its content changes, mended when that is safe, never removed. */
@@ -187,7 +187,8 @@ export class ConfDir implements Service {
   async #lookForShim(): Promise<void> {
     const { clock, lookForShim } = this.#options;
     const nowMs = clock.monotonicMs();
-    if (this.#shim !== undefined && nowMs - this.#shim.lookedMs < shimAgainMs) return;
+    const isThere = this.#shim?.problems.length === 0;
+    if (this.#shim !== undefined && isThere && nowMs - this.#shim.lookedMs < shimAgainMs) return;
     const problem = await lookForShim();
     this.#shim = { lookedMs: nowMs, problems: problem === undefined ? [] : [problem] };
   }
@@ -206,7 +207,8 @@ export class ConfDir implements Service {
     const writes = this.#facts.writes + (done === "written" ? 1 : 0);
     this.#facts = { state, path: this.#path, primary: wanted.primary, problems, writes };
     this.#voice.say(problems);
-    if (wanted.problems.some(({ kind }) => kind.endsWith("-unusable"))) this.#lookIn(brokenAgainMs);
+    const isPassing = problems.some(({ kind, severity }) => kind.endsWith("-unusable") || severity === "failure");
+    if (isPassing) this.#lookIn(brokenAgainMs);
   }
 
   #tamperProblems(isContested: boolean): readonly ConfDirProblem[] {

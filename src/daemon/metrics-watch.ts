@@ -6,9 +6,12 @@ import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
 const notReadyMax = 200;
 
 export function registerCanary(metrics: MetricsRegistry, canary: { readonly last: CanaryFacts | undefined }): void {
-  // No series at all before the first trial: a zero would be a failure.
+  // No series at all before the first trial that says anything: a zero would be a failure.
   const gauge = (name: string, help: string, read: (facts: CanaryFacts) => number): void =>
-    metrics.gauge(name, help, () => (canary.last === undefined ? [] : [{ value: read(canary.last) }]));
+    metrics.gauge(name, help, () => {
+      const { last } = canary;
+      return last === undefined || last.isInconclusive ? [] : [{ value: read(last) }];
+    });
   gauge("levee_canary_success", "1 when the last trial of a plugin succeeded", (facts) => (facts.isSuccess ? 1 : 0));
   gauge("levee_canary_age_seconds", "Since the last trial ended", (facts) => facts.ageMs / 1_000);
   gauge("levee_canary_seconds", "How long the last trial took", (facts) => facts.tookMs / 1_000);

@@ -9,7 +9,7 @@ import { loadConfPath } from "./conf-files.ts";
 import { registerCanary, registerNetworks } from "./metrics-watch.ts";
 import { NetworkWatch } from "./network-readiness.ts";
 import { primaryNetwork } from "./networks.ts";
-import type { Ports } from "./ports.ts";
+import { pluginFolders } from "./plugin-folders.ts";
 import type { Service } from "./service.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
@@ -22,13 +22,13 @@ export function startNodeWatch(options: ServiceOptions): Service {
   const canary = new Canary({
     clock: ports.clock,
     resident,
-    cniPath: (hand) => pluginFolders(hand, ports).join(":"),
+    folders: (hand) => pluginFolders(ports, hand),
   });
   const networks = new NetworkWatch({
     ports,
     nodeName: reception.nodeName,
     resident: () => resident()?.hand,
-    pluginFolders: (hand) => pluginFolders(hand, ports),
+    pluginFolders: (hand) => pluginFolders(ports, hand).folders,
     primary: () => primaryConf(options),
   });
   checks.networks = () => networks.networks();
@@ -44,13 +44,6 @@ export function startNodeWatch(options: ServiceOptions): Service {
       await networks.stop();
     },
   };
-}
-
-/** Where plugins are on the host: as the hand was told, as the runtime said last, as configured. */
-function pluginFolders(hand: Hand, { config, journal }: Ports): readonly string[] {
-  const [newest] = journal.all().toSorted((left, right) => right.startedWallMs - left.startedWallMs);
-  const folders = [hand.cniPath, newest?.cniPath ?? "", config.binDir].flatMap((path) => path.split(":"));
-  return [...new Set(folders.filter((folder) => folder !== ""))];
 }
 
 /** Without a call to tell, the primary network is the one of the settings, or of the conf directory. */

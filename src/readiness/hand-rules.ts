@@ -3,6 +3,8 @@ import { failed, passed, warned, type Check } from "./check.ts";
 /** One trial of the whole way from the daemon to a plugin and back. */
 export interface CanaryFacts {
   readonly isSuccess: boolean;
+  /** The plugin was looked for in a folder that nobody named, so that it is not there says nothing about the node. */
+  readonly isInconclusive: boolean;
   /** Since it ended. */
   readonly ageMs: number;
   readonly tookMs: number;
@@ -50,6 +52,12 @@ export function canaryCheck(hand: HandFacts): Check {
       "the resident hand is connected and does not answer; look at its log",
     );
   if (canary === undefined) return passed("canary", "the first trial is still to come");
+  if (canary.isInconclusive)
+    return warned(
+      "canary",
+      canary.reason,
+      "set binDir to the runtime's folder of plugins; the first pod that starts here tells it as well",
+    );
   if (!canary.isSuccess)
     return failed("canary", canary.reason, "a plugin cannot be run on this node as it is; mend what the reason names");
   return passed(

@@ -53,7 +53,7 @@ describe("viewCheck", () => {
 });
 
 const hand: HandFacts = { isPresent: true, sinceMs: 600_000, canaryLack: undefined, canary: undefined };
-const canary = { isSuccess: true, ageMs: 20_000, tookMs: 12, reason: "" };
+const canary = { isSuccess: true, isInconclusive: false, ageMs: 20_000, tookMs: 12, reason: "" };
 
 describe("canaryCheck", () => {
   test("fails neither without a hand nor with one that is too old to be asked", () => {
@@ -75,6 +75,11 @@ describe("canaryCheck", () => {
   test("fails with the reason of a failed trial", () => {
     const failed = { ...canary, isSuccess: false, reason: "the plugin loopback is not in /opt/cni/bin" };
     expect(canaryCheck({ ...hand, canary: failed })).toMatchObject({ state: "failed", detail: failed.reason });
+  });
+
+  test("only warns when the plugin was looked for in a folder that nobody named", () => {
+    const guess = { ...canary, isSuccess: false, isInconclusive: true, reason: "the plugin loopback is not in /a" };
+    expect(canaryCheck({ ...hand, canary: guess })).toMatchObject({ state: "warning", detail: guess.reason });
   });
 
   test("fails when the last trial is older than three minutes, or none has ended in that time", () => {
