@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { configPath } from "./config-path.ts";
+import { configPath, withPorts } from "./config-path.ts";
 
 test.each([
   [["--config", "/etc/a.json"], "/etc/a.json"],
@@ -13,16 +13,31 @@ test.each([
   expect(configPath(argv)).toEqual({ path });
 });
 
-test("configPath takes the port of the probes, which the manifest knows and Multus' settings do not", () => {
-  expect(configPath(["--health-port", "9809"])).toEqual({
+test("configPath takes the ports, which the manifest knows and Multus' settings do not", () => {
+  expect(configPath(["--health-port", "9809", "--metrics-port", "9810"])).toEqual({
     path: "/etc/cni/net.d/multus.d/daemon-config.json",
     healthPort: 9809,
+    metricsPort: 9810,
   });
   expect(configPath(["--health-port=1", "--config=/a"])).toEqual({ path: "/a", healthPort: 1 });
-  for (const wrong of ["0", "65536", "x", "", "-1"])
-    expect(configPath([`--health-port=${wrong}`])).toEqual({
-      wrong: "Cannot use --health-port without a port from 1 to 65535",
-    });
+  for (const flag of ["--health-port", "--metrics-port"])
+    for (const wrong of ["0", "65536", "x", "", "-1"])
+      expect(configPath([`${flag}=${wrong}`])).toEqual({
+        wrong: `Cannot use ${flag} without a port from 1 to 65535`,
+      });
+});
+
+test("withPorts fills in what the settings leave out, and gives no port away twice", () => {
+  const given = { healthPort: 9809, metricsPort: 9810 };
+  const ports = (healthPort?: number, metricsPort?: number): unknown => {
+    const chosen = withPorts({ healthPort, metricsPort }, given);
+    return [chosen.healthPort, chosen.metricsPort];
+  };
+  expect(ports()).toEqual([9809, 9810]);
+  expect(ports(1, 2)).toEqual([1, 2]);
+  expect(ports(undefined, 9091)).toEqual([9809, 9091]);
+  expect(ports(9810)).toEqual([9810, undefined]);
+  expect(ports(undefined, 9809)).toEqual([undefined, 9809]);
 });
 
 test.each([

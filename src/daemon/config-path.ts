@@ -1,34 +1,52 @@
 /** Multus' own place for it, so that an existing ConfigMap serves. */
 const defaultConfigPath = "/etc/cni/net.d/multus.d/daemon-config.json";
 
-export const daemonUsage = "levee daemon --config FILE [--health-port PORT]";
+export const daemonUsage = "levee daemon --config FILE [--health-port PORT] [--metrics-port PORT]";
 
 /** The daemon's command line: which file to read, or what is wrong with it. */
 export type CommandLine = ReadCommandLine | { readonly wrong: string };
 
-export interface ReadCommandLine {
-  readonly path: string;
-  /** For a configuration that names none. The manifest gives it, since its probes must meet a Multus ConfigMap too. */
+/** Ports for a configuration that names none. The manifest gives them: a Multus ConfigMap is served as it is. */
+export interface GivenPorts {
   readonly healthPort?: number;
+  readonly metricsPort?: number;
 }
 
-/** Takes `--config FILE` and `--config=FILE`, with one dash too, as Multus does; of several the last counts. `--health-port` likewise. */
+export interface ReadCommandLine extends GivenPorts {
+  readonly path: string;
+}
+
+/** Takes `--config FILE` and `--config=FILE`, with one dash too, as Multus does; of several the last counts. Ports likewise. */
 export function configPath(argv: readonly string[]): CommandLine {
-  const given = { path: defaultConfigPath } as { path: string; healthPort?: number }; // the port is set below
+  let given: ReadCommandLine = { path: defaultConfigPath };
   const words = argv.values();
   for (const word of words) {
-    const match = /^--?(config|health-port)(?:=(.*))?$/su.exec(word);
+    const match = /^--?(config|health-port|metrics-port)(?:=(.*))?$/su.exec(word);
     if (match === null) return { wrong: stranger(word) };
     const value = match[2] ?? words.next().value ?? "";
-    const isPort = match[1] === "health-port";
+    const isPort = match[1] !== "config";
     if (!(isPort ? isPortNumber(value) : isFileName(value)))
       return {
         wrong: `Cannot use ${flagOf(word)} without ${isPort ? "a port from 1 to 65535" : "the name of a file"}`,
       };
-    if (isPort) given.healthPort = Number(value);
-    else given.path = value;
+    given = { ...given, ...settingOf(match[1] ?? "", value) };
   }
   return given;
+}
+
+function settingOf(flag: string, value: string): Partial<ReadCommandLine> {
+  if (flag === "config") return { path: value };
+  return flag === "health-port" ? { healthPort: Number(value) } : { metricsPort: Number(value) };
+}
+
+/** What the configuration says comes first; a port that it has given to the other purpose is not taken twice. */
+export function withPorts<C extends { readonly [port in keyof GivenPorts]: number | undefined }>(
+  config: C,
+  given: GivenPorts,
+): C {
+  const metricsPort = config.metricsPort ?? (given.metricsPort === config.healthPort ? undefined : given.metricsPort);
+  const healthPort = config.healthPort ?? (given.healthPort === metricsPort ? undefined : given.healthPort);
+  return { ...config, healthPort, metricsPort };
 }
 
 /** A flag in the place of a value is a value that was forgotten; a file with such a name can be given as ./-name. */

@@ -7,7 +7,7 @@ import { software } from "../base/version.ts";
 import { parseDaemonConfig, type DaemonConfig } from "../config/daemon-config.ts";
 import { ConfigError } from "../config/problem.ts";
 import { startDaemon } from "./compose.ts";
-import { configPath, daemonUsage } from "./config-path.ts";
+import { configPath, daemonUsage, withPorts } from "./config-path.ts";
 import { clusterPlaceOf } from "./kube-access.ts";
 
 /** As of the commands: the command line itself is wrong. */
@@ -32,7 +32,7 @@ export async function runDaemon(
   process.stderr.on("error", () => undefined);
   let config: DaemonConfig;
   try {
-    config = withHealthPort(await readConfig(commandLine.path), commandLine.healthPort);
+    config = withPorts(await readConfig(commandLine.path), commandLine);
   } catch (thrown) {
     process.stderr.write(`Error: ${pageOf(thrown)}\n`);
     return 1;
@@ -85,10 +85,6 @@ function dieOfDefects(logger: Logger): void {
   };
   process.on("uncaughtException", die);
   process.on("unhandledRejection", die);
-}
-
-function withHealthPort(config: DaemonConfig, port: number | undefined): DaemonConfig {
-  return config.healthPort === undefined && port !== config.metricsPort ? { ...config, healthPort: port } : config;
 }
 
 async function readConfig(path: string): Promise<DaemonConfig> {

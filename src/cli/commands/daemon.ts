@@ -14,6 +14,10 @@ export function addDaemon(program: Command): void {
       "daemon-config.json: the keys of Multus and our own, see docs/knobs.md (default: /etc/cni/net.d/multus.d/daemon-config.json)",
     )
     .option("--health-port <port>", "port of /healthz and /readyz on 127.0.0.1, for settings that name no healthPort")
+    .option(
+      "--metrics-port <port>",
+      "port of /metrics and /nodez on every interface, for settings that name no metricsPort",
+    )
     .addHelpText(
       "after",
       [
