@@ -82,7 +82,15 @@ describe("levee uninstall", () => {
     await uninstall();
     const { status, out } = await uninstall();
     expect(status).toBe(0);
-    expect(out).toStartWith(`Nothing to remove in ${confDir}\n`);
+    expect(out).toStartWith(`There is no conf of Levee in ${confDir}. If this is the first time`);
+  });
+
+  test("passes on a node that never ran Levee: Multus must start there too on the way back", async () => {
+    rmSync(join(confDir, "00-levee.conf"));
+    rmSync(join(binDir, "levee-shim"));
+    expect(await uninstall()).toMatchObject({ status: 0, err: "" });
+    rmSync(join(confDir, "10-primary.conflist"));
+    expect(await uninstall()).toMatchObject({ status: 0, err: "" });
   });
 
   test("passes over what the runtime passes over, and names other confs that call the shim", async () => {
@@ -130,6 +138,17 @@ describe("levee uninstall refuses without --yes, and removes nothing then", () =
     const { out } = await uninstall("--yes");
     expect(out).toContain(`No conf is left in ${confDir}: the node can start no pods until there is one\n`);
     expect(readdirSync(confDir)).not.toContain("00-levee.conf");
+  });
+
+  test("when Levee has run here and neither folder holds anything of it: they are not the runtime's", async () => {
+    await attachPod();
+    rmSync(join(confDir, "00-levee.conf"));
+    rmSync(join(binDir, "levee-shim"));
+    const { status, err } = await uninstall();
+    expect(status).toBe(1);
+    expect(err).toContain(`there is no conf of Levee in ${confDir} and no levee-shim in ${binDir}`);
+    expect(err).toContain("try: --conf-dir and --bin-dir with the folders of this node's runtime");
+    expect((await uninstall("--yes")).status).toBe(0);
   });
 
   test("while the daemon runs: it would write its conf again", async () => {

@@ -21,7 +21,7 @@ export interface UninstallOptions {
 export interface NodeState {
   /** A daemon that runs puts its conf back. */
   readonly isDaemonHere: boolean;
-  /** Pods with networks in the journal; undefined when there is no journal to read. */
+  /** Pods with networks in the journal; undefined when there is no journal to read: Levee has not run here. */
   readonly attachedPods: number | undefined;
 }
 
@@ -40,9 +40,10 @@ export async function uninstall(options: UninstallOptions, node: NodeState): Pro
   const files = await confFiles(confDir);
   const own = await readConfFile(confDir, confFileName);
   requireOwn(own, confDir);
+  if (own === undefined && !yes) await requireTrace(options, node);
   const left = files.filter(({ fileName }) => fileName !== confFileName);
   const next = left.find((file) => "types" in file);
-  if (!yes) requireSafe(options, node, next);
+  if (!yes) requireSafe(options, node, { next, own });
   const removed: string[] = [];
   if (own !== undefined) {
     await unlink(join(confDir, confFileName));
@@ -74,11 +75,29 @@ function requireOwn(own: ConfFile | undefined, confDir: string): void {
   });
 }
 
+/**
+ * A node that Levee has served and folders that hold nothing of it: these are not the runtime's. The shim stays after a
+ * first uninstall, so a second one passes; so does a node that never ran Levee, for the init container of Multus' way back.
+ */
+async function requireTrace({ confDir, binDir }: UninstallOptions, node: NodeState): Promise<void> {
+  if (node.attachedPods === undefined || (await isOurs(join(binDir, shimName)))) return;
+  throw new CommandFailure(
+    "no-conf",
+    `Cannot uninstall: there is no conf of Levee in ${confDir} and no ${shimName} in ${binDir}, though Levee has run on this node`,
+    { remedy: "--conf-dir and --bin-dir with the folders of this node's runtime; --yes if they are" },
+  );
+}
+
 function callsShim(file: ConfFile): boolean {
   return "types" in file && file.types.includes(shimType);
 }
 
-function requireSafe(options: UninstallOptions, node: NodeState, next: ConfFile | undefined): void {
+interface Confs {
+  readonly own: ConfFile | undefined;
+  readonly next: ConfFile | undefined;
+}
+
+function requireSafe(options: UninstallOptions, node: NodeState, { own, next }: Confs): void {
   if (node.isDaemonHere)
     throw new CommandFailure(
       "daemon-running",
@@ -87,7 +106,8 @@ function requireSafe(options: UninstallOptions, node: NodeState, next: ConfFile 
         remedy: "remove its DaemonSet first; --yes to go on all the same",
       },
     );
-  if (next === undefined)
+  // Where there is nothing to remove, the node loses nothing.
+  if (own !== undefined && next === undefined)
     throw new CommandFailure(
       "no-conf-left",
       `Cannot uninstall: no other conf in ${options.confDir}, so the node could start no pods`,
@@ -115,11 +135,15 @@ async function removePrograms(binDir: string): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const name of [shimName, passthruName]) {
     const file = join(binDir, name);
-    const content = await readProgram(file);
-    if (!(content instanceof Buffer) || !isShim(content)) continue;
+    if (!(await isOurs(file))) continue;
     await rm(file);
     removed.push(file);
   }
   if (removed.length > 0) await syncFolder(binDir);
   return removed;
+}
+
+async function isOurs(file: string): Promise<boolean> {
+  const content = await readProgram(file);
+  return content instanceof Buffer && isShim(content);
 }

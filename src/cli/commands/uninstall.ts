@@ -71,7 +71,7 @@ interface Place {
 
 function uninstalledText(done: Uninstalled, node: NodeState, place: Place): string {
   return [
-    ...(done.removed.length === 0 ? [`Nothing to remove in ${place.confDir}`] : done.removed.map(removedLine)),
+    ...(done.removed.length === 0 ? [nothingLine(place)] : done.removed.map(removedLine)),
     nextLine(done, place),
     ...done.others.map((name) => `${place.confDir}/${name} still calls ${shimName}: remove it by hand`),
     ...podLines(node),
@@ -84,6 +84,10 @@ function uninstalledText(done: Uninstalled, node: NodeState, place: Place): stri
   ]
     .map((line) => `${line}\n`)
     .join("");
+}
+
+function nothingLine({ confDir }: Place): string {
+  return `There is no conf of Levee in ${confDir}. If this is the first time that you ask: is it the runtime's folder?`;
 }
 
 function removedLine(file: string): string {
