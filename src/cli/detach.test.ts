@@ -11,7 +11,9 @@ import { attach, splitNetworks } from "./attach.ts";
 import { attachedPods, detach, detachEach } from "./detach.ts";
 import { FakeShim } from "./fake-shim.fixture.ts";
 import { journalOptions } from "./journal-options.fixture.ts";
-import { netnsName, parseNetworks, type PodKey } from "./names.ts";
+import { fakeWorld } from "./fake-world.ts";
+import { runCli } from "./main.ts";
+import { netnsName, parseNetworks, podText, type PodKey } from "./names.ts";
 import { addNetns, netnsExists, removeNetns } from "./netns.ts";
 import { podFilePath } from "./pod-file.ts";
 
@@ -46,7 +48,12 @@ async function emptyJournal(): Promise<void> {
 describe("detach", () => {
   test("runs DEL with the IDs of the attach, then removes namespace and file", async () => {
     const attached = await attachPod(pod);
-    expect(await detach(shim.context(), pod, "{conf}")).toEqual({ ...pod, wasAttached: true, isLeftToDaemon: false });
+    expect(await detach(shim.context(), pod, "{conf}")).toEqual({
+      ...pod,
+      wasAttached: true,
+      isLeftToDaemon: false,
+      leftBehind: [],
+    });
     const del = shim.calls()[1];
     expect(del).toMatchObject({
       verb: "DEL",
@@ -67,7 +74,7 @@ describe("detach", () => {
     await emptyJournal();
     await attachPod(pod);
     await removeNetns(shim.context().world, netnsName(pod));
-    expect(await detach(shim.context(), pod, "{}")).toEqual({ ...pod, wasAttached: true, isLeftToDaemon: false });
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ ...pod, wasAttached: true, isLeftToDaemon: false });
     expect(await detach(shim.context(), pod, "{}")).toMatchObject({ ...pod, wasAttached: false });
   });
 
@@ -114,9 +121,9 @@ describe("detach without a pod file", () => {
     networks: [],
   };
 
-  async function daemonWith(attachments: readonly AttachmentView[]): Promise<void> {
+  async function daemonWith(attachments: readonly AttachmentView[], leaks: readonly unknown[] = []): Promise<void> {
     mkdirSync(shim.context().settings.socketDir);
-    const answer = encodeFrame("ANSWER", [["answer", JSON.stringify({ answer: { attachments } })]]);
+    const answer = encodeFrame("ANSWER", [["answer", JSON.stringify({ answer: { attachments, leaks } })]]);
     server = createServer((socket) => socket.on("data", () => socket.write(answer)));
     await new Promise<void>(
       (resolve) => void server?.listen(join(shim.context().settings.socketDir, "levee.sock"), resolve),
@@ -171,6 +178,20 @@ describe("detach without a pod file", () => {
     await journal.close();
     expect(await detach(shim.context(), recorded, "{}")).toMatchObject({ wasAttached: true });
     expect(shim.calls()).toMatchObject([{ verb: "DEL", env: { CNI_CONTAINERID: "container1" } }]);
+  });
+
+  test("tells what was left behind of this pod, and of no other", async () => {
+    const leak = { containerId: mine.containerId, network: "default/lan", ifname: "eth0" };
+    await daemonWith([mine], [leak, { ...leak, containerId: "f".repeat(64) }]);
+    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true, leftBehind: [leak] });
+    const world = fakeWorld({
+      argv: ["detach", podText(pod), "--socket-dir", shim.context().settings.socketDir, "--shim", shim.path],
+      env: { LEVEE_DIRECTORY: shim.context().settings.directory, LEVEE_STATE_DIR: shim.context().settings.stateDir },
+    });
+    expect(await runCli(world)).toBe(0);
+    expect(world.stdout.text).toBe(
+      `${podText(pod)} is detached; what was made for it on default/lan (eth0) is left behind, see levee leaks\n`,
+    );
   });
 
   test("keeps the namespace when DEL fails", async () => {

@@ -1,7 +1,8 @@
 import { basename } from "node:path";
 import { hasOffline } from "../state/offline-records.ts";
+import type { LeakView } from "../wire/node-view.ts";
 import { confFacts } from "./conf-facts.ts";
-import type { Context } from "./context.ts";
+import { ask, type Context } from "./context.ts";
 import { offlineDeleteName } from "./disk-view.ts";
 import { CommandFailure, toFailure } from "./failure.ts";
 import { netnsName, podText, type PodKey } from "./names.ts";
@@ -16,6 +17,8 @@ export interface Detached extends PodKey {
   readonly wasAttached: boolean;
   /** The daemon was not there: the shim left the DEL on disk for it. */
   readonly isLeftToDaemon: boolean;
+  /** What the daemon gave up on for now and keeps among the leaks. */
+  readonly leftBehind: readonly LeakView[];
 }
 
 /** Undoes `levee attach`: DEL, then the namespace and the pod file. Safe to repeat; what failed stays for the next try. */
@@ -30,9 +33,18 @@ export async function detach(context: Context, key: PodKey, conf: string): Promi
     isLeftToDaemon ||= hasOffline(stateDir, offlineDeleteName(pod.containerId, shimIfname));
     await removeNetns(context.world, pod.netns);
   }
+  const leftBehind = isLeftToDaemon ? [] : await leaksOf(context, pods);
   const hadNetns = await removeNetns(context.world, netnsName(key));
   await removePodFile(context.settings.directory, key);
-  return { ...key, wasAttached: pods.length > 0 || hadNetns, isLeftToDaemon };
+  return { ...key, wasAttached: pods.length > 0 || hadNetns, isLeftToDaemon, leftBehind };
+}
+
+/** A DEL that has failed often enough ends well, and what it could not undo becomes a leak. */
+async function leaksOf(context: Context, pods: readonly Sandbox[]): Promise<readonly LeakView[]> {
+  if (pods.length === 0) return [];
+  // The DEL was done; a daemon that went away since has nothing to add to that.
+  const { leaks } = await ask(context, { ask: "leaks" }).catch(() => ({ leaks: [] }));
+  return leaks.filter((leak) => pods.some(({ containerId }) => containerId === leak.containerId));
 }
 
 /** One after another; a pod that cannot be detached does not keep the others attached. */

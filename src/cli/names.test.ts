@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { netnsName, networkText, parseNetwork, parseNetworks, parsePod, podText, requireLabel } from "./names.ts";
+import {
+  netnsName,
+  networkText,
+  parseNetwork,
+  parseNetworks,
+  parsePod,
+  podText,
+  requireLabel,
+  requireSubdomain,
+} from "./names.ts";
 
 describe("requireLabel", () => {
   test.each(["a", "web-1", "0", "a".repeat(63)])("accepts %s", (name) => {
@@ -10,6 +19,19 @@ describe("requireLabel", () => {
     "refuses %j",
     (name) => {
       expect(() => requireLabel("a pod name", name)).toThrow("Cannot use");
+    },
+  );
+});
+
+describe("requireSubdomain", () => {
+  test.each(["a", "etcd-server-1.example.lan", "a.0.b-c", "a".repeat(64), "a".repeat(253)])("accepts %s", (name) => {
+    expect(parsePod(`kube-system/${name}`, undefined, requireSubdomain)).toEqual({ namespace: "kube-system", name });
+  });
+
+  test.each(["", ".", "a.", ".a", "a..b", "a.-b", "a-.b", "A.b", "a/b", "..", "a\n", "a".repeat(254)])(
+    "refuses %j",
+    (name) => {
+      expect(() => requireSubdomain("a pod name", name)).toThrow("Cannot use");
     },
   );
 });

@@ -26,8 +26,23 @@ export function requireLabel(what: string, value: string): string {
   return value;
 }
 
+const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/u;
+/** As the API server has it. */
+const subdomainCharsMax = 253;
+
+/** The names that pods of a cluster can have; those of static pods end with the node's, dots and all. */
+export function requireSubdomain(what: string, value: string): string {
+  if (value.length > subdomainCharsMax || !subdomain.test(value)) {
+    throw usageFailure(
+      `Cannot use ${JSON.stringify(value)} as ${what}: it must be at most ${subdomainCharsMax} lower-case letters, digits, hyphens and dots, with a letter or digit at both ends of each part`,
+      "a name as levee ls shows it",
+    );
+  }
+  return value;
+}
+
 /** `name` or `namespace/name`; the option `--namespace` and the prefix must not contradict each other. */
-export function parsePod(text: string, namespaceOption: string | undefined): PodKey {
+export function parsePod(text: string, namespaceOption: string | undefined, requireName = requireLabel): PodKey {
   const [first = "", second, ...rest] = text.split("/");
   if (rest.length > 0)
     throw usageFailure(
@@ -37,7 +52,7 @@ export function parsePod(text: string, namespaceOption: string | undefined): Pod
   if (second === undefined)
     return {
       namespace: requireLabel("a namespace", namespaceOption ?? "default"),
-      name: requireLabel("a pod name", first),
+      name: requireName("a pod name", first),
     };
   if (namespaceOption !== undefined && namespaceOption !== first) {
     throw usageFailure(
@@ -45,7 +60,7 @@ export function parsePod(text: string, namespaceOption: string | undefined): Pod
       `leave out --namespace`,
     );
   }
-  return { namespace: requireLabel("a namespace", first), name: requireLabel("a pod name", second) };
+  return { namespace: requireLabel("a namespace", first), name: requireName("a pod name", second) };
 }
 
 /** The networks of a comma-separated list, in order. */

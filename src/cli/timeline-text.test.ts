@@ -79,6 +79,23 @@ describe("summaryOf", () => {
     expect(summaryOf(view(entries))).toBe("default/web detached 3s ago");
   });
 
+  test("a pod whose failed attach was deleted never was attached", () => {
+    const entries = [
+      entry(0, "asked"),
+      entry(50, "failed", { detail: "lan is full" }),
+      entry(60, "asked", { verb: "DEL" }),
+      entry(70, "finished", { verb: "DEL" }),
+    ];
+    expect(summaryOf(view(entries))).toBe("default/web could not be attached 11s ago and was undone: lan is full");
+    const second = [
+      ...entries,
+      entry(80, "asked"),
+      entry(90, "acknowledged"),
+      entry(9_000, "finished", { verb: "DEL" }),
+    ];
+    expect(summaryOf(view(second))).toBe("default/web detached 3s ago");
+  });
+
   test("a leak points to levee leaks", () => {
     expect(summaryOf(view([entry(0, "leaked", { detail: "bridge timed out" })]))).toBe(
       "default/web left something behind 12s ago, see levee leaks: bridge timed out",

@@ -1,13 +1,12 @@
-import type { AttachmentView, TimelineAnswer, TimelineEntry } from "../wire/node-view.ts";
+import type { TimelineAnswer, TimelineEntry } from "../wire/node-view.ts";
 import { withoutPrefix } from "./addresses.ts";
 import type { Paint } from "./paint.ts";
 import { oneLine, plainText } from "./plain-text.ts";
+import { newestOf, outcomeOf, type PodOutcome, type PodStory } from "./pod-outcome.ts";
 import { ageText, momentText, tookText } from "./span.ts";
 
-export interface TimelineView {
+export interface TimelineView extends PodStory {
   readonly timeline: TimelineAnswer;
-  /** The pod's sandboxes that the daemon has on record now. */
-  readonly attachments: readonly AttachmentView[];
   readonly nowMs: number;
   readonly paint: Paint;
 }
@@ -21,48 +20,49 @@ export function timelineText(view: TimelineView): string {
 
 /** One sentence: how the pod stands now, or how the last thing that happened to it ended. */
 export function summaryOf(view: TimelineView): string {
-  const pod = oneLine(
-    view.timeline.namespace === "" ? view.timeline.name : `${view.timeline.namespace}/${view.timeline.name}`,
-  );
-  const current = view.attachments.toSorted((left, right) => left.sinceWallMs - right.sinceWallMs).at(-1);
-  if (current !== undefined) return `${pod} ${oneLine(standing(current, view))}`;
+  const { namespace, name } = view.timeline;
+  const pod = oneLine(namespace === "" ? name : `${namespace}/${name}`);
   const last = view.timeline.entries.at(-1);
-  if (last === undefined) return `${pod}: nothing has happened to it since the daemon started`;
-  return `${pod} ${oneLine(ending(last, view.timeline.entries, view.nowMs))}`;
+  const outcome = outcomeOf(view);
+  if (outcome.state === "unknown" && last === undefined)
+    return `${pod}: nothing has happened to it since the daemon started`;
+  return `${pod} ${oneLine(outcomeText(outcome, view))}`;
 }
 
-function standing(current: AttachmentView, view: TimelineView): string {
-  const ago = `${ageText(view.nowMs - current.sinceWallMs)} ago`;
-  const networks = current.networks
-    .map((one) => `${one.network} (${[one.ifname, ...one.ips.map(withoutPrefix)].join(" ")})`)
-    .join(", ");
-  switch (current.phase) {
+function outcomeText({ state, sinceWallMs, reason }: PodOutcome, view: TimelineView): string {
+  const ago = `${ageText(view.nowMs - sinceWallMs)} ago`;
+  switch (state) {
     case "attached":
-      return `attached ${ago} on ${networks}`;
+      return `attached ${ago} on ${networksText(view)}`;
     case "attaching":
-      return `is being attached, started ${ago}: ${networks}`;
+      return `is being attached, started ${ago}: ${networksText(view)}`;
     case "detaching":
       return `is being detached, started ${ago}`;
     case "undoing":
-      return `failed: ${lastDetail(view.timeline.entries) ?? "no reason on record"}; what was done is being undone, started ${ago}`;
+      return `failed: ${reason}; what was done is being undone, started ${ago}`;
     case "lost":
       return `lost its shim ${ago}; what was done is going to be undone`;
+    case "detached":
+      return `detached ${ago}`;
+    case "undone":
+      return `could not be attached ${ago} and was undone: ${reason}`;
+    case "leaked":
+      return `left something behind ${ago}, see levee leaks: ${reason}`;
+    case "failed":
+      return `failed ${ago}: ${reason}`;
+    case "unknown":
+      return `is not attached; last seen ${ago}: ${lastSeen(view)}`;
   }
 }
 
-function ending(last: TimelineEntry, entries: readonly TimelineEntry[], nowMs: number): string {
-  const ago = `${ageText(nowMs - last.wallMs)} ago`;
-  const failed = entries.findLast(({ what }) => what === "failed");
-  if (last.verb === "DEL" && last.what === "finished") return `detached ${ago}`;
-  if (last.what === "leaked")
-    return `left something behind ${ago}, see levee leaks: ${last.detail ?? failed?.detail ?? "no reason on record"}`;
-  if (failed !== undefined)
-    return `failed ${ageText(nowMs - failed.wallMs)} ago: ${failed.detail ?? "no reason on record"}`;
-  return `is not attached; last seen ${ago}: ${last.verb} ${last.what}`;
+function networksText({ attachments }: TimelineView): string {
+  const networks = newestOf(attachments)?.networks ?? [];
+  return networks.map((one) => `${one.network} (${[one.ifname, ...one.ips.map(withoutPrefix)].join(" ")})`).join(", ");
 }
 
-function lastDetail(entries: readonly TimelineEntry[]): string | undefined {
-  return entries.findLast(({ what, detail }) => what === "failed" && detail !== undefined)?.detail;
+function lastSeen({ timeline }: TimelineView): string {
+  const last = timeline.entries.at(-1);
+  return last === undefined ? "" : `${last.verb} ${last.what}`;
 }
 
 /** Entries of one call stand together; the ring of the daemon is in order of time, so calls of one pod may interleave. */

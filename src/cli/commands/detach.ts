@@ -4,6 +4,7 @@ import type { Context } from "../context.ts";
 import { attachedPods, detachEach, type Detached } from "../detach.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { parsePod, podText, type PodKey } from "../names.ts";
+import { oneLine } from "../plain-text.ts";
 import { print } from "../print.ts";
 import { requireRoot } from "../require-root.ts";
 import { addShimOptions, readConf, requirePluginFolders } from "../shim-options.ts";
@@ -24,7 +25,7 @@ export function addDetach(program: Command, world: World): void {
   addShimOptions(command).addHelpText(
     "after",
     [
-      "\nDetaching what is not attached is not an error. When it fails, the namespace and the pod file stay, so that it can be repeated.",
+      "\nDetaching what is not attached is not an error. What a plugin will not undo is said, and kept in levee leaks.\nWhen it fails, the namespace and the pod file stay, so that it can be repeated.",
       examples("levee detach web", "levee detach shop/web", "levee detach --all"),
     ].join("\n"),
   );
@@ -68,7 +69,10 @@ function detachedText(done: readonly Detached[], failedCount: number): string {
 
 function endingOf(pod: Detached): string {
   if (!pod.wasAttached) return "was not attached, nothing to do";
-  return pod.isLeftToDaemon ? "is detached; the daemon was not there, the rest is done when it is back" : "is detached";
+  if (pod.isLeftToDaemon) return "is detached; the daemon was not there, the rest is done when it is back";
+  if (pod.leftBehind.length === 0) return "is detached";
+  const left = pod.leftBehind.map(({ network, ifname }) => `${oneLine(network)} (${oneLine(ifname)})`).join(", ");
+  return `is detached; what was made for it on ${left} is left behind, see levee leaks`;
 }
 
 function joinFailures(failed: readonly CommandFailure[]): CommandFailure {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
-import type { LeaksAnswer } from "../../wire/node-view.ts";
+import type { LeaksAnswer, LeakView } from "../../wire/node-view.ts";
 import type { Context } from "../context.ts";
 import { usageFailure } from "../failure.ts";
 import { forgetLeak, retryLeaks } from "../leak-orders.ts";
@@ -39,6 +39,8 @@ export function addLeaks(program: Command, world: World): void {
     );
   command.action(async (options: LeaksOptions) => {
     const context = contextOf(command, world);
+    if (options.yes === true && options.forget === undefined)
+      throw usageFailure("Cannot use --yes alone: it belongs to --forget", "levee leaks --forget ID --yes");
     if (options.forget !== undefined) {
       await forget(context, options);
       return;
@@ -90,7 +92,7 @@ function leakTable(answer: LeaksAnswer, nowMs: number, isWide: boolean): string 
     leak.pod === "" ? "" : `${leak.namespace}/${leak.pod}`,
     leak.network,
     leak.ifname,
-    leak.reason,
+    withoutPlace(leak),
     String(leak.attempts),
     ageText(nowMs - leak.sinceWallMs),
     ...(isWide ? [leak.id, leak.containerId] : []),
@@ -99,6 +101,12 @@ function leakTable(answer: LeaksAnswer, nowMs: number, isWide: boolean): string 
     ["POD", "NETWORK", "INTERFACE", "REASON", "ATTEMPTS", "AGE", ...(isWide ? ["ID", "CONTAINER"] : [])],
     rows,
   );
+}
+
+/** A plugin's error begins with its network and interface, which have columns of their own. */
+function withoutPlace({ reason, network, ifname }: LeakView): string {
+  const place = `${network} (${ifname}): `;
+  return reason.startsWith(place) ? reason.slice(place.length) : reason;
 }
 
 function quarantineTable(answer: LeaksAnswer, nowMs: number): string {

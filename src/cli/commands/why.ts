@@ -2,9 +2,10 @@ import type { Command } from "commander";
 import type { AttachmentView } from "../../wire/node-view.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { parsePod, type PodKey } from "../names.ts";
+import { parsePod, requireSubdomain, type PodKey } from "../names.ts";
 import { readAttachments, readTimeline } from "../node-source.ts";
 import { paintFor } from "../paint.ts";
+import { outcomeOf } from "../pod-outcome.ts";
 import { print } from "../print.ts";
 import { timelineText } from "../timeline-text.ts";
 import type { World } from "../world.ts";
@@ -19,11 +20,7 @@ export function addWhy(program: Command, world: World): void {
       [
         "\nNAME is a pod, NAMESPACE/NAME, or the first 6 or more characters of a container ID (levee ls -o wide).",
         "The daemon keeps the steps in memory since its start; without a daemon the journal on disk tells what it knows.",
-        examples(
-          "levee why web",
-          "levee why shop/web",
-          "levee why web -o json | jq '.entries[] | select(.what == \"failed\")'",
-        ),
+        examples("levee why web", "levee why shop/web", "levee why web -o json | jq .outcome"),
       ].join("\n"),
     );
   command.action(async (name: string, options: { readonly namespace?: string }) => {
@@ -37,7 +34,12 @@ export function addWhy(program: Command, world: World): void {
     const nowMs = world.clock.wallMs();
     const paint = paintFor(world.stdout, world.env);
     print(world.stdout, context.settings.output, {
-      value: { source: timeline.source, ...timeline.answer, attachments },
+      value: {
+        source: timeline.source,
+        outcome: outcomeOf({ timeline: timeline.answer, attachments }),
+        ...timeline.answer,
+        attachments,
+      },
       text: () => timelineText({ timeline: timeline.answer, attachments, nowMs, paint }),
     });
   });
@@ -47,7 +49,7 @@ export function addWhy(program: Command, world: World): void {
 const containerId = /^[0-9a-f]{64}$/u;
 
 export function parseSubject(name: string, namespaceOption: string | undefined): PodKey {
-  return containerId.test(name) ? { namespace: "", name } : parsePod(name, namespaceOption);
+  return containerId.test(name) ? { namespace: "", name } : parsePod(name, namespaceOption, requireSubdomain);
 }
 
 /** Shorter ones are too likely to be a pod's name, or to mean several. */
