@@ -13,8 +13,8 @@ function staleProblems(tree: Tree): readonly Problem[] {
 
 /** `image: x` in manifests, `FROM x` in recipes. */
 const imageLine = /^\s*(?:- )?(?:image:|FROM)\s+["']?([^\s"']+)/u;
-/** By digest; or a name alone that kustomize or Helm completes with one. */
-const pinned = /^(?:levee|scratch|[^\s]+@sha256:[0-9a-f]{64}|\{\{.*)$/u;
+/** By digest; or a name alone that kustomize, Helm or the builder completes with one. */
+const pinned = /^(?:levee|scratch|\$\{BASE\}|[^\s]+@sha256:[0-9a-f]{64}|\{\{.*)$/u;
 
 function tagProblems(tree: Tree): readonly Problem[] {
   const files = tree.files.filter((path) => /^(?:deploy|examples)\/.*(?:\.ya?ml|\/Containerfile)$/u.test(path));

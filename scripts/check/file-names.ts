@@ -5,7 +5,8 @@ const kebab = /^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9-]+)*$/;
 /** Rust's modules are snake_case by the language's own rule. */
 const snake = /^[a-z0-9]+(?:_[a-z0-9]+)*\.rs$/;
 /** Names the world expects in capitals. */
-const wellKnown = /^(?:[A-Z]+\.md|LICENSE|NOTICE|Cargo\.(?:toml|lock)|Chart\.yaml|Containerfile|Dockerfile|Makefile)$/;
+const wellKnown =
+  /^(?:[A-Z]+\.md|LICENSE|NOTICE|NOTES\.txt|Cargo\.(?:toml|lock)|Chart\.yaml|Containerfile|Dockerfile|Makefile)$/;
 /** Files with these names collect everything: name the file after what it does. */
 const magnet = /(?:^|[-_.])(?:utils?|helpers?|common|misc|managers?)(?:[-_.]|$)/;
 

@@ -8,6 +8,7 @@ export type Read = (path: string) => string | undefined;
 /** What a kustomization.yaml of ours may say. Anything else is refused: kubectl would act on it and we would not. */
 interface Kustomization {
   readonly resources?: readonly string[];
+  readonly components?: readonly string[];
   readonly patches?: readonly Patch[];
   readonly images?: readonly Image[];
 }
@@ -25,7 +26,7 @@ export interface Image {
   readonly digest: string;
 }
 
-const knownKeys = new Set(["apiVersion", "kind", "resources", "patches", "images"]);
+const knownKeys = new Set(["apiVersion", "kind", "resources", "components", "patches", "images"]);
 
 /** The objects of a folder as `kubectl kustomize` makes them, comments kept. For the part of kustomize that we use. */
 export function renderFolder(folder: string, read: Read): readonly Document[] {
@@ -33,9 +34,17 @@ export function renderFolder(folder: string, read: Read): readonly Document[] {
   let objects: readonly Document[] = (kustomization.resources ?? []).flatMap((path) =>
     resource(normalize(join(folder, path)), read),
   );
-  for (const patch of kustomization.patches ?? []) objects = patched(objects, patch, folder, read);
-  for (const object of objects) setImages(object, kustomization.images ?? []);
-  return objects;
+  for (const path of kustomization.components ?? []) objects = laidOver(objects, normalize(join(folder, path)), read);
+  return laidOver(objects, folder, read);
+}
+
+/** The patches and images of a folder laid over objects, as a component's are over those of the folder that names it. */
+function laidOver(objects: readonly Document[], folder: string, read: Read): readonly Document[] {
+  const { patches = [], images = [] } = readKustomization(folder, read);
+  let all = objects;
+  for (const patch of patches) all = patched(all, patch, folder, read);
+  for (const object of all) setImages(object, images);
+  return all;
 }
 
 export function readKustomization(folder: string, read: Read): Kustomization {
@@ -78,7 +87,10 @@ function deletedBy(parsed: unknown, folder: string): { kind: string; name: strin
 
 function matches(object: Document, target: { readonly kind?: string; readonly name?: string }): boolean {
   const isKind = target.kind === undefined || object.get("kind") === target.kind;
-  return isKind && (target.name === undefined || object.getIn(["metadata", "name"]) === target.name);
+  // A whole name, or several of them with | between, as kustomize has it.
+  return (
+    isKind && (target.name === undefined || target.name.split("|").includes(String(object.getIn(["metadata", "name"]))))
+  );
 }
 
 function setImages(object: Document, images: readonly Image[]): void {

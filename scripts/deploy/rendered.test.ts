@@ -10,7 +10,7 @@ import { hostSocketDir } from "../../src/config/shim-conf.ts";
 import { builtHelm } from "../../test/peers/helm.ts";
 import { applyOperations } from "./json-patch.ts";
 import { renderFolder } from "./kustomization.ts";
-import { renderedFiles } from "./rendered.ts";
+import { imageOf, renderedFiles } from "./rendered.ts";
 
 const root = resolve(import.meta.dir, "../..");
 const kubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
@@ -49,9 +49,15 @@ test("renderedFiles are the files of the repository", () => {
   for (const [path, text] of renderedFiles(read)) expect(`${path}\n${read(path)}`).toBe(`${path}\n${text}`);
 });
 
-test
-  .skipIf(!kubectl)
-  .each(["base", "crd", "overlays/multus-drop-in", "overlays/k3s", "overlays/openshift", "overlays/uninstall"])(
+/** What is installed, and what takes it away. */
+const ways = [
+  ["base", "overlays/uninstall"],
+  ["overlays/multus-drop-in", "overlays/multus-drop-in-uninstall"],
+  ["overlays/k3s", "overlays/k3s-uninstall"],
+  ["overlays/openshift", "overlays/openshift-uninstall"],
+] as const;
+
+test.skipIf(!kubectl).each(["crd", ...ways.flat()])(
   "renderFolder makes of deploy/%s what kubectl kustomize makes of it",
   (folder) => {
     const { stdout, stderr } = spawnSync("kubectl", ["kustomize", join(root, "deploy", folder)], { encoding: "utf8" });
@@ -59,6 +65,32 @@ test
     expect(rendered(`deploy/${folder}`)).toEqual(byName(objectsOf(stdout)));
   },
 );
+
+test.each(ways)("deploy/%s: on a fresh node plugins are looked for in the folder that is mounted", (folder) => {
+  const objects = Object.values(rendered(`deploy/${folder}`));
+  const config = settingsOf(objects.find(({ kind }) => kind === "ConfigMap"));
+  const daemon = podSpec(objects.find(({ kind, metadata }) => kind === "DaemonSet" && metadata.name !== "levee-hand"));
+  expect(daemon.volumes.find(({ name }) => name === "cni-bin")?.hostPath?.path).toBe(config.binDir);
+});
+
+test.each(ways)("deploy/%s is taken away by deploy/%s in the same folders, one node at a time", (folder, away) => {
+  const [installed, removed] = [rendered(`deploy/${folder}`), rendered(`deploy/${away}`)];
+  expect(Object.keys(removed)).toEqual(Object.keys(installed));
+  const changed = Object.keys(removed).filter((name) => !Bun.deepEquals(removed[name], installed[name]));
+  expect(changed).toEqual([folder.endsWith("multus-drop-in") ? "DaemonSet/kube-multus-ds" : "DaemonSet/levee"]);
+  const [name = ""] = changed;
+  const daemon = podSpec(removed[name]);
+  expect(daemon.volumes).toEqual(podSpec(installed[name]).volumes);
+  expect(removed[name]).toMatchObject({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } } });
+  const [first] = daemon.initContainers ?? [];
+  expect(first?.command.slice(0, 2)).toEqual(["/usr/local/bin/levee", "uninstall"]);
+  const mounts = new Map(first?.volumeMounts.map((each) => [each.name, each.mountPath]));
+  expect(first?.command.slice(2)).toEqual([
+    ...["--conf-dir", mounts.get("cni-conf") ?? "?"],
+    ...["--bin-dir", mounts.get("cni-bin") ?? "?"],
+  ]);
+  expect(Object.keys(daemon.containers[0] ?? {}).filter((key) => key.endsWith("Probe"))).toEqual([]);
+});
 
 test.skipIf(!kubectl)("the way back is Multus' own manifest with Levee's conf taken away first", async () => {
   const folder = await mkdtemp(join(tmpdir(), "levee-back-"));
@@ -101,10 +133,13 @@ test("renderFolder refuses what it does not do as kubectl does", () => {
 });
 
 describe.skipIf(helm === undefined)("the chart", () => {
+  const digest = `sha256:${"1".repeat(64)}`;
+
   function template(...values: readonly string[]): { readonly status: number | null; text: string; stderr: string } {
     const args = ["template", "levee", join(root, "deploy/helm/levee"), "-n", "levee-system", "--kube-version=1.34.5"];
-    const { status, stdout, stderr } = spawnSync(helm ?? "", [...args, ...values], { encoding: "utf8" });
-    return { status, text: stdout, stderr };
+    const all = [...args, `--set=image.digest=${digest}`, ...values];
+    const { status, stdout, stderr } = spawnSync(helm ?? "", all, { encoding: "utf8" });
+    return { status, text: stdout.replaceAll(digest, imageOf(read).digest), stderr };
   }
 
   /** The chart's settings are printed by Helm, in its own order. */
@@ -128,6 +163,8 @@ describe.skipIf(helm === undefined)("the chart", () => {
     ["deploy/base", []],
     ["deploy/overlays/k3s", k3s],
     ["deploy/overlays/openshift", openshift],
+    ["deploy/overlays/uninstall", ["--set=uninstall=true"]],
+    ["deploy/overlays/k3s-uninstall", [...k3s, "--set=uninstall=true"]],
   ])("makes the objects of %s", (folder, values) => {
     const made = template(...values);
     expect(made.stderr).toBe("");
@@ -137,13 +174,25 @@ describe.skipIf(helm === undefined)("the chart", () => {
   test.each([
     ["--set=image.digest=latest", "/image/digest"],
     ["--set=image.repository=example.com:5000/levee:v1", "/image/repository"],
-    ["--set=config.socketDir=/host/run/x", "/config/socketDir"],
+    [`--set=image.digest=sha256:${"0".repeat(64)}`, "image.digest: the sixty-four zeros"],
+    ["--set=config.socketDir=/host/run/x", "config.socketDir: set paths.socket"],
+    ["--set=config.healthPort=1", "config.healthPort: set healthPort beside config"],
+    ["--set=kubernetesApi.host=https://example.com", "kubernetesApi.host: https://example.com is more than"],
+    ["--set=kubernetesApi.host=api:6443", "kubernetesApi.host: api:6443 is more than"],
+    ["--set=daemon.resources.limits.memory=lots", "/daemon/resources/limits/memory"],
+    ["--set=hand.resources.limits.memory=96Mi", "hand.delegateMemoryBytes: 100663296 is not below"],
+    ["--kube-version=1.28.0", "admissionPolicy.enabled: Kubernetes v1.28.0"],
     ["--set=paths.cniBin=opt", "/paths/cniBin"],
     ["--set=hand.enable=false", "enable"],
   ])("refuses %s", (value, where) => {
     const made = template(value);
     expect(made.status).not.toBe(0);
     expect(made.stderr).toContain(where);
+  });
+
+  test("serves an older Kubernetes without the admission policy, and an API server's address of any kind", () => {
+    const old = ["--kube-version=1.28.0", "--set=admissionPolicy.enabled=false", "--set=kubernetesApi.host=fd00::1"];
+    expect(template(...old, "--set=hand.resources.limits.memory=1.5Gi")).toMatchObject({ status: 0, stderr: "" });
   });
 
   test("moves folders, ports and the API server's address together with what names them", () => {
@@ -172,7 +221,7 @@ describe.each([
   const hand = podSpec(objects["DaemonSet/levee-hand"]);
 
   test("the daemon's pod has no privilege", () => {
-    expect(daemon).not.toHaveProperty("hostPID");
+    expect(daemon.hostPID ?? false).toBe(false);
     for (const container of [...daemon.containers, ...(daemon.initContainers ?? [])]) {
       expect(container.securityContext).toEqual({
         privileged: false,
@@ -229,6 +278,10 @@ test("the drop-in has the names, labels and selector of Multus' manifest", () =>
     if (theirs.kind === "CustomResourceDefinition") continue;
     expect(ours[name]?.metadata).toEqual(theirs.metadata);
   }
+  // `deploy/install.yaml` applied as well must not take them over.
+  const shared = Object.keys(rendered("deploy/base")).filter((name) => name in ours);
+  expect(shared.toSorted()).toEqual(["DaemonSet/levee-hand", "ServiceAccount/levee", "ServiceAccount/levee-hand"]);
+  for (const name of shared) expect(ours[name]?.metadata.namespace).toBe("kube-system");
   const selector = { spec: { selector: { matchLabels: { name: "multus" } } } };
   expect(multus["DaemonSet/kube-multus-ds"]).toMatchObject(selector);
   expect(ours["DaemonSet/kube-multus-ds"]).toMatchObject(selector);
@@ -251,6 +304,7 @@ interface Probe {
 }
 
 interface PodSpec {
+  readonly hostPID?: boolean;
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];
   readonly securityContext: unknown;

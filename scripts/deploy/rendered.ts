@@ -1,7 +1,8 @@
 import type { Document } from "yaml";
 import { readKustomization, renderFolder, type Image, type Read } from "./kustomization.ts";
 
-const note = "# Made by `npm run deploy:render` from deploy/base and deploy/overlays; change those.\n";
+const note =
+  "# Made by `npm run deploy:render` from deploy/base, deploy/components and deploy/overlays; change those.\n";
 
 /** Every file that is made of others, with its text. What they all share, the image, is said in deploy/base only. */
 export function renderedFiles(read: Read): ReadonlyMap<string, string> {
@@ -13,7 +14,7 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     [crdCopy, read("deploy/crd/network-attachment-definition.yaml") ?? ""],
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
     [componentFile, withImage(read(componentFile) ?? "", image)],
-    ["deploy/air-gap.txt", airGap(image, read)],
+    ["deploy/air-gap.txt", airGap(image)],
   ]);
 }
 
@@ -38,19 +39,20 @@ function withImage(values: string, image: Image): string {
 }
 
 /** What a cluster without a way out needs, one per line. */
-function airGap(image: Image, read: Read): string {
-  const base = /^FROM (\S+)/mu.exec(read("deploy/image/Containerfile") ?? "")?.[1] ?? "";
+function airGap(image: Image): string {
   return [
     "# What to carry into a network without a way out. Made by `npm run deploy:render`.",
     "# Images to mirror, by digest",
     `${image.newName}@${image.digest}`,
-    "# Only to build that image yourself",
-    base,
+    "# Only to build that image yourself: its base, distroless base-debian12, by the digest that you give as BASE",
     "# Files, all of this repository",
     "deploy/crd/network-attachment-definition.yaml",
     "deploy/install.yaml",
     "deploy/multus-drop-in.yaml",
     "deploy/uninstall.yaml",
+    "deploy/base/",
+    "deploy/components/",
+    "deploy/overlays/",
     "deploy/helm/levee/",
     "dist/sbom.spdx.json",
     "",
