@@ -40,11 +40,14 @@ function unknown(from: SettingsReader): string[] {
     });
 }
 
-/** The known key within two slips of the pen. */
+/** The known key within two slips of the pen, if it has an effect. */
 function nearest(key: string): string | undefined {
   // Long keys are no slips, and the comparison is quadratic.
   if (key.length > 64) return undefined;
-  const ranked = [...known].map(([folded, name]) => ({ name, slips: distance(foldKey(key), folded) }));
+  const rows: Readonly<Record<string, MultusKey | undefined>> = multusKeys;
+  const ranked = [...known]
+    .filter(([, name]) => (rows[name]?.use ?? "used") === "used")
+    .map(([folded, name]) => ({ name, slips: distance(foldKey(key), folded) }));
   return ranked.filter(({ slips }) => slips <= 2).toSorted((left, right) => left.slips - right.slips)[0]?.name;
 }
 

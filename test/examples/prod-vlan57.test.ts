@@ -50,7 +50,7 @@ test("levee migrate --check finds nothing in the way of the example", async () =
   );
   const findings = checkMigration(objects).filter(({ topic }) => topic === "networks" || topic === "pods");
   expect(findings.map(({ level, object }) => `${level} ${object}`)).toEqual([
-    "ok 1 networks",
+    "ok 1 network",
     "ok 2 pods and templates",
   ]);
 });

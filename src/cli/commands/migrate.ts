@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { openCluster, type KubeOptions } from "../kube-access.ts";
+import { checkDropIn } from "../migrate/check-drop-in.ts";
 import { checkMigration } from "../migrate/check-migration.ts";
 import type { KubeObject } from "../migrate/kube-object.ts";
 import { readCluster } from "../migrate/read-cluster.ts";
@@ -11,12 +12,21 @@ import { paintFor } from "../paint.ts";
 import { print } from "../print.ts";
 import type { World } from "../world.ts";
 
+interface MigrateOptions extends KubeOptions {
+  readonly check?: boolean;
+  readonly dropIn?: string;
+}
+
 export function addMigrate(program: Command, world: World): void {
   const command = program
     .command("migrate")
     .description("Say what will differ when Levee takes the place of Multus, and what stands in the way")
     .argument("[paths...]", "files and folders of YAML or JSON to read instead of the cluster")
     .option("--check", "look and say; nothing is changed (the only thing this command does)")
+    .option(
+      "--drop-in <file>",
+      "the file that is going to be applied (default: deploy/multus-drop-in.yaml, if it is here)",
+    )
     .option("--kubeconfig <file>", "the cluster to read (default: as kubectl)")
     .option("--context <name>", "context of the kubeconfig")
     .addHelpText(
@@ -30,7 +40,7 @@ export function addMigrate(program: Command, world: World): void {
         ),
       ].join("\n"),
     );
-  command.action(async (paths: string[], options: KubeOptions & { readonly check?: boolean }) => {
+  command.action(async (paths: string[], options: MigrateOptions) => {
     if (options.check !== true)
       throw usageFailure(
         "Cannot migrate by itself: levee migrate looks and says, and kubectl apply moves",
@@ -38,7 +48,7 @@ export function addMigrate(program: Command, world: World): void {
       );
     const { settings } = contextOf(command, world);
     const objects = paths.length > 0 ? await readManifests(paths) : await fromCluster(world, options);
-    const findings = checkMigration(objects);
+    const findings = [...checkMigration(objects), ...(await checkDropIn(options.dropIn))];
     print(world.stdout, settings.output, {
       value: { findings },
       text: () => reportText(findings, paintFor(world.stdout, world.env)),

@@ -10,10 +10,11 @@ import { kindOf, nameOf, textAt, titleOf, type KubeObject } from "./kube-object.
 export function checkMigration(objects: readonly KubeObject[]): readonly Finding[] {
   const installs = findMultus(objects);
   const settings = installs.map((install) => settingsOf(install, objects));
-  const { findings: ofNetworks, networks } = checkNetworks(objects);
   const config = settings.find((check) => check.config !== undefined)?.config;
+  const { findings: ofNetworks, networks } = checkNetworks(objects, config?.confDir);
   return aggregated([
-    ...checkMultus(installs),
+    ...checkMultus(objects, installs),
+    ...checkType(objects),
     ...settings.flatMap((check) => check.findings),
     ...checkOtherUsers(objects, installs),
     ...ofNetworks,
@@ -24,10 +25,37 @@ export function checkMigration(objects: readonly KubeObject[]): readonly Finding
 function settingsOf(install: MultusInstall, objects: readonly KubeObject[]): SettingsCheck {
   if (install.config === undefined) return { findings: [], config: undefined };
   const name = `${install.config.namespace}/${install.config.name}`;
-  const object = objects.find((each) => kindOf(each) === "ConfigMap" && nameOf(each) === name);
-  if (object === undefined) return { findings: [missing(name, install)], config: undefined };
-  return checkSettings(`ConfigMap ${name}`, textAt(object, "data", "daemon-config.json"));
+  const maps = objects.filter((each) => kindOf(each) === "ConfigMap" && nameOf(each) === name);
+  const [text, ...others] = new Set(maps.map((map) => textAt(map, "data", "daemon-config.json")));
+  if (text === undefined) return { findings: [missing(name, install)], config: undefined };
+  const check = checkSettings(`ConfigMap ${name}`, text);
+  return others.length === 0 ? check : { ...check, findings: [severalMaps(name, maps.length), ...check.findings] };
 }
+
+function severalMaps(name: string, count: number): Finding {
+  return {
+    topic: "settings",
+    level: "blocks",
+    object: `ConfigMap ${name}`,
+    what: `it is there ${count} times with different settings; only the first was looked at`,
+    remedy: "name only the files that are applied to this cluster",
+  };
+}
+
+/** Read from files only: whoever puts the drop-in in their place, with pruning on, would delete every network. */
+function checkType(objects: readonly KubeObject[]): readonly Finding[] {
+  return objects
+    .filter((each) => kindOf(each) === "CustomResourceDefinition" && textAt(each, "metadata", "name") === networkType)
+    .map((each) => ({
+      topic: "multus",
+      level: "look",
+      object: `CustomResourceDefinition ${textAt(each, "metadata", "name")}`,
+      what: "it is among these files: with pruning, a GitOps controller that no longer finds it deletes it and every network",
+      remedy: "keep this document when you put deploy/multus-drop-in.yaml in the place of Multus' file",
+    }));
+}
+
+const networkType = "network-attachment-definitions.k8s.cni.cncf.io";
 
 function missing(name: string, install: MultusInstall): Finding {
   return {

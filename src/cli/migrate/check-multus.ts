@@ -1,11 +1,14 @@
+import { checkLevee, findLevee } from "./check-levee.ts";
+import { checkOwnership } from "./check-ownership.ts";
 import type { Finding, Level } from "./finding.ts";
-import { hostFolderAt, isDynamicNetworks, type MultusInstall } from "./find-multus.ts";
+import { hostFolderAt, isDynamicNetworks, isOpenShiftMultus, type MultusInstall } from "./find-multus.ts";
 import {
   at,
   containersOf,
   kindOf,
   listAt,
   nameOf,
+  namespaceOf,
   podSpecOf,
   textAt,
   titleOf,
@@ -17,13 +20,27 @@ const testedVersions = ["4.2.2", "4.3.0"] as const;
 const dropInName = "kube-system/kube-multus-ds";
 
 /** What is installed, and whether the drop-in's manifest would take its place. */
-export function checkMultus(installs: readonly MultusInstall[]): readonly Finding[] {
-  if (installs.length === 0)
-    return [
-      found("blocks", "the cluster", "no DaemonSet of Multus was found", "install Levee anew instead: docs/install.md"),
-    ];
-  return installs.flatMap((install) =>
-    install.isThick ? [...checkVersion(install), ...checkNames(install), ...checkFolders(install)] : [thin(install)],
+export function checkMultus(objects: readonly KubeObject[], installs: readonly MultusInstall[]): readonly Finding[] {
+  const levees = findLevee(objects);
+  const operated = objects.filter(isOpenShiftMultus).map(openShift);
+  const own = installs.flatMap((install) =>
+    install.isThick
+      ? [...checkVersion(install), ...checkNames(install), ...checkOwnership(install), ...checkFolders(install)]
+      : [thin(install)],
+  );
+  const all = [...checkLevee(levees), ...operated, ...own];
+  if (all.length > 0) return all;
+  return [
+    found("blocks", "the cluster", "no DaemonSet of Multus was found", "install Levee anew instead: docs/install.md"),
+  ];
+}
+
+function openShift(object: KubeObject): Finding {
+  return found(
+    "blocks",
+    titleOf(object),
+    "it is OpenShift's own Multus, which the cluster's network operator puts back whatever is applied over it",
+    "switch it off and install Levee with the overlay for OpenShift: docs/install.md",
   );
 }
 
@@ -41,10 +58,10 @@ function checkVersion({ daemonSet, version, image }: MultusInstall): readonly Fi
   if (version === undefined)
     return [
       found(
-        "differs",
+        "look",
         object,
-        `the version cannot be told from the image ${image}`,
-        `look it up (multus-daemon -version); moving is tested from ${testedVersions.join(" and ")}`,
+        `the version cannot be told from the image ${image}; moving is tested from ${testedVersions.join(" and ")}`,
+        `kubectl -n ${namespaceOf(daemonSet)} exec ds/${textAt(daemonSet, "metadata", "name")} -- /usr/src/multus-cni/bin/multus-daemon -version`,
       ),
     ];
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -63,7 +80,10 @@ function checkVersion({ daemonSet, version, image }: MultusInstall): readonly Fi
 /** kubectl apply replaces only what has the same name, and refuses another selector. */
 function checkNames({ daemonSet }: MultusInstall): readonly Finding[] {
   const object = titleOf(daemonSet);
-  const remedy = "make a copy of deploy/overlays/multus-drop-in with this cluster's names, and apply that";
+  const copy = "make a copy of deploy/overlays/multus-drop-in with this cluster's names, and apply that";
+  const remedy = nameOf(daemonSet).includes("rke2")
+    ? `take multus out of cni: in RKE2's configuration, or it will be put back; then ${copy}`
+    : copy;
   if (nameOf(daemonSet) !== dropInName)
     return [
       found("blocks", object, `it is not ${dropInName}, so the drop-in would run beside it and not replace it`, remedy),
@@ -92,9 +112,9 @@ export function checkOtherUsers(
   objects: readonly KubeObject[],
   installs: readonly MultusInstall[],
 ): readonly Finding[] {
-  const own = new Set(installs.map(({ daemonSet }) => daemonSet));
+  const own = new Set([...installs.map(({ daemonSet }) => daemonSet), ...findLevee(objects)]);
   return objects
-    .filter((object) => workloads.has(kindOf(object)) && !own.has(object))
+    .filter((object) => workloads.has(kindOf(object)) && !own.has(object) && !isOpenShiftMultus(object))
     .flatMap((object): readonly Finding[] => {
       if (isDynamicNetworks(object)) return [dynamicNetworks(object)];
       if (isCertApprover(object)) return [certApprover(object)];

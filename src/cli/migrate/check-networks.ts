@@ -1,6 +1,8 @@
 import { LeveeError } from "../../base/errors.ts";
 import { asJsonText } from "../../cni/json-text.ts";
 import { parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
+import { netDefaults } from "../../config/net-settings.ts";
+import { plural } from "../check/plural.ts";
 import type { Finding, Level } from "./finding.ts";
 import { kindOf, nameOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
 
@@ -17,26 +19,30 @@ export interface NetworksCheck {
   readonly networks: ReadonlyMap<string, KnownNetwork>;
 }
 
-export function checkNetworks(objects: readonly KubeObject[]): NetworksCheck {
+export function checkNetworks(objects: readonly KubeObject[], confDir: string = netDefaults.confDir): NetworksCheck {
   const findings: Finding[] = [];
   const networks = new Map<string, KnownNetwork>();
   for (const object of objects.filter((each) => kindOf(each) === "NetworkAttachmentDefinition")) {
-    const checked = checkNetwork(object);
+    const checked = checkNetwork(object, confDir);
     networks.set(nameOf(object), { object, name: nameOf(object), conf: checked.conf });
     findings.push(...checked.findings);
   }
   const good = networks.size - new Set(findings.map((finding) => finding.object)).size;
-  if (good > 0) findings.unshift(found("ok", `${good} networks`, "used as they are"));
+  if (good > 0)
+    findings.unshift(found("ok", plural(good, "network"), good === 1 ? "used as it is" : "used as they are"));
   return { findings, networks };
 }
 
-function checkNetwork(object: KubeObject): {
+function checkNetwork(
+  object: KubeObject,
+  confDir: string,
+): {
   readonly findings: readonly Finding[];
   readonly conf: NetworkConf | undefined;
 } {
   const title = titleOf(object);
   const text = textAt(object, "spec", "config");
-  if (text.trim() === "") return { findings: [fromFile(title)], conf: undefined };
+  if (text.trim() === "") return { findings: [fromFile(title, confDir)], conf: undefined };
   try {
     const conf = parseNetworkConf(asJsonText(text, title), {
       what: title,
@@ -49,12 +55,12 @@ function checkNetwork(object: KubeObject): {
   }
 }
 
-function fromFile(title: string): Finding {
+function fromFile(title: string, confDir: string): Finding {
   return found(
     "differs",
     title,
     "without a configuration of its own it is a file of each node: a broken file in that folder does not hide the others any more",
-    "make sure that confDir of every node has it",
+    `make sure that ${confDir} of every node has it`,
   );
 }
 

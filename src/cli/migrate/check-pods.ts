@@ -9,6 +9,7 @@ import {
   parseSelection,
   type SelectionElement,
 } from "../../attachment/selection.ts";
+import { jsonKind, memberText } from "../../cni/json-text.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import { netDefaults } from "../../config/net-settings.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
@@ -28,9 +29,12 @@ export function checkPods(input: PodsInput): readonly Finding[] {
   const wishes = input.objects.flatMap(wishOf);
   const findings = wishes.flatMap((wish) => checkWish(wish, input));
   const good = wishes.length - new Set(findings.map((finding) => finding.object)).size;
-  return good > 0
-    ? [found("ok", `${good} pods and templates`, "ask for networks and get the same"), ...findings]
-    : findings;
+  if (good === 0) return findings;
+  const [object, what] =
+    good === 1
+      ? ["1 pod or template", "asks for networks and gets the same"]
+      : [`${good} pods and templates`, "ask for networks and get the same"];
+  return [found("ok", object, what), ...findings];
 }
 
 /** Annotations of a pod, or of the pods that a workload makes. */
@@ -81,15 +85,24 @@ function checkWish(wish: Wish, input: PodsInput): readonly Finding[] {
     ];
   } catch (thrown) {
     if (!(thrown instanceof LeveeError)) throw thrown;
-    return [
-      found(
-        "blocks",
-        wish.title,
-        `it would be refused: ${thrown.message}`,
-        "correct the annotation, or the pod cannot start again",
-      ),
-    ];
+    const remedy = "correct the annotation, or the pod cannot start again";
+    const reason = reasonOf(thrown, wish);
+    return isRefusedByMultus(thrown)
+      ? [found("look", wish.title, `it is refused, as with Multus: ${reason}`, remedy)]
+      : [found("blocks", wish.title, `it would be refused: ${reason}`, remedy)];
   }
+}
+
+/** Multus' own words; limits and capabilities are ours. */
+function isRefusedByMultus({ code, message }: LeveeError): boolean {
+  return (code === "annotation-invalid" && !message.includes("at most")) || code === "isolation-violated";
+}
+
+/** Of an empty annotation Multus' words do not say which it is. */
+function reasonOf({ message }: LeveeError, { annotations }: Wish): string {
+  return annotations[defaultKey] === ""
+    ? `its annotation ${defaultKey} is empty: take it out, or name a network`
+    : message;
 }
 
 function isolationOf(config: DaemonConfig): {
@@ -122,9 +135,18 @@ function undeclared(wish: Wish, element: SelectionElement, conf: NetworkConf | u
       "differs",
       wish.title,
       `it asks for "${key}", which no plugin of ${networkNameOf(element)} declares: a pod that does not get it is refused`,
-      `add "capabilities": {"${key}": true} to the plugin that serves it`,
+      key === "ips" && !hasIpam(conf)
+        ? "no plugin of the network gives addresses: give it an ipam such as static, or take the request out"
+        : `add "capabilities": {"${key}": true} to the plugin that serves it`,
     ),
   );
+}
+
+function hasIpam(conf: NetworkConf): boolean {
+  return conf.plugins.some(({ text }) => {
+    const ipam = memberText(text, "ipam");
+    return ipam !== undefined && jsonKind(ipam) === "object" && memberText(ipam, "type") !== undefined;
+  });
 }
 
 function checkElement(
@@ -136,7 +158,7 @@ function checkElement(
   const network = networks.get(name);
   if (network === undefined)
     return [
-      found("differs", wish.title, `the network ${name} is not there; the pod is refused, as with Multus`, "create it"),
+      found("look", wish.title, `the network ${name} is not there; the pod is refused, as with Multus`, "create it"),
     ];
   const findings: Finding[] = [];
   if (network.conf === undefined && textAt(network.object, "spec", "config").trim() !== "")

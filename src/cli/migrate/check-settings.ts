@@ -29,16 +29,23 @@ export function checkSettings(object: string, text: string): SettingsCheck {
       config: undefined,
     };
   }
-  const used = config.rawOverlay.filter(({ key }) => rowOf(key)?.use === "used").map(({ key }) => key);
+  const used = config.rawOverlay.map(({ key }) => key).filter((key) => isServed(key, config.notices));
   return {
     config,
     findings: [
-      found("ok", `${used.length} settings are used as Multus does: ${used.join(", ")}`),
+      found("ok", `used as Multus does: ${used.join(", ") || "nothing is set"}`),
       ...config.notices.map((notice) => explain(notice, found)),
       ...behaviour(config, found),
       ...placement(config, found),
     ],
   };
+}
+
+/** A key that asks for what is so anyway is served as well as one that is read. */
+function isServed(key: string, notices: readonly string[]): boolean {
+  const row = rowOf(key);
+  if (row?.use === "used") return true;
+  return row?.anyway !== undefined && !notices.some((notice) => foldKey(notice).startsWith(`${foldKey(key)} `));
 }
 
 type Found = (level: Level, what: string, remedy?: string) => Finding;
@@ -67,7 +74,8 @@ const remedies: Readonly<Record<string, string>> = {
 function explain(notice: string, found: Found): Finding {
   const key = foldKey(/^"?([^\s"]+)/u.exec(notice)?.[1] ?? "");
   if (harmless.has(key)) return found("ok", notice);
-  return found("differs", notice, remedies[key] ?? "take it out, or correct its name");
+  const remedy = notice.includes("is no setting we know") ? "take it out, or correct its name" : "correct it";
+  return found("differs", notice, remedies[key] ?? (rowOf(key)?.use === "used" ? "correct it" : remedy));
 }
 
 /** Settings that are used, and whose effect is deliberately another one. */

@@ -1,4 +1,15 @@
-import { at, containersOf, kindOf, listAt, namespaceOf, podSpecOf, textAt, type KubeObject } from "./kube-object.ts";
+import { findLevee } from "./check-levee.ts";
+import {
+  at,
+  containersOf,
+  kindOf,
+  listAt,
+  nameOf,
+  namespaceOf,
+  podSpecOf,
+  textAt,
+  type KubeObject,
+} from "./kube-object.ts";
 
 /** A Multus as its DaemonSet describes it. */
 export interface MultusInstall {
@@ -13,8 +24,12 @@ export interface MultusInstall {
 
 const settingsFolder = "/etc/cni/net.d/multus.d";
 
+/** Without those that run Levee already: an image of ours may well have "multus" in its path. */
 export function findMultus(objects: readonly KubeObject[]): readonly MultusInstall[] {
-  return objects.filter((object) => kindOf(object) === "DaemonSet" && isMultus(object)).map(describe);
+  const levees = new Set(findLevee(objects));
+  return objects
+    .filter((object) => kindOf(object) === "DaemonSet" && !levees.has(object) && isMultus(object))
+    .map(describe);
 }
 
 /** The controller that adds networks to running pods, by the daemon's `/delegate`. */
@@ -22,7 +37,13 @@ export function isDynamicNetworks(object: KubeObject): boolean {
   return [...imagesOf(object), textAt(object, "metadata", "name")].some((text) => /dynamic-networks/u.test(text));
 }
 
+/** It belongs to the cluster's network operator, and its image has no name to know it by. */
+export function isOpenShiftMultus(object: KubeObject): boolean {
+  return kindOf(object) === "DaemonSet" && nameOf(object) === "openshift-multus/multus";
+}
+
 function isMultus(object: KubeObject): boolean {
+  if (isOpenShiftMultus(object)) return false;
   const isNamed = imagesOf(object).some((image) => /multus(?!-dynamic)/u.test(image));
   return isNamed && !isDynamicNetworks(object);
 }

@@ -1,5 +1,8 @@
-/** `ok`: as before. `differs`: works, but not as with Multus. `blocks`: something would break; do the remedy first. */
-export type Level = "ok" | "differs" | "blocks";
+/**
+ * `ok`: as before. `look`: as with Multus, but somebody should look. `differs`: works, but not as with Multus.
+ * `blocks`: something would break; do the remedy first.
+ */
+export type Level = "ok" | "look" | "differs" | "blocks";
 
 export const topics = ["multus", "settings", "other users of Multus", "networks", "pods"] as const;
 export type Topic = (typeof topics)[number];

@@ -52,10 +52,17 @@ describe("checkMigration", () => {
     expect(findings({})).toEqual([
       {
         topic: "multus",
-        level: "differs",
+        level: "look",
         object: "DaemonSet kube-system/kube-multus-ds",
-        what: "the version cannot be told from the image ghcr.io/k8snetworkplumbingwg/multus-cni:snapshot-thick",
-        remedy: "look it up (multus-daemon -version); moving is tested from 4.2.2 and 4.3.0",
+        what: "the version cannot be told from the image ghcr.io/k8snetworkplumbingwg/multus-cni:snapshot-thick; moving is tested from 4.2.2 and 4.3.0",
+        remedy: "kubectl -n kube-system exec ds/kube-multus-ds -- /usr/src/multus-cni/bin/multus-daemon -version",
+      },
+      {
+        topic: "multus",
+        level: "look",
+        object: "CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io",
+        what: expect.stringContaining("it is among these files"),
+        remedy: "keep this document when you put deploy/multus-drop-in.yaml in the place of Multus' file",
       },
     ]);
     expect(checkMigration([])).toMatchObject([{ level: "blocks", what: "no DaemonSet of Multus was found" }]);
@@ -69,7 +76,7 @@ describe("checkMigration", () => {
       "v4.0.2-thick",
       "differs: version 4.0.2; moving is tested from 4.2.2 and 4.3.0",
     ],
-    ["another name", '"kube-multus-ds"', '"rke2-multus"', "blocks: it is not kube-system/kube-multus-ds, so"],
+    ["another name", '"kube-multus-ds"', '"multus"', "blocks: it is not kube-system/kube-multus-ds, so"],
     [
       "another selector",
       '"matchLabels":{"name":"multus"}',
@@ -86,7 +93,7 @@ describe("checkMigration", () => {
     ["no ConfigMap", '"kind":"ConfigMap"', '"kind":"Secret"', "blocks: it is not there, and DaemonSet"],
   ])("looks at the DaemonSet: %s", (_what, from, to, expected) => {
     const all = findings({ change: (text) => text.replaceAll(from, to) });
-    const own = all.filter(({ what }) => !what.startsWith("the version cannot be told")).map(line);
+    const own = all.filter(({ level }) => level !== "look").map(line);
     if (expected === undefined) expect(own).toEqual([]);
     else expect(own).toEqual([expect.stringContaining(expected) as string]);
   });
@@ -95,7 +102,9 @@ describe("checkMigration", () => {
     const thin = findings({
       change: (text) => text.replaceAll("snapshot-thick", "v4.2.2").replaceAll('multus-daemon"', 'thin_entrypoint"'),
     });
-    expect(thin.map(line)).toEqual([expect.stringContaining("blocks: it is the thin plugin") as string]);
+    expect(thin.filter(({ level }) => level !== "look").map(line)).toEqual([
+      expect.stringContaining("blocks: it is the thin plugin") as string,
+    ]);
   });
 
   test.each([
@@ -158,9 +167,9 @@ describe("checkMigration", () => {
   });
 
   test.each([
-    ["lan@a/b@c", "blocks: it would be refused: parsePodNetworkAnnotation:"],
-    ["[null]", "blocks: it would be refused:"],
-    ["nowhere", "differs: the network vms/nowhere is not there"],
+    ["lan@a/b@c", "look: it is refused, as with Multus: parsePodNetworkAnnotation:"],
+    ["[null]", "look: it is refused, as with Multus:"],
+    ["nowhere", "look: the network vms/nowhere is not there"],
     ["broken", "blocks: it asks for vms/broken, whose configuration is refused"],
     [
       '[{"name":"lan","bandwidth":{"ingressRate":1}}]',
@@ -228,6 +237,154 @@ describe("checkMigration", () => {
   });
 });
 
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+function leveeOf(image: string, status?: unknown): string {
+  const container = {
+    name: "kube-multus",
+    image,
+    command: ["/usr/local/bin/levee", "daemon", "--health-port", "9809"],
+  };
+  const volumes = [{ name: "socket", hostPath: { path: "/run/multus" } }];
+  return JSON.stringify({
+    kind: "DaemonSet",
+    metadata: { namespace: "kube-system", name: "kube-multus-ds" },
+    spec: { template: { spec: { containers: [container], volumes } } },
+    status,
+  });
+}
+
+describe("checkMigration of a cluster that is moved", () => {
+  const hand = JSON.stringify({
+    kind: "DaemonSet",
+    metadata: { namespace: "kube-system", name: "levee-hand" },
+    spec: {
+      template: {
+        spec: {
+          containers: [{ image: "levee", command: ["/usr/local/bin/levee-shim", "--resident"] }],
+          volumes: [{ hostPath: { path: "/run/multus" } }],
+        },
+      },
+    },
+  });
+  const found = (...documents: readonly string[]): readonly string[] =>
+    checkMigration(documents.map((text) => JSON.parse(text) as KubeObject)).map(line);
+
+  test("says how far it is, and takes nothing of Levee for a user of Multus", () => {
+    const status = { desiredNumberScheduled: 3, updatedNumberScheduled: 1 };
+    expect(found(leveeOf("example.com/multus-move/levee", status), hand)).toEqual([
+      "look: it is Levee already; 1 of 3 nodes are moved",
+    ]);
+    expect(found(leveeOf("levee", { ...status, updatedNumberScheduled: 3 }))).toEqual([
+      "ok: it is Levee already; 3 of 3 nodes are moved",
+    ]);
+    expect(found(leveeOf("levee"))).toEqual(["ok: it is Levee already"]);
+  });
+
+  test("says that its image was never built", () => {
+    expect(found(leveeOf(`levee@sha256:${"0".repeat(64)}`))).toContainEqual(
+      expect.stringContaining("blocks: its image is the placeholder") as string,
+    );
+  });
+});
+
+describe("checkMigration of a Multus of others", () => {
+  test("knows OpenShift's, and what puts RKE2's back", () => {
+    const open = JSON.stringify({ kind: "DaemonSet", metadata: { namespace: "openshift-multus", name: "multus" } });
+    expect(checkMigration([JSON.parse(open) as KubeObject]).map(line)).toEqual([
+      expect.stringContaining("blocks: it is OpenShift's own Multus") as string,
+    ]);
+    const rke2 = findings({ change: (text) => text.replaceAll('"kube-multus-ds"', '"rke2-multus"') });
+    expect(rke2.filter(({ level }) => level === "blocks")).toMatchObject([
+      { remedy: expect.stringContaining("take multus out of cni: in RKE2's configuration, or it will be put back") },
+    ]);
+  });
+
+  const live = (metadata: Readonly<Record<string, unknown>>): readonly string[] =>
+    checkMigration(
+      multus.map((object) =>
+        object["kind"] === "DaemonSet"
+          ? { ...object, metadata: { ...(object["metadata"] as object), uid: "u", ...metadata } }
+          : object,
+      ),
+    )
+      .filter(({ level }) => level === "blocks" || level === "differs")
+      .map(line);
+  const owner = (manager: string, operation: string, rest: object = { fieldsV1: { "f:spec": {} } }): object => ({
+    manager,
+    operation,
+    ...rest,
+  });
+
+  test("says when kubectl apply would leave Multus' fields in place", () => {
+    expect(live({})).toEqual([expect.stringContaining("blocks: it was not made with kubectl apply") as string]);
+    expect(live({ managedFields: [owner("kubectl-create", "Update")] })).toEqual([
+      expect.stringContaining("blocks: it was not made with kubectl apply") as string,
+    ]);
+    expect(live({ managedFields: [owner("argocd-controller", "Apply")] })).toEqual([
+      expect.stringContaining("differs: it was made by server-side apply of argocd-controller") as string,
+    ]);
+  });
+
+  test("says who changed it beside kubectl apply, and takes the controller's status for nothing", () => {
+    const annotations = { [lastApplied]: "{}" };
+    const usual = [
+      owner("kubectl-client-side-apply", "Update"),
+      owner("kubectl-rollout", "Update"),
+      owner("kube-controller-manager", "Update", { subresource: "status", fieldsV1: { "f:status": {} } }),
+    ];
+    expect(live({ annotations, managedFields: usual })).toEqual([]);
+    expect(live({ annotations, managedFields: [...usual, owner("kubectl-patch", "Update")] })).toEqual([
+      "differs: kubectl-patch changed it beside kubectl apply; what they set stays when the drop-in is applied",
+    ]);
+  });
+});
+
+describe("checkMigration of details", () => {
+  test("does not choose between two ConfigMaps of one name in silence", () => {
+    const second = multus.find(({ kind }) => kind === "ConfigMap");
+    const changed = JSON.stringify({ ...second, data: { "daemon-config.json": "{}" } });
+    expect(findings(more(JSON.stringify(second))).map(line)).not.toContainEqual(expect.stringContaining("2 times"));
+    expect(findings(more(changed)).map(line)).toContainEqual(
+      "blocks: it is there 2 times with different settings; only the first was looked at",
+    );
+  });
+
+  test("names an annotation that is empty", () => {
+    const found = findings(more(podOf({ "v1.multus-cni.io/default-network": "" }))).map(line);
+    expect(found).toContainEqual(expect.stringContaining("its annotation v1.multus-cni.io/default-network is empty"));
+  });
+
+  test("does not advise a capability where no plugin gives addresses", () => {
+    const network = (ipam: unknown): string => networkOf("lan", { cniVersion: "0.3.1", type: "bridge", ipam });
+    const pod = podOf({ [networks]: '[{"name":"lan","ips":["10.0.0.5/24"]}]' });
+    const remedyOf = (ipam: unknown): string | undefined =>
+      findings(more(network(ipam), pod)).find(({ what }) => what.startsWith('it asks for "ips"'))?.remedy;
+    expect(remedyOf({})).toStartWith("no plugin of the network gives addresses");
+    expect(remedyOf({ type: "host-local" })).toStartWith('add "capabilities"');
+  });
+
+  test("names the folder of a network that is a file", () => {
+    expect(findings(more(networkOf("file", undefined))).map(({ remedy }) => remedy)).toContain(
+      "make sure that /etc/cni/multus/net.d of every node has it",
+    );
+  });
+
+  test("tells a wrong value from a wrong name, and lists what is so anyway as served", () => {
+    const loud = (text: string): string => text.replace(/(logLevel\\": \\")[a-z]+/u, "$1loud");
+    const found = findings({ change: (text) => loud(withSettings({ typo: 1 }).change(text)) });
+    expect(found.find(({ what }) => what.startsWith("logLevel"))).toMatchObject({ remedy: "correct it" });
+    expect(found.find(({ what }) => what.startsWith('"typo"'))).toMatchObject({
+      what: '"typo" is no setting we know and has no effect',
+      remedy: "take it out, or correct its name",
+    });
+    const all = checkMigration(
+      JSON.parse(withSettings({ logToStderr: true }).change(JSON.stringify(multus))) as KubeObject[],
+    );
+    expect(all.map(line)).toContainEqual(expect.stringMatching(/^ok: used as Multus does: .*logToStderr/u));
+  });
+});
+
 describe("levee migrate", () => {
   async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
     const world = fakeWorld({ argv });
@@ -236,17 +393,21 @@ describe("levee migrate", () => {
   }
 
   test("reports what blocks with exit status 1, and nothing with 0", async () => {
-    expect(await levee("migrate", "--check", manifest)).toMatchObject({
+    // The one at hand here is as it is shipped, without an image.
+    expect(await levee("migrate", "--check", "--drop-in", manifest, manifest)).toMatchObject({
       status: 0,
       err: "",
       out: expect.stringMatching(
-        /^multus\n------\n! .*\n {4}→ .*\n✓ (.|\n)*\nStatus: nothing blocks the move; 1 thing differs\n$/u,
+        /^multus\n------\n\? .*\n {4}→ .*\n✓ (.|\n)*\nStatus: nothing blocks the move; 0 things differ, 2 to look at\n$/u,
       ),
     });
     const folder = await mkdtemp(join(tmpdir(), "levee-migrate-"));
     try {
-      await writeFile(join(folder, "pod.yaml"), podOf({ [networks]: "[null]" }));
-      const end = await levee("migrate", "--check", "-o", "json", manifest, folder);
+      await writeFile(
+        join(folder, "pod.yaml"),
+        `${bridge}\n---\n${podOf({ [networks]: '[{"name":"lan","bandwidth":{}}]' })}`,
+      );
+      const end = await levee("migrate", "--check", "-o", "json", "--drop-in", manifest, manifest, folder);
       expect(end.status).toBe(1);
       expect(JSON.parse(end.out)).toMatchObject({
         findings: expect.arrayContaining([expect.objectContaining({ level: "blocks" })]),
@@ -254,6 +415,37 @@ describe("levee migrate", () => {
       expect(end.err).toContain("1 of the findings block it (migration-blocked)");
       await writeFile(join(folder, "pod.yaml"), "a: [");
       expect(await levee("migrate", "--check", folder)).toMatchObject({ status: 2 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("says when the file to be applied has no image yet", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "levee-migrate-"));
+    const file = join(folder, "drop-in.yaml");
+    try {
+      await writeFile(file, leveeOf(`levee@sha256:${"0".repeat(64)}`));
+      const end = await levee("migrate", "--check", "--drop-in", file, manifest);
+      expect(end.status).toBe(1);
+      expect(end.out).toContain(`✗ ${file}: its image is the placeholder of the shipped files`);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test.each([
+    ["an empty folder", undefined],
+    ["a folder of other files", "notes.txt"],
+    ["a file that is no manifest", "passwd.yaml"],
+  ])("refuses %s instead of finding nothing in it", async (_what, name) => {
+    const folder = await mkdtemp(join(tmpdir(), "levee-migrate-"));
+    try {
+      if (name !== undefined) await writeFile(join(folder, name), "root:x:0:0:root:/root:/bin/sh\n");
+      expect(await levee("migrate", "--check", "--drop-in", manifest, folder)).toMatchObject({
+        status: 2,
+        out: "",
+        err: expect.stringContaining(`Cannot use ${folder}: there are no YAML or JSON documents`),
+      });
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -11,13 +11,23 @@ const fileBytesMax = 16 * 1_024 * 1_024;
 
 /** The objects of files and folders of YAML or JSON, lists taken apart. Folders are searched to the bottom. */
 export async function readManifests(paths: readonly string[]): Promise<readonly KubeObject[]> {
-  const files: string[] = [];
-  for (const path of paths) files.push(...(await manifestsAt(path)));
+  const objects: KubeObject[] = [];
+  for (const path of paths) objects.push(...(await objectsAt(path)));
+  return objects;
+}
+
+/** A path without a single object is a wrong path: that nothing was found in it says nothing about the cluster. */
+async function objectsAt(path: string): Promise<readonly KubeObject[]> {
+  const files = await manifestsAt(path);
   if (files.length > filesMax)
     throw usageFailure(`Cannot read ${files.length} files: at most ${filesMax} are read`, "name the folder of Multus");
   const objects: KubeObject[] = [];
   for (const file of files) objects.push(...(await objectsOf(file)));
-  return objects;
+  if (objects.some((object) => kindOf(object) !== "")) return objects;
+  throw usageFailure(
+    `Cannot use ${path}: there are no YAML or JSON documents of Kubernetes objects in it`,
+    "give the file or folder of your manifests",
+  );
 }
 
 async function manifestsAt(path: string): Promise<readonly string[]> {

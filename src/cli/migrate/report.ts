@@ -4,6 +4,7 @@ import { topics, type Finding, type Level } from "./finding.ts";
 
 const marks: Readonly<Record<Level, readonly [string, "green" | "yellow" | "red"]>> = {
   ok: ["✓", "green"],
+  look: ["?", "yellow"],
   differs: ["!", "yellow"],
   blocks: ["✗", "red"],
 };
@@ -27,7 +28,8 @@ function line(finding: Finding, paint: Paint): string {
 function sumOf(findings: readonly Finding[]): string {
   const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
   const differs = `${count("differs")} ${count("differs") === 1 ? "thing differs" : "things differ"}`;
+  const looks = count("look") === 0 ? "" : `, ${count("look")} to look at`;
   return count("blocks") === 0
-    ? `Status: nothing blocks the move; ${differs}`
-    : `Status: ${count("blocks")} to be done before the move; ${differs}`;
+    ? `Status: nothing blocks the move; ${differs}${looks}`
+    : `Status: ${count("blocks")} to be done before the move; ${differs}${looks}`;
 }

@@ -1,0 +1,59 @@
+import type { Finding, Level } from "./finding.ts";
+import { at, containersOf, kindOf, listAt, nameOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
+
+/** DaemonSets that run Levee's daemon or its resident hand, whatever their names: the drop-in has Multus'. */
+export function findLevee(objects: readonly KubeObject[]): readonly KubeObject[] {
+  return objects.filter((object) => kindOf(object) === "DaemonSet" && (isDaemon(object) || isHand(object)));
+}
+
+/** How far the move has come, where it has begun. */
+export function checkLevee(levees: readonly KubeObject[]): readonly Finding[] {
+  return [...levees.filter(isDaemon).map(progress), ...placeholders(levees)];
+}
+
+function progress(daemonSet: KubeObject): Finding {
+  const wanted = at(daemonSet, "status", "desiredNumberScheduled");
+  const moved = at(daemonSet, "status", "updatedNumberScheduled") ?? 0;
+  // A manifest has no status.
+  if (typeof wanted !== "number" || typeof moved !== "number") return found("ok", daemonSet, "it is Levee already");
+  const what = `it is Levee already; ${moved} of ${wanted} ${wanted === 1 ? "node is" : "nodes are"} moved`;
+  if (moved >= wanted) return found("ok", daemonSet, what);
+  const [namespace = "", name = ""] = nameOf(daemonSet).split("/");
+  return found("look", daemonSet, what, `kubectl -n ${namespace} rollout status daemonset/${name}`);
+}
+
+/** The shipped files name an image that nobody has built yet. */
+export function placeholders(objects: readonly KubeObject[]): readonly Finding[] {
+  return objects
+    .filter((object) => containersOf(object).some((container) => placeholder.test(textAt(container, "image"))))
+    .map((object) =>
+      found(
+        "blocks",
+        object,
+        "its image is the placeholder of the shipped files (sha256:000…), so its pods cannot start",
+        "build the image and render it into the files: docs/install.md, The image",
+      ),
+    );
+}
+
+const placeholder = /sha256:0{64}$/u;
+
+function isDaemon(object: KubeObject): boolean {
+  return commandsOf(object).some(([program = "", command]) => /(?:^|\/)levee$/u.test(program) && command === "daemon");
+}
+
+function isHand(object: KubeObject): boolean {
+  return commandsOf(object).some(
+    (words) => words.some((word) => /(?:^|\/)levee-shim$/u.test(word)) && words.includes("--resident"),
+  );
+}
+
+function commandsOf(object: KubeObject): readonly (readonly string[])[] {
+  return containersOf(object).map((container) =>
+    [...listAt(container, "command"), ...listAt(container, "args")].map(String),
+  );
+}
+
+function found(level: Level, object: KubeObject, what: string, remedy = ""): Finding {
+  return { topic: "multus", level, object: titleOf(object), what, remedy };
+}

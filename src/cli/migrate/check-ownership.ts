@@ -1,0 +1,61 @@
+import type { Finding } from "./finding.ts";
+import type { MultusInstall } from "./find-multus.ts";
+import { at, listAt, nameOf, textAt, titleOf } from "./kube-object.ts";
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/**
+ * `kubectl apply` takes away only what it knows to have put there. Over a Multus that came another way the drop-in is
+ * merged: hostPID, the init container, limits and mounts of Multus would stay in Levee's pods.
+ */
+export function checkOwnership({ daemonSet }: MultusInstall): readonly Finding[] {
+  // A manifest that was never in a cluster belongs to nobody yet.
+  if (textAt(daemonSet, "metadata", "uid") === "") return [];
+  const base = { topic: "multus", object: titleOf(daemonSet) } as const;
+  const owners = specOwners(daemonSet);
+  if (textAt(daemonSet, "metadata", "annotations", lastApplied) !== "") {
+    const others = owners.filter(({ manager }) => !kubectlOwn.has(manager)).map(({ manager }) => manager);
+    if (others.length === 0) return [];
+    const what = `${others.join(", ")} changed it beside kubectl apply; what they set stays when the drop-in is applied`;
+    const remedy = `kubectl -n ${nameOf(daemonSet).split("/")[0] ?? ""} get daemonset ${textAt(daemonSet, "metadata", "name")} -o yaml --show-managed-fields shows what; docs/migrate.md, step 4`;
+    return [{ ...base, level: "differs", what, remedy }];
+  }
+  const server = owners.find(({ operation }) => operation === "Apply");
+  if (server !== undefined)
+    return [
+      {
+        ...base,
+        level: "differs",
+        what: `it was made by server-side apply of ${server.manager}: applied in another way, the drop-in would leave Multus' own fields in it`,
+        remedy: `apply the drop-in the same way: kubectl apply --server-side --force-conflicts --field-manager=${server.manager} -f deploy/multus-drop-in.yaml`,
+      },
+    ];
+  return [
+    {
+      ...base,
+      level: "blocks",
+      what: `it was not made with kubectl apply (it has no ${lastApplied}), so the drop-in would leave Multus' own fields in it: hostPID, an init container, limits, mounts`,
+      remedy:
+        "kubectl apply set-last-applied --create-annotation -f YOUR-MULTUS.yaml, then check again; docs/migrate.md, step 4",
+    },
+  ];
+}
+
+/** What kubectl itself writes: apply, and the annotation of a restart. */
+const kubectlOwn: ReadonlySet<string> = new Set([
+  "kubectl-client-side-apply",
+  "kubectl-rollout",
+  "kubectl-last-applied",
+]);
+
+interface Owner {
+  readonly manager: string;
+  readonly operation: string;
+}
+
+/** Who has set anything of the specification. The controller sets the status only. */
+function specOwners(daemonSet: unknown): readonly Owner[] {
+  return listAt(daemonSet, "metadata", "managedFields")
+    .filter((entry) => at(entry, "fieldsV1", "f:spec") !== undefined && textAt(entry, "subresource") === "")
+    .map((entry) => ({ manager: textAt(entry, "manager"), operation: textAt(entry, "operation") }));
+}
