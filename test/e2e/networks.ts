@@ -9,16 +9,22 @@ import { sandboxes } from "./node/containerd.ts";
 export const confFolder = "/etc/cni/net.d";
 const leaseFolder = "/var/lib/cni/networks";
 
+interface PrimaryOptions {
+  readonly form?: "list" | "single";
+  readonly subnet?: string;
+  readonly bridge?: string;
+}
+
 /** The network every pod has: a chain, since most real ones are. */
 export function writePrimary(
   cniVersion: string,
-  { form = "list", subnet = "10.244.0.0/22" }: { form?: "list" | "single"; subnet?: string } = {},
+  { form = "list", subnet = "10.244.0.0/22", bridge = "primary0" }: PrimaryOptions = {},
 ): void {
-  const bridge = { type: "bridge", bridge: "primary0", isDefaultGateway: true, ipam: hostLocal(subnet) };
+  const plugin = { type: "bridge", bridge, isDefaultGateway: true, ipam: hostLocal(subnet) };
   const head = { cniVersion, name: "primary" };
   mkdirSync(confFolder, { recursive: true });
-  if (form === "list") putConf("10-primary.conflist", { ...head, plugins: [bridge, { type: "tuning" }] });
-  else putConf("10-primary.conf", { ...head, ...bridge });
+  if (form === "list") putConf("10-primary.conflist", { ...head, plugins: [plugin, { type: "tuning" }] });
+  else putConf("10-primary.conf", { ...head, ...plugin });
   rmSync(join(confFolder, form === "list" ? "10-primary.conf" : "10-primary.conflist"), { force: true });
 }
 

@@ -29,10 +29,13 @@ test("the default network is replaced under a running daemon: the next pod has t
   const { cluster, levee } = await theScene();
   await cluster.pods.run(podsOn(["old-primary"], "blue"));
   expect(podInterfaces("old-primary")[0]?.addresses[0]).toStartWith("10.244.");
-  writePrimary("1.0.0", { subnet: "10.245.0.0/22" });
-  await cluster.pods.run(podsOn(["new-primary"], "blue"));
-  expect(podInterfaces("new-primary")[0]?.addresses[0]).toStartWith("10.245.");
-  await cluster.pods.remove(["old-primary", "new-primary"]);
-  writePrimary("1.0.0");
+  try {
+    writePrimary("1.0.0", { subnet: "10.245.0.0/22", bridge: "another0" });
+    await cluster.pods.run(podsOn(["new-primary"], "blue"));
+    expect(podInterfaces("new-primary")[0]?.addresses[0]).toStartWith("10.245.");
+    await cluster.pods.remove(["old-primary", "new-primary"]);
+  } finally {
+    writePrimary("1.0.0");
+  }
   await untilNothingIsLeft(levee);
 });
