@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
+import { KubeError } from "../kube/api.ts";
 import {
   cniCodeName,
   CommandFailure,
@@ -9,6 +10,16 @@ import {
   toFailure,
   usageFailure,
 } from "./failure.ts";
+
+describe("toFailure of the API server's errors", () => {
+  test.each([
+    [new KubeError("api-unreachable", "no answer"), "kubectl get nodes must work here"],
+    [new KubeError("api-refused", "no", { status: 401 }), "log in anew"],
+    [new KubeError("api-refused", "no", { status: 403 }), "kubectl auth can-i"],
+  ])("says what to try: %s", (error, remedy) => {
+    expect(toFailure(error)).toMatchObject({ code: error.code, remedy: expect.stringContaining(remedy) });
+  });
+});
 
 describe("failureText", () => {
   test("says what went wrong, the code and what to try", () => {

@@ -1,4 +1,6 @@
 import { errnoOf, errorCatalogue, LeveeError } from "../base/errors.ts";
+import { KubeError } from "../kube/api.ts";
+import { kubeRemedy } from "./kube-remedy.ts";
 import { oneLine, plainText } from "./plain-text.ts";
 
 /** kubectl's convention: 1 means it failed, 2 that the command line was wrong; 130 is what shells use for Ctrl-C. */
@@ -54,6 +56,8 @@ export function failureText(thrown: unknown): string {
 
 export function toFailure(thrown: unknown): CommandFailure {
   if (thrown instanceof CommandFailure) return thrown;
+  if (thrown instanceof KubeError)
+    return new CommandFailure(thrown.code, thrown.message, { remedy: kubeRemedy(thrown), cause: thrown });
   if (thrown instanceof LeveeError) return new CommandFailure(thrown.code, thrown.message, { cause: thrown });
   const errno = errnoOf(thrown);
   if (errno !== undefined)

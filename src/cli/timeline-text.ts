@@ -31,28 +31,19 @@ export function summaryOf(view: TimelineView): string {
 
 function outcomeText({ state, sinceWallMs, reason }: PodOutcome, view: TimelineView): string {
   const ago = `${ageText(view.nowMs - sinceWallMs)} ago`;
-  switch (state) {
-    case "attached":
-      return `attached ${ago} on ${networksText(view)}`;
-    case "attaching":
-      return `is being attached, started ${ago}: ${networksText(view)}`;
-    case "detaching":
-      return `is being detached, started ${ago}`;
-    case "undoing":
-      return `failed: ${reason}; what was done is being undone, started ${ago}`;
-    case "lost":
-      return `lost its shim ${ago}; what was done is going to be undone`;
-    case "detached":
-      return `detached ${ago}`;
-    case "undone":
-      return `could not be attached ${ago} and was undone: ${reason}`;
-    case "leaked":
-      return `left something behind ${ago}, see levee leaks: ${reason}`;
-    case "failed":
-      return `failed ${ago}: ${reason}`;
-    case "unknown":
-      return `is not attached; last seen ${ago}: ${lastSeen(view)}`;
-  }
+  const texts: Readonly<Record<PodOutcome["state"], () => string>> = {
+    attached: () => `attached ${ago} on ${networksText(view)}`,
+    attaching: () => `is being attached, started ${ago}: ${networksText(view)}`,
+    detaching: () => `is being detached, started ${ago}`,
+    undoing: () => `failed: ${reason}; what was done is being undone, started ${ago}`,
+    lost: () => `lost its shim ${ago}; what was done is going to be undone`,
+    detached: () => `detached ${ago}`,
+    undone: () => `could not be attached ${ago} and was undone: ${reason}`,
+    leaked: () => `left something behind ${ago}, see levee leaks: ${reason}`,
+    failed: () => `failed ${ago}: ${reason}`,
+    unknown: () => `is not attached; last seen ${ago}: ${lastSeen(view)}`,
+  };
+  return texts[state]();
 }
 
 function networksText({ attachments }: TimelineView): string {

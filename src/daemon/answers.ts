@@ -7,6 +7,7 @@ import type {
   ChecksAnswer,
   GcAnswer,
   LeaksAnswer,
+  NetworkReadyView,
   NodeAnswer,
   TimelineAnswer,
 } from "../wire/node-view.ts";
@@ -91,16 +92,19 @@ const networksMax = 1_000;
 export function checksAnswer({ ports, nodeName }: NodeFacts): ChecksAnswer {
   const { checks, measures } = ports;
   const networks = checks.networks();
+  const ageMs = checks.networksAgeMs();
   return {
     nodeName,
     isReady: checks.isReady,
     checks: checks.all(),
     networks: networks.toSorted((left, right) => rank(left) - rank(right)).slice(0, networksMax),
     networksTotal: networks.length,
+    ...(ageMs === undefined ? {} : { networksAgeMs: Math.round(ageMs) }),
     shimSoftware: measures.shimSoftware,
   };
 }
 
-function rank({ state }: { readonly state: "ready" | "not-ready" | "unknown" }): number {
-  return { "not-ready": 0, "unknown": 1, "ready": 2 }[state];
+function rank({ state, reasons }: NetworkReadyView): number {
+  if (state === "ready") return reasons.length > 0 ? 2 : 3;
+  return state === "not-ready" ? 0 : 1;
 }

@@ -59,6 +59,12 @@ export class NetworkBook {
     return [...new Set(groups.flatMap(({ needs }) => needs.flatMap(({ programs }) => programs)))];
   }
 
+  /** Bridges that are there for their uplink. */
+  bridges(): readonly string[] {
+    const links = [...this.#groups.values()].flatMap(({ needs }) => needs.flatMap((plugin) => plugin.links));
+    return [...new Set(links.filter(({ role }) => role === "bridge").map(({ name }) => name))];
+  }
+
   judge(host: HostFacts): void {
     for (const group of this.#groups.values()) group.verdict = verdictOf(group, host);
   }
@@ -88,7 +94,11 @@ export class NetworkBook {
 /** An error may quote the configuration. */
 const reasonCharsMax = 300;
 /** What is known before the first look. */
-export const nobodyLooked: HostFacts = { hasProgram: () => undefined, hasLink: () => undefined };
+export const nobodyLooked: HostFacts = {
+  hasProgram: () => undefined,
+  hasLink: () => undefined,
+  hasUplink: () => undefined,
+};
 
 function verdictOf({ needs, broken }: Group, host: HostFacts): Pick<NetworkReadiness, "state" | "reasons"> {
   const { state, reasons } = broken === "" ? judgeNetwork("", needs, host) : brokenNetwork("", broken);

@@ -11,6 +11,8 @@ let tick: () => void = () => undefined;
 let definitions: NetworkDefinition[] = [];
 let links: string[] = [];
 let programs: string[] = [];
+/** Of bridges. */
+let ports: Record<string, string[]> = {};
 let looks = 0;
 let breaths = 0;
 let events: string[] = [];
@@ -37,6 +39,7 @@ beforeEach(() => {
   nowMs = 0;
   [definitions, links, programs, events, records] = [[], ["eth0", "br-lan"], ["bridge", "vlan"], [], []];
   [looks, breaths, isTruncated] = [0, 0, false];
+  ports = {};
   hand = fakeHand();
   primary = () => Promise.resolve(undefined);
 });
@@ -47,6 +50,10 @@ function fakeHand(): Hand {
     links: () => {
       looks += 1;
       return Promise.resolve({ names: links, isTruncated });
+    },
+    list: (folder: string) => {
+      const found = ports[/^\/sys\/class\/net\/(.+)\/brif$/u.exec(folder)?.[1] ?? ""];
+      return Promise.resolve(found && { entries: found.map((name) => ({ name })), isTruncated: false });
     },
     stat: (paths: readonly string[]) =>
       Promise.resolve(
@@ -68,7 +75,7 @@ function network(name: string, plugin: Readonly<Record<string, unknown>> | undef
 
 async function make(): Promise<NetworkWatch> {
   const silent = (): void => undefined;
-  const ports = {
+  const nodePorts = {
     clock,
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     config: { confDir: "/nowhere" },
@@ -82,7 +89,7 @@ async function make(): Promise<NetworkWatch> {
     },
   } as unknown as NetworkReadinessOptions["ports"]; // only what the watch uses
   watch = new NetworkWatch({
-    ports,
+    ports: nodePorts,
     nodeName: "node-1",
     resident: () => hand,
     pluginFolders: () => ["/bin"],
@@ -132,6 +139,30 @@ describe("NetworkWatch", () => {
     expect(watch.networks()).toMatchObject([{ state: "not-ready" }]);
     await turn(300_000);
     expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
+  });
+
+  test("says of a bridge with pods only that it has no uplink, and nothing of what it could not look at", async () => {
+    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
+    await make();
+    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: [] }]);
+    ports["br-lan"] = ["veth0a1b2c3d"];
+    await turn(60_000);
+    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: ["host bridge br-lan has no uplink"] }]);
+    ports["br-lan"] = ["eth1", "veth0a1b2c3d"];
+    await turn(60_000);
+    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: [] }]);
+    expect(events).toEqual([]);
+  });
+
+  test("tells how old its last look is", async () => {
+    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
+    hand = undefined;
+    await make();
+    expect(watch.ageMs()).toBeUndefined();
+    hand = fakeHand();
+    await turn(10_000);
+    nowMs += 4_000;
+    expect(watch.ageMs()).toBe(4_000);
   });
 
   test("looks once a minute, and at once when a definition changes", async () => {

@@ -39,6 +39,7 @@ export class NetworkWatch implements Service {
   readonly #stopTicks: Cancel;
   #told: readonly NetworkReadiness[] | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
+  #judgedMs: number | undefined;
   #lookedWith: Hand | undefined;
   #looking: Promise<void> | undefined;
   #isStopped = false;
@@ -53,6 +54,11 @@ export class NetworkWatch implements Service {
   /** Asked for by every probe and scrape, so the list is made once per look. */
   networks(): readonly NetworkReadiness[] {
     return (this.#told ??= [...this.#book.all()].map(({ network, state, reasons }) => ({ network, state, reasons })));
+  }
+
+  /** How long ago a hand looked at the host; undefined before the first look, and when the last one counts no more. */
+  ageMs(): number | undefined {
+    return this.#judgedMs === undefined ? undefined : this.#options.ports.clock.monotonicMs() - this.#judgedMs;
   }
 
   /** Resolves when no look is under way. */
@@ -90,15 +96,18 @@ export class NetworkWatch implements Service {
     this.#lookedMs = clock.monotonicMs();
     this.#lookedWith = hand;
     const folders = this.#options.pluginFolders(hand);
-    const host = await lookAtHost(hand, { programs: this.#book.programs(), folders, held: this.#heldDevices() });
-    this.#book.judge(host);
+    const [programs, bridges] = [this.#book.programs(), this.#book.bridges()];
+    this.#book.judge(await lookAtHost(hand, { programs, folders, bridges, held: this.#heldDevices() }));
+    this.#judgedMs = clock.monotonicMs();
     this.#told = undefined;
     this.#voice.say(this.#book.all());
   }
 
   /** Without a hand the last look says ever less; nobody is to be told that a network is ready because it once was. */
   #forgetLook(): void {
-    if (this.#options.ports.clock.monotonicMs() - this.#lookedMs > lookAgeMsMax) this.#book.judge(nobodyLooked);
+    if (this.#options.ports.clock.monotonicMs() - this.#lookedMs <= lookAgeMsMax) return;
+    this.#book.judge(nobodyLooked);
+    this.#judgedMs = undefined;
   }
 
   /** Reads what is new, a few at a time. Whether there was anything. */

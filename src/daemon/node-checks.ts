@@ -16,6 +16,8 @@ export class NodeChecks {
   readonly #states = new Map<string, Check["state"]>();
   /** Which networks can be attached here; set by whoever looks. */
   networks: () => readonly NetworkReadiness[] = () => [];
+  /** How long ago somebody looked; undefined when nobody has. */
+  networksAgeMs: () => number | undefined = () => undefined;
 
   /** `read` answers from memory: it is called for every probe. */
   add(read: () => readonly Check[]): void {

@@ -32,6 +32,7 @@ export function startNodeWatch(options: ServiceOptions): Service {
     primary: () => primaryConf(options),
   });
   checks.networks = () => networks.networks();
+  checks.networksAgeMs = () => networks.ageMs();
   checks.add(() => {
     const hand = canary.facts();
     return [handCheck(hand), canaryCheck(hand), networksCheck(networks.networks())];

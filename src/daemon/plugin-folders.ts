@@ -13,13 +13,17 @@ export function pluginFolders(
   { config, journal }: Pick<Ports, "config" | "journal">,
   hand: Pick<Hand, "cniPath"> | undefined,
 ): PluginFolders {
-  let newest: { readonly startedWallMs: number; readonly cniPath: string } | undefined;
-  for (const record of journal.all()) if (record.startedWallMs >= (newest?.startedWallMs ?? 0)) newest = record;
-  const told = [newest?.cniPath ?? "", hand?.cniPath ?? ""];
+  const told = [newestPath(journal), hand?.cniPath ?? ""];
   const paths = [...told, config.binDir].flatMap((path) => path.split(":"));
   const isSet = config.rawOverlay.some(({ key }) => key.toLowerCase() === "bindir");
   return {
     folders: [...new Set(paths)].filter((path) => path.startsWith("/")),
     source: told.some((path) => path !== "") ? "runtime" : isSet ? "setting" : "guess",
   };
+}
+
+function newestPath(journal: Ports["journal"]): string {
+  let newest: { readonly startedWallMs: number; readonly cniPath: string } | undefined;
+  for (const record of journal.all()) if (record.startedWallMs >= (newest?.startedWallMs ?? 0)) newest = record;
+  return newest?.cniPath ?? "";
 }

@@ -3,13 +3,29 @@ import { brokenNetwork, judgeNetwork, networksCheck, type HostFacts } from "./ne
 
 const host: HostFacts = {
   hasProgram: (name) => (name === "unseen" ? undefined : name === "bridge"),
-  hasLink: (name) => (name === "unseen" ? undefined : name === "br-lan"),
+  hasLink: (name) => (name === "unseen" ? undefined : name.startsWith("br-") && name !== "br-prod"),
+  hasUplink: (bridge) => (bridge === "br-unseen" ? undefined : bridge !== "br-alone"),
 };
 
 describe("judgeNetwork", () => {
   test("is ready when nothing is missing", () => {
     const needs = [{ programs: ["bridge"], links: [{ name: "br-lan", role: "bridge" as const }] }];
     expect(judgeNetwork("a/b", needs, host)).toEqual({ network: "a/b", state: "ready", reasons: [] });
+  });
+
+  test("is ready with a bridge that leads nowhere, and says so", () => {
+    const needsOf = (name: string): Parameters<typeof judgeNetwork>[1] => [
+      { programs: ["bridge"], links: [{ name, role: "bridge" as const }] },
+    ];
+    expect(judgeNetwork("a/b", needsOf("br-alone"), host)).toMatchObject({
+      state: "ready",
+      reasons: ["host bridge br-alone has no uplink"],
+    });
+    expect(judgeNetwork("a/b", needsOf("br-unseen"), host)).toMatchObject({ state: "ready", reasons: [] });
+    expect(networksCheck([judgeNetwork("a/b", needsOf("br-alone"), host)])).toMatchObject({
+      state: "ok",
+      detail: "1 ready, 1 without an uplink",
+    });
   });
 
   test("names each thing that is missing, once", () => {

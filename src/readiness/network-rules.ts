@@ -6,7 +6,7 @@ export interface NetworkReadiness {
   readonly network: string;
   /** `unknown`: nobody could look yet. */
   readonly state: "ready" | "not-ready" | "unknown";
-  /** What is missing, one phrase each: `missing host bridge br-prod`. */
+  /** What is missing, one phrase each: `missing host bridge br-prod`; of a ready one, what may be amiss. */
   readonly reasons: readonly string[];
 }
 
@@ -27,6 +27,8 @@ export interface LinkNeed {
 export interface HostFacts {
   readonly hasProgram: (name: string) => boolean | undefined;
   readonly hasLink: (name: string) => boolean | undefined;
+  /** Whether a bridge has any port but those to pods. */
+  readonly hasUplink: (bridge: string) => boolean | undefined;
 }
 
 /**
@@ -44,7 +46,15 @@ export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], h
   const needs = [...programs, ...links];
   const reasons = unique(needs.filter(({ has }) => has === false).map(({ reason }) => reason));
   if (reasons.length > 0) return { network, state: "not-ready", reasons };
-  return { network, state: needs.some(({ has }) => has === undefined) ? "unknown" : "ready", reasons };
+  if (needs.some(({ has }) => has === undefined)) return { network, state: "unknown", reasons };
+  return { network, state: "ready", reasons: doubts(plugins, host) };
+}
+
+/** A bridge that the plugin has made is there from then on, and still leads nowhere; some are meant to. */
+function doubts(plugins: readonly PluginNeeds[], host: HostFacts): readonly string[] {
+  const bridges = plugins.flatMap(({ links }) => links.filter(({ role }) => role === "bridge"));
+  const alone = bridges.filter(({ name }) => host.hasUplink(name) === false);
+  return unique(alone.map(({ name }) => `host bridge ${name} has no uplink`));
 }
 
 /** A network whose configuration cannot be used is not ready, whatever the host has. */
@@ -60,7 +70,9 @@ export function networksCheck(networks: readonly NetworkReadiness[]): Check {
   const missing = networks.filter(({ state }) => state === "not-ready");
   if (missing.length === 0) {
     const unknown = networks.filter(({ state }) => state === "unknown").length;
-    return passed("networks", `${networks.length - unknown} ready${unknown === 0 ? "" : `, ${unknown} not looked at`}`);
+    const alone = networks.filter(({ reasons }) => reasons.length > 0).length;
+    const more = [unknown === 0 ? "" : `, ${unknown} not looked at`, alone === 0 ? "" : `, ${alone} without an uplink`];
+    return passed("networks", `${networks.length - unknown} ready${more.join("")}`);
   }
   const named = missing.slice(0, namedMax).map(({ network, reasons }) => `${network} (${reasons.join(", ")})`);
   const rest = missing.length - named.length;

@@ -148,9 +148,11 @@ export interface ChecksAnswer {
   /** What `/readyz` answers. */
   readonly isReady: boolean;
   readonly checks: readonly CheckView[];
-  /** Those that are not ready first; at most 1,000 of them. */
+  /** Those that are not ready, or may be amiss, first; at most 1,000 of them. */
   readonly networks: readonly NetworkReadyView[];
   readonly networksTotal: number;
+  /** How long ago a hand looked at the host for them; absent while nobody has. */
+  readonly networksAgeMs?: number;
   /** Software of the last shim that made a call; empty before the first. */
   readonly shimSoftware: string;
 }
@@ -165,6 +167,7 @@ export interface CheckView {
 export interface NetworkReadyView {
   readonly network: string;
   readonly state: "ready" | "not-ready" | "unknown";
+  /** What is missing; of a ready one, what may be amiss. */
   readonly reasons: readonly string[];
 }
 

@@ -124,6 +124,13 @@ describe("levee check node", () => {
     expect(err).toContain("Cannot call 2 of 3 nodes ready");
   });
 
+  test("does not blame the daemon's port for a login that has ended", async () => {
+    const kubeconfig = await apiServer((_request, response) => void response.writeHead(401).end("{}"));
+    const { out } = await levee("worker-9", "--kubeconfig", kubeconfig);
+    expect(out).toContain("hint: log in anew");
+    expect(out).not.toContain("metricsPort");
+  });
+
   test("asks nodes by name and port, and tells what is no daemon of ours", async () => {
     const kubeconfig = await apiServer((_request, response) => void response.end("<html>"));
     const { out } = await levee("worker-9", "--metrics-port", "9999", "--kubeconfig", kubeconfig);

@@ -1,6 +1,7 @@
 import { KubeError, kubeStatusOf, type KubeApi } from "../../kube/api.ts";
 import type { ChecksAnswer, NodeAnswer } from "../../wire/node-view.ts";
 import { toFailure } from "../failure.ts";
+import { kubeRemedy } from "../kube-remedy.ts";
 import { nodeReport, type NodeReport, type NodeSaid } from "./report.ts";
 
 export interface ClusterOptions {
@@ -76,9 +77,10 @@ function parsed(text: string): unknown {
 
 function hintFor(thrown: unknown, metricsPort: number): string {
   const status = kubeStatusOf(thrown);
+  if (thrown instanceof KubeError && status === 401) return kubeRemedy(thrown);
   if (status === 403) return "it takes the right to get nodes/proxy; ask on the node itself: levee check node";
   if (status === 404) return "kubectl get nodes shows the names";
-  return `the daemon's metricsPort must be ${metricsPort}, or --metrics-port the daemon's; then look at its pod on the node`;
+  return `the daemon's metricsPort must be ${metricsPort}, or --metrics-port the daemon's; then look at its pod: kubectl -n levee-system get pods -o wide (of the drop-in: -n kube-system -l name=multus)`;
 }
 
 function isLinux({ metadata }: NodeItem): boolean {

@@ -28,7 +28,9 @@ export function networkRows(reports: readonly NodeReport[]): readonly NetworkRow
       const row = rows.get(network) ?? { states: {}, missing: new Map<string, string[]>() };
       rows.set(network, row);
       row.states[node] = state;
-      for (const reason of reasons) row.missing.set(reason, [...(row.missing.get(reason) ?? []), node]);
+      // Of one that is ready they are doubts, and stand with the node.
+      for (const reason of state === "ready" ? [] : reasons)
+        row.missing.set(reason, [...(row.missing.get(reason) ?? []), node]);
     }
   }
   return [...rows]

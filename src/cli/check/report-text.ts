@@ -1,7 +1,8 @@
 import { plural } from "./plural.ts";
 import type { Paint } from "../paint.ts";
 import { oneLine } from "../plain-text.ts";
-import type { Line, NodeReport, Section } from "./report.ts";
+import type { Line } from "./line.ts";
+import type { NodeReport, Section } from "./report.ts";
 
 export interface TextOptions {
   readonly paint: Paint;

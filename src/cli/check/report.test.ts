@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { version } from "../../base/version.ts";
-import type { NetworkReadyView } from "../../wire/node-view.ts";
+import type { ChecksAnswer, NetworkReadyView } from "../../wire/node-view.ts";
 import { aNode, someChecks } from "./check-answers.fixture.ts";
 import { reportText, summaryText } from "./report-text.ts";
+import type { Line } from "./line.ts";
 import { nodeReport, type NodeReport } from "./report.ts";
 
 const vlan57: NetworkReadyView = {
@@ -51,8 +52,37 @@ describe("nodeReport", () => {
       "warning networks 1 could not be looked at",
       "ok networks 5 ready on this node",
     ]);
-    expect(textOf(report, false)).toContain("        hint: make it on the host, with its uplink");
+    expect(textOf(report, false)).toContain("        hint: make what is missing on the host, with its uplink");
     expect(textOf(report, false)).not.toContain("√");
+  });
+
+  test("names a remedy for each kind of thing that is missing", () => {
+    const networks: NetworkReadyView[] = [
+      { network: "prod/a", state: "not-ready", reasons: ["missing plugin macvlan", "missing host interface eth9"] },
+    ];
+    const lines = linesOf(someChecks({ networks, networksTotal: 1 }));
+    expect(lines[0]?.hint).toMatch(/^install the plugin .*; make what is missing on the host/u);
+  });
+
+  test("warns of a bridge that leads nowhere, and tells how old the look is", () => {
+    const networks: NetworkReadyView[] = [
+      { network: "prod/a", state: "ready", reasons: ["host bridge br0 has no uplink"] },
+      { network: "prod/b", state: "ready", reasons: [] },
+    ];
+    const lines = linesOf(someChecks({ networks, networksTotal: 2, networksAgeMs: 42_000 }));
+    expect(lines.map(({ state, name, detail }) => `${state} ${name} ${detail}`)).toEqual([
+      "warning prod/a ready, but host bridge br0 has no uplink",
+      "ok networks 2 ready on this node, as of 42s ago",
+    ]);
+  });
+
+  test("does not blame the hand before the first look", () => {
+    const networks: NetworkReadyView[] = [{ network: "prod/c", state: "unknown", reasons: [] }];
+    const hand = { name: "hand", state: "ok", detail: "a resident hand is connected", hint: "" } as const;
+    const answer = someChecks({ networks, networksTotal: 1, checks: [hand] });
+    expect(linesOf(answer)[0]?.detail).toBe("1 not looked at: the first look is still to come");
+    expect(linesOf({ ...answer, networksAgeMs: 1_000 })[0]?.detail).toBe("1 could not be looked at");
+    expect(linesOf({ ...answer, checks: [] })[0]?.hint).toContain("it takes a resident hand");
   });
 
   test("lists no more networks than a person reads", () => {
@@ -95,6 +125,10 @@ test("summaryText counts over all nodes", () => {
   expect(summaryText([good, bad], paint)).toBe("× 5 checks on 2 nodes: 1 failed, 0 warnings\n");
   expect(textOf(good, false)).toBe("worker-1\n  √ all is well\n".replace("worker-1", "a"));
 });
+
+function linesOf(checks: ChecksAnswer): readonly Line[] {
+  return nodeReport({ node: "n", said: { node: aNode(), checks }, shim: "" }).sections.at(-1)?.lines ?? [];
+}
 
 function versionsOf(report: NodeReport): readonly string[] {
   const lines = report.sections.flatMap(({ lines: own }) => own);

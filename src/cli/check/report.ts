@@ -1,14 +1,8 @@
 import { software as ownSoftware } from "../../base/version.ts";
 import type { ChecksAnswer, NetworkReadyView, NodeAnswer } from "../../wire/node-view.ts";
-
-/** One line: what was looked at, how it is, and what to do about it. */
-export interface Line {
-  readonly state: "ok" | "warning" | "failed";
-  readonly name: string;
-  readonly detail: string;
-  /** Empty when there is nothing to do. */
-  readonly hint: string;
-}
+import type { Line } from "./line.ts";
+import { networkLines } from "./network-lines.ts";
+import { plural } from "./plural.ts";
 
 export interface Section {
   readonly title: string;
@@ -39,9 +33,6 @@ export interface ReportInput {
   /** More that was found out without the daemon. */
   readonly more?: readonly Line[];
 }
-
-/** A day would be told as one; the list is for those who look for what broke. */
-const networkLinesMax = 20;
 
 /** Which checks stand together. What a newer daemon has beyond these comes last. */
 const places: readonly { readonly title: string; readonly names: readonly string[] }[] = [
@@ -84,7 +75,7 @@ function section(title: string, lines: readonly Line[]): Section {
 
 function answers({ software, attachments, startedWallMs }: NodeAnswer): Line {
   const since = new Date(startedWallMs).toISOString();
-  const detail = `answers: ${software}, since ${since}, ${attachments} ${attachments === 1 ? "attachment" : "attachments"}`;
+  const detail = `answers: ${software}, since ${since}, ${plural(attachments, "attachment")}`;
   return { state: "ok", name: "daemon", detail, hint: "" };
 }
 
@@ -130,36 +121,4 @@ function placed({ checks }: ChecksAnswer): readonly Section[] {
     ),
     section("other", rest),
   ];
-}
-
-/** A network is never called ready on a node that lacks something it needs. */
-function networkLines({ networks, networksTotal }: ChecksAnswer): readonly Line[] {
-  const broken = networks.filter(({ state }) => state === "not-ready");
-  const lines = broken.slice(0, networkLinesMax).map(({ network, reasons }): Line => ({
-    state: "failed",
-    name: network,
-    detail: `not ready: ${reasons.join(", ")}`,
-    hint: hintFor(reasons),
-  }));
-  const left = broken.length - lines.length;
-  if (left > 0) lines.push({ state: "failed", name: "networks", detail: `${left} more are not ready`, hint: "" });
-  const unknown = networks.filter(({ state }) => state === "unknown").length;
-  if (unknown > 0)
-    lines.push({
-      state: "warning",
-      name: "networks",
-      detail: `${unknown} could not be looked at`,
-      hint: "it takes a resident hand of the daemon's version to look at the host",
-    });
-  const ready = networksTotal - broken.length - unknown;
-  if (ready > 0) lines.push({ state: "ok", name: "networks", detail: `${ready} ready on this node`, hint: "" });
-  return lines;
-}
-
-function hintFor(reasons: readonly string[]): string {
-  if (reasons.some((reason) => reason.startsWith("missing host")))
-    return "make it on the host, with its uplink, before pods that ask for the network are let on this node";
-  if (reasons.some((reason) => reason.startsWith("missing plugin")))
-    return "install the plugin in the folder of CNI plugins on this node";
-  return "mend the configuration of the network";
 }

@@ -5,7 +5,9 @@ import { ask, runTool, type Context } from "../context.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import { oneLine } from "../plain-text.ts";
 import { isSuccess } from "../run-program.ts";
-import { nodeReport, type Line, type NodeReport, type NodeSaid } from "./report.ts";
+import type { Line } from "./line.ts";
+import { plural } from "./plural.ts";
+import { nodeReport, type NodeReport, type NodeSaid } from "./report.ts";
 
 /** This machine: its daemon over the socket, or without one what is on the disk. */
 export async function thisNode(context: Context): Promise<NodeReport> {
@@ -54,7 +56,7 @@ async function journalOnDisk({ settings }: Context): Promise<Line> {
         detail: `there is none in ${stateDir}: no daemon has run on that folder`,
         hint: "",
       };
-    const detail = `${journal.records.length} attachments and ${journal.leaks.length} leaks in ${stateDir}; they wait for the daemon`;
+    const detail = `${plural(journal.records.length, "attachment")} and ${plural(journal.leaks.length, "leak")} in ${stateDir}; they wait for the daemon`;
     return { state: journal.leaks.length === 0 ? "ok" : "warning", name: "journal", detail, hint: "levee leaks" };
   } catch (thrown) {
     const reason = toLeveeError(thrown, "Cannot read the journal").message;

@@ -344,7 +344,9 @@ describe("checkMigration of details", () => {
   test("does not choose between two ConfigMaps of one name in silence", () => {
     const second = multus.find(({ kind }) => kind === "ConfigMap");
     const changed = JSON.stringify({ ...second, data: { "daemon-config.json": "{}" } });
-    expect(findings(more(JSON.stringify(second))).map(line)).not.toContainEqual(expect.stringContaining("2 times"));
+    expect(findings(more(JSON.stringify(second))).map(line)).not.toContainEqual(
+      expect.stringContaining("2 times") as string,
+    );
     expect(findings(more(changed)).map(line)).toContainEqual(
       "blocks: it is there 2 times with different settings; only the first was looked at",
     );
@@ -352,7 +354,9 @@ describe("checkMigration of details", () => {
 
   test("names an annotation that is empty", () => {
     const found = findings(more(podOf({ "v1.multus-cni.io/default-network": "" }))).map(line);
-    expect(found).toContainEqual(expect.stringContaining("its annotation v1.multus-cni.io/default-network is empty"));
+    expect(found).toContainEqual(
+      expect.stringContaining("its annotation v1.multus-cni.io/default-network is empty") as string,
+    );
   });
 
   test("does not advise a capability where no plugin gives addresses", () => {
@@ -381,7 +385,7 @@ describe("checkMigration of details", () => {
     const all = checkMigration(
       JSON.parse(withSettings({ logToStderr: true }).change(JSON.stringify(multus))) as KubeObject[],
     );
-    expect(all.map(line)).toContainEqual(expect.stringMatching(/^ok: used as Multus does: .*logToStderr/u));
+    expect(all.map(line)).toContainEqual(expect.stringMatching(/^ok: used as Multus does: .*logToStderr/u) as string);
   });
 });
 
