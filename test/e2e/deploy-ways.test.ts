@@ -1,0 +1,172 @@
+/** The ways in and out of the shipped manifests on a real API server: what `kubectl` and Helm leave in the objects that are there. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { builtHelm } from "../peers/helm.ts";
+import { missingForApiServer, PolicyServer } from "./policy-server.ts";
+
+const deploy = join(import.meta.dir, "../../deploy");
+const multus = join(import.meta.dir, "../../src/cli/migrate/fixtures/multus-v4.2.2.yaml");
+const missing = missingForApiServer();
+if (missing !== undefined) console.warn(`deploy-ways: skipped, ${missing}`);
+const helm = builtHelm();
+if (helm === undefined) console.warn("deploy-ways: the chart is not tried, helm is not built (npm run e2e builds it)");
+
+interface Container {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly args?: readonly string[];
+  readonly resources: { readonly limits?: Readonly<Record<string, string>> };
+}
+
+interface PodSpec {
+  readonly hostPID?: boolean;
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly volumes: readonly { readonly name: string; readonly hostPath?: { readonly path: string } }[];
+}
+
+let server: PolicyServer;
+
+function daemonOf(namespace: string, name: string): PodSpec {
+  const found = server.must(["get", "daemonset", name, "-n", namespace, "-o", "json"]);
+  return (JSON.parse(found) as { spec: { template: { spec: PodSpec } } }).spec.template.spec; // what the API server prints
+}
+
+/** Everything that a way in may leave behind, but for what the API server makes itself and the type of networks. */
+function left(): readonly string[] {
+  const kinds = "daemonset,serviceaccount,configmap,rolebinding";
+  const wide = "clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding";
+  const names = server
+    .must(["get", `${kinds},${wide}`, "-A", "-o", "name"])
+    .trim()
+    .split("\n");
+  return names.filter((name) => /levee|multus/u.test(name));
+}
+
+/** There is no controller here that would do it. */
+function finishNamespace(): void {
+  const { status, stdout } = server.kubectl(["get", "namespace", "levee-system", "-o", "json"]);
+  if (status !== 0) return;
+  const namespace = JSON.parse(stdout) as object; // what the API server prints
+  const body = JSON.stringify({ ...namespace, spec: { finalizers: [] } });
+  server.must(["replace", "--raw", "/api/v1/namespaces/levee-system/finalize", "-f", "-"], body);
+}
+
+describe.skipIf(missing !== undefined)("on a real API server", () => {
+  beforeAll(async () => {
+    server = await PolicyServer.start();
+  }, 120_000);
+
+  afterAll(() => server.stop());
+
+  test.each([
+    ["base", "uninstall", "/etc/cni/net.d"],
+    ["overlays/k3s", "k3s-uninstall", "/var/lib/rancher/k3s/agent/etc/cni/net.d"],
+    ["overlays/openshift", "openshift-uninstall", "/etc/kubernetes/cni/net.d"],
+    ["overlays/multus-drop-in", "multus-drop-in-uninstall", "/etc/cni/net.d"],
+  ])(
+    "deploy/%s is taken away by overlays/%s",
+    (installed, away, confDir) => {
+      const [namespace, name] = away.startsWith("multus")
+        ? ["kube-system", "kube-multus-ds"]
+        : ["levee-system", "levee"];
+      server.must(["apply", "-k", join(deploy, installed)]);
+      server.must(["apply", "-k", join(deploy, "overlays", away)]);
+      const daemon = daemonOf(namespace, name);
+      expectUninstalls(daemon, confDir);
+      server.must(["delete", "daemonset", name, "-n", namespace]);
+      server.must(["apply", "-k", join(deploy, "overlays", away)]);
+      expect(daemon).toEqual(daemonOf(namespace, name));
+      server.must(["delete", "--wait=false", "-k", join(deploy, "overlays", away)]);
+      finishNamespace();
+      expect(left()).toEqual([]);
+    },
+    60_000,
+  );
+
+  test("deploy/install.yaml beside the drop-in does not take its rights", () => {
+    server.must(["apply", "-f", join(deploy, "multus-drop-in.yaml")]);
+    server.must(["apply", "-f", join(deploy, "install.yaml")]);
+    const can = (namespace: string): string =>
+      server.must(["auth", "can-i", "list", "pods", "-A", `--as=system:serviceaccount:${namespace}:levee`]).trim();
+    expect([can("kube-system"), can("levee-system")]).toEqual(["yes", "yes"]);
+    server.must(["delete", "--wait=false", "-f", join(deploy, "install.yaml")]);
+    finishNamespace();
+    expect(can("kube-system")).toBe("yes");
+    const policies = server.must([
+      "get",
+      "validatingadmissionpolicybinding",
+      "-o",
+      "jsonpath={.items[*].spec.policyName}",
+    ]);
+    expect(policies).toBe("levee-drop-in-writes-network-status-only");
+    server.must(["delete", "-f", join(deploy, "multus-drop-in.yaml")]);
+    expect(left()).toEqual([]);
+  }, 60_000);
+
+  const manager = ["--server-side", "--field-manager=argocd-controller"];
+  const dropIn = ["-k", join(deploy, "overlays/multus-drop-in")];
+  const annotate = ["apply", "set-last-applied", "--create-annotation", "-f", multus];
+  test.each([
+    ["kubectl create, told to kubectl first", ["create"], [annotate, ["apply", ...dropIn]]],
+    ["a server-side apply, told to kubectl first", ["apply", ...manager], [annotate, ["apply", ...dropIn]]],
+    ["a server-side apply, by the same manager", ["apply", ...manager], [["apply", ...manager, ...dropIn]]],
+  ])(
+    "the drop-in leaves nothing of a Multus that was made by %s",
+    (_how, made, steps) => {
+      server.must([...made, "-f", multus]);
+      const patch = [{ op: "add", path: "/spec/template/spec/containers/0/args", value: ["-x"] }];
+      const target = ["daemonset/kube-multus-ds", "-n", "kube-system"];
+      server.must(["patch", ...target, "--type=json", "-p", JSON.stringify(patch)]);
+      for (const step of steps) server.must(step.includes("--server-side") ? [...step, "--force-conflicts"] : step);
+      const ours = daemonOf("kube-system", "kube-multus-ds");
+      server.must(["delete", ...target]);
+      server.must(["apply", ...dropIn]);
+      expect(ours).toEqual(daemonOf("kube-system", "kube-multus-ds"));
+      expect(ours.initContainers?.map(({ name }) => name)).toEqual(["install"]);
+      server.must(["delete", ...dropIn]);
+      server.must(["delete", "-f", multus, "--ignore-not-found"]);
+      expect(left()).toEqual([]);
+    },
+    60_000,
+  );
+
+  test.skipIf(helm === undefined)(
+    "the chart goes in, takes its conf off the nodes, and leaves networks alone",
+    async () => {
+      server.must(["apply", "-f", join(deploy, "crd/network-attachment-definition.yaml")]);
+      const run = runHelm(await server.kubeconfig());
+      const chart = join(deploy, "helm/levee");
+      const confDir = "/etc/kubernetes/cni/net.d";
+      const values = [`--set=image.digest=sha256:${"1".repeat(64)}`, `--set=paths.cniConf=${confDir}`];
+      run("install", "levee", chart, "--create-namespace", ...values);
+      server.must(["get", "daemonset/levee", "daemonset/levee-hand", "-n", "levee-system"]);
+      run("upgrade", "levee", chart, "--reuse-values", "--set=uninstall=true");
+      const daemon = daemonOf("levee-system", "levee");
+      expectUninstalls(daemon, confDir);
+      run("uninstall", "levee");
+      run("install", "levee", chart, ...values, "--set=uninstall=true");
+      expect(daemon).toEqual(daemonOf("levee-system", "levee"));
+      run("uninstall", "levee");
+      expect(left()).toEqual([]);
+      server.must(["get", "crd", "network-attachment-definitions.k8s.cni.cncf.io"]);
+    },
+    120_000,
+  );
+});
+
+/** In the folder where the conf is, one node after the other, and ready as soon as it is done. */
+function expectUninstalls(daemon: PodSpec, confDir: string): void {
+  expect(daemon.initContainers?.map(({ command }) => command[1])).toEqual(["uninstall"]);
+  expect(daemon.volumes.find(({ name }) => name === "cni-conf")?.hostPath?.path).toBe(confDir);
+  expect(daemon.containers.flatMap((each) => Object.keys(each)).filter((key) => key.endsWith("Probe"))).toEqual([]);
+}
+
+function runHelm(kubeconfig: string): (...args: readonly string[]) => void {
+  return (...args) => {
+    const all = [...args, "-n", "levee-system", "--kubeconfig", kubeconfig];
+    const { status, stderr } = spawnSync(helm ?? "", all, { encoding: "utf8" });
+    if (status !== 0) throw new Error(`helm ${args.join(" ")} failed: ${stderr}`);
+  };
+}
