@@ -118,6 +118,8 @@ async function refuseExisting({ settings }: Context, pod: PodKey): Promise<void>
 async function noteAbsence({ world, settings }: Context, conf: string): Promise<boolean> {
   const { socket, addBudgetMs } = confFacts(conf, settings);
   if (await isListening(socket)) return true;
+  // Nobody is going to wait: the call fails at once.
+  if (!existsSync(settings.shim)) return false;
   world.stderr.write(`Note: nobody listens on ${socket} yet; waiting up to ${Math.ceil(addBudgetMs / 1000)} s\n`);
   return false;
 }

@@ -1,13 +1,14 @@
-import { CommanderError } from "commander";
+import { CommanderError, type Command } from "commander";
 import { exitCode, failureText, toFailure, usageFailure } from "./failure.ts";
 import { buildProgram } from "./program.ts";
 import type { World } from "./world.ts";
 
 /** Runs one command line and returns its exit status. Writes every error, once, to stderr. */
 export async function runCli(world: World): Promise<number> {
-  const argv = world.argv.length === 0 ? ["--help"] : [...world.argv];
+  const program = buildProgram(world);
+  const argv = meantBy(world.argv, program);
   try {
-    await buildProgram(world).parseAsync(argv, { from: "user" });
+    await program.parseAsync(argv, { from: "user" });
     return exitCode.ok;
   } catch (error) {
     const failure = error instanceof CommanderError ? commandLineFailure(error, argv) : toFailure(error);
@@ -15,6 +16,17 @@ export async function runCli(world: World): Promise<number> {
     world.stderr.write(failureText(failure));
     return failure.exitCode;
   }
+}
+
+const helpWords: ReadonlySet<string> = new Set(["-h", "--help"]);
+
+/** `levee help check node` is `levee check node --help`; help for a command that is not there is an unknown command. */
+function meantBy(given: readonly string[], program: Command): string[] {
+  if (given.length === 0) return ["--help"];
+  const argv = given[0] === "help" ? [...given.slice(1), "--help"] : [...given];
+  const [first = ""] = argv;
+  const isCommand = program.commands.some((command) => [command.name(), ...command.aliases()].includes(first));
+  return isCommand || first.startsWith("-") ? argv : argv.filter((word) => !helpWords.has(word));
 }
 
 /** Undefined when help or the version was asked for: commander ends those the same way as errors. */

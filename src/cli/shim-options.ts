@@ -21,6 +21,11 @@ export function addShimOptions(command: Command): Command {
     );
 }
 
+/** By the first line of `--version`: any program has one. */
+export function isShim(software: string): boolean {
+  return /^levee-shim[ /]/u.test(software);
+}
+
 /** A folder that is not there is a slip of the pen; without this it would show as a plugin that is missing. */
 export function requirePluginFolders({ cniPath }: Pick<Settings, "cniPath">): void {
   const missing = cniPath.split(":").find((folder) => folder !== "" && !existsSync(folder));

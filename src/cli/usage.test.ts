@@ -14,6 +14,8 @@ const commands = [
   "ls",
   "why",
   "leaks",
+  "check",
+  "gc",
   "migrate",
   "install",
   "uninstall",
@@ -43,6 +45,12 @@ describe("help", () => {
     expect(out.includes("--socket-dir <folder>")).toBe(command !== "daemon");
   });
 
+  test("help finds commands below commands", async () => {
+    const { out } = await levee("check", "node", "--help");
+    expect(out).toContain("Usage: levee check node");
+    expect((await levee("help", "check", "node")).out).toBe(out);
+  });
+
   test("attach says how the namespace is called", async () => {
     expect((await levee("attach", "--help")).out).toContain("levee-NAMESPACE.NAME");
   });
@@ -51,6 +59,12 @@ describe("help", () => {
     const { out } = await levee("attach", "--help");
     expect(out).toContain("v1.multus-cni.io/default-network");
     expect(out).toContain("--default <network>");
+  });
+
+  test("version takes no other program for the shim", async () => {
+    const { status, out } = await levee("version", "--shim", "/bin/true");
+    expect(status).toBe(0);
+    expect(out).toMatch(/^shim +not available +\/bin\/true: it is no shim of Levee/mu);
   });
 
   test("--version prints the version", async () => {
@@ -92,6 +106,14 @@ describe("a wrong command line ends with 2, says what is wrong and what to try",
     [["attach", "web", "--networks", "lan", "--cni-path", ""], "--cni-path is empty", "--cni-path /opt/cni/bin"],
     [["attach", "web", "--networks", "lan", "--cni-path", "/tmp:/nowhere"], "plugins in /nowhere:", "--cni-path with"],
     [["detach", "web", "--cni-path", "/nowhere"], "plugins in /nowhere:", "--cni-path with"],
+    [["attach", "web", "--network", "lan"], "Unknown option '--network' (Did you mean --networks?)", "levee attach"],
+    [["chek", "--help"], "Unknown command 'chek' (Did you mean check?)", "levee --help"],
+    [["help", "chek"], "Unknown command 'chek' (Did you mean check?)", "levee --help"],
+    [["check"], "Cannot tell what to check", "levee check node"],
+    [["check", "nod"], 'Cannot check "nod"', "levee check node"],
+    [["check", "node", "--metrics-port", "99999"], "Cannot use --metrics-port", "--metrics-port 9810"],
+    [["leaks", "--yes"], "Cannot use --yes alone", "levee leaks --forget ID --yes"],
+    [["demo", "-o", "json"], "Cannot print the demo as json", "levee demo --once"],
     [["--bad"], "Unknown option '--bad'", "levee --help"],
   ])("%j", async (argv, message, remedy) => {
     const { status, out, err } = await levee(...argv);

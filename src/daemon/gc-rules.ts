@@ -41,7 +41,7 @@ function judgeUnseen(record: AttachmentRecord, sight: Sight, bootId: string): Ju
   if (sight.places.has(placeOf(path))) return { fate: "dead", why: `its network namespace ${path} is gone` };
   return {
     fate: "unproven",
-    why: `${path} cannot be seen, and no other namespace there can be either, so the hand may be blind`,
+    why: `${path} cannot be seen, and no other namespace there can be either, so the hand may be blind: look again when another pod runs on this node`,
   };
 }
 

@@ -63,5 +63,10 @@ export function viewCheck(follows: readonly FollowFacts[]): Check {
       `no complete list of ${missing.join(" and ")} has been taken yet`,
       "it comes with the API server's first answer; see the check api",
     );
-  return passed("view", follows.map(({ resource, objects }) => `${objects} ${resource}`).join(", "));
+  return passed("view", follows.map(counted).join(", "));
+}
+
+/** Names of resources are plurals. */
+function counted({ resource, objects }: FollowFacts): string {
+  return `${objects} ${objects === 1 ? resource.replace(/s$/u, "") : resource}`;
 }

@@ -49,6 +49,7 @@ describe("viewCheck", () => {
       detail: "no complete list of networks has been taken yet",
     });
     expect(viewCheck([follow, { ...networks, isSynced: true }]).detail).toBe("12 pods, 12 networks");
+    expect(viewCheck([{ ...follow, objects: 1 }]).detail).toBe("1 pod");
   });
 });
 

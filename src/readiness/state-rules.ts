@@ -21,7 +21,7 @@ export function journalCheck(facts: JournalFacts): Check {
   if (facts.unwritable !== undefined) return failed("journal", facts.unwritable, hint);
   if (facts.stuckMs > journalSlowMsMax)
     return failed("journal", `a write has been under way for ${Math.round(facts.stuckMs / 1_000)} s`, hint);
-  return passed("journal", `${facts.attachments} attachments`);
+  return passed("journal", `${facts.attachments} ${facts.attachments === 1 ? "attachment" : "attachments"}`);
 }
 
 /** Liveness: only a restart helps a writer that has not come back for so long, if anything does. */

@@ -5,6 +5,7 @@ import { ask, runTool, type Context } from "../context.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import { oneLine } from "../plain-text.ts";
 import { isSuccess } from "../run-program.ts";
+import { isShim } from "../shim-options.ts";
 import type { Line } from "./line.ts";
 import { plural } from "./plural.ts";
 import { nodeReport, type NodeReport, type NodeSaid } from "./report.ts";
@@ -42,7 +43,8 @@ async function checksOf(context: Context): Promise<ChecksAnswer | undefined> {
 
 async function shimSoftware({ world, settings }: Context): Promise<string> {
   const end = await runTool(world, settings.shim, ["--version"]);
-  return isSuccess(end) ? oneLine(end.stdout.split("\n")[0] ?? "") : "";
+  const software = oneLine(end.stdout.split("\n")[0] ?? "");
+  return isSuccess(end) && isShim(software) ? software : "";
 }
 
 async function journalOnDisk({ settings }: Context): Promise<Line> {

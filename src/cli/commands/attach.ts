@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { attach, splitNetworks, type Attached } from "../attach.ts";
 import { contextOf, examples } from "../command-line.ts";
+import { usageFailure } from "../failure.ts";
 import { interfaceTable } from "../interface-table.ts";
 import { parseNetwork, parseNetworks, parsePod, podText } from "../names.ts";
 import { print } from "../print.ts";
@@ -9,7 +10,7 @@ import { addShimOptions, readConf, requirePluginFolders } from "../shim-options.
 import type { World } from "../world.ts";
 
 interface AttachOptions {
-  readonly networks: string;
+  readonly networks?: string;
   readonly namespace?: string;
   readonly default?: string;
   readonly conf?: string;
@@ -19,9 +20,9 @@ export function addAttach(program: Command, world: World): void {
   const command = program
     .command("attach <name>")
     .description("Make a network namespace and attach it to networks, as a container runtime would")
-    .requiredOption(
+    .option(
       "--networks <list>",
-      "networks in order, [NAMESPACE/]NAME[@INTERFACE], comma-separated; the first becomes eth0, the others net1, net2, …",
+      "required: networks in order, [NAMESPACE/]NAME[@INTERFACE], comma-separated; the first becomes eth0, the others net1, net2, …",
     )
     .option("-n, --namespace <name>", "the pod's namespace (default: default)")
     .option("--default <network>", "the network that becomes eth0, instead of the first of --networks");
@@ -43,7 +44,7 @@ export function addAttach(program: Command, world: World): void {
     const context = contextOf(command, world);
     const pod = parsePod(name, options.namespace);
     const chosen = options.default === undefined ? undefined : parseNetwork(options.default, pod.namespace);
-    const networks = splitNetworks(parseNetworks(options.networks, pod.namespace), chosen);
+    const networks = splitNetworks(parseNetworks(requireList(options), pod.namespace), chosen);
     requirePluginFolders(context.settings);
     requireRoot(world);
     const attached = await attach(context, { pod, ...networks, conf: await readConf(options.conf, context.settings) });
@@ -53,6 +54,12 @@ export function addAttach(program: Command, world: World): void {
       wide: () => attachedText(attached),
     });
   });
+}
+
+/** Asked for here, so that a slip such as --network is told first. */
+function requireList({ networks }: AttachOptions): string {
+  if (networks !== undefined) return networks;
+  throw usageFailure("Required option '--networks <list>' not specified", "levee attach --help");
 }
 
 export function attachedText(attached: Attached): string {

@@ -25,7 +25,19 @@ interface CheckOptions {
 const metricsPortDefault = "9810";
 
 export function addCheck(program: Command, world: World): void {
-  const check = program.command("check").description("Check whether nodes can attach pods, and say what is missing");
+  const check = program
+    .command("check")
+    .description("Check whether nodes can attach pods, and say what is missing")
+    .argument("[what]", "node")
+    .addHelpText("after", examples("levee check node", "levee check node --all", "levee check node --help"));
+  check.action((what: string | undefined) => {
+    throw usageFailure(
+      what === undefined
+        ? "Cannot tell what to check: nothing is named"
+        : `Cannot check ${JSON.stringify(what)}: only nodes are checked`,
+      "levee check node",
+    );
+  });
   const command = check
     .command("node")
     .argument("[name...]", "nodes of the cluster; this machine when none is named")
@@ -44,6 +56,7 @@ export function addCheck(program: Command, world: World): void {
     );
   command.action(async (names: readonly string[], options: CheckOptions) => {
     const context = contextOf(command, world);
+    portOf(options.metricsPort);
     const isCluster = options.all === true || names.length > 0;
     const reports = isCluster ? await clusterReports(context, names, options) : [await localReport(context)];
     show(context, reports, isCluster);

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { runDemo } from "../demo.ts";
+import { usageFailure } from "../failure.ts";
 import type { World } from "../world.ts";
 
 export function addDemo(program: Command, world: World): void {
@@ -22,6 +23,10 @@ export function addDemo(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: { readonly once?: true }) => {
-    await runDemo(contextOf(command, world), { isOnce: options.once === true });
+    const context = contextOf(command, world);
+    const { output } = context.settings;
+    if (output === "json" || output === "yaml")
+      throw usageFailure(`Cannot print the demo as ${output}: it is a story for people`, "levee demo --once");
+    await runDemo(context, { isOnce: options.once === true });
   });
 }

@@ -25,7 +25,7 @@ export function addGc(program: Command, world: World): void {
         "\nDead is only whose network namespace is gone, at two looks some time apart, while the hand sees others that live.",
         "Everything else is reported and left alone, whatever is asked. The daemon detaches what is dead by itself;",
         "addresses are released only by --fix, by host-local itself.",
-        "Exit status 1: nothing could be looked at, or something could not be removed.",
+        "Exit status 1: nothing could be looked at, or removing something was tried and failed; what is only reported does not count.",
         examples("levee gc", "levee gc --fix", "levee gc -o json | jq '.findings[] | select(.what == \"pod\")'"),
       ].join("\n"),
     );
@@ -40,8 +40,19 @@ export function addGc(program: Command, world: World): void {
       wide: () => gcText(answer, true),
     });
     for (const note of answer.notes) world.stderr.write(`Note: ${oneLine(note)}\n`);
+    if (options.fix === true) noteLeft(world, answer.findings);
     refuseFailed(answer.findings.filter(({ action }) => action === "failed"));
   });
+}
+
+/** Somebody who asked for a fix must not take a report for one. */
+function noteLeft(world: World, findings: readonly GcFinding[]): void {
+  const left = findings.filter(({ action }) => action === "report").length;
+  if (left === 0) return;
+  const are = left === 1 ? "finding is" : "findings are";
+  world.stderr.write(
+    `Note: ${left} ${are} left alone, as it is not certain that nobody needs it; the column WHY says what it would take\n`,
+  );
 }
 
 function refuseFailed(failed: readonly GcFinding[]): void {

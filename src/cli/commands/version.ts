@@ -5,6 +5,7 @@ import { toFailure } from "../failure.ts";
 import { oneLine } from "../plain-text.ts";
 import { print } from "../print.ts";
 import { isSuccess } from "../run-program.ts";
+import { isShim } from "../shim-options.ts";
 import { version } from "../../base/version.ts";
 import { renderTable } from "../table.ts";
 import { protocolVersion } from "../../wire/frame.ts";
@@ -55,6 +56,7 @@ async function daemonVersion(context: Context): Promise<Part> {
 async function shimVersion(context: Context): Promise<Part> {
   const end = await runTool(context.world, context.settings.shim, ["--version"]);
   const software = oneLine(end.stdout.split("\n")[0] ?? "");
-  if (isSuccess(end) && software !== "") return { software };
-  return { unavailable: `${context.settings.shim}: ${end.startError ?? "it does not say"}` };
+  if (isSuccess(end) && isShim(software)) return { software };
+  const says = software === "" ? "it does not say" : `it is no shim of Levee: it says ${JSON.stringify(software)}`;
+  return { unavailable: `${context.settings.shim}: ${end.startError ?? says}` };
 }
