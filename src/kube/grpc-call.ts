@@ -18,26 +18,31 @@ export async function grpcCall(call: GrpcCall): Promise<Uint8Array> {
   call.signal.throwIfAborted();
   // Loaded late: a node without device plugins never pays for it.
   const { connect } = await import("node:http2");
+  call.signal.throwIfAborted();
   const session = connect("http://localhost", { createConnection: () => connectSocket(call.socketPath) });
+  // The signal may outlive many calls.
+  const settled = new AbortController();
   try {
-    return await unary(session, call);
+    return await unary(session, call, settled.signal);
   } finally {
+    settled.abort();
     session.destroy();
   }
 }
 
-function unary(session: ClientHttp2Session, call: GrpcCall): Promise<Uint8Array> {
+function unary(session: ClientHttp2Session, call: GrpcCall, settled: AbortSignal): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const fail = (thrown: unknown): void => reject(asFailure(call, thrown));
-    session.once("error", fail);
-    call.signal.addEventListener("abort", () => fail(call.signal.reason), { once: true });
+    // Not once: a session may fail again while it is taken down, and an error that nobody hears ends the daemon.
+    session.on("error", fail);
+    call.signal.addEventListener("abort", () => fail(call.signal.reason), { once: true, signal: settled });
     const stream = session.request({
       ":method": "POST",
       ":path": call.method,
       "content-type": "application/grpc",
       "te": "trailers",
     });
-    stream.once("error", fail);
+    stream.on("error", fail);
     collect(stream, call, (thrown, message) => {
       if (message === undefined) fail(thrown);
       else resolve(message);
