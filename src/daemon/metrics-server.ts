@@ -15,7 +15,7 @@ export interface MetricsServerOptions {
   readonly onRefused: (status: number) => void;
 }
 
-/** Kubelet's probes and a few scrapers; more are strangers. */
+/** Kubelet's probes and a few scrapers; who keeps more open than that is not asking. */
 const connectionsMax = 32;
 /** While another daemon still has the port, as during a rollout: kubelet's probes wait for us then. */
 const retryMsMin = 500;
@@ -91,10 +91,16 @@ export class MetricsServer implements Service {
   }
 
   #take(socket: Socket): void {
-    if (this.#sockets.size >= connectionsMax || this.#isStopped) {
+    if (this.#isStopped) {
       socket.on("error", () => undefined);
       socket.destroy();
       return;
+    }
+    // The oldest goes, not the one that has just come: kubelet restarts a daemon that does not answer its probes.
+    const [oldest] = this.#sockets;
+    if (oldest !== undefined && this.#sockets.size >= connectionsMax) {
+      this.#sockets.delete(oldest);
+      oldest.destroy();
     }
     this.#sockets.add(socket);
     socket.on("close", () => this.#sockets.delete(socket));
