@@ -1,7 +1,7 @@
 /**
  * `npm run e2e`: Levee on a real cluster of one node. Builds what others provide (once, kept in the user's cache
  * folder), then runs test/e2e in namespaces of its own, so that nothing of it is left on the machine.
- * `npm run e2e -- NAME...` runs the scenarios named.
+ * `npm run e2e -- NAME...` runs the scenarios and files named; `--help` lists them.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,6 +12,7 @@ import { newContainerd } from "../test/peers/containerd.ts";
 import { findGo } from "../test/peers/go-tool.ts";
 import { helm } from "../test/peers/helm.ts";
 import { kubernetes } from "../test/peers/kubernetes.ts";
+import { scenarios as scenarioNames } from "../test/e2e/scenario-names.ts";
 import type { Surroundings } from "../test/e2e/the-cluster.ts";
 import { multus } from "../test/peers/multus.ts";
 import type { Peer } from "../test/peers/peer.ts";
@@ -29,9 +30,53 @@ const testTimeoutMs = 300_000;
 /** No cgroup is left once its processes are; the kernel needs a moment for it. */
 const cgroupPatienceMs = 5_000;
 
+/** What needs an API server and no node: each file starts its own, on ports and in folders of its own. */
+const serverTests = readdirSync(join(root, "test/e2e"))
+  .flatMap((name) => /^(.+)\.test\.ts$/u.exec(name)?.[1] ?? [])
+  .toSorted();
+
 process.exit(await main(process.argv.slice(2)));
 
-async function main(scenarios: readonly string[]): Promise<number> {
+async function main(names: readonly string[]): Promise<number> {
+  if (names.some((name) => name === "-h" || name === "--help")) {
+    console.log(usage());
+    return 0;
+  }
+  const known: readonly string[] = [...scenarioNames, ...serverTests];
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    console.error(`There is no test ${unknown.join(", ")}\n\n${usage()}`);
+    return 2;
+  }
+  const chosen = {
+    scenarios: scenarioNames.filter((name) => names.length === 0 || names.includes(name)),
+    files: serverTests.filter((name) => names.length === 0 || names.includes(name)),
+  };
+  return run(chosen);
+}
+
+function usage(): string {
+  return [
+    "Usage: npm run e2e [-- NAME...]",
+    "",
+    "Levee on a real cluster of one node. Needs root and Go; what is built from Go modules is kept in ~/.cache/levee.",
+    "",
+    `Scenarios, on one cluster, in this order: ${scenarioNames.join(", ")}`,
+    `With an API server and no node: ${serverTests.join(", ")}`,
+    "",
+    "Examples:",
+    "  npm run e2e",
+    "  npm run e2e -- basic migration",
+    "  npm run e2e -- compat-api",
+  ].join("\n");
+}
+
+interface Chosen {
+  readonly scenarios: readonly string[];
+  readonly files: readonly string[];
+}
+
+async function run({ scenarios, files }: Chosen): Promise<number> {
   if (findGo() === undefined) {
     console.log("e2e skipped: Go is not installed, so kube-apiserver, kubelet and Multus cannot be built");
     return 0;
@@ -54,18 +99,17 @@ async function main(scenarios: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   writeFileSync(join(folder, "owner"), String(process.pid));
   try {
-    const status = runSuite({ ...peers, folder, busybox }, scenarios);
+    const status = scenarios.length === 0 ? 0 : runSuite({ ...peers, folder, busybox }, scenarios);
     if (status !== 0) keepLogs(folder);
-    return scenarios.length > 0 ? status : runServerTests(peers.kubernetes) || status;
+    return (files.length === 0 ? 0 : runServerTests(peers.kubernetes, files)) || status;
   } finally {
     remove(folder);
   }
 }
 
-/** What needs an API server and no node: each file starts its own, on ports and in folders of its own. */
-function runServerTests(kubernetesBin: string): number {
-  const names = readdirSync(join(root, "test/e2e")).filter((name) => name.endsWith(".test.ts"));
-  const args = ["test", "--isolate", "--timeout", String(testTimeoutMs), ...names.map((name) => `./test/e2e/${name}`)];
+function runServerTests(kubernetesBin: string, names: readonly string[]): number {
+  const files = names.map((name) => `./test/e2e/${name}.test.ts`);
+  const args = ["test", "--isolate", "--timeout", String(testTimeoutMs), ...files];
   const env = { ...process.env, PATH: `${kubernetesBin}:${process.env["PATH"] ?? ""}` };
   return spawnSync(process.execPath, args, { cwd: root, stdio: "inherit", env }).status ?? 1;
 }

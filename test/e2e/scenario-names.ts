@@ -1,0 +1,20 @@
+/** All scenarios in the order in which they run, each a file of `scenarios/`. */
+export const scenarios = [
+  "migration",
+  "basic",
+  "networks-change",
+  "conf-dir",
+  "static-pod",
+  "shipped-pods",
+  "daemon-killed",
+  "rolling-update",
+  "restarts",
+  "token",
+  "drain",
+  "reboot",
+  "versions",
+  // From here on with a newer containerd, which knows more of CNI.
+  "new-runtime",
+  "daemon-away",
+  "api-away",
+] as const;
