@@ -39,7 +39,7 @@ export class LeaseGc {
         findings: [],
         notes: [`Addresses of host-local cannot be looked at: ${hand.identity.software} is too old`],
       };
-    const { orphans, doubt } = await lookForOrphans(hand, sight, this.#ports);
+    const { orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#ports);
     const nowMs = this.#ports.clock.monotonicMs();
     this.#looks.note(orphans.map(leaseKey), nowMs);
     const certain = new Set(orphans.filter((lease) => this.#isOld(lease, nowMs)));
@@ -52,7 +52,8 @@ export class LeaseGc {
       findings.push(isDue ? await this.#release(hand, lease, finding) : finding);
     }
     this.#orphans = [...certain].filter((lease) => !released.has(lease));
-    return { findings, notes: doubt === "" || orphans.length === 0 ? [] : [`No address is released: ${doubt}`] };
+    const isHeld = doubt !== "" && orphans.length > 0;
+    return { findings, notes: isHeld ? [...notes, `No address is released: ${doubt}`] : notes };
   }
 
   /** By the file's own time, or, as that may be wrong, by how long we have seen it. */

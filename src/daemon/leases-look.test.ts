@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { LeveeError } from "../base/errors.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { FolderEntry } from "../wire/folder-page.ts";
 import { LeaseGc } from "./leases-gc.ts";
-import { collect } from "./leases-look.ts";
+import { collect } from "./host-folder.ts";
+import { lookForOrphans } from "./leases-look.ts";
 import type { NodePorts } from "./node-ports.ts";
 
 function entry(name: string): FolderEntry {
@@ -29,6 +31,60 @@ test("collect reads a folder page by page, and tells one that is not there from 
 test("collect refuses a folder that has no end: half a list would make living containers unknown", () => {
   const names = Array.from({ length: 20_001 }, (_, index) => String(index));
   expect(collect(handWith(names, 5_000), "/folder", ({ name }) => name)).rejects.toThrow("more than 20000 entries");
+});
+
+test("collect refuses half a folder: it was taken away, or emptied, between two pages", () => {
+  const pages = [{ entries: [entry("a")], isTruncated: true }, undefined];
+  const gone = { list: () => Promise.resolve(pages.shift()) } as unknown as Hand; // only what it uses
+  expect(collect(gone, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
+  const empty = { list: () => Promise.resolve({ entries: [], isTruncated: true }) } as unknown as Hand; // the same
+  expect(collect(empty, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
+});
+
+/** A node on which host-local has an address of each of these containers, and whose journal is empty. */
+function nodeWith(containers: readonly string[], folders: Readonly<Record<string, readonly string[]>>) {
+  const networks = "/var/lib/cni/networks";
+  const page = (entries: readonly FolderEntry[]) => ({ entries, isTruncated: false });
+  const list = (path: string): Promise<unknown> => {
+    const names = folders[path];
+    if (path === "/broken") return Promise.reject(new LeveeError("io-failed", "Cannot list the folder /broken"));
+    if (path === networks) return Promise.resolve(page([{ ...entry("lan"), kind: "folder" }]));
+    if (path === `${networks}/lan`)
+      return Promise.resolve(
+        page(containers.map((id, index) => ({ ...entry(`10.0.0.${index}`), content: Buffer.from(`${id}\r\neth0`) }))),
+      );
+    return Promise.resolve(names && page(names.map((name) => ({ ...entry(name), kind: "folder" }))));
+  };
+  const ports = {
+    config: { delegates: ['{"ipam":{"dataDir":"/broken"}}'], runtimeCniDir: "/var/lib/cni", cniDir: "/nowhere" },
+    journal: { all: () => [], leaks: () => [], quarantined: () => [] },
+    view: { networks: () => [] },
+  };
+  const sight = { alive: new Set<never>(), gone: new Set<never>(), places: new Set<never>() };
+  // Only what is asked of them.
+  return lookForOrphans({ list, isLost: false } as unknown as Hand, sight, ports as unknown as NodePorts);
+}
+
+test("lookForOrphans takes a container for living of which a runtime has a folder, whatever became of its result", async () => {
+  const look = await nodeWith(["lost", "task", "sandbox", "crio", "docker", "k3s"], {
+    "/var/lib/cni/results": ["lan-new-eth0"],
+    "/run/containerd/io.containerd.runtime.v2.task": ["k8s.io"],
+    "/run/containerd/io.containerd.runtime.v2.task/k8s.io": ["task"],
+    "/run/containerd/io.containerd.sandbox.controller.v1.shim": ["k8s.io"],
+    "/run/containerd/io.containerd.sandbox.controller.v1.shim/k8s.io": ["sandbox"],
+    "/run/k3s/containerd/io.containerd.runtime.v2.task": ["k8s.io"],
+    "/run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io": ["k3s"],
+    "/var/lib/containers/storage/overlay-containers": ["crio"],
+    "/var/lib/docker/containers": ["docker"],
+  });
+  expect(look.orphans.map(({ containerId }) => containerId)).toEqual(["lost"]);
+  expect(look.doubt).toBe("");
+});
+
+test("lookForOrphans goes on when a folder that a network names cannot be read", async () => {
+  const look = await nodeWith(["lost"], { "/var/lib/cni/results": [] });
+  expect(look.orphans).toHaveLength(1);
+  expect(look.notes).toEqual(["Addresses in /broken cannot be looked at: Cannot list the folder /broken"]);
 });
 
 test("LeaseGc says that an old hand cannot look", async () => {

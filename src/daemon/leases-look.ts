@@ -1,11 +1,12 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf, LeveeError } from "../base/errors.ts";
+import { errnoOf, toLeveeError } from "../base/errors.ts";
 import type { Hand } from "../hands/hand.ts";
 import { resultsFolderOf } from "../state/multus-result-file.ts";
-import type { FolderEntry } from "../wire/folder-page.ts";
 import type { Sight } from "./gc-sight.ts";
+import { collect } from "./host-folder.ts";
 import { dataDirsOf } from "./leases-conf.ts";
+import { containersOfRuntimes } from "./leases-runtime.ts";
 import { KnownContainers, leaseOf, orphansAmong, type Lease } from "./leases.ts";
 import type { NodePorts } from "./node-ports.ts";
 
@@ -13,10 +14,10 @@ export interface LeaseLook {
   readonly orphans: readonly Lease[];
   /** Why nothing may be released although it seems orphaned; empty when it may. */
   readonly doubt: string;
+  /** Folders that could not be looked at. */
+  readonly notes: readonly string[];
 }
 
-/** A node has some hundred addresses; a folder with more entries than this is not one of host-local's. */
-const entriesMax = 20_000;
 /** Each costs an order; a dataDir with more folders holds something else. */
 const networksMax = 500;
 
@@ -25,15 +26,17 @@ const networksMax = 500;
  * then, and not taken for gone.
  */
 export async function lookForOrphans(hand: Hand, sight: Sight, ports: NodePorts): Promise<LeaseLook> {
-  const leases: Lease[] = [];
-  for (const dataDir of dataDirsOf(ports)) leases.push(...(await leasesIn(hand, dataDir)));
+  const { leases, notes } = await allLeases(hand, dataDirsOf(ports));
   const multus = await multusNames(ports.config.cniDir);
   const runtime = await runtimeNames(hand, ports.config.runtimeCniDir);
   const known = new KnownContainers(knownIds(ports, multus.scratch), [...multus.results, ...(runtime ?? [])]);
   const alive = [...sight.alive].map((record) => String(record.containerId));
   const isDamaged = ports.journal.quarantined().length > 0;
   const doubt = isDamaged ? "the journal is damaged" : doubtOf(runtime, alive, ports.config.runtimeCniDir);
-  return { orphans: orphansAmong(leases, known), doubt };
+  const orphans = orphansAmong(leases, known);
+  if (orphans.length === 0) return { orphans, doubt, notes };
+  // Many folders to look into, so only when it matters.
+  return { orphans: orphansAmong(orphans, new KnownContainers(await containersOfRuntimes(hand), [])), doubt, notes };
 }
 
 function knownIds(ports: NodePorts, scratch: readonly string[]): readonly string[] {
@@ -47,6 +50,24 @@ function doubtOf(runtime: readonly string[] | undefined, alive: readonly string[
   const own = new KnownContainers([], runtime);
   if (alive.length === 0 || alive.some((id) => own.hasResult(id))) return "";
   return `none of the ${alive.length} living containers of the journal is in ${folder}/results, so the runtime keeps its results elsewhere`;
+}
+
+/** Anybody who may write a definition can name a folder: one that cannot be read must not hide the others. */
+async function allLeases(
+  hand: Hand,
+  dataDirs: readonly string[],
+): Promise<{ readonly leases: readonly Lease[]; readonly notes: readonly string[] }> {
+  const leases: Lease[] = [];
+  const notes: string[] = [];
+  for (const dataDir of dataDirs) {
+    try {
+      leases.push(...(await leasesIn(hand, dataDir)));
+    } catch (thrown) {
+      if (hand.isLost) throw thrown;
+      notes.push(`Addresses in ${dataDir} cannot be looked at: ${toLeveeError(thrown, "Looking").message}`);
+    }
+  }
+  return { leases, notes };
 }
 
 async function leasesIn(hand: Hand, dataDir: string): Promise<readonly Lease[]> {
@@ -64,26 +85,6 @@ async function runtimeNames(hand: Hand, folder: string): Promise<readonly string
   const usual = await collect(hand, join(folder, "results"), ({ name }) => name);
   const old = await collect(hand, join(folder, "cache/results"), ({ name }) => name);
   return usual === undefined && old === undefined ? undefined : [...(usual ?? []), ...(old ?? [])];
-}
-
-/** What `take` makes of every entry of a folder of the host, page by page; undefined when the folder is not there. */
-export async function collect<T>(
-  hand: Hand,
-  folder: string,
-  take: (entry: FolderEntry) => T | undefined,
-): Promise<readonly T[] | undefined> {
-  const taken: T[] = [];
-  let after: string | undefined;
-  for (let seen = 0; seen < entriesMax;) {
-    const page = await hand.list(folder, after);
-    if (page === undefined) return after === undefined ? undefined : taken;
-    taken.push(...page.entries.flatMap((entry) => take(entry) ?? []));
-    after = page.entries.at(-1)?.name;
-    if (!page.isTruncated || after === undefined) return taken;
-    seen += page.entries.length;
-  }
-  // Half a list would make the containers of the other half unknown.
-  throw new LeveeError("io-failed", `Cannot read ${folder} as it has more than ${entriesMax} entries`);
 }
 
 /** Multus' cache is where the daemon writes its own copy, so it is read without a hand. */

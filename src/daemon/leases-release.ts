@@ -5,7 +5,7 @@ import { LeveeError } from "../base/errors.ts";
 import { explainOutcome } from "../hands/explain-outcome.ts";
 import type { Hand } from "../hands/hand.ts";
 import { pluginPath } from "./dismantle.ts";
-import { collect } from "./leases-look.ts";
+import { collect } from "./host-folder.ts";
 import { hostLocalConf } from "./leases-conf.ts";
 import { leaseKey, leaseOf, type Lease } from "./leases.ts";
 import type { NodePorts } from "./node-ports.ts";
