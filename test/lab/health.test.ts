@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
@@ -25,6 +26,12 @@ test("the daemon tells its health, its metrics and its networks over HTTP", asyn
   await symlink(`${distributionPlugins}/loopback`, lab.path("bin/loopback"));
   await lab.plugin("first");
   await lab.network("vlan57", { cniVersion: "1.0.0", type: "bridge", bridge: `br-${lab.id}` });
+  // A bridge as the plugin makes it: there, and leading nowhere.
+  const lone = `bu-${lab.id}`.slice(0, 15);
+  execFileSync("ip", ["link", "add", lone, "type", "bridge"]);
+  using _bridge = { [Symbol.dispose]: () => void execFileSync("ip", ["link", "delete", lone]) };
+  await lab.network("lone", { cniVersion: "1.0.0", type: "bridge", bridge: lone });
+  await symlink(`${distributionPlugins}/bridge`, lab.path("bin/bridge"));
   await lab.network("plain", { cniVersion: "1.1.0", ...lab.conf("first") });
   await lab.startDaemon();
   await lab.until("both ports listen", async () =>
@@ -72,13 +79,14 @@ test("the daemon tells its health, its metrics and its networks over HTTP", asyn
     },
     30_000,
   );
-  expect(checks).toMatchObject({ isReady: true, networksTotal: 2 });
+  expect(checks).toMatchObject({ isReady: true, networksTotal: 3, networksAgeMs: expect.any(Number) as number });
   expect(checks.networks).toEqual([
     {
       network: "default/vlan57",
       state: "not-ready",
       reasons: [`missing host bridge br-${lab.id}`],
     },
+    { network: "default/lone", state: "ready", reasons: [`host bridge ${lone} has no uplink`] },
     { network: "default/plain", state: "ready", reasons: [] },
   ]);
   expect(await lab.ask<ChecksAnswer>({ ask: "checks" })).toMatchObject({ nodeName: checks.nodeName, isReady: true });
