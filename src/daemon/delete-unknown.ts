@@ -32,9 +32,7 @@ export interface UnknownDelete {
  * The same for a container that Multus attached after its cache was taken over: on a node that went back and came again.
  */
 export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: NodePorts): Promise<void> {
-  const { journal, config } = ports;
-  const isLost = journal.knows(request.containerId) === "lost";
-  if (!isLost && !(await hasMultusFile(config.cniDir, request.containerId))) {
+  if (!(await mayBeThere(request, ports))) {
     await ports.offline.dropDelete(request.containerId, request.ifname);
     ports.timeline.note(subjectOfCall({ ...request, verb: "DEL" }), "finished", { detail: "nothing to undo" });
     return;
@@ -56,6 +54,20 @@ export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: N
   }
   await ports.journal.forget(request.containerId);
   await ports.offline.dropDelete(request.containerId, request.ifname);
+}
+
+/**
+ * Multus' files hold a copy of what we attached, too: of a container that lives with another interface they say nothing
+ * about this one.
+ */
+async function mayBeThere({ containerId, ifname }: UnknownDelete, ports: NodePorts): Promise<boolean> {
+  const knowledge = ports.journal.knows(containerId);
+  if (knowledge !== "never-added") return knowledge === "lost";
+  const { cniDir } = ports.config;
+  if (!(await hasMultusFile(cniDir, containerId))) return false;
+  // One that cannot be read may be anybody's.
+  const record = await readMultusRecord(cniDir, containerId).catch(() => undefined);
+  return record === undefined || record.ifname === ifname;
 }
 
 /** Multus' files hold what Multus attached, and a copy of what we did. */
