@@ -31,9 +31,9 @@ export class AttachmentGc {
   }
 
   async round(hand: Hand, isActing: boolean): Promise<AttachmentRound> {
-    const { journal, recovery, bootId } = this.#ports;
+    const { journal, recovery } = this.#ports;
     const records = journal.all().filter(isSettled);
-    const sight = await lookAtNamespaces(hand, records, bootId);
+    const sight = await lookAtNamespaces(hand, records);
     // What somebody has asked to delete or undo is on its way already.
     const idle = records.filter((record) => !recovery.isPending(record.token) && !recovery.isDeletePending(record));
     const found = this.#judgeAll(idle, sight);

@@ -34,7 +34,7 @@ export async function detachDead(
   using _turn = await ports.turns.take(record.containerId, holder, limit.signal);
   const current = ports.journal.findByToken(record.token);
   if (current === undefined) return "gone";
-  const sight = await lookAtNamespaces(hand, [current, ...witnesses], ports.bootId);
+  const sight = await lookAtNamespaces(hand, [current, ...witnesses]);
   const { fate, why } = judge(current, sight, ports.bootId);
   if (fate !== "dead") return "doubtful";
   ports.timeline.note(subjectOf(current, "GC"), "asked", { detail: why });

@@ -21,7 +21,7 @@ async function fates(
   seen: Readonly<Record<string, NetnsIdentity>>,
 ): Promise<readonly string[]> {
   const eyes = { stat: (paths: readonly string[]) => Promise.resolve(paths.map((path) => seen[path])) };
-  const sight = await lookAtNamespaces(eyes, records, bootId);
+  const sight = await lookAtNamespaces(eyes, records);
   return records.map((record) => judge(record, sight, bootId).fate);
 }
 
@@ -44,10 +44,10 @@ test("judge takes nobody for dead who cannot be looked at, and judges the others
       ? Promise.reject(new LeveeError("protocol-violated", "Cannot look at /run/netns/pod2: permission denied"))
       : Promise.resolve(paths.map((path) => (path === "/run/netns/pod1" ? first[path] : undefined)));
   const records = [attached(1), attached(2), attached(3)];
-  const sight = await lookAtNamespaces({ stat }, records, bootId);
+  const sight = await lookAtNamespaces({ stat }, records);
   expect(records.map((record) => judge(record, sight, bootId).fate)).toEqual(["alive", "unproven", "dead"]);
   const lost = { stat: () => Promise.reject(new LeveeError("hand-lost", "gone")) };
-  expect(lookAtNamespaces(lost, records, bootId)).rejects.toThrow("gone");
+  expect(lookAtNamespaces(lost, records)).rejects.toThrow("gone");
 });
 
 test("judge wants proof from the same place: one runtime's folder says nothing of another's", async () => {
@@ -70,8 +70,15 @@ test("judge takes what Multus attached for alive by its path, but not for a proo
 });
 
 test("judge takes for dead what was attached before the last boot, without any proof", async () => {
-  const old = attached(1, { bootId: "another" });
-  expect(await fates([old], first)).toEqual(["dead"]);
+  const old = attached(2, { bootId: "another" });
+  expect(await fates([old], {})).toEqual(["dead"]);
+  expect(await fates([old], { "/run/netns/pod2": { device: 22n, inode: 7n } })).toEqual(["dead"]);
+});
+
+test("judge does not believe a boot ID against the very namespace that was attached: some containers are given one of their own", async () => {
+  const old = [1, 2].map((number) => attached(number, { bootId: "another" }));
+  const seen = { ...first, "/run/netns/pod2": { device: nsfs, inode: 3n } };
+  expect(await fates(old, seen)).toEqual(["alive", "dead"]);
 });
 
 test("judge keeps what has a network with disableGC", async () => {

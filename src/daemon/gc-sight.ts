@@ -1,8 +1,7 @@
 import { dirname } from "node:path/posix";
 import { LeveeError } from "../base/errors.ts";
-import type { NetnsIdentity } from "../base/identity.ts";
+import { sameNetns, type NetnsIdentity } from "../base/identity.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { netnsToPass } from "./dismantle.ts";
 
 /** What one look of one hand at the journal's network namespaces gave. */
 export interface Sight {
@@ -22,11 +21,7 @@ export interface Eyes {
 /** A frame holds 4,096 fields. */
 const pathsMax = 1_000;
 
-export async function lookAtNamespaces(
-  eyes: Eyes,
-  records: readonly AttachmentRecord[],
-  bootId: string,
-): Promise<Sight> {
+export async function lookAtNamespaces(eyes: Eyes, records: readonly AttachmentRecord[]): Promise<Sight> {
   const withPath = records.filter((record) => record.netns.path !== "");
   const alive = new Set<AttachmentRecord>();
   const gone = new Set<AttachmentRecord>();
@@ -39,7 +34,7 @@ export async function lookAtNamespaces(
     some.forEach((record, index) => {
       const identity = found[index];
       if (identity === "unknown") return;
-      if (netnsToPass(record, { path: record.netns.path, identity }, bootId) !== "") alive.add(record);
+      if (isThere(record, identity)) alive.add(record);
       else if (isGone(record, identity)) gone.add(record);
     });
   }
@@ -71,6 +66,14 @@ async function statAll(
 
 function isHandLost(thrown: unknown): boolean {
   return !(thrown instanceof LeveeError) || thrown.code === "hand-lost";
+}
+
+/**
+ * The boot ID is not asked: some containers are shown another one than their host, and a namespace that is seen at its
+ * path under its number is there, whatever the ID says. What Multus attached is known by its path only.
+ */
+function isThere({ netns }: AttachmentRecord, found: NetnsIdentity | undefined): boolean {
+  return netns.identity === undefined ? found !== undefined : sameNetns(netns.identity, found);
 }
 
 /**

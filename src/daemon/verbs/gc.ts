@@ -57,7 +57,7 @@ async function detachUnknown(call: Call, attachments: readonly ValidAttachment[]
   const isKnown = (record: AttachmentRecord): boolean => valid.has(`${record.containerId}/${record.ifname}`);
   const unknown = settled.filter((record) => !isKnown(record));
   if (unknown.length === 0) return;
-  const sight = await lookAtNamespaces(call.hand, settled, ports.bootId);
+  const sight = await lookAtNamespaces(call.hand, settled);
   refuseBlindness(settled.filter(isKnown), sight.alive);
   const dead = unknown.filter((record) => judge(record, sight, ports.bootId).fate === "dead");
   const due = ports.detachBreaker.admit(dead, detachLimit(settled.length));
