@@ -444,7 +444,7 @@ describe("levee migrate", () => {
   ])("refuses %s instead of finding nothing in it", async (_what, name) => {
     const folder = await mkdtemp(join(tmpdir(), "levee-migrate-"));
     try {
-      if (name !== undefined) await writeFile(join(folder, name), "root:x:0:0:root:/root:/bin/sh\n");
+      if (name !== undefined) await writeFile(join(folder, name), "nobody:x:65534:65534::/nonexistent:/bin/false\n");
       expect(await levee("migrate", "--check", "--drop-in", manifest, folder)).toMatchObject({
         status: 2,
         out: "",
