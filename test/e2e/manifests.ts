@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { Api, KubeObject } from "./api.ts";
+import { run } from "./run.ts";
 
 const deployFolder = join(import.meta.dir, "../../deploy");
 
@@ -22,9 +23,11 @@ const paths: Readonly<Record<string, string>> = {
   NetworkAttachmentDefinition: "/apis/k8s.cni.cncf.io/v1/namespaces/{namespace}/network-attachment-definitions",
 };
 
-/** The objects of a file below `deploy/`. */
-export function manifest(file: string): readonly KubeObject[] {
-  const documents = parseAllDocuments(readFileSync(join(deployFolder, file), "utf8"), { merge: true });
+/** The objects of a file below `deploy/`, or of a folder as kustomize makes them. */
+export function manifest(path: string): readonly KubeObject[] {
+  const full = join(deployFolder, path);
+  const text = path.endsWith(".yaml") ? readFileSync(full, "utf8") : run("kubectl", "kustomize", full);
+  const documents = parseAllDocuments(text, { merge: true });
   if (!Array.isArray(documents)) return [];
   return documents.flatMap((document) => (document.contents === null ? [] : [document.toJS() as KubeObject]));
 }

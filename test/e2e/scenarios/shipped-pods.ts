@@ -12,8 +12,13 @@ import { importLevee, startShippedPods } from "../shipped-pods.ts";
 import { podsOn, theStoppedScene, type Scene } from "../the-levee.ts";
 
 const shipped = [
-  { file: "install.yaml", namespace: "levee-system", socketDir: "/run/levee" },
-  { file: "multus-drop-in.yaml", namespace: "kube-system", socketDir: "/run/multus" },
+  { file: "install.yaml", away: "uninstall.yaml", namespace: "levee-system", socketDir: "/run/levee" },
+  {
+    file: "multus-drop-in.yaml",
+    away: "overlays/multus-drop-in-uninstall",
+    namespace: "kube-system",
+    socketDir: "/run/multus",
+  },
 ];
 
 /** The image is made once; Levee runs in its pods only. */
@@ -36,6 +41,8 @@ test.each(shipped)("the pods of deploy/$file, as containers: ready, and serving"
     expect(pods.map((pod) => pod.status?.containerStatuses?.[0]?.restartCount)).toEqual([0, 0]);
     const node = await ask<NodeAnswer>(socketDir, { ask: "node" });
     expect(node.residentHands).toHaveLength(1);
+    // What `levee check node --all` asks of each node.
+    expect(await fetch("http://127.0.0.1:9810/nodez")).toMatchObject({ status: 200 });
     say(`${own.join(" and ")} are ready`);
     const names = ["shipped-01", "shipped-02"];
     await cluster.pods.run(podsOn(names, "blue, green"));
@@ -48,15 +55,14 @@ test.each(shipped)("the pods of deploy/$file, as containers: ready, and serving"
   }
 });
 
-test("the pod of deploy/uninstall.yaml takes the conf away and waits", async () => {
+test.each(shipped)("the pod of deploy/$away takes the conf away and waits", async ({ file, away, namespace }) => {
   const { cluster } = await inPods();
-  const namespace = "levee-system";
-  const daemon = await startShippedPods(cluster, "install.yaml");
+  const daemon = await startShippedPods(cluster, file);
   await cluster.pods.untilReady(daemon, { namespace });
   expect(existsSync(generatedConf)).toBe(true);
   await cluster.pods.remove(daemon, namespace);
   expect(existsSync(generatedConf)).toBe(true);
-  const gone = await startShippedPods(cluster, "uninstall.yaml");
+  const gone = await startShippedPods(cluster, away);
   await cluster.pods.untilReady(gone, { namespace });
   expect(existsSync(generatedConf)).toBe(false);
   await cluster.pods.remove(gone, namespace);
