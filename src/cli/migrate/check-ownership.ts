@@ -14,7 +14,9 @@ export function checkOwnership({ daemonSet }: MultusInstall): readonly Finding[]
   const base = { topic: "multus", object: titleOf(daemonSet) } as const;
   const owners = specOwners(daemonSet);
   if (textAt(daemonSet, "metadata", "annotations", lastApplied) !== "") {
-    const others = owners.filter(({ manager }) => !kubectlOwn.has(manager)).map(({ manager }) => manager);
+    const others = owners
+      .filter(({ manager, isMaker }) => !isMaker && !kubectlOwn.has(manager))
+      .map(({ manager }) => manager);
     if (others.length === 0) return [];
     const what = `${others.join(", ")} changed it beside kubectl apply; what they set stays when the drop-in is applied`;
     const remedy = `kubectl -n ${nameOf(daemonSet).split("/")[0] ?? ""} get daemonset ${textAt(daemonSet, "metadata", "name")} -o yaml --show-managed-fields shows what; docs/migrate.md, step 4`;
@@ -51,11 +53,17 @@ const kubectlOwn: ReadonlySet<string> = new Set([
 interface Owner {
   readonly manager: string;
   readonly operation: string;
+  /** It has the selector, which nobody can change later: what it set is what was applied, or is said to have been. */
+  readonly isMaker: boolean;
 }
 
 /** Who has set anything of the specification. The controller sets the status only. */
 function specOwners(daemonSet: unknown): readonly Owner[] {
   return listAt(daemonSet, "metadata", "managedFields")
     .filter((entry) => at(entry, "fieldsV1", "f:spec") !== undefined && textAt(entry, "subresource") === "")
-    .map((entry) => ({ manager: textAt(entry, "manager"), operation: textAt(entry, "operation") }));
+    .map((entry) => ({
+      manager: textAt(entry, "manager"),
+      operation: textAt(entry, "operation"),
+      isMaker: at(entry, "fieldsV1", "f:spec", "f:selector") !== undefined,
+    }));
 }

@@ -329,6 +329,7 @@ describe("checkMigration of a Multus of others", () => {
   test("says who changed it beside kubectl apply, and takes the controller's status for nothing", () => {
     const annotations = { [lastApplied]: "{}" };
     const usual = [
+      owner("kubectl-create", "Update", { fieldsV1: { "f:spec": { "f:selector": {} } } }),
       owner("kubectl-client-side-apply", "Update"),
       owner("kubectl-rollout", "Update"),
       owner("kube-controller-manager", "Update", { subresource: "status", fieldsV1: { "f:status": {} } }),
