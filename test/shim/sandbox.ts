@@ -51,8 +51,8 @@ export class Sandbox {
     return shim;
   }
 
-  resident(): ShimProcess {
-    return this.start(["--resident", "--socket-dir", this.socketDir], "", { PATH: process.env["PATH"] });
+  resident(through: readonly string[] = []): ShimProcess {
+    return this.start(["--resident", "--socket-dir", this.socketDir], "", { PATH: process.env["PATH"] }, through);
   }
 
   /** A plugin that is a shell script. It may use $DIR for the sandbox's folder. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { encodeFrame } from "../../src/wire/frame.ts";
 import { encodeRun, type RunOrder } from "../../src/wire/messages.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
@@ -21,8 +21,8 @@ afterEach(async () => {
   sandbox.clean();
 });
 
-async function connect(): Promise<Peer> {
-  hand = sandbox.resident();
+async function connect(through: readonly string[] = []): Promise<Peer> {
+  hand = sandbox.resident(through);
   const peer = await daemon.accept();
   await peer.expect("RESIDENT");
   peer.welcome(60_000);
@@ -95,6 +95,26 @@ test("a hand that is killed takes the namespace with it", async () => {
   await eventually(() => !isAlive(pid), "the holder is gone");
 });
 
+/** Starts a program for which there is no `close_range`, as on kernels before 5.9: a seccomp filter answers ENOSYS. */
+const onOldKernel = [
+  "perl",
+  "-e",
+  `my $f = pack("SCCL" x 4, 0x20, 0, 0, 0, 0x15, 0, 1, 436, 0x06, 0, 0, 0x50026, 0x06, 0, 0, 0x7fff0000);
+   my $p = pack("Sx6P", 4, $f);
+   syscall(157, 38, 1, 0, 0, 0) == 0 && syscall(157, 22, 2, $p, 0, 0) == 0 or die "no filter: $!";
+   exec @ARGV;`,
+];
+
+test.skipIf(process.arch !== "x64").each([
+  ["this kernel", []],
+  ["an old kernel", onOldKernel],
+])("the holder has nothing open of the hand's, on %s", async (_where, through) => {
+  const peer = await connect(through);
+  peer.send(encodeRun(1, scratch("sleep 60")));
+  const pid = await holder();
+  await eventually(() => openFiles(pid) === "0 1 2", `the holder has closed the rest, not ${openFiles(pid)}`);
+});
+
 test("a holder that is killed early leaves the run to its plugin", async () => {
   const peer = await connect();
   peer.send(encodeRun(1, scratch("sleep 0.3")));
@@ -113,6 +133,10 @@ test("eight at once are eight different ones", async () => {
   expect(seen.size).toBe(8);
   await eventually(() => childrenOf(hand.pid) === "", "all holders are gone");
 });
+
+function openFiles(pid: number): string {
+  return readdirSync(`/proc/${pid}/fd`).join(" ");
+}
 
 function childrenOf(pid: number): string {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();

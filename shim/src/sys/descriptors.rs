@@ -1,5 +1,6 @@
 //! Descriptors: pipes, flags, waiting, and plain reads and writes.
 
+use std::fs;
 use std::io;
 use std::os::raw::{c_int, c_long, c_uint, c_void};
 use std::os::unix::io::RawFd;
@@ -33,6 +34,7 @@ extern "C" {
     fn pipe2(fds: *mut c_int, flags: c_int) -> c_int;
     fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
     fn syscall(number: c_long, ...) -> c_long;
+    fn close(fd: c_int) -> c_int;
     fn read(fd: c_int, buffer: *mut c_void, length: usize) -> isize;
     fn write(fd: c_int, buffer: *const c_void, length: usize) -> isize;
 }
@@ -59,15 +61,28 @@ pub fn close_range_on_exec() -> io::Result<()> {
     check(result as c_int).map(drop)
 }
 
-/// Closes every descriptor from 3 up but one, in a forked child that will not exec.
+/// Closes every descriptor from 3 up but one, in a forked child that will not exec. Kernels before 5.9, and some
+/// sandboxes, do not know how to do that in one call.
 pub fn close_all_but(kept: RawFd) {
-    let close = |first: RawFd, last: c_uint| unsafe {
-        syscall(SYS_CLOSE_RANGE, first as c_uint, last, 0 as c_uint);
+    let close_range = |first: RawFd, last: c_uint| -> bool {
+        let first = first as c_uint;
+        first > last || unsafe { syscall(SYS_CLOSE_RANGE, first, last, 0 as c_uint) } == 0
     };
-    if kept > 3 {
-        close(3, kept as c_uint - 1);
+    if close_range(3, kept.max(3) as c_uint - 1) && close_range(kept.max(2) + 1, c_uint::MAX) {
+        return;
     }
-    close(kept + 1, c_uint::MAX);
+    for fd in open_descriptors().unwrap_or_default().into_iter().filter(|fd| *fd > 2 && *fd != kept) {
+        // The one that listed them is closed already.
+        unsafe { close(fd) };
+    }
+}
+
+fn open_descriptors() -> io::Result<Vec<RawFd>> {
+    let mut open = Vec::new();
+    for entry in fs::read_dir("/proc/self/fd")? {
+        open.extend(entry?.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok()));
+    }
+    Ok(open)
 }
 
 pub fn read_some(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
