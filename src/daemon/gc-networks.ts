@@ -43,12 +43,13 @@ export async function* networksToTell(
 
 /**
  * Whether the journal has every attachment of every container that lives. If not, we cannot tell a network which
- * attachments are valid; it would remove living ones.
+ * attachments are valid; it would remove living ones. A container that was never ours is none that we know: whoever
+ * attached it before Levee came may have given it more networks than the primary one.
  */
 function knowsAll(valid: readonly ValidAttachment[], { journal }: NodePorts): boolean {
   if (journal.quarantined().length > 0) return false;
   const halfKnown = new Set(journal.leaks().flatMap((leak) => (leak.chains.length === 0 ? [leak.containerId] : [])));
-  return valid.every(({ containerID }) => !halfKnown.has(containerID) && journal.knows(containerID) !== "lost");
+  return valid.every(({ containerID }) => !halfKnown.has(containerID) && journal.knows(containerID) === "live");
 }
 
 /** Two definitions may share a name by which plugins keep their books, and yet be run by different plugins. */
