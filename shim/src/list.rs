@@ -20,6 +20,22 @@ const ENTRIES_MAX: usize = 4_000;
 const PAGE_BYTES_MAX: usize = 900 * 1024;
 const CONTENT_BYTES_MAX: usize = 4_096;
 
+/// Kinds of file systems that several machines can use at a time: NFS, SMB (three kinds), Ceph, FUSE (which stands for
+/// Gluster and many more), 9p, GFS2, OCFS2, Lustre, AFS.
+const SHARED_KINDS: [i64; 11] = [
+    0x6969,
+    0x517b,
+    0xff53_4d42,
+    0xfe53_4d42,
+    0x00c3_6400,
+    0x6573_5546,
+    0x0102_1997,
+    0x0116_1970,
+    0x7461_636f,
+    0x0bd0_0bd0,
+    0x5346_414f,
+];
+
 const FILE: u8 = 1;
 const FILE_WITHOUT_CONTENT: u8 = 2;
 const FOLDER: u8 = 3;
@@ -85,7 +101,11 @@ fn page(order: &ListOrder, entries_max: usize, bytes_max: usize) -> io::Result<F
         }
         fields.extend_from_slice(&entry);
     }
-    Ok(Fields::of_bytes(&fields).flag(tag::TRUNCATED, is_cut))
+    Ok(Fields::of_bytes(&fields).flag(tag::TRUNCATED, is_cut).flag(tag::SHARED, is_shared(sys::file_system_of(folder)?)))
+}
+
+fn is_shared(kind: i64) -> bool {
+    SHARED_KINDS.contains(&(kind & 0xffff_ffff))
 }
 
 /// The first names in the order of their bytes, however many there are, and whether some were left out.
@@ -195,6 +215,19 @@ mod tests {
         assert!(!is_cut);
         assert!(read_small(&folder.0.join("e")).unwrap().is_none());
         assert!(read_small(&folder.0.join("none")).is_err());
+    }
+
+    #[test]
+    fn file_systems_of_several_machines_are_told_from_those_of_one() {
+        let proc = sys::file_system_of(Path::new("/proc")).unwrap();
+        assert_eq!(proc, 0x9fa0);
+        // ext4, xfs, btrfs, tmpfs, overlay.
+        assert!([proc, 0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630].iter().all(|kind| !is_shared(*kind)));
+        assert!([0x6969, 0x6573_5546, 0xff53_4d42].iter().all(|kind| is_shared(*kind)));
+        assert!(sys::file_system_of(Path::new("/nowhere")).is_err());
+        let folder = Folder::new("shared");
+        let frame = crate::frame::decode_for_test(&work(&folder.order(""), 10, 1_000).unwrap().into_frame(3));
+        assert_eq!(frame.flag(tag::SHARED), Ok(false));
     }
 
     #[test]

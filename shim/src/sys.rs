@@ -2,11 +2,13 @@
 //! Nothing here decides anything; each wrapper turns -1 into an `io::Error`.
 
 mod descriptors;
+mod file_systems;
 mod processes;
 mod signals;
 mod sockets;
 
 pub use descriptors::*;
+pub use file_systems::*;
 pub use processes::*;
 pub use signals::*;
 pub use sockets::*;

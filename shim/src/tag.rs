@@ -56,3 +56,4 @@ pub const LINK: u8 = 55;
 pub const ENTRY: u8 = 56;
 pub const TRUNCATED: u8 = 57;
 pub const AFTER: u8 = 58;
+pub const SHARED: u8 = 59;

@@ -42,12 +42,18 @@ test("collect refuses half a folder: it was taken away, or emptied, between two 
 });
 
 /** A node on which host-local has an address of each of these containers, and whose journal is empty. */
-function nodeWith(containers: readonly string[], folders: Readonly<Record<string, readonly string[]>>) {
+function nodeWith(
+  containers: readonly string[],
+  folders: Readonly<Record<string, readonly string[]>>,
+  dataDir = "/broken",
+) {
   const networks = "/var/lib/cni/networks";
-  const page = (entries: readonly FolderEntry[]) => ({ entries, isTruncated: false });
+  const page = (entries: readonly FolderEntry[]) => ({ entries, isTruncated: false, isShared: false });
   const list = (path: string): Promise<unknown> => {
     const names = folders[path];
     if (path === "/broken") return Promise.reject(new LeveeError("io-failed", "Cannot list the folder /broken"));
+    if (path === "/nfs") return Promise.resolve({ ...page([{ ...entry("lan"), kind: "folder" }]), isShared: true });
+    if (path === "/nfs/lan") return Promise.resolve(page([{ ...entry("10.1.0.1"), content: Buffer.from("other") }]));
     if (path === networks) return Promise.resolve(page([{ ...entry("lan"), kind: "folder" }]));
     if (path === `${networks}/lan`)
       return Promise.resolve(
@@ -56,7 +62,7 @@ function nodeWith(containers: readonly string[], folders: Readonly<Record<string
     return Promise.resolve(names && page(names.map((name) => ({ ...entry(name), kind: "folder" }))));
   };
   const ports = {
-    config: { delegates: ['{"ipam":{"dataDir":"/broken"}}'], runtimeCniDir: "/var/lib/cni", cniDir: "/nowhere" },
+    config: { delegates: [`{"ipam":{"dataDir":"${dataDir}"}}`], runtimeCniDir: "/var/lib/cni", cniDir: "/nowhere" },
     journal: { all: () => [], leaks: () => [], quarantined: () => [] },
     view: { networks: () => [] },
   };
@@ -85,6 +91,12 @@ test("lookForOrphans goes on when a folder that a network names cannot be read",
   const look = await nodeWith(["lost"], { "/var/lib/cni/results": [] });
   expect(look.orphans).toHaveLength(1);
   expect(look.notes).toEqual(["Addresses in /broken cannot be looked at: Cannot list the folder /broken"]);
+});
+
+test("lookForOrphans leaves a folder alone that other nodes may share: it does not know their containers", async () => {
+  const look = await nodeWith(["lost"], { "/var/lib/cni/results": [] }, "/nfs");
+  expect(look.orphans.map(({ dataDir }) => dataDir)).toEqual(["/var/lib/cni/networks"]);
+  expect(look.notes).toEqual([expect.stringContaining("Addresses in /nfs cannot be looked at: other nodes may use")]);
 });
 
 test("LeaseGc says that an old hand cannot look", async () => {

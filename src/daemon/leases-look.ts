@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf, toLeveeError } from "../base/errors.ts";
+import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Hand } from "../hands/hand.ts";
 import { resultsFolderOf } from "../state/multus-result-file.ts";
 import type { Sight } from "./gc-sight.ts";
@@ -71,6 +71,7 @@ async function allLeases(
 }
 
 async function leasesIn(hand: Hand, dataDir: string): Promise<readonly Lease[]> {
+  await refuseShared(hand, dataDir);
   const networks = (await collect(hand, dataDir, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
   const leases: Lease[] = [];
   for (const network of networks.slice(0, networksMax)) {
@@ -78,6 +79,15 @@ async function leasesIn(hand: Hand, dataDir: string): Promise<readonly Lease[]> 
     leases.push(...(found ?? []));
   }
   return leases;
+}
+
+/** Containers of other nodes would look like nobody's, and lose the addresses they use. */
+async function refuseShared(hand: Hand, dataDir: string): Promise<void> {
+  if ((await hand.list(dataDir))?.isShared === true)
+    throw new LeveeError(
+      "io-failed",
+      "other nodes may use this file system as well, and their containers are not known here",
+    );
 }
 
 /** libcni's cache, at its usual place and at that of old kubelets; undefined when there is neither. */

@@ -205,6 +205,7 @@ test("list gives one page of a folder, and asks for the next after a name", asyn
     ["entry", Buffer.concat([head, Buffer.from("10.0.0.9abc")])],
     ["entry", Buffer.concat([Buffer.from([3]), Buffer.alloc(8), Buffer.from([1]), Buffer.from("d")])],
     ["truncated", 1],
+    ["shared", 1],
   ]);
   expect(await page).toEqual({
     entries: [
@@ -212,6 +213,7 @@ test("list gives one page of a folder, and asks for the next after a name", asyn
       { name: "d", kind: "folder", changedWallMs: 0, content: undefined },
     ],
     isTruncated: true,
+    isShared: true,
   });
   expect(sent.map((frame) => [textField(frame, "path"), textField(frame, "after")])).toEqual([
     ["/var/lib/cni/networks/lan", "10.0.0.7"],

@@ -7,6 +7,8 @@ export interface FolderPage {
   readonly entries: readonly FolderEntry[];
   /** There is more: ask again for what comes after the last name. */
   readonly isTruncated: boolean;
+  /** It is on a file system that other machines may use as well. False as well when the hand does not say. */
+  readonly isShared: boolean;
 }
 
 export interface FolderEntry {
@@ -30,7 +32,8 @@ const headBytes = 10;
 
 export function readFolderPage(frame: Frame): { readonly value: FolderPage; readonly outcome: Outcome } {
   const entries = bytesFields(frame, "entry").map(readEntry);
-  return { value: { entries, isTruncated: flagField(frame, "truncated") }, outcome: readOutcome(frame) };
+  const flags = { isTruncated: flagField(frame, "truncated"), isShared: flagField(frame, "shared") };
+  return { value: { entries, ...flags }, outcome: readOutcome(frame) };
 }
 
 function readEntry(value: Uint8Array): FolderEntry {

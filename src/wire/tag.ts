@@ -58,6 +58,7 @@ export const tagNumber = {
   entry: 56,
   truncated: 57,
   after: 58,
+  shared: 59,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;
