@@ -72,6 +72,7 @@ describe("parseFile reads", () => {
         annotations: { "k8s.v1.cni.cncf.io/networks": "lan" },
         priority: 2_000_000_000,
         isStatic: false,
+        phase: "Running",
       },
     ]);
   });
