@@ -7,7 +7,7 @@ import { startApiServer, untilReady } from "./node/api-server.ts";
 import { startContainerd, untilServing } from "./node/containerd.ts";
 import { startEtcd } from "./node/etcd.ts";
 import { importBusybox } from "./node/image.ts";
-import { makeKubelet } from "./node/kubelet.ts";
+import { makeKubelet, startKubelet } from "./node/kubelet.ts";
 import { writePrimary } from "./networks.ts";
 import { Pods } from "./pods.ts";
 import type { Program } from "./program.ts";
@@ -72,7 +72,7 @@ export class Cluster {
     cluster.importImages();
     await cluster.#furnish();
     say("kubelet");
-    kubelet.start();
+    await startKubelet(kubelet);
     await kubelet.untilUp("registers the node", async () => (await cluster.#node()) !== undefined);
     return cluster;
   }
@@ -115,6 +115,11 @@ export class Cluster {
   async restartContainerd(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
     await this.containerd.restart(signal);
     await untilServing(this.containerd);
+  }
+
+  async restartKubelet(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    await this.kubelet.stop(signal);
+    await startKubelet(this.kubelet);
   }
 
   async stop(): Promise<void> {

@@ -25,7 +25,7 @@ export async function reboot({ cluster, levee }: Scene, meanwhile = (): void => 
   levee.daemon.start();
   levee.hand.start();
   await untilServing(cluster.containerd);
-  cluster.kubelet.start();
+  await cluster.restartKubelet();
 }
 
 /** containerd's shims and what runs in pods' cgroups. */

@@ -6,7 +6,7 @@ export async function tidy(): Promise<void> {
   const cluster = await theCluster();
   if (!cluster.apiServer.isRunning) await cluster.startApiServerAgain();
   if (!cluster.containerd.isRunning) await cluster.restartContainerd();
-  if (!cluster.kubelet.isRunning) cluster.kubelet.start();
+  if (!cluster.kubelet.isRunning) await cluster.restartKubelet();
   const left = (await cluster.pods.list()).map((pod) => pod.metadata.name);
   if (left.length === 0) return;
   await cluster.pods.delete(left);

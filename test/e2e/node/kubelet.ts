@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodeAddress, nodeName, type Machine } from "../machine.ts";
 import { Program } from "../program.ts";
+import { until } from "../until.ts";
 import { apiUrl, kubeletToken } from "./api-server.ts";
 import { containerdSocket } from "./containerd.ts";
 
@@ -26,6 +27,18 @@ export function makeKubelet(machine: Machine, bin: string, caFile: string): Prog
       "--v=2",
     ],
   });
+}
+
+/** It ends when it finds containerd half started, as after a boot; what supervises it on a real node starts it again. */
+export async function startKubelet(kubelet: Program): Promise<void> {
+  await until(
+    "the kubelet is healthy",
+    async () => {
+      if (!kubelet.isRunning) kubelet.start();
+      return (await fetch("http://127.0.0.1:10248/healthz")).ok || undefined;
+    },
+    { everyMs: 300 },
+  );
 }
 
 function settings(machine: Machine): unknown {

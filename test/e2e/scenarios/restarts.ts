@@ -16,7 +16,7 @@ test("containerd and kubelet are restarted with pods running: no pod notices", a
   await cluster.pods.run(podsOn(eight, "blue"));
   const before = sandboxesOf(eight);
   await cluster.restartContainerd();
-  await cluster.kubelet.restart();
+  await cluster.restartKubelet();
   await cluster.untilNodeReady();
   await expectAttached(scene, eight, "default/blue");
   expect(sandboxesOf(eight)).toEqual(before);
@@ -44,7 +44,7 @@ test("the kubelet is killed in the middle of ADDs: the pods start all the same a
   forgetRecorded();
   await cluster.pods.create(podsOn(eight, "slow"));
   await untilAdding();
-  await cluster.kubelet.restart("SIGKILL");
+  await cluster.restartKubelet("SIGKILL");
   say("the kubelet was killed in the middle of ADDs");
   await cluster.pods.untilReady(eight);
   await expectAttached(scene, eight, "default/slow");
