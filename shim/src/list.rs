@@ -101,7 +101,9 @@ fn page(order: &ListOrder, entries_max: usize, bytes_max: usize) -> io::Result<F
         }
         fields.extend_from_slice(&entry);
     }
-    Ok(Fields::of_bytes(&fields).flag(tag::TRUNCATED, is_cut).flag(tag::SHARED, is_shared(sys::file_system_of(folder)?)))
+    Ok(Fields::of_bytes(&fields)
+        .flag(tag::TRUNCATED, is_cut)
+        .flag(tag::SHARED, is_shared(sys::file_system_of(folder)?)))
 }
 
 fn is_shared(kind: i64) -> bool {
@@ -222,7 +224,9 @@ mod tests {
         let proc = sys::file_system_of(Path::new("/proc")).unwrap();
         assert_eq!(proc, 0x9fa0);
         // ext4, xfs, btrfs, tmpfs, overlay.
-        assert!([proc, 0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630].iter().all(|kind| !is_shared(*kind)));
+        assert!([proc, 0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630]
+            .iter()
+            .all(|kind| !is_shared(*kind)));
         assert!([0x6969, 0x6573_5546, 0xff53_4d42].iter().all(|kind| is_shared(*kind)));
         assert!(sys::file_system_of(Path::new("/nowhere")).is_err());
         let folder = Folder::new("shared");

@@ -29,7 +29,8 @@ test("grpcCall leaves nothing on a signal that outlives it, whether it succeeds 
   const sizes = [10, 1_000];
   const ask = await call((stream) => respond(stream, Buffer.alloc(sizes.shift() ?? 0)), signal);
   expect(await ask()).toHaveLength(10);
-  await expect(ask()).rejects.toThrow("the answer has more than 100 bytes");
+  const failure: unknown = await ask().catch((thrown: unknown) => thrown);
+  expect(String(failure)).toContain("the answer has more than 100 bytes");
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
@@ -38,5 +39,5 @@ test("grpcCall ends when it is aborted before it has connected", async () => {
   const ask = await call(() => undefined, controller.signal);
   const asked = ask();
   controller.abort(new Error("too late"));
-  await expect(asked).rejects.toThrow("too late");
+  expect(String(await asked.catch((thrown: unknown) => thrown))).toContain("too late");
 });
