@@ -32,8 +32,10 @@ export async function* networksToTell(
     const wantsIt = !chain.disableGC && supportsVerb(chain.cniVersion, "GC");
     return isNew && wantsIt ? [{ key, chain: { ...chain, isDefault: chain.confName === primary.conf.name } }] : [];
   };
-  yield* pick(networkChain(primary.network, primary.conf), "");
-  if (!knowsAll(valid, ports)) return;
+  const isWhole = knowsAll(valid, ports);
+  if (isWhole || !mayBeSecondary(primary.conf.name, ports))
+    yield* pick(networkChain(primary.network, primary.conf), "");
+  if (!isWhole) return;
   for (const record of ports.journal.all()) for (const chain of record.chains) yield* pick(chain, "");
   for (const definition of ports.rota.order(datedDefinitions(ports))) {
     const chain = await chainOf(definition, conf, ports);
@@ -50,6 +52,19 @@ function knowsAll(valid: readonly ValidAttachment[], { journal }: NodePorts): bo
   if (journal.quarantined().length > 0) return false;
   const halfKnown = new Set(journal.leaks().flatMap((leak) => (leak.chains.length === 0 ? [leak.containerId] : [])));
   return valid.every(({ containerID }) => !halfKnown.has(containerID) && journal.knows(containerID) === "live");
+}
+
+/**
+ * Whether pods may have asked for the primary network once more. The runtime's list has only their first interface, so
+ * of a container that the journal does not know the others would be taken away.
+ */
+function mayBeSecondary(confName: string, { journal, view }: NodePorts): boolean {
+  const isNamed = ({ name, config = "" }: NetworkDefinition): boolean =>
+    config.includes(JSON.stringify(confName)) || (name === confName && !config.includes('"name"'));
+  return (
+    view.networks().some(isNamed) ||
+    journal.all().some(({ chains }) => chains.some((chain) => !chain.isDefault && chain.confName === confName))
+  );
 }
 
 /** Two definitions may share a name by which plugins keep their books, and yet be run by different plugins. */

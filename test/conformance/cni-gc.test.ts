@@ -256,3 +256,16 @@ test("a definition by which plugins keep the primary network's books is told wha
   });
   expect(stdinOf(await onlyCall(lab, "GC", "second"))["cni.dev/valid-attachments"]).toEqual(valid);
 });
+
+test("nor is the primary network told then, if pods may have asked for it once more: only the journal knows their interfaces", async () => {
+  await using lab = await startNode();
+  await lab.network("twin", { cniVersion: "1.1.0", name: "primary", ...lab.conf("second") });
+  await lab.until("the network is seen", async () => {
+    await lab.forgetCalls();
+    expectSilence(await gc(lab, []));
+    return (await story(lab)).length === 2 ? true : undefined;
+  });
+  await lab.forgetCalls();
+  expectSilence(await gc(lab, ["stranger"]));
+  expect(await story(lab)).toEqual([]);
+});
