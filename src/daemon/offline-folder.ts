@@ -44,6 +44,9 @@ export class OfflineFolder {
   readonly #options: OfflineOptions;
   readonly #first = Promise.withResolvers<void>();
   #watcher: FSWatcher | undefined;
+  /** Deletes that recovery has: every removal tells of a change, and a full folder would be read again with each. */
+  readonly #handed = new Set<string>();
+  #isReading = false;
   #cancelRead: Cancel | undefined;
   #stopRescan: Cancel = () => undefined;
   #onDelete: (request: OfflineDelete) => void = () => undefined;
@@ -90,8 +93,9 @@ export class OfflineFolder {
   }
 
   /** What was asked for in this record is done, whatever its name says. */
-  drop(name: string): Promise<void> {
-    return removeOffline(this.#options.stateDir, name);
+  async drop(name: string): Promise<void> {
+    await removeOffline(this.#options.stateDir, name);
+    this.#handed.delete(name);
   }
 
   /** The attachment is gone, so a delete of it that somebody wrote down is done. */
@@ -107,7 +111,17 @@ export class OfflineFolder {
     });
   }
 
+  /** One reading at a time: two would deal with the same records. What changes meanwhile is read after it. */
   async #read(): Promise<void> {
+    if (this.#isReading) {
+      this.#readSoon();
+      return;
+    }
+    this.#isReading = true;
+    await this.#readOnce().finally(() => (this.#isReading = false));
+  }
+
+  async #readOnce(): Promise<void> {
     const { stateDir, clock } = this.#options;
     await sweepOffline(stateDir, clock.wallMs(), tornMsMin).catch((thrown: unknown) => this.#report("", thrown));
     await this.#each(["ack", "del"], (record) =>
@@ -119,12 +133,21 @@ export class OfflineFolder {
   async #each(kinds: readonly OfflineRecord["kind"][], use: (record: OfflineRecord) => Promise<void>): Promise<void> {
     const report = (file: string, thrown: unknown): void => this.#report(file, thrown);
     try {
-      for (const record of await readOfflineFolder(this.#options.stateDir, kinds, report)) {
+      const there = new Set<string>();
+      const isKnown = (name: string): boolean => this.#handed.has(name) && there.add(name).has(name);
+      const records = await readOfflineFolder(this.#options.stateDir, kinds, report, isKnown);
+      if (kinds.includes("del")) this.#keepOnly(there);
+      for (const record of records) {
         await use(record).catch((thrown: unknown) => report(record.name, thrown));
       }
     } catch (thrown) {
       report("", thrown);
     }
+  }
+
+  /** The others are gone by another hand than ours; one that comes again under the same name is a new one. */
+  #keepOnly(there: ReadonlySet<string>): void {
+    for (const name of this.#handed) if (!there.has(name)) this.#handed.delete(name);
   }
 
   #report(file: string, thrown: unknown): void {
@@ -152,6 +175,7 @@ export class OfflineFolder {
       await rejectOffline(this.#options.stateDir, record.name, reason);
       return;
     }
+    this.#handed.add(record.name);
     this.#onDelete(request);
   }
 }

@@ -37,6 +37,7 @@ export async function readOfflineFolder(
   stateDir: string,
   kinds: readonly OfflineRecord["kind"][] = ["del", "ack"],
   onProblem: (name: string, cause: unknown) => void = rethrow,
+  isKnown: (name: string) => boolean = () => false,
 ): Promise<OfflineRecord[]> {
   const folder = offlineFolderOf(stateDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -47,7 +48,8 @@ export async function readOfflineFolder(
     .filter(isWanted)
     .toSorted();
   const records: OfflineRecord[] = [];
-  for (const name of names.slice(0, filesMax)) {
+  // Those that are known count for the limit: what is in memory stays bounded.
+  for (const name of names.slice(0, filesMax).filter((candidate) => !isKnown(candidate))) {
     try {
       const record = await readOne(stateDir, name);
       if (record !== undefined) records.push(record);
