@@ -3,12 +3,12 @@ import type { Namespace, PodName } from "../base/brand.ts";
 import type { Cancel, Clock } from "../base/clock.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
+import { Waiters } from "../base/waiters.ts";
 import { buildCatalogue, objectKey, type Catalogue } from "./catalogue.ts";
 import { Contents } from "./contents.ts";
 import type { DirectoryProblem, NetworkDefinition, PodFacts } from "./facts.ts";
 import { FolderWatch } from "./folder-watch.ts";
 import { loadParser, type ParseFile } from "./parse-file.ts";
-import { PodWaiters } from "./pod-waiters.ts";
 
 export interface DirectoryOptions {
   readonly folder: string;
@@ -32,7 +32,7 @@ export class Directory {
   readonly #options: DirectoryOptions;
   readonly #contents: Contents;
   readonly #watch: FolderWatch;
-  readonly #waiters = new PodWaiters();
+  readonly #waiters = new Waiters<PodFacts>();
   #stopRescan: Cancel = () => undefined;
   #catalogue: Catalogue = buildCatalogue([]);
   #reported: ReadonlySet<string> = new Set();
@@ -95,7 +95,9 @@ export class Directory {
     const pod = this.#catalogue.pods.get(key);
     if (pod !== undefined && wanted.isWanted(pod)) return pod;
     if (this.#isClosed) throw closedError();
-    const found = this.#waiters.wait(key, wanted.isWanted, signal);
+    const { namespace, name, isWanted } = wanted;
+    const isIt = (one: PodFacts): boolean => one.name === name && one.namespace === namespace && isWanted(one);
+    const found = this.#waiters.wait(isIt, signal);
     // Somebody is waiting, so the folder is looked at now and not when its events have settled.
     this.#scanNow();
     return found;
@@ -161,7 +163,7 @@ export class Directory {
     if (isChanged) {
       this.#catalogue = buildCatalogue(this.#contents.files);
       this.#changes += 1;
-      this.#waiters.serve(this.#catalogue.pods);
+      for (const pod of this.#catalogue.pods.values()) this.#waiters.serve(pod);
     }
     this.#report();
   }

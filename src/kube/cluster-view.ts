@@ -2,11 +2,11 @@ import type { Namespace, PodName } from "../base/brand.ts";
 import type { Cancel, Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
+import { Waiters } from "../base/waiters.ts";
 import { KubeError, kubeStatusOf, type KubeApi } from "./api.ts";
 import type { NetworkDefinition, PodFacts, ReflectorHealth, WantedPod } from "./facts.ts";
 import { NetworkBudget } from "./network-budget.ts";
 import type { ChangeListener } from "./object-store.ts";
-import { PodWaiters } from "./pod-waiters.ts";
 import { projectNetwork, projectPod, sameNetwork, samePod, SharedTexts } from "./project.ts";
 import { Reflector } from "./reflector.ts";
 
@@ -32,7 +32,7 @@ export interface ClusterHealth {
 export class ClusterView {
   readonly #api: KubeApi;
   readonly #texts = new SharedTexts();
-  readonly #waiters = new PodWaiters();
+  readonly #waiters = new Waiters<PodFacts>();
   readonly #pods: Reflector<PodFacts>;
   readonly #networks: Reflector<NetworkDefinition>;
   #isClosed = false;
@@ -84,7 +84,9 @@ export class ClusterView {
     const pod = this.#pods.store.get(wanted.namespace, wanted.name);
     if (pod !== undefined && wanted.isWanted(pod)) return pod;
     if (this.#isClosed) throw closedError();
-    return await this.#waiters.wait(wanted, signal);
+    const { namespace, name, isWanted } = wanted;
+    const isIt = (one: PodFacts): boolean => one.name === name && one.namespace === namespace && isWanted(one);
+    return await this.#waiters.wait(isIt, signal);
   }
 
   /** One live GET; undefined when the server says that there is no such pod. The local copy is not changed by it. */
