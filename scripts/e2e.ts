@@ -22,6 +22,10 @@ import { ensurePrerequisites } from "./prerequisites.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const prefix = "levee-e2e-";
+/** A shell that waits for the program it is given, and so for every orphan below it. */
+const reaper = ["/bin/sh", "-c", '"$@"; exit $?', "sh"];
+/** Whoever kills us kills all of it. */
+const dieWithUs = ["--pdeathsig", "KILL"];
 const busybox = "/bin/busybox";
 /** Debian's has 2 MiB. */
 const busyboxBytesMax = 16 * 1024 * 1024;
@@ -130,17 +134,23 @@ function builtOrThrow(peer: Peer): string {
 
 /** The first process of the namespace is a shell that reaps orphans; with it everything started below it dies. */
 function runSuite(surroundings: Surroundings, scenarios: readonly string[]): number {
-  const namespaces = ["--mount", "--net", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "--mount-proc"];
+  const namespaces = [
+    "--mount",
+    "--net",
+    "--pid",
+    "--ipc",
+    "--uts",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+    "--propagation=private",
+  ];
   const tests = [process.execPath, "test", "--timeout", String(testTimeoutMs), "./test/e2e/suite.ts"];
-  const { status } = spawnSync(
-    "unshare",
-    [...namespaces, "--propagation", "private", "/bin/sh", "-c", '"$@"; exit $?', "sh", ...tests],
-    {
-      cwd: root,
-      stdio: "inherit",
-      env: { ...process.env, LEVEE_E2E: JSON.stringify(surroundings), LEVEE_E2E_ONLY: scenarios.join(",") },
-    },
-  );
+  const { status } = spawnSync("setpriv", [...dieWithUs, "unshare", ...namespaces, ...reaper, ...tests], {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, LEVEE_E2E: JSON.stringify(surroundings), LEVEE_E2E_ONLY: scenarios.join(",") },
+  });
   return status ?? 1;
 }
 
