@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import { errnoOf } from "../base/errors.ts";
+import { defaultNetworkAnnotation, networksAnnotation } from "../attachment/selection.ts";
 import { networkText, type NetworkChoice, type PodKey } from "./names.ts";
 
 /** A pod that `levee attach` made: what the daemon reads of it, and what `levee detach` needs to undo it. */
@@ -19,8 +20,8 @@ export interface NewPod extends AttachedPod {
 }
 
 export const annotationKey = {
-  defaultNetwork: "v1.multus-cni.io/default-network",
-  networks: "k8s.v1.cni.cncf.io/networks",
+  defaultNetwork: defaultNetworkAnnotation,
+  networks: networksAnnotation,
   containerId: "levee.dev/container-id",
   netns: "levee.dev/netns",
 } as const;

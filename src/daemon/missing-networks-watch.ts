@@ -135,15 +135,12 @@ export class MissingNetworks {
       this.#ports.announcer.aboutPod(
         // As they came from the view.
         { namespace: first.namespace as Namespace, name: first.pod as PodName, uid: first.uid as PodUid },
-        { type: "Warning", reason: "NetworkMissing", message: message.slice(0, messageCharsMax) },
+        { type: "Warning", reason: "NetworkMissing", message },
       );
     }
     this.#said = said;
   }
 }
-
-/** The API server refuses longer notes. */
-const messageCharsMax = 1_000;
 
 function nameOf(pod: { readonly namespace: string; readonly name: string }): string {
   return `${pod.namespace}/${pod.name}`;

@@ -3,6 +3,7 @@ import { LeveeError } from "../../base/errors.ts";
 import { checkCapabilities } from "../../attachment/capability.ts";
 import { checkIsolation } from "../../attachment/isolation.ts";
 import {
+  defaultNetworkAnnotation,
   defaultNetworkOf,
   networkNameOf,
   networksAnnotation,
@@ -46,12 +47,10 @@ interface Wish {
 
 function wishOf(object: KubeObject): readonly Wish[] {
   const annotations = kindOf(object) === "VirtualMachine" ? ofMachine(object) : ofPod(object);
-  const isWish = Object.keys(annotations).some((key) => key === networksAnnotation || key === defaultKey);
+  const isWish = Object.keys(annotations).some((key) => key === networksAnnotation || key === defaultNetworkAnnotation);
   // Namespaces come from the API server or from a manifest that it would refuse.
   return isWish ? [{ title: titleOf(object), namespace: namespaceOf(object) as Namespace, annotations }] : [];
 }
-
-const defaultKey = "v1.multus-cni.io/default-network";
 
 function ofPod(object: KubeObject): Readonly<Record<string, string>> {
   const path = kindOf(object) === "Pod" ? ["metadata", "annotations"] : ["spec", "template", "metadata", "annotations"];
@@ -100,8 +99,8 @@ function isRefusedByMultus({ code, message }: LeveeError): boolean {
 
 /** Of an empty annotation Multus' words do not say which it is. */
 function reasonOf({ message }: LeveeError, { annotations }: Wish): string {
-  return annotations[defaultKey] === ""
-    ? `its annotation ${defaultKey} is empty: take it out, or name a network`
+  return annotations[defaultNetworkAnnotation] === ""
+    ? `its annotation ${defaultNetworkAnnotation} is empty: take it out, or name a network`
     : message;
 }
 

@@ -1,3 +1,4 @@
+import { defaultNetworkAnnotation, networksAnnotation } from "../../attachment/selection.ts";
 import { kubeStatusOf, type KubeApi } from "../../kube/api.ts";
 import { findMultus } from "./find-multus.ts";
 import { isRecord, listAt, textAt, type KubeObject } from "./kube-object.ts";
@@ -38,7 +39,7 @@ async function* itemsOf(api: KubeApi, list: (typeof lists)[number], signal: Abor
 function isOfInterest(object: KubeObject): boolean {
   if (textAt(object, "kind") !== "Pod") return true;
   const annotations = Object.keys(isRecord(object["metadata"]) ? (object["metadata"]["annotations"] ?? {}) : {});
-  return annotations.some((key) => key === "k8s.v1.cni.cncf.io/networks" || key === "v1.multus-cni.io/default-network");
+  return annotations.some((key) => key === networksAnnotation || key === defaultNetworkAnnotation);
 }
 
 async function configMaps(
