@@ -1,0 +1,239 @@
+import type { Clock } from "../base/clock.ts";
+import { defaultLimits, type AdmissionLimits } from "./admission-limits.ts";
+import {
+  describeBlocker,
+  expiredError,
+  fullError,
+  heldError,
+  memoryError,
+  supersededError,
+  type Decision,
+  type DecisionKind,
+  type WaitView,
+} from "./decisions.ts";
+import { admissionFacts, type AdmissionFacts } from "./facts.ts";
+import type { LoadFacts } from "./host-load.ts";
+import { Lane } from "./lane.ts";
+import { assemble, type Door, type Parts } from "./parts.ts";
+import { PermitBooks } from "./permit-books.ts";
+import { Permit } from "./permit.ts";
+import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
+import type { Failure, Hold } from "./retry-budget.ts";
+import { Waiting, type WaitingOwner } from "./waiting.ts";
+
+/** How often those in line are looked at for deadlines and due probes; nothing runs while nobody waits. */
+const sweepMs = 250;
+
+const noLane = new Lane("", []);
+
+export interface AdmissionOptions {
+  readonly clock: Clock;
+  readonly limits?: Partial<AdmissionLimits>;
+  /** Told of every decision, for metrics, the log and `levee why`. It must not throw. */
+  readonly tell?: (decision: Decision) => void;
+}
+
+/** Decides who goes next, and how many at once, so that no storm takes the node's networking down. */
+export class Admission implements WaitingOwner {
+  readonly #parts: Parts;
+  readonly #books: PermitBooks;
+  readonly #tell: (decision: Decision) => void;
+  /** ADDs in line by pod: one each. */
+  readonly #byPod = new Map<string, Waiting>();
+  readonly #classRules: ClassRules;
+  readonly #wake = (): void => this.#sweep();
+  #isSweeping = false;
+
+  constructor({ clock, limits = {}, tell = () => undefined }: AdmissionOptions) {
+    this.#parts = assemble(clock, { ...defaultLimits, ...limits });
+    const { budget } = this.#parts;
+    this.#classRules = { ...this.#parts.limits, isOverBudget: (pod) => budget.isOver(pod) };
+    this.#tell = tell;
+    this.#books = new PermitBooks(this.#parts, {
+      freed: () => this.#pump(),
+      tell: (what, permit, detail) => this.#say(what, permit, detail),
+    });
+  }
+
+  /**
+   * Waits for a slot. Rejects with "try later" when the wait is over or the pod is held, with the signal's reason when
+   * the caller goes away, and with "cancelled" when the same pod is asked for again. Dispose the permit on every path.
+   */
+  admit(request: AdmissionRequest, signal: AbortSignal): Promise<Permit> {
+    try {
+      signal.throwIfAborted();
+      return this.#enter(request, signal);
+    } catch (thrown) {
+      // Not an async function: its own promise and frame would double what a request in line costs.
+      return Promise.reject(thrown);
+    }
+  }
+
+  /** Whether an ADD of this pod would be answered from memory; thrown before anything is looked up for it. */
+  refuseHeld(request: AdmissionRequest): void {
+    const hold = this.#hold(request);
+    if (hold === undefined) return;
+    const leftMs = hold.untilMs - this.#parts.clock.monotonicMs();
+    this.#say("held", { request }, hold.failure.reason);
+    throw heldError(hold, leftMs);
+  }
+
+  /** A failure from before a permit was had, such as an annotation that cannot be used. */
+  charge(request: Pick<AdmissionRequest, "pod" | "wants">, failure: Failure): void {
+    this.#books.charge(request, failure);
+  }
+
+  /** The pod's priority has become known while its ADD waits. */
+  prioritize(pod: string, priority: number | undefined): void {
+    const waiting = this.#byPod.get(pod);
+    if (waiting === undefined || waiting.admissionClass === "critical" || !isCriticalPriority(priority)) return;
+    this.#parts.attach.gate.upgrade(waiting, "critical");
+    this.#say("upgraded", waiting, `priority ${priority ?? ""}`);
+    this.#pump();
+  }
+
+  /** What the daemon has read about itself and the host; about once a second. */
+  observe(facts: LoadFacts): void {
+    this.#parts.load.observe(facts);
+    this.#pump();
+  }
+
+  /** Why a pod's ADD waits, or undefined when none does. */
+  why(pod: string): WaitView | undefined {
+    const waiting = this.#byPod.get(pod);
+    return waiting === undefined ? undefined : this.#parts.attach.gate.view(waiting, this.#parts.clock.monotonicMs());
+  }
+
+  facts(): AdmissionFacts {
+    return admissionFacts(this.#parts);
+  }
+
+  /** The caller of a waiting request is gone. */
+  abandoned(waiting: Waiting): void {
+    this.#leave(waiting);
+    this.#say("cancelled", waiting, "the caller went away");
+    waiting.abort();
+    // Its lane may have been what kept another from borrowing.
+    this.#pump();
+  }
+
+  #enter(request: AdmissionRequest, signal: AbortSignal): Promise<Permit> {
+    const sinceMs = this.#parts.clock.monotonicMs();
+    const admissionClass = classOf(request, this.#classRules);
+    if (admissionClass === "exempt") {
+      return Promise.resolve(new Permit(undefined, { request, admissionClass, lane: noLane, sinceMs, bytes: 0 }));
+    }
+    if (admissionClass !== "detach") this.#refuseAtOnce(request, admissionClass);
+    const lane = this.#door(request).bulkhead.lane(request.networks);
+    const waiting = new Waiting(this, { request, lane, sinceMs, admissionClass }, signal);
+    this.#join(waiting);
+    return waiting.promise;
+  }
+
+  #refuseAtOnce(request: AdmissionRequest, admissionClass: Waiting["admissionClass"]): void {
+    if (admissionClass === "critical") return;
+    this.refuseHeld(request);
+    if (this.#parts.load.memory !== "exhausted") return;
+    this.#say("refused", { request, admissionClass }, describeBlocker({ why: "own-memory" }));
+    throw memoryError(request);
+  }
+
+  /** A hold for a network that fails gives way to the network's own probes. */
+  #hold(request: AdmissionRequest): Hold | undefined {
+    const { budget, breaker } = this.#parts;
+    if (request.kind !== "attach" || classOf(request, this.#classRules) === "critical") return undefined;
+    const hold = budget.held(request.pod, request.wants);
+    const network = hold?.failure.cause === "network" ? hold.failure.network : undefined;
+    return network !== undefined && breaker.isOpen(network) ? undefined : hold;
+  }
+
+  #join(waiting: Waiting): void {
+    const { gate } = this.#door(waiting.request);
+    this.#supersede(waiting.request);
+    const victim = gate.makesRoom(waiting);
+    gate.join(waiting);
+    if (waiting.request.kind === "attach" && waiting.request.pod !== "") this.#byPod.set(waiting.request.pod, waiting);
+    this.#pump();
+    if (waiting.isSettled) return;
+    if (victim !== undefined) this.#refuse(victim === "newcomer" ? waiting : victim);
+    if (waiting.isSettled) return;
+    waiting.listen();
+    this.#say("queued", waiting, describeBlocker(gate.blocker(waiting)));
+    this.#sweepLater();
+  }
+
+  #refuse(waiting: Waiting): void {
+    const { gate } = this.#door(waiting.request);
+    if (waiting.isSettled) return;
+    this.#leave(waiting);
+    this.#say("refused", waiting, "no room in line");
+    waiting.refuse(fullError(waiting.request, gate.waiting));
+  }
+
+  #supersede(request: AdmissionRequest): void {
+    const earlier = request.kind === "attach" ? this.#byPod.get(request.pod) : undefined;
+    if (earlier === undefined) return;
+    this.#leave(earlier);
+    this.#say("superseded", earlier, "the runtime asked again for the same pod");
+    earlier.refuse(supersededError());
+  }
+
+  #leave(waiting: Waiting): void {
+    this.#door(waiting.request).gate.leave(waiting);
+    if (this.#byPod.get(waiting.request.pod) === waiting) this.#byPod.delete(waiting.request.pod);
+  }
+
+  #pump(): void {
+    for (const door of [this.#parts.detach, this.#parts.attach]) {
+      const nowMs = this.#parts.clock.monotonicMs();
+      for (let next = door.gate.next(nowMs); next !== undefined; next = door.gate.next(nowMs)) this.#grant(next, nowMs);
+    }
+  }
+
+  #grant(waiting: Waiting, nowMs: number): void {
+    const { memory, breaker } = this.#parts;
+    const { request, admissionClass, lane } = waiting;
+    if (this.#byPod.get(request.pod) === waiting) this.#byPod.delete(request.pod);
+    if (request.kind === "attach") for (const name of lane.names) breaker.tried(name);
+    const bytes = memory.predict(lane.names);
+    memory.taken(bytes);
+    this.#say("admitted", waiting, "");
+    waiting.grant(new Permit(this.#books, { request, admissionClass, lane, sinceMs: nowMs, bytes }));
+  }
+
+  #sweep(): void {
+    this.#isSweeping = false;
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const door of [this.#parts.detach, this.#parts.attach]) this.#expire(door, nowMs);
+    this.#pump();
+    if (this.#parts.attach.gate.waiting + this.#parts.detach.gate.waiting > 0) this.#sweepLater();
+  }
+
+  #sweepLater(): void {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    this.#parts.clock.after(sweepMs, this.#wake);
+  }
+
+  /** Those whose time is over before the next look. */
+  #expire({ gate, queueMs }: Door, nowMs: number): void {
+    for (const waiting of [...gate.before(nowMs + sweepMs - queueMs)]) {
+      const view = gate.view(waiting, nowMs);
+      this.#leave(waiting);
+      this.#say("expired", waiting, describeBlocker(view.blocker));
+      waiting.refuse(expiredError(waiting.request, view));
+    }
+  }
+
+  #door(request: AdmissionRequest): Door {
+    return request.kind === "detach" ? this.#parts.detach : this.#parts.attach;
+  }
+
+  #say(what: DecisionKind, about: About | undefined, detail: string): void {
+    const { request, admissionClass, sinceMs } = about ?? {};
+    const waitedMs = sinceMs === undefined ? 0 : this.#parts.clock.monotonicMs() - sinceMs;
+    this.#tell({ what, request, admissionClass, waitedMs, detail });
+  }
+}
+
+type About = Partial<Pick<Waiting, "request" | "sinceMs"> & Pick<Permit, "admissionClass">>;

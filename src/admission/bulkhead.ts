@@ -1,0 +1,132 @@
+import { Lane, NetworkShare } from "./lane.ts";
+
+/** Hung delegates that may be out of the count: each is a process, and this many sleeping ones cost little but memory. */
+const hungMax = 64;
+
+/**
+ * Keeps any one network from taking all slots: it holds at most half of them (rounded up, so that an odd slot is not
+ * idle) while somebody waits who does not use it. A network that all who wait have in common, such as the primary, may
+ * have the rest too, as nobody else could use it; not so while a delegate of it hangs.
+ */
+export class Bulkhead {
+  readonly #lanes = new Map<string, Lane>();
+  readonly #networks = new Map<string, NetworkShare>();
+  readonly #isOpen: (network: string) => boolean;
+  #candidates = 0;
+  #hung = 0;
+
+  /** `isOpen`: whether a network fails, so that only probes of it may go. */
+  constructor(isOpen: (network: string) => boolean) {
+    this.#isOpen = isOpen;
+  }
+
+  get hung(): number {
+    return this.#hung;
+  }
+
+  /** The lane of a set of networks; the order in which they are named does not matter. */
+  lane(networks: readonly string[]): Lane {
+    const names = [...new Set(networks)].toSorted();
+    const key = names.join("\n");
+    const known = this.#lanes.get(key);
+    if (known !== undefined) return known;
+    const lane = new Lane(
+      key,
+      names.map((name) => this.#network(name)),
+    );
+    for (const network of lane.networks) network.lanes.add(lane);
+    this.#lanes.set(key, lane);
+    return lane;
+  }
+
+  joined(lane: Lane): void {
+    lane.waiting += 1;
+    this.#judge(lane);
+  }
+
+  left(lane: Lane): void {
+    lane.waiting -= 1;
+    this.#judge(lane);
+    this.#forgetUnused(lane);
+  }
+
+  taken(lane: Lane): void {
+    lane.holders += 1;
+    for (const network of lane.networks) network.held += 1;
+  }
+
+  freed(lane: Lane): void {
+    lane.holders -= 1;
+    for (const network of lane.networks) network.held -= 1;
+    this.#forgetUnused(lane);
+  }
+
+  /** The network that keeps this lane from going now; undefined when it may. */
+  full(lane: Lane, slots: number): string | undefined {
+    const half = Math.max(1, Math.ceil(slots / 2));
+    return lane.networks.find((network) => network.held >= half && !this.#mayBorrow(network))?.name;
+  }
+
+  /** A network has opened or closed. While it is open its lanes count for nobody: no slot need be kept for them. */
+  look(name: string): void {
+    const network = this.#networks.get(name);
+    if (network === undefined) return;
+    network.isOpen = this.#isOpen(name);
+    for (const lane of network.lanes) this.#judge(lane);
+  }
+
+  /** Takes a permit whose delegate hangs out of the count. False when there are too many of them already. */
+  hang(lane: Lane, name: string): boolean {
+    const culprit = lane.networks.find((network) => network.name === name);
+    if (culprit === undefined || this.#hung >= hungMax) return false;
+    this.#hung += 1;
+    culprit.hung += 1;
+    for (const network of lane.networks) network.held -= 1;
+    return true;
+  }
+
+  /** The delegate moves again, or has ended. */
+  unhang(lane: Lane, name: string): void {
+    this.#hung -= 1;
+    for (const network of lane.networks) {
+      network.held += 1;
+      if (network.name === name) network.hung -= 1;
+    }
+  }
+
+  /** Lanes and networks that are remembered: those in use and no more. */
+  get size(): number {
+    return this.#lanes.size + this.#networks.size;
+  }
+
+  #mayBorrow(network: NetworkShare): boolean {
+    return network.hung === 0 && network.candidates === this.#candidates;
+  }
+
+  #judge(lane: Lane): void {
+    const isCandidate = lane.waiting > 0 && lane.networks.every((network) => !network.isOpen);
+    if (isCandidate === lane.isCandidate) return;
+    lane.isCandidate = isCandidate;
+    const change = isCandidate ? 1 : -1;
+    this.#candidates += change;
+    for (const network of lane.networks) network.candidates += change;
+  }
+
+  #network(name: string): NetworkShare {
+    const known = this.#networks.get(name);
+    if (known !== undefined) return known;
+    const network = new NetworkShare(name);
+    network.isOpen = this.#isOpen(name);
+    this.#networks.set(name, network);
+    return network;
+  }
+
+  #forgetUnused(lane: Lane): void {
+    if (lane.waiting > 0 || lane.holders > 0) return;
+    this.#lanes.delete(lane.key);
+    for (const network of lane.networks) {
+      network.lanes.delete(lane);
+      if (network.lanes.size === 0) this.#networks.delete(network.name);
+    }
+  }
+}

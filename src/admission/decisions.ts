@@ -1,0 +1,119 @@
+import { LeveeError } from "../base/errors.ts";
+import type { AdmissionClass, AdmissionRequest } from "./request.ts";
+import type { Hold } from "./retry-budget.ts";
+
+/** Why a request does not go now. */
+export interface Blocker {
+  readonly why: BlockerKind;
+  /** Which network, when it is one. */
+  readonly network?: string;
+}
+
+export type BlockerKind =
+  /** All slots are taken. */
+  | "slots"
+  /** The daemon's own memory is nearly used up. */
+  | "own-memory"
+  /** The runtime's cgroup has no room for another delegate. */
+  | "delegate-memory"
+  /** The network has its half of the slots. */
+  | "network-share"
+  /** The network fails, and the next probe is not due. */
+  | "network-open"
+  /** Others are before it. */
+  | "turn";
+
+/** Everything admission decides, for metrics, the log and the timeline of `levee why`. The names are stable. */
+export type DecisionKind =
+  | "admitted"
+  | "queued"
+  | "held"
+  | "refused"
+  | "expired"
+  | "superseded"
+  | "cancelled"
+  | "upgraded"
+  | "hung"
+  | "moves-again"
+  | "oom-killed"
+  | "network-opened"
+  | "network-closed";
+
+export interface Decision {
+  readonly what: DecisionKind;
+  /** Undefined for what concerns no single call. */
+  readonly request: AdmissionRequest | undefined;
+  readonly admissionClass: AdmissionClass | undefined;
+  /** How long it had waited by then. */
+  readonly waitedMs: number;
+  readonly detail: string;
+}
+
+/** A request in line, as people want to see it. */
+export interface WaitView {
+  readonly admissionClass: AdmissionClass;
+  readonly waitedMs: number;
+  /** How many are served before it, as the lines stand now. */
+  readonly ahead: number;
+  /** How many of its own namespace wait, itself included. */
+  readonly ofItsNamespace: number;
+  /** How many namespaces are in line with it. */
+  readonly namespaces: number;
+  /** At the present rate; undefined while nothing is known of it. */
+  readonly expectedMs: number | undefined;
+  readonly blocker: Blocker;
+}
+
+export function describeBlocker({ why, network = "" }: Blocker): string {
+  switch (why) {
+    case "slots":
+      return "all slots are taken";
+    case "own-memory":
+      return "the daemon's own memory is nearly used up";
+    case "delegate-memory":
+      return "the runtime's cgroup has no room for another plugin";
+    case "network-share":
+      return `network ${network} has its half of the slots`;
+    case "network-open":
+      return `network ${network} fails and is tried once in a while`;
+    case "turn":
+      return "others are before it";
+  }
+}
+
+/** Its time in line is over. For a DEL the caller makes it durable now. */
+export function expiredError(request: AdmissionRequest, view: WaitView): LeveeError {
+  const expected = view.expectedMs === undefined ? "" : `, about ${seconds(view.expectedMs)} more at the present rate`;
+  return new LeveeError(
+    "try-later",
+    `Cannot ${request.kind} now: waited ${seconds(view.waitedMs)} as ${describeBlocker(view.blocker)}, ` +
+      `position ${view.ahead + 1} in line (${view.ofItsNamespace} of its namespace)${expected}; the runtime retries`,
+  );
+}
+
+export function heldError(hold: Hold, leftMs: number): LeveeError {
+  const { failure, failures } = hold;
+  return new LeveeError(
+    "try-later",
+    `Cannot attach yet: failed ${failures} times in a row, next try in ${seconds(leftMs)}; last: ${failure.reason}`,
+  );
+}
+
+export function fullError(request: AdmissionRequest, waiting: number): LeveeError {
+  return new LeveeError("try-later", `Cannot ${request.kind} now: no room in line, ${waiting} wait already`);
+}
+
+export function memoryError(request: AdmissionRequest): LeveeError {
+  return new LeveeError(
+    "try-later",
+    `Cannot ${request.kind} now: ${describeBlocker({ why: "own-memory" })}; the runtime retries`,
+  );
+}
+
+export function supersededError(): LeveeError {
+  return new LeveeError("cancelled", "The attachment was given up as the runtime asked again for the same pod");
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(0.1, Math.round(ms / 100) / 10)} s`;
+}

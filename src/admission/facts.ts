@@ -1,0 +1,75 @@
+import type { OpenNetwork } from "./network-breaker.ts";
+import type { MemoryState } from "./own-memory.ts";
+import type { Parts } from "./parts.ts";
+import type { PressureLevel } from "./pressure.ts";
+import { attachClasses, type AdmissionClass } from "./request.ts";
+
+/** Namespaces shown: a person reads the first rows, and metrics need bounded labels. */
+const flowsMax = 20;
+
+/** The state of admission, for metrics, `levee status` and `levee top`. */
+export interface AdmissionFacts {
+  /** ADDs that may run at once now, and at most. */
+  readonly limit: number;
+  readonly ceiling: number;
+  readonly isSlowStart: boolean;
+  readonly detachCeiling: number;
+  readonly attaching: number;
+  readonly detaching: number;
+  /** Delegates that hang and do not count. */
+  readonly hung: number;
+  readonly waiting: Readonly<Partial<Record<AdmissionClass, number>>>;
+  /** Of the one that has waited longest; 0 when nobody waits. */
+  readonly oldestWaitMs: number;
+  readonly ownMemory: MemoryState;
+  readonly pressure: PressureLevel;
+  readonly delegateBytes: number;
+  /** Undefined while the runtime's cgroup is not limited. */
+  readonly delegateBytesMax: number | undefined;
+  readonly heldPods: number;
+  readonly openNetworks: readonly OpenNetwork[];
+  /** Namespaces with the most in line, ADDs and DELs together. */
+  readonly flows: readonly { readonly namespace: string; readonly waiting: number }[];
+}
+
+export function admissionFacts(parts: Parts): AdmissionFacts {
+  const { attach, detach, limit, load, memory, budget, breaker, limits } = parts;
+  const classes: readonly Exclude<AdmissionClass, "exempt">[] = attachClasses;
+  return {
+    limit: limit.slots,
+    ceiling: limit.ceiling,
+    isSlowStart: limit.isSlowStart,
+    detachCeiling: limits.detachCeiling,
+    attaching: attach.gate.running,
+    detaching: detach.gate.running,
+    hung: attach.bulkhead.hung + detach.bulkhead.hung,
+    waiting: {
+      detach: detach.gate.waiting,
+      ...Object.fromEntries(classes.map((name) => [name, attach.gate.waitingIn(name)])),
+    },
+    oldestWaitMs: oldestWaitMs(parts),
+    ownMemory: load.memory,
+    pressure: load.pressure,
+    delegateBytes: memory.runningBytes,
+    delegateBytesMax: Number.isFinite(memory.roomBytes) ? memory.roomBytes : undefined,
+    heldPods: budget.heldCount,
+    openNetworks: breaker.open(),
+    flows: longestFlows(parts),
+  };
+}
+
+function oldestWaitMs({ clock, attach, detach }: Parts): number {
+  const since = [attach, detach].flatMap(({ gate }) => gate.oldest?.sinceMs ?? []);
+  return since.length === 0 ? 0 : clock.monotonicMs() - Math.min(...since);
+}
+
+function longestFlows({ attach, detach }: Parts): AdmissionFacts["flows"] {
+  const sums = new Map<string, number>();
+  for (const { namespace, waiting } of [...attach.gate.flows(), ...detach.gate.flows()]) {
+    sums.set(namespace, (sums.get(namespace) ?? 0) + waiting);
+  }
+  return [...sums]
+    .map(([namespace, waiting]) => ({ namespace, waiting }))
+    .toSorted((left, right) => right.waiting - left.waiting || left.namespace.localeCompare(right.namespace))
+    .slice(0, flowsMax);
+}

@@ -1,0 +1,132 @@
+import type { Lane } from "./lane.ts";
+import { saltedHash } from "./salted-hash.ts";
+import { Shard } from "./shard.ts";
+import type { Waiting } from "./waiting.ts";
+
+/** Lines at most: a round over all of them is what a newcomer waits, and few nodes have pods of more namespaces. */
+const shardsMax = 64;
+/** Lines a namespace may choose from once all exist: two namespaces share all six once in 75 million. */
+const handSize = 6;
+
+/**
+ * Lines of requests, served in turn. Each namespace has a line of its own, so one namespace's 219 pods cannot delay
+ * another's two; only when there are more namespaces than lines do some share one, each choosing the shortest of a few
+ * that its name picks at random (shuffle sharding).
+ */
+export class FairQueue {
+  readonly #salt: number;
+  readonly #lateMs: number;
+  readonly #flows = new Map<string, Flow>();
+  /** In the order of service: the first has waited longest for its turn. */
+  readonly #turns: Shard[] = [];
+  readonly #shards: Shard[] = [];
+  #size = 0;
+  #numbers = 0;
+
+  constructor(options: { readonly salt: number; readonly lateMs: number }) {
+    this.#salt = options.salt;
+    this.#lateMs = options.lateMs;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** How many of a namespace wait. */
+  waitingOf(namespace: string): number {
+    return this.#flows.get(namespace)?.waiting ?? 0;
+  }
+
+  get flowCount(): number {
+    return this.#flows.size;
+  }
+
+  /** Namespaces with somebody in line. */
+  flows(): readonly { readonly namespace: string; readonly waiting: number }[] {
+    return [...this.#flows].map(([namespace, { waiting }]) => ({ namespace, waiting }));
+  }
+
+  push(waiting: Waiting): void {
+    const flow = this.#flow(waiting.request.namespace);
+    flow.waiting += 1;
+    this.#size += 1;
+    waiting.number = this.#numbers += 1;
+    if (flow.shard.size === 0) this.#turns.push(flow.shard);
+    flow.shard.push(waiting);
+  }
+
+  /** Takes somebody out of line who leaves without being served. */
+  remove(waiting: Waiting): void {
+    const flow = this.#flows.get(waiting.request.namespace);
+    if (flow === undefined) return;
+    flow.shard.remove(waiting);
+    this.#size -= 1;
+    flow.waiting -= 1;
+    if (flow.waiting === 0) this.#flows.delete(waiting.request.namespace);
+    if (flow.shard.size === 0) this.#turns.splice(this.#turns.indexOf(flow.shard), 1);
+  }
+
+  /** The next whose lane may go. Who is passed over keeps the turn and goes first once the lane may. */
+  take(mayGo: (lane: Lane) => boolean, nowMs: number): Waiting | undefined {
+    for (const [index, shard] of this.#turns.entries()) {
+      const next = shard.next(mayGo, nowMs - this.#lateMs);
+      if (next === undefined) continue;
+      this.#turns.splice(index, 1);
+      this.#turns.push(shard);
+      this.remove(next);
+      return next;
+    }
+    return undefined;
+  }
+
+  /**
+   * How many are served before this one, as the lines stand now: each of the others gets as many turns as its own
+   * needs. Who left a line from its middle is still counted, so it is rather too many.
+   */
+  ahead(waiting: Waiting, nowMs: number): number {
+    const own = this.#flows.get(waiting.request.namespace)?.shard;
+    if (own === undefined) return 0;
+    const before = own.ahead(waiting, nowMs - this.#lateMs);
+    let ahead = before;
+    for (const shard of this.#turns) if (shard !== own) ahead += Math.min(shard.size, before + 1);
+    return ahead;
+  }
+
+  /** The newest of the longest line: whoever is turned away when there is no room, it costs the least there. */
+  newestOfLongest(): Waiting | undefined {
+    let longest: Shard | undefined;
+    for (const shard of this.#turns) if (longest === undefined || shard.size > longest.size) longest = shard;
+    return longest?.newest();
+  }
+
+  #flow(namespace: string): Flow {
+    const known = this.#flows.get(namespace);
+    if (known !== undefined) return known;
+    const flow = { shard: this.#shardFor(namespace), waiting: 0 };
+    this.#flows.set(namespace, flow);
+    return flow;
+  }
+
+  #shardFor(namespace: string): Shard {
+    const free = this.#shards.find((shard) => shard.size === 0);
+    if (free !== undefined) return free;
+    if (this.#shards.length < shardsMax) {
+      const shard = new Shard();
+      this.#shards.push(shard);
+      return shard;
+    }
+    return this.#hand(namespace).reduce((shortest, shard) => (shard.size < shortest.size ? shard : shortest));
+  }
+
+  #hand(namespace: string): Shard[] {
+    return Array.from({ length: handSize }, (_, card) => {
+      const at = saltedHash(namespace, this.#salt + card) % this.#shards.length;
+      return this.#shards[at] ?? new Shard();
+    });
+  }
+}
+
+interface Flow {
+  readonly shard: Shard;
+  waiting: number;
+}

@@ -1,0 +1,98 @@
+import type { PressureLevel } from "./pressure.ts";
+
+/** Where it begins after a start: a herd may be at the door, and nothing is known of the node yet. */
+const firstLimit = 2;
+/** A run may take this many times its undisturbed time before there are too many: twice keeps all cores busy. */
+const tolerance = 2;
+/** Undisturbed times below this are noise of the scheduler, not a measure. */
+const baselineMsMin = 10;
+/** One run that took longer than this many times its usual time says no more than that it took long. */
+const ratioMax = 10;
+/** Weight of the newest run: about the last five decide. */
+const smoothing = 0.2;
+/** What is tried beyond the number that fits, so that a limit that is too low finds out. */
+const probeSlots = 1;
+/** The limit goes down to no less than half at once: one bad moment must not undo a minute of learning. */
+const gradientMin = 0.5;
+/** Under memory or disk pressure the limit shrinks by this with each look, once a second. */
+const pressedFactor = 0.7;
+/** After an OOM kill of a delegate: what ran together was too much by any measure. */
+const killedFactor = 0.5;
+
+/**
+ * How many ADDs may run at once, found out from what delegates take: the limit grows while runs take about as long as
+ * they do undisturbed, and shrinks in proportion as they take longer (a gradient, as Netflix and Envoy use it).
+ */
+export class AdaptiveLimit {
+  readonly #ceiling: number;
+  #limit: number;
+  #ratio = 1;
+  #isStarting = true;
+  #isFrozen = false;
+  #pressure: PressureLevel = "calm";
+
+  constructor(ceiling: number) {
+    this.#ceiling = ceiling;
+    this.#limit = Math.min(firstLimit, ceiling);
+  }
+
+  get slots(): number {
+    return Math.max(1, Math.min(this.#ceiling, Math.floor(this.#limit)));
+  }
+
+  get ceiling(): number {
+    return this.#ceiling;
+  }
+
+  /** Doubling with each round until the first sign of too much. */
+  get isSlowStart(): boolean {
+    return this.#isStarting;
+  }
+
+  /** No growth while the daemon's own memory is short. */
+  freeze(isFrozen: boolean): void {
+    this.#isFrozen = isFrozen;
+  }
+
+  /** A delegate went through. `together` is how many ran at once, itself included. */
+  sample(tookMs: number, baselineMs: number, together: number): void {
+    const ratio = Math.min(ratioMax, tookMs / Math.max(baselineMs, baselineMsMin));
+    this.#ratio += smoothing * (ratio - this.#ratio);
+    if (this.#ratio > tolerance) this.#isStarting = false;
+    this.#set(this.#isStarting ? this.#limit + 1 : this.#steered(), together);
+  }
+
+  /** A look at the host: called about once a second. */
+  pressed(level: PressureLevel): void {
+    this.#pressure = level;
+    if (level === "severe") this.#shrink(pressedFactor);
+  }
+
+  /** The kernel killed a delegate for want of memory. */
+  killed(): void {
+    this.#shrink(killedFactor);
+  }
+
+  #steered(): number {
+    const gradient = Math.max(gradientMin, Math.min(1, tolerance / this.#ratio));
+    const wanted = this.#limit * gradient + probeSlots;
+    return this.#limit + smoothing * (wanted - this.#limit);
+  }
+
+  /** A limit that is not used is no proof that more would go well. */
+  #set(next: number, together: number): void {
+    if (next > this.#limit && (!this.#mayGrow() || together < this.#limit / 2)) return;
+    this.#limit = Math.max(1, Math.min(this.#ceiling, next));
+  }
+
+  /** Busy cores are what a storm looks like; they stop the growth only where more could not help. */
+  #mayGrow(): boolean {
+    if (this.#isFrozen || this.#pressure === "severe" || this.#pressure === "high") return false;
+    return this.#pressure === "calm" || this.#limit < this.#ceiling / 2;
+  }
+
+  #shrink(factor: number): void {
+    this.#isStarting = false;
+    this.#limit = Math.max(1, this.#limit * factor);
+  }
+}

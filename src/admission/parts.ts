@@ -1,0 +1,95 @@
+import type { Clock } from "../base/clock.ts";
+import type { AdmissionLimits } from "./admission-limits.ts";
+import { Bulkhead } from "./bulkhead.ts";
+import type { Blocker } from "./decisions.ts";
+import { DelegateMemory } from "./delegate-memory.ts";
+import { DelegateTimes } from "./delegate-times.ts";
+import { Gate, type GateRules } from "./gate.ts";
+import { HostLoad } from "./host-load.ts";
+import type { Lane } from "./lane.ts";
+import { AdaptiveLimit } from "./limit.ts";
+import { NetworkBreaker } from "./network-breaker.ts";
+import { attachClasses, type AdmissionClass } from "./request.ts";
+import { RetryBudget } from "./retry-budget.ts";
+
+/** Of the time a call may wait, the part after which its line counts as late. */
+const lateShare = 1 / 3;
+
+/** A gate with what belongs to it alone: DELs take other times than ADDs, and have their own share of slots. */
+export interface Door {
+  readonly gate: Gate;
+  readonly bulkhead: Bulkhead;
+  readonly times: DelegateTimes;
+  readonly queueMs: number;
+}
+
+/** Everything that admission consists of, put together once. */
+export interface Parts {
+  readonly clock: Clock;
+  readonly limits: AdmissionLimits;
+  readonly limit: AdaptiveLimit;
+  readonly load: HostLoad;
+  readonly memory: DelegateMemory;
+  readonly breaker: NetworkBreaker;
+  readonly budget: RetryBudget;
+  readonly attach: Door;
+  readonly detach: Door;
+}
+
+type Learned = Pick<Parts, "limit" | "load" | "memory" | "breaker">;
+
+export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
+  const limit = new AdaptiveLimit(limits.attachCeiling);
+  const breaker = new NetworkBreaker(clock);
+  const learned = { limit, breaker, load: new HostLoad(limit), memory: new DelegateMemory() };
+  return {
+    clock,
+    limits,
+    ...learned,
+    budget: new RetryBudget(clock),
+    attach: attachDoor(clock, limits, learned),
+    detach: detachDoor(clock, limits),
+  };
+}
+
+function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Door {
+  const bulkhead = new Bulkhead((network) => learned.breaker.isOpen(network));
+  const rules: GateRules = {
+    classes: attachClasses,
+    waitingMax: limits.waitingMax,
+    lateMs: limits.addQueueMs * lateShare,
+    salt: clock.random() * 2 ** 31,
+    bulkhead,
+    slots: (admissionClass) => attachSlots(admissionClass, learned.limit),
+    blocker: (lane, admissionClass) => attachBlocker(lane, admissionClass, learned),
+  };
+  return { gate: new Gate(rules), bulkhead, times: new DelegateTimes(clock), queueMs: limits.addQueueMs };
+}
+
+/** DELs are kept back by nothing but their number: they free what others wait for. */
+function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
+  const bulkhead = new Bulkhead(() => false);
+  const rules: GateRules = {
+    classes: ["detach"],
+    waitingMax: limits.waitingMax,
+    lateMs: limits.delQueueMs * lateShare,
+    salt: clock.random() * 2 ** 31,
+    bulkhead,
+    slots: () => limits.detachCeiling,
+    blocker: () => undefined,
+  };
+  return { gate: new Gate(rules), bulkhead, times: new DelegateTimes(clock), queueMs: limits.delQueueMs };
+}
+
+/** A critical pod may be one more than the limit, though not than the ceiling: slow plugins of others end some time. */
+function attachSlots(admissionClass: AdmissionClass, { slots, ceiling }: AdaptiveLimit): number {
+  return admissionClass === "critical" ? Math.min(slots + 1, ceiling) : slots;
+}
+
+function attachBlocker(lane: Lane, admissionClass: AdmissionClass, learned: Learned): Blocker | undefined {
+  const { load, memory, breaker } = learned;
+  if (load.memory === "exhausted") return { why: "own-memory" };
+  const network = admissionClass === "critical" ? undefined : lane.names.find((name) => !breaker.admits(name));
+  if (network !== undefined) return { why: "network-open", network };
+  return memory.fits(memory.predict(lane.names)) ? undefined : { why: "delegate-memory" };
+}

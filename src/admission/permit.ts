@@ -1,0 +1,118 @@
+import type { RuntimeCgroup } from "./delegate-memory.ts";
+import type { Lane } from "./lane.ts";
+import type { AdmissionClass, AdmissionRequest } from "./request.ts";
+import type { Failure } from "./retry-budget.ts";
+
+/** How the plugins of one network ended, from the shim's reports. */
+export interface DelegateRun {
+  readonly network: string;
+  /** Of all its plugins together, as the shim measured it. */
+  readonly tookMs: number;
+  readonly result: "ok" | "failed" | "timeout";
+  /** The largest peak memory of one; undefined when nothing ran. */
+  readonly peakBytes: number | undefined;
+  readonly cgroup: RuntimeCgroup;
+  /** One was killed by the kernel for want of memory. */
+  readonly isOomKilled: boolean;
+}
+
+/** How the whole call ended. A call that was cancelled is not settled: nobody pays for it. */
+export type Settlement = "ok" | Failure;
+
+/** Who keeps the books of permits. */
+export interface PermitOwner {
+  nowMs(): number;
+  hangs(permit: Permit, idleMs: number): boolean;
+  movesAgain(permit: Permit): void;
+  /** `hasHung`: it was out of the count until now. */
+  ran(permit: Permit, run: DelegateRun, hasHung: boolean): void;
+  settled(permit: Permit, settlement: Settlement): void;
+  released(permit: Permit): void;
+}
+
+/**
+ * The right to run, given back by `using` on every path and exactly once. Its holder tells what happens meanwhile;
+ * whatever is told after the end is ignored.
+ */
+export class Permit implements Disposable {
+  readonly request: AdmissionRequest;
+  readonly admissionClass: AdmissionClass;
+  readonly lane: Lane;
+  readonly sinceMs: number;
+  /** What its delegates are expected to need. */
+  readonly bytes: number;
+  #owner: PermitOwner | undefined;
+  #running: { readonly network: string; readonly sinceMs: number } | undefined;
+  #hungNetwork: string | undefined;
+  #isSettled = false;
+
+  constructor(owner: PermitOwner | undefined, facts: PermitFacts) {
+    this.#owner = owner;
+    this.request = facts.request;
+    this.admissionClass = facts.admissionClass;
+    this.lane = facts.lane;
+    this.sinceMs = facts.sinceMs;
+    this.bytes = facts.bytes;
+  }
+
+  /** The delegate that runs now; undefined between two. */
+  get running(): { readonly network: string; readonly sinceMs: number } | undefined {
+    return this.#running;
+  }
+
+  /** The network whose delegate hangs, while it is out of the count. */
+  get hungNetwork(): string | undefined {
+    return this.#hungNetwork;
+  }
+
+  /** The plugins of this network are being run. */
+  started(network: string): void {
+    if (this.#owner === undefined) return;
+    this.#comeBack();
+    this.#running = { network, sinceMs: this.#owner.nowMs() };
+  }
+
+  /** The shim says how long the delegate has used no CPU. One that hangs gives up its slot until it moves or ends. */
+  progress(idleMs: number): void {
+    if (idleMs === 0) this.#comeBack();
+    else if (this.#hungNetwork === undefined && this.#running !== undefined) {
+      const { network } = this.#running;
+      if (this.#owner?.hangs(this, idleMs) === true) this.#hungNetwork = network;
+    }
+  }
+
+  /** They have ended. */
+  ran(run: DelegateRun): void {
+    const hasHung = this.#hungNetwork !== undefined;
+    this.#comeBack();
+    this.#running = undefined;
+    this.#owner?.ran(this, run, hasHung);
+  }
+
+  /** How the call ended; the first word counts. */
+  settle(settlement: Settlement): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#owner?.settled(this, settlement);
+  }
+
+  [Symbol.dispose](): void {
+    const owner = this.#owner;
+    this.#owner = undefined;
+    owner?.released(this);
+  }
+
+  #comeBack(): void {
+    if (this.#hungNetwork === undefined) return;
+    this.#owner?.movesAgain(this);
+    this.#hungNetwork = undefined;
+  }
+}
+
+export interface PermitFacts {
+  readonly request: AdmissionRequest;
+  readonly admissionClass: AdmissionClass;
+  readonly lane: Lane;
+  readonly sinceMs: number;
+  readonly bytes: number;
+}

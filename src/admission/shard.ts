@@ -1,0 +1,71 @@
+import type { Lane } from "./lane.ts";
+import type { Waiting } from "./waiting.ts";
+import { WaitingList } from "./waiting-list.ts";
+
+/**
+ * One line. It is kept apart by lane, so that a network that may not go now does not hold up those behind it. First
+ * come, first served, until somebody is late: then the newest goes first, as the oldest is about to be given up by its
+ * caller and serving it would be work for nobody.
+ */
+export class Shard {
+  readonly #lanes = new Map<Lane, WaitingList>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  push(waiting: Waiting): void {
+    let list = this.#lanes.get(waiting.lane);
+    if (list === undefined) {
+      list = new WaitingList();
+      this.#lanes.set(waiting.lane, list);
+    }
+    list.push(waiting);
+    this.#size += 1;
+  }
+
+  remove(waiting: Waiting): void {
+    const list = this.#lanes.get(waiting.lane);
+    if (list === undefined) return;
+    list.remove(waiting);
+    this.#size -= 1;
+    if (list.first === undefined) this.#lanes.delete(waiting.lane);
+  }
+
+  /** Whose turn it is among the lanes that may go; who came before `lateSinceMs` is late. */
+  next(mayGo: (lane: Lane) => boolean, lateSinceMs: number): Waiting | undefined {
+    let oldest: Waiting | undefined;
+    let newest: Waiting | undefined;
+    for (const [lane, list] of this.#lanes) {
+      if (!mayGo(lane)) continue;
+      oldest = earlier(oldest, list.first);
+      newest = later(newest, list.last);
+    }
+    return oldest !== undefined && oldest.sinceMs < lateSinceMs ? newest : oldest;
+  }
+
+  newest(): Waiting | undefined {
+    return this.next(() => true, Infinity);
+  }
+
+  /** How many of this line go before it as it stands now, those that have left from the middle included. */
+  ahead(waiting: Waiting, lateSinceMs: number): number {
+    const oldest = this.next(() => true, -Infinity);
+    const newest = this.newest();
+    if (oldest === undefined || newest === undefined) return 0;
+    const isLate = oldest.sinceMs < lateSinceMs;
+    const between = isLate ? newest.number - waiting.number : waiting.number - oldest.number;
+    return Math.min(this.#size - 1, Math.max(0, between));
+  }
+}
+
+function earlier(left: Waiting | undefined, right: Waiting | undefined): Waiting | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return left.number < right.number ? left : right;
+}
+
+function later(left: Waiting | undefined, right: Waiting | undefined): Waiting | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return left.number > right.number ? left : right;
+}
