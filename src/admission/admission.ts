@@ -47,7 +47,7 @@ export class Admission implements WaitingOwner {
   constructor({ clock, limits = {}, tell = () => undefined }: AdmissionOptions) {
     this.#parts = assemble(clock, { ...defaultLimits, ...limits });
     const { budget } = this.#parts;
-    this.#classRules = { ...this.#parts.limits, isOverBudget: (pod) => budget.isOver(pod) };
+    this.#classRules = { ...this.#parts.limits, isOverBudget: (pod, wants) => budget.isOver(pod, wants) };
     this.#tell = tell;
     this.#books = new PermitBooks(this.#parts, {
       freed: () => this.#pump(),
@@ -65,7 +65,7 @@ export class Admission implements WaitingOwner {
       return this.#enter(request, signal);
     } catch (thrown) {
       // Not an async function: its own promise and frame would double what a request in line costs.
-      return Promise.reject(thrown);
+      return Promise.reject(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
   }
 

@@ -39,8 +39,11 @@ export class PermitBooks implements PermitOwner {
     this.#events.tell("hung", permit, detail);
     // Those that hang for ever fail in half a minute only; by then the line would be full of their like.
     if (permit.request.kind === "attach") this.#networkFailed(running.network, permit.request.pod, detail);
-    this.#events.freed();
     return true;
+  }
+
+  leftCount(): void {
+    this.#events.freed();
   }
 
   movesAgain(permit: Permit): void {

@@ -22,7 +22,9 @@ export type Settlement = "ok" | Failure;
 /** Who keeps the books of permits. */
 export interface PermitOwner {
   nowMs(): number;
+  /** Judges a delegate and takes it out of the count if it hangs; `leftCount` is told once the permit knows it. */
   hangs(permit: Permit, idleMs: number): boolean;
+  leftCount(permit: Permit): void;
   movesAgain(permit: Permit): void;
   /** `hasHung`: it was out of the count until now. */
   ran(permit: Permit, run: DelegateRun, hasHung: boolean): void;
@@ -75,9 +77,9 @@ export class Permit implements Disposable {
   /** The shim says how long the delegate has used no CPU. One that hangs gives up its slot until it moves or ends. */
   progress(idleMs: number): void {
     if (idleMs === 0) this.#comeBack();
-    else if (this.#hungNetwork === undefined && this.#running !== undefined) {
-      const { network } = this.#running;
-      if (this.#owner?.hangs(this, idleMs) === true) this.#hungNetwork = network;
+    else if (this.#hungNetwork === undefined && this.#owner?.hangs(this, idleMs) === true) {
+      this.#hungNetwork = this.#running?.network;
+      this.#owner.leftCount(this);
     }
   }
 

@@ -35,15 +35,15 @@ export const systemNamespaces: ReadonlySet<string> = new Set(["kube-system"]);
 
 export interface ClassRules {
   readonly systemNamespaces: ReadonlySet<string>;
-  /** Whether the pod has used up its retry budget. */
-  isOverBudget(pod: string): boolean;
+  /** Whether the pod has used up its retry budget for what it wants. */
+  isOverBudget(pod: string, wants: string): boolean;
 }
 
 export function classOf(request: AdmissionRequest, rules: ClassRules): AdmissionClass {
   if (request.kind === "other") return "exempt";
   if (request.kind === "detach") return "detach";
   if (isCritical(request, rules)) return "critical";
-  return rules.isOverBudget(request.pod) ? "penalty" : "ordinary";
+  return rules.isOverBudget(request.pod, request.wants) ? "penalty" : "ordinary";
 }
 
 function isCritical(request: AdmissionRequest, rules: ClassRules): boolean {

@@ -73,9 +73,10 @@ export class RetryBudget {
   }
 
   /** Whether it has failed so often that others go first. A network's failure is not held against the pod. */
-  isOver(pod: string): boolean {
+  isOver(pod: string, wants: string): boolean {
     const entry = this.#entry(pod);
-    return entry !== undefined && entry.failures >= penaltyFailures && entry.failure.cause !== "network";
+    if (entry === undefined || entry.wantsHash !== saltedHash(wants, 0)) return false;
+    return entry.failures >= penaltyFailures && entry.failure.cause !== "network";
   }
 
   failed(pod: string, wants: string, failure: Failure): Hold {

@@ -1,0 +1,106 @@
+import { VirtualClock } from "../base/virtual-clock.fixture.ts";
+import type { AdmissionLimits } from "./admission-limits.ts";
+import { Admission } from "./admission.ts";
+import type { Decision } from "./decisions.ts";
+import type { DelegateRun, Permit } from "./permit.ts";
+import type { AdmissionRequest } from "./request.ts";
+
+export const never = new AbortController().signal;
+export const mib = 2 ** 20;
+
+export function attachRequest(facts: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  return { kind: "attach", namespace: "a", pod: "a/1", priority: 0, networks: ["primary"], wants: "", ...facts };
+}
+
+export function detachRequest(facts: Partial<AdmissionRequest> = {}): AdmissionRequest {
+  return attachRequest({ kind: "detach", ...facts });
+}
+
+export function okRun(facts: Partial<DelegateRun> = {}): DelegateRun {
+  return {
+    network: "primary",
+    tookMs: 50,
+    result: "ok",
+    peakBytes: 10 * mib,
+    cgroup: { limitBytes: undefined, usageBytes: undefined },
+    isOomKilled: false,
+    ...facts,
+  };
+}
+
+export interface Node {
+  readonly clock: VirtualClock;
+  readonly admission: Admission;
+  readonly decisions: Decision[];
+}
+
+export function node(limits: Partial<AdmissionLimits> = {}, seed = 1): Node {
+  const clock = new VirtualClock(seed);
+  const decisions: Decision[] = [];
+  const admission = new Admission({ clock, limits, tell: (decision) => void decisions.push(decision) });
+  return { clock, admission, decisions };
+}
+
+/** What became of a call: its permit, or the reason why there is none. */
+export interface Asked {
+  permit: Permit | undefined;
+  error: Error | undefined;
+}
+
+/** Asks without waiting, so that a test can look at what has become of it. */
+export function ask(admission: Admission, request: AdmissionRequest, signal: AbortSignal = never): Asked {
+  const asked: Asked = { permit: undefined, error: undefined };
+  admission.admit(request, signal).then(
+    (permit) => {
+      asked.permit = permit;
+    },
+    (thrown: unknown) => {
+      asked.error = thrown as Error;
+    },
+  );
+  return asked;
+}
+
+/** A node whose plugins share cores: what they take depends on how many run. */
+export class Storm {
+  readonly clock: VirtualClock;
+  readonly admission: Admission;
+  readonly attached: { readonly pod: string; readonly atMs: number; readonly waitedMs: number }[] = [];
+  readonly refused: { readonly pod: string; readonly reason: string }[] = [];
+  readonly #aloneMs: number;
+  readonly #cores: number;
+
+  constructor(node: Node, { aloneMs = 30, cores = 2 } = {}) {
+    this.clock = node.clock;
+    this.admission = node.admission;
+    this.#aloneMs = aloneMs;
+    this.#cores = cores;
+  }
+
+  /** One pod's ADD as kubelet sees it: tried again 10 to 15 s after each refusal until it succeeds. */
+  async pod(request: AdmissionRequest): Promise<void> {
+    const arrivedMs = this.clock.monotonicMs();
+    for (;;) {
+      try {
+        using permit = await this.admission.admit(request, never);
+        await this.#run(permit);
+        const atMs = this.clock.monotonicMs();
+        this.attached.push({ pod: request.pod, atMs, waitedMs: atMs - arrivedMs });
+        return;
+      } catch (thrown) {
+        this.refused.push({ pod: request.pod, reason: (thrown as Error).message });
+        await this.clock.sleep(10_000 + 5_000 * this.clock.random());
+      }
+    }
+  }
+
+  async #run(permit: Permit): Promise<void> {
+    for (const network of permit.request.networks) {
+      permit.started(network);
+      const tookMs = this.#aloneMs * Math.max(1, this.admission.facts().attaching / this.#cores);
+      await this.clock.sleep(tookMs);
+      permit.ran(okRun({ network, tookMs }));
+    }
+    permit.settle("ok");
+  }
+}
