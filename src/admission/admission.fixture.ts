@@ -69,6 +69,7 @@ export class Storm {
   readonly refused: { readonly pod: string; readonly reason: string }[] = [];
   readonly #aloneMs: number;
   readonly #cores: number;
+  #busy = 0;
 
   constructor(node: Node, { aloneMs = 30, cores = 2 } = {}) {
     this.clock = node.clock;
@@ -97,8 +98,10 @@ export class Storm {
   async #run(permit: Permit): Promise<void> {
     for (const network of permit.request.networks) {
       permit.started(network);
-      const tookMs = this.#aloneMs * Math.max(1, this.admission.facts().attaching / this.#cores);
+      this.#busy += 1;
+      const tookMs = this.#aloneMs * Math.max(1, this.#busy / this.#cores);
       await this.clock.sleep(tookMs);
+      this.#busy -= 1;
       permit.ran(okRun({ network, tookMs }));
     }
     permit.settle("ok");
