@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { Bulkhead } from "./bulkhead.ts";
+
+test("full gives a network half of the slots, rounded up, while somebody without it waits", () => {
+  const bulkhead = new Bulkhead(() => false);
+  const [x, y] = [bulkhead.lane(["x"]), bulkhead.lane(["y"])];
+  bulkhead.joined(x);
+  bulkhead.joined(y);
+  const grants = (slots: number): number => {
+    let count = 0;
+    for (; bulkhead.full(x, slots) === undefined; count += 1) bulkhead.taken(x);
+    for (let grant = 0; grant < count; grant += 1) bulkhead.freed(x);
+    return count;
+  };
+  expect([1, 2, 3, 4, 5, 8].map(grants)).toEqual([1, 1, 2, 2, 3, 4]);
+});
+
+test("full lets the network that all have in common have the rest, but none that only some want", () => {
+  const bulkhead = new Bulkhead(() => false);
+  const [plain, extra] = [bulkhead.lane(["p"]), bulkhead.lane(["x", "p"])];
+  bulkhead.joined(plain);
+  bulkhead.joined(extra);
+  bulkhead.taken(extra);
+  expect(bulkhead.full(plain, 2)).toBeUndefined();
+  expect(bulkhead.full(extra, 2)).toBe("x");
+  bulkhead.left(plain);
+  expect(bulkhead.full(extra, 2)).toBeUndefined();
+});
+
+test("full does not lend to a network whose delegate hangs, and hang frees its slot", () => {
+  const bulkhead = new Bulkhead(() => false);
+  const lane = bulkhead.lane(["p"]);
+  bulkhead.joined(lane);
+  bulkhead.taken(lane);
+  bulkhead.taken(lane);
+  expect(bulkhead.full(lane, 2)).toBeUndefined();
+  expect(bulkhead.hang(lane, "p")).toBe(true);
+  expect(bulkhead.full(lane, 2)).toBe("p");
+  bulkhead.unhang(lane, "p");
+  expect([bulkhead.full(lane, 2), bulkhead.hung]).toEqual([undefined, 0]);
+});
+
+test("hang takes 64 out of the count and no more, and none of a network that is not the lane's", () => {
+  const bulkhead = new Bulkhead(() => false);
+  const lane = bulkhead.lane(["p"]);
+  for (let run = 0; run < 65; run += 1) bulkhead.taken(lane);
+  expect(bulkhead.hang(lane, "q")).toBe(false);
+  const hung = Array.from({ length: 65 }, () => bulkhead.hang(lane, "p"));
+  expect([hung.filter(Boolean).length, hung.at(-1)]).toEqual([64, false]);
+});
+
+test("look leaves those who wait for an open network out of account: no slot is kept for them", () => {
+  const open = new Set<string>();
+  const bulkhead = new Bulkhead((network) => open.has(network));
+  const [x, y] = [bulkhead.lane(["x"]), bulkhead.lane(["y"])];
+  bulkhead.joined(x);
+  bulkhead.joined(y);
+  bulkhead.taken(x);
+  expect(bulkhead.full(x, 2)).toBe("x");
+  open.add("y");
+  bulkhead.look("y");
+  expect(bulkhead.full(x, 2)).toBeUndefined();
+  open.delete("y");
+  bulkhead.look("y");
+  expect(bulkhead.full(x, 2)).toBe("x");
+});
+
+test("lane is one for one set of networks, and is forgotten with the last who uses it", () => {
+  const bulkhead = new Bulkhead(() => false);
+  const lane = bulkhead.lane(["p", "x", "x"]);
+  expect(bulkhead.lane(["x", "p"])).toBe(lane);
+  bulkhead.joined(lane);
+  bulkhead.taken(lane);
+  bulkhead.left(lane);
+  expect(bulkhead.size).toBe(3);
+  bulkhead.freed(lane);
+  expect(bulkhead.size).toBe(0);
+});

@@ -1,0 +1,90 @@
+import { expect, test } from "bun:test";
+import { AdaptiveLimit } from "./limit.ts";
+
+/** Runs as many as the limit allows on so many cores, so long. */
+function load(limit: AdaptiveLimit, cores: number, runs: number): void {
+  for (let run = 0; run < runs; run += 1) {
+    const together = limit.slots;
+    limit.sample(30 * Math.max(1, together / cores), 30, together);
+  }
+}
+
+test("sample doubles the limit each round after a start, until it costs", () => {
+  const limit = new AdaptiveLimit(32);
+  expect([limit.slots, limit.isSlowStart]).toEqual([2, true]);
+  load(limit, 32, 2);
+  expect(limit.slots).toBe(4);
+  load(limit, 32, 4);
+  expect(limit.slots).toBe(8);
+  load(limit, 32, 100);
+  expect([limit.slots, limit.isSlowStart]).toEqual([32, true]);
+  load(limit, 2, 20);
+  expect(limit.isSlowStart).toBe(false);
+});
+
+test("sample settles a little above the number of cores and follows when there are fewer or more", () => {
+  const limit = new AdaptiveLimit(32);
+  load(limit, 2, 500);
+  expect(limit.slots).toBeWithin(4, 7);
+  load(limit, 8, 500);
+  expect(limit.slots).toBeWithin(16, 20);
+  load(limit, 1, 500);
+  expect(limit.slots).toBeWithin(2, 4);
+});
+
+test("sample takes times below the scheduler's noise for no sign of load", () => {
+  const limit = new AdaptiveLimit(8);
+  for (let run = 0; run < 50; run += 1) limit.sample(9, 1, limit.slots);
+  expect(limit.slots).toBe(8);
+});
+
+test("sample does not raise a limit that nobody uses", () => {
+  const limit = new AdaptiveLimit(32);
+  for (let run = 0; run < 100; run += 1) limit.sample(30, 30, 1);
+  expect(limit.slots).toBe(3);
+});
+
+test("freeze keeps the limit from growing, not from shrinking", () => {
+  const limit = new AdaptiveLimit(8);
+  limit.freeze(true);
+  load(limit, 8, 50);
+  expect(limit.slots).toBe(2);
+  limit.freeze(false);
+  load(limit, 8, 50);
+  expect(limit.slots).toBe(8);
+  limit.freeze(true);
+  load(limit, 1, 100);
+  expect(limit.slots).toBeLessThan(4);
+});
+
+test("pressed shrinks the limit to 1 while it is severe, and stops the growth before", () => {
+  const limit = new AdaptiveLimit(8);
+  limit.pressed("high");
+  load(limit, 8, 50);
+  expect(limit.slots).toBe(2);
+  limit.pressed("busy");
+  load(limit, 8, 50);
+  expect(limit.slots).toBe(4);
+  limit.pressed("calm");
+  load(limit, 8, 50);
+  expect(limit.slots).toBe(8);
+  for (let look = 0; look < 10; look += 1) limit.pressed("severe");
+  expect(limit.slots).toBe(1);
+  load(limit, 8, 50);
+  expect(limit.slots).toBe(1);
+});
+
+test("killed halves the limit, down to 1", () => {
+  const limit = new AdaptiveLimit(8);
+  load(limit, 8, 50);
+  limit.killed();
+  expect(limit.slots).toBe(4);
+  for (let kill = 0; kill < 10; kill += 1) limit.killed();
+  expect(limit.slots).toBe(1);
+});
+
+test("slots never exceeds a ceiling of 1", () => {
+  const limit = new AdaptiveLimit(1);
+  load(limit, 8, 50);
+  expect(limit.slots).toBe(1);
+});

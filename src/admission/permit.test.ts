@@ -1,0 +1,102 @@
+import { expect, test } from "bun:test";
+import { settle } from "../base/virtual-clock.fixture.ts";
+import { ask, attachRequest, detachRequest, never, node, okRun } from "./admission.fixture.ts";
+
+test("progress takes a delegate that hangs out of the count until it moves again", async () => {
+  const { admission, clock, decisions } = node({ attachCeiling: 1 });
+  const permit = await admission.admit(attachRequest({ pod: "a/0" }), never);
+  const second = ask(admission, attachRequest({ pod: "a/1" }));
+  for (let run = 0; run < 5; run += 1) permit.ran(okRun({ tookMs: 300 }));
+  permit.started("primary");
+  await clock.advance(1_400);
+  permit.progress(1_400);
+  await settle();
+  // Five times the median are 1.5 s.
+  expect(second.permit).toBeUndefined();
+  await clock.advance(200);
+  permit.progress(900);
+  expect(admission.facts().hung).toBe(0);
+  permit.progress(1_600);
+  await settle();
+  expect(second.permit).toBeDefined();
+  expect(admission.facts()).toMatchObject({ attaching: 1, hung: 1 });
+  permit.progress(0);
+  expect(admission.facts()).toMatchObject({ attaching: 2, hung: 0 });
+  expect(decisions.slice(-2).map(({ what }) => what)).toEqual(["admitted", "moves-again"]);
+});
+
+test("ran of a delegate that hung is no sample, and brings it back into the count", async () => {
+  const { admission, clock } = node({ attachCeiling: 4 });
+  const permit = await admission.admit(attachRequest(), never);
+  permit.ran(okRun({ tookMs: 20 }));
+  const { limit } = admission.facts();
+  for (let run = 0; run < 10; run += 1) {
+    permit.started("primary");
+    await clock.advance(20_000);
+    permit.progress(20_000);
+    permit.ran(okRun({ tookMs: 20_000 }));
+  }
+  expect(admission.facts()).toMatchObject({ limit, attaching: 1, hung: 0 });
+  permit.ran(okRun({ tookMs: 20_000, result: "timeout" }));
+  permit.ran(okRun({ tookMs: 20_000, result: "timeout" }));
+  expect(admission.facts().limit).toBeLessThan(limit + 1);
+  expect(admission.facts().isSlowStart).toBe(false);
+});
+
+test("dispose of a permit whose delegate hangs gives back nothing twice", async () => {
+  const { admission, clock } = node({ attachCeiling: 1 });
+  const permit = await admission.admit(attachRequest(), never);
+  permit.started("primary");
+  await clock.advance(6_000);
+  permit.progress(6_000);
+  permit[Symbol.dispose]();
+  permit[Symbol.dispose]();
+  permit.progress(0);
+  expect(admission.facts()).toMatchObject({ attaching: 0, hung: 0, delegateBytes: 0 });
+});
+
+test("a DEL's delegate that hangs leaves the DELs' count alone", async () => {
+  const { admission, clock } = node({ detachCeiling: 1 });
+  const permit = await admission.admit(detachRequest(), never);
+  const next = ask(admission, detachRequest({ pod: "a/2" }));
+  permit.started("primary");
+  await clock.advance(6_000);
+  permit.progress(6_000);
+  await settle();
+  expect(next.permit).toBeDefined();
+  permit.settle({ cause: "network", network: "primary", reason: "no" });
+  expect(admission.facts()).toMatchObject({ detaching: 1, hung: 1, heldPods: 0 });
+});
+
+test("three that hang open their network, and one that ends well after all closes it again", async () => {
+  const { admission, clock, decisions } = node({ attachCeiling: 8 });
+  const permits = [];
+  for (const pod of ["a/1", "a/2", "a/3"]) {
+    const permit = await admission.admit(attachRequest({ pod, networks: ["x"] }), never);
+    permit.started("x");
+    await clock.advance(6_000);
+    permit.progress(6_000);
+    permits.push(permit);
+  }
+  expect(admission.facts().openNetworks).toMatchObject([{ network: "x", failures: 3 }]);
+  const waiting = ask(admission, attachRequest({ pod: "a/4", networks: ["x"] }));
+  const critical = ask(admission, attachRequest({ pod: "k/1", namespace: "kube-system", networks: ["x"] }));
+  await settle();
+  expect([waiting.permit, critical.permit].map((permit) => permit !== undefined)).toEqual([false, true]);
+  expect(admission.why("a/4")?.blocker).toEqual({ why: "network-open", network: "x" });
+  permits[0]?.ran(okRun({ network: "x", tookMs: 18_000 }));
+  // Two still hang, so the network keeps to its half of the slots.
+  expect(admission.why("a/4")?.blocker).toEqual({ why: "network-share", network: "x" });
+  for (const permit of [permits[0], critical.permit]) permit?.[Symbol.dispose]();
+  await settle();
+  expect(waiting.permit).toBeDefined();
+  expect(decisions.map(({ what }) => what)).toContain("network-closed");
+});
+
+test("ran of a delegate that the kernel killed halves the limit and is told", async () => {
+  const { admission, decisions } = node({ attachCeiling: 8 });
+  const permit = await admission.admit(attachRequest(), never);
+  permit.ran(okRun({ result: "failed", isOomKilled: true }));
+  expect(admission.facts()).toMatchObject({ limit: 1, isSlowStart: false });
+  expect(decisions.at(-1)).toMatchObject({ what: "oom-killed", detail: "primary" });
+});
