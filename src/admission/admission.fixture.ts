@@ -9,7 +9,7 @@ export const never = new AbortController().signal;
 export const mib = 2 ** 20;
 
 export function attachRequest(facts: Partial<AdmissionRequest> = {}): AdmissionRequest {
-  return { kind: "attach", namespace: "a", pod: "a/1", priority: 0, networks: ["primary"], wants: "", ...facts };
+  return { kind: "attach", namespace: "a", pod: "a/1", priority: 0, networks: ["primary"], wants: () => "", ...facts };
 }
 
 export function detachRequest(facts: Partial<AdmissionRequest> = {}): AdmissionRequest {

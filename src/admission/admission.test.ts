@@ -89,6 +89,21 @@ test("admit drops a request at once when its caller goes away", async () => {
   expect((late.error as LeveeError).code).toBe("hand-lost");
 });
 
+test("admit takes no notice of a caller that goes away once it has its permit: that is the holder's to see", async () => {
+  const { admission, decisions } = node(one);
+  const [early, late] = [new AbortController(), new AbortController()];
+  const first = ask(admission, attachRequest(), early.signal);
+  const second = ask(admission, attachRequest({ pod: "a/2" }), late.signal);
+  await settle();
+  first.permit?.[Symbol.dispose]();
+  // In the same breath as the grant: the permit is on its way and must be given back by whoever gets it.
+  late.abort(new Error("gone"));
+  await settle();
+  expect(second.permit).toBeDefined();
+  expect(decisions.map(({ what }) => what)).toEqual(["admitted", "queued", "admitted"]);
+  expect(admission.facts().attaching).toBe(1);
+});
+
 test("admit lets a retried ADD take the place of the queued one of the same pod", async () => {
   const { admission } = node(one);
   const first = ask(admission, attachRequest({ pod: "a/0" }));
@@ -131,7 +146,7 @@ test("prioritize moves a waiting ADD up once its pod's priority is known", async
 
 test("admit answers a pod that failed by its own configuration from memory until that changes", async () => {
   const { admission, clock } = node();
-  const request = attachRequest({ wants: "networks: nowhere" });
+  const request = attachRequest({ wants: () => "networks: nowhere" });
   for (const waitMs of [10_000, 20_000, 0]) {
     admission.charge(request, { cause: "own", reason: "no network nowhere" });
     await clock.advance(waitMs);
@@ -143,7 +158,7 @@ test("admit answers a pod that failed by its own configuration from memory until
   expect(() => admission.refuseHeld(request)).toThrow("no network nowhere");
   expect(() => admission.refuseHeld(detachRequest({ wants: request.wants }))).not.toThrow();
   const critical = ask(admission, { ...request, priority: 2_000_000_000 });
-  const changed = ask(admission, { ...request, wants: "networks: somewhere" });
+  const changed = ask(admission, { ...request, wants: () => "networks: somewhere" });
   await settle();
   expect([critical.permit?.admissionClass, changed.permit?.admissionClass]).toEqual(["critical", "ordinary"]);
 });

@@ -98,6 +98,11 @@ export class Admission implements WaitingOwner {
     this.#pump();
   }
 
+  /** Whether a network fails for everybody, and only probes of it are let through. */
+  isFailing(network: string): boolean {
+    return this.#parts.breaker.isOpen(network);
+  }
+
   /** Why a pod's ADD waits, or undefined when none does. */
   why(pod: string): WaitView | undefined {
     const waiting = this.#byPod.get(pod);

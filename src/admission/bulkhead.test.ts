@@ -8,7 +8,7 @@ test("full gives a network half of the slots, rounded up, while somebody without
   bulkhead.joined(y);
   const grants = (slots: number): number => {
     let count = 0;
-    for (; bulkhead.full(x, slots) === undefined; count += 1) bulkhead.taken(x);
+    for (; bulkhead.full(x, slots) === undefined && count < 9; count += 1) bulkhead.taken(x);
     for (let grant = 0; grant < count; grant += 1) bulkhead.freed(x);
     return count;
   };

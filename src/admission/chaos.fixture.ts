@@ -152,7 +152,7 @@ export class Chaos {
   #misfortune(): void {
     const pod = this.#pod("b");
     for (let failure = 0; failure < 4; failure += 1) {
-      this.admission.charge({ pod, wants: "" }, { cause: "other", reason: "misfortune" });
+      this.admission.charge({ pod, wants: () => "" }, { cause: "other", reason: "misfortune" });
     }
   }
 

@@ -15,9 +15,9 @@ export interface AdmissionRequest {
   readonly networks: readonly string[];
   /**
    * Whatever decides the outcome besides the node: annotation, the networks' configurations, the primary's. A pod that
-   * is held is let go as soon as this changes.
+   * is held is let go as soon as this changes. Asked only about pods that have failed, as it may be long.
    */
-  readonly wants: string;
+  readonly wants: () => string;
   /** It was admitted before the daemon restarted and has work on the node; finishing that is cheaper than undoing it. */
   readonly isResumed?: boolean;
 }
@@ -36,7 +36,7 @@ export const systemNamespaces: ReadonlySet<string> = new Set(["kube-system"]);
 export interface ClassRules {
   readonly systemNamespaces: ReadonlySet<string>;
   /** Whether the pod has used up its retry budget for what it wants. */
-  isOverBudget(pod: string, wants: string): boolean;
+  isOverBudget(pod: string, wants: () => string): boolean;
 }
 
 export function classOf(request: AdmissionRequest, rules: ClassRules): AdmissionClass {

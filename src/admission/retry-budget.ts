@@ -61,10 +61,10 @@ export class RetryBudget {
   }
 
   /** The hold of a pod that still wants what it failed with; a change of that clears it. */
-  held(pod: string, wants: string): Hold | undefined {
+  held(pod: string, wants: () => string): Hold | undefined {
     const entry = this.#entry(pod);
     if (entry === undefined) return undefined;
-    if (entry.wantsHash !== saltedHash(wants, 0)) {
+    if (entry.wantsHash !== saltedHash(wants(), 0)) {
       this.#entries.delete(pod);
       return undefined;
     }
@@ -73,14 +73,14 @@ export class RetryBudget {
   }
 
   /** Whether it has failed so often that others go first. A network's failure is not held against the pod. */
-  isOver(pod: string, wants: string): boolean {
+  isOver(pod: string, wants: () => string): boolean {
     const entry = this.#entry(pod);
-    if (entry === undefined || entry.wantsHash !== saltedHash(wants, 0)) return false;
+    if (entry === undefined || entry.wantsHash !== saltedHash(wants(), 0)) return false;
     return entry.failures >= penaltyFailures && entry.failure.cause !== "network";
   }
 
-  failed(pod: string, wants: string, failure: Failure): Hold {
-    const wantsHash = saltedHash(wants, 0);
+  failed(pod: string, wants: () => string, failure: Failure): Hold {
+    const wantsHash = saltedHash(wants(), 0);
     const earlier = this.#entry(pod);
     const failures = (earlier?.wantsHash === wantsHash ? earlier.failures : 0) + 1;
     const lastMs = this.#clock.monotonicMs();
