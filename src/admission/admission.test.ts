@@ -156,6 +156,9 @@ test("admit answers a pod that failed by its own configuration from memory until
   expect((held.error as LeveeError).cniCode).toBe(11);
   expect(held.error?.message).toMatch(/^Cannot attach yet: failed 3 times in a row, next try in \d+.*last: no network/);
   expect(() => admission.refuseHeld(request)).toThrow("no network nowhere");
+  expect(admission.failuresOf(request.pod)).toMatchObject({ failures: 3, failure: { cause: "own" } });
+  expect(admission.failuresOf(request.pod)?.nextTryMs).toBeWithin(20_000, 40_001);
+  expect(admission.failuresOf("a/2")).toBeUndefined();
   expect(() => admission.refuseHeld(detachRequest({ wants: request.wants }))).not.toThrow();
   const critical = ask(admission, { ...request, priority: 2_000_000_000 });
   const changed = ask(admission, { ...request, wants: () => "networks: somewhere" });

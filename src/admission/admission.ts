@@ -18,7 +18,7 @@ import { assemble, type Door, type Parts } from "./parts.ts";
 import { PermitBooks } from "./permit-books.ts";
 import { Permit } from "./permit.ts";
 import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
-import type { Failure, Hold } from "./retry-budget.ts";
+import type { Failure, FailuresView, Hold } from "./retry-budget.ts";
 import { Waiting, type WaitingOwner } from "./waiting.ts";
 
 /** How often those in line are looked at for deadlines and due probes; nothing runs while nobody waits. */
@@ -107,6 +107,11 @@ export class Admission implements WaitingOwner {
   why(pod: string): WaitView | undefined {
     const waiting = this.#byPod.get(pod);
     return waiting === undefined ? undefined : this.#parts.attach.gate.view(waiting, this.#parts.clock.monotonicMs());
+  }
+
+  /** How often a pod has failed in a row and when it is tried again; undefined when it has not. */
+  failuresOf(pod: string): FailuresView | undefined {
+    return this.#parts.budget.failuresOf(pod);
   }
 
   facts(): AdmissionFacts {

@@ -40,6 +40,14 @@ export interface Hold {
   readonly failure: Failure;
 }
 
+/** A pod that has failed, as people want to see it. */
+export interface FailuresView {
+  readonly failures: number;
+  readonly failure: Failure;
+  /** From now; 0 when it may come. A change of what it wants, or its network's recovery, makes it 0. */
+  readonly nextTryMs: number;
+}
+
 interface Entry {
   wantsHash: number;
   failures: number;
@@ -70,6 +78,14 @@ export class RetryBudget {
     }
     const { untilMs, failures, failure } = entry;
     return this.#clock.monotonicMs() < untilMs ? { untilMs, failures, failure } : undefined;
+  }
+
+  /** For people: how often a pod has failed in a row; undefined when it has not. */
+  failuresOf(pod: string): FailuresView | undefined {
+    const entry = this.#entry(pod);
+    if (entry === undefined) return undefined;
+    const { failures, failure, untilMs } = entry;
+    return { failures, failure, nextTryMs: Math.max(0, untilMs - this.#clock.monotonicMs()) };
   }
 
   /** Whether it has failed so often that others go first. A network's failure is not held against the pod. */
