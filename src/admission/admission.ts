@@ -8,7 +8,6 @@ import {
   memoryError,
   supersededError,
   type Decision,
-  type DecisionKind,
   type WaitView,
 } from "./decisions.ts";
 import { admissionFacts, type AdmissionFacts } from "./facts.ts";
@@ -19,6 +18,7 @@ import { PermitBooks } from "./permit-books.ts";
 import { Permit } from "./permit.ts";
 import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
 import type { Failure, FailuresView, Hold } from "./retry-budget.ts";
+import { Teller } from "./teller.ts";
 import { Waiting, type WaitingOwner } from "./waiting.ts";
 
 /** How often those in line are looked at for deadlines and due probes; nothing runs while nobody waits. */
@@ -37,7 +37,7 @@ export interface AdmissionOptions {
 export class Admission implements WaitingOwner {
   readonly #parts: Parts;
   readonly #books: PermitBooks;
-  readonly #tell: (decision: Decision) => void;
+  readonly #teller: Teller;
   /** ADDs in line by pod: one each. */
   readonly #byPod = new Map<string, Waiting>();
   readonly #classRules: ClassRules;
@@ -48,11 +48,8 @@ export class Admission implements WaitingOwner {
     this.#parts = assemble(clock, { ...defaultLimits, ...limits });
     const { budget } = this.#parts;
     this.#classRules = { ...this.#parts.limits, isOverBudget: (pod, wants) => budget.isOver(pod, wants) };
-    this.#tell = tell;
-    this.#books = new PermitBooks(this.#parts, {
-      freed: () => this.#pump(),
-      tell: (what, permit, detail) => this.#say(what, permit, detail),
-    });
+    this.#teller = new Teller(clock, tell);
+    this.#books = new PermitBooks(this.#parts, this.#teller, () => this.#pump());
   }
 
   /**
@@ -74,7 +71,7 @@ export class Admission implements WaitingOwner {
     const hold = this.#hold(request);
     if (hold === undefined) return;
     const leftMs = hold.untilMs - this.#parts.clock.monotonicMs();
-    this.#say("held", { request }, hold.failure.reason);
+    this.#teller.say("held", { request }, hold.failure.reason);
     throw heldError(hold, leftMs);
   }
 
@@ -88,7 +85,7 @@ export class Admission implements WaitingOwner {
     const waiting = this.#byPod.get(pod);
     if (waiting === undefined || waiting.admissionClass === "critical" || !isCriticalPriority(priority)) return;
     this.#parts.attach.gate.upgrade(waiting, "critical");
-    this.#say("upgraded", waiting, `priority ${priority ?? ""}`);
+    this.#teller.say("upgraded", waiting, `priority ${priority ?? ""}`);
     this.#pump();
   }
 
@@ -121,7 +118,7 @@ export class Admission implements WaitingOwner {
   /** The caller of a waiting request is gone. */
   abandoned(waiting: Waiting): void {
     this.#leave(waiting);
-    this.#say("cancelled", waiting, "the caller went away");
+    this.#teller.say("cancelled", waiting, "the caller went away");
     waiting.abort();
     // Its lane may have been what kept another from borrowing.
     this.#pump();
@@ -144,7 +141,7 @@ export class Admission implements WaitingOwner {
     if (admissionClass === "critical") return;
     this.refuseHeld(request);
     if (this.#parts.load.memory !== "exhausted") return;
-    this.#say("refused", { request, admissionClass }, describeBlocker({ why: "own-memory" }));
+    this.#teller.say("refused", { request, admissionClass }, describeBlocker({ why: "own-memory" }));
     throw memoryError(request);
   }
 
@@ -168,7 +165,7 @@ export class Admission implements WaitingOwner {
     if (victim !== undefined) this.#refuse(victim === "newcomer" ? waiting : victim);
     if (waiting.isSettled) return;
     waiting.listen();
-    this.#say("queued", waiting, describeBlocker(gate.blocker(waiting)));
+    this.#teller.say("queued", waiting, describeBlocker(gate.blocker(waiting)));
     this.#sweepLater();
   }
 
@@ -176,7 +173,7 @@ export class Admission implements WaitingOwner {
     const { gate } = this.#door(waiting.request);
     if (waiting.isSettled) return;
     this.#leave(waiting);
-    this.#say("refused", waiting, "no room in line");
+    this.#teller.say("refused", waiting, "no room in line");
     waiting.refuse(fullError(waiting.request, gate.waiting));
   }
 
@@ -184,7 +181,7 @@ export class Admission implements WaitingOwner {
     const earlier = request.kind === "attach" ? this.#byPod.get(request.pod) : undefined;
     if (earlier === undefined) return;
     this.#leave(earlier);
-    this.#say("superseded", earlier, "the runtime asked again for the same pod");
+    this.#teller.say("superseded", earlier, "the runtime asked again for the same pod");
     earlier.refuse(supersededError());
   }
 
@@ -207,7 +204,7 @@ export class Admission implements WaitingOwner {
     if (request.kind === "attach") for (const name of lane.names) breaker.tried(name);
     const bytes = memory.predict(lane.names);
     memory.taken(bytes);
-    this.#say("admitted", waiting, "");
+    this.#teller.say("admitted", waiting, "");
     waiting.grant(new Permit(this.#books, { request, admissionClass, lane, sinceMs: nowMs, bytes }));
   }
 
@@ -215,8 +212,10 @@ export class Admission implements WaitingOwner {
     this.#isSweeping = false;
     const nowMs = this.#parts.clock.monotonicMs();
     for (const door of [this.#parts.detach, this.#parts.attach]) this.#expire(door, nowMs);
+    const { attach, detach, limit } = this.#parts;
+    if (attach.gate.waiting > 0 && attach.gate.running >= limit.slots) limit.full();
     this.#pump();
-    if (this.#parts.attach.gate.waiting + this.#parts.detach.gate.waiting > 0) this.#sweepLater();
+    if (attach.gate.waiting + detach.gate.waiting > 0) this.#sweepLater();
   }
 
   #sweepLater(): void {
@@ -230,7 +229,7 @@ export class Admission implements WaitingOwner {
     for (const waiting of [...gate.before(nowMs + sweepMs - queueMs)]) {
       const view = gate.view(waiting, nowMs);
       this.#leave(waiting);
-      this.#say("expired", waiting, describeBlocker(view.blocker));
+      this.#teller.say("expired", waiting, describeBlocker(view.blocker));
       waiting.refuse(expiredError(waiting.request, view));
     }
   }
@@ -238,12 +237,4 @@ export class Admission implements WaitingOwner {
   #door(request: AdmissionRequest): Door {
     return request.kind === "detach" ? this.#parts.detach : this.#parts.attach;
   }
-
-  #say(what: DecisionKind, about: About | undefined, detail: string): void {
-    const { request, admissionClass, sinceMs } = about ?? {};
-    const waitedMs = sinceMs === undefined ? 0 : this.#parts.clock.monotonicMs() - sinceMs;
-    this.#tell({ what, request, admissionClass, waitedMs, detail });
-  }
 }
-
-type About = Partial<Pick<Waiting, "request" | "sinceMs"> & Pick<Permit, "admissionClass">>;

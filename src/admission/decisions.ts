@@ -44,8 +44,8 @@ export interface Decision {
   /** Undefined for what concerns no single call. */
   readonly request: AdmissionRequest | undefined;
   readonly admissionClass: AdmissionClass | undefined;
-  /** How long it had waited by then. */
-  readonly waitedMs: number;
+  /** How long it had been in line by then, or running if it was. */
+  readonly forMs: number;
   readonly detail: string;
 }
 

@@ -22,6 +22,23 @@ test("sample doubles the limit each round after a start, until it costs", () => 
   expect(limit.isSlowStart).toBe(false);
 });
 
+test("full doubles the limit each second in which nothing ends, as long as it is a start", () => {
+  const limit = new AdaptiveLimit(8);
+  const slots = Array.from({ length: 12 }, () => {
+    limit.full();
+    return limit.slots;
+  });
+  expect(slots).toEqual([2, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8]);
+  load(limit, 1, 50);
+  const { slots: learned } = limit;
+  for (let look = 0; look < 12; look += 1) limit.full();
+  expect(limit.slots).toBe(learned);
+  const frozen = new AdaptiveLimit(8);
+  frozen.freeze(true);
+  for (let look = 0; look < 12; look += 1) frozen.full();
+  expect(frozen.slots).toBe(2);
+});
+
 test("sample settles a little above the number of cores and follows when there are fewer or more", () => {
   const limit = new AdaptiveLimit(32);
   load(limit, 2, 500);

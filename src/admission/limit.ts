@@ -19,6 +19,9 @@ const pressedFactor = 0.7;
 /** After an OOM kill of a delegate: what ran together was too much by any measure. */
 const killedFactor = 0.5;
 
+/** Looks in a row at a full node on which nothing has ended: plugins that wait for something are no load. */
+const quietLooksMax = 4;
+
 /**
  * How many ADDs may run at once, found out from what delegates take: the limit grows while runs take about as long as
  * they do undisturbed, and shrinks in proportion as they take longer (a gradient, as Netflix and Envoy use it).
@@ -29,6 +32,7 @@ export class AdaptiveLimit {
   #ratio = 1;
   #isStarting = true;
   #isFrozen = false;
+  #quietLooks = 0;
   #pressure: PressureLevel = "calm";
 
   constructor(ceiling: number) {
@@ -56,10 +60,22 @@ export class AdaptiveLimit {
 
   /** A delegate went through. `together` is how many ran at once, itself included. */
   sample(tookMs: number, baselineMs: number, together: number): void {
+    this.#quietLooks = 0;
     const ratio = Math.min(ratioMax, tookMs / Math.max(baselineMs, baselineMsMin));
     this.#ratio += smoothing * (ratio - this.#ratio);
     if (this.#ratio > tolerance) this.#isStarting = false;
     this.#set(this.#isStarting ? this.#limit + 1 : this.#steered(), together);
+  }
+
+  /**
+   * Four times a second while somebody waits and all slots are taken: a start with plugins that take seconds would
+   * otherwise stay at its first limit until one of them has ended.
+   */
+  full(): void {
+    this.#quietLooks += 1;
+    if (!this.#isStarting || this.#quietLooks < quietLooksMax) return;
+    this.#quietLooks = 0;
+    this.#set(this.#limit * 2, this.#limit);
   }
 
   /** A look at the host: called about once a second. */

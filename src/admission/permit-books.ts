@@ -1,28 +1,25 @@
-import type { DecisionKind } from "./decisions.ts";
 import type { Door, Parts } from "./parts.ts";
 import type { DelegateRun, Permit, PermitOwner, Settlement } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 import type { Failure } from "./retry-budget.ts";
+import type { Teller } from "./teller.ts";
 
 /** Slower than usual by this much, a delegate is no longer just slow. */
 const hungMedians = 5;
 /** And it must have used no CPU for this long: a busy one is slow because of the load, which must count. */
 const hungIdleMs = 1_000;
 
-export interface BooksEvents {
-  /** Somebody may be able to go now. */
-  freed(): void;
-  tell(what: DecisionKind, permit: Permit | undefined, detail: string): void;
-}
-
 /** Keeps the books of permits: what their holders report changes limit, shares, budgets and networks. */
 export class PermitBooks implements PermitOwner {
   readonly #parts: Parts;
-  readonly #events: BooksEvents;
+  readonly #teller: Teller;
+  readonly #freed: () => void;
 
-  constructor(parts: Parts, events: BooksEvents) {
+  /** `freed` is called when somebody may be able to go. */
+  constructor(parts: Parts, teller: Teller, freed: () => void) {
     this.#parts = parts;
-    this.#events = events;
+    this.#teller = teller;
+    this.#freed = freed;
   }
 
   nowMs(): number {
@@ -36,21 +33,21 @@ export class PermitBooks implements PermitOwner {
     const ranMs = this.nowMs() - running.sinceMs;
     if (ranMs <= hungMedians * times.medianMs(running.network) || !gate.hung(permit, running.network)) return false;
     const detail = `${running.network} has run ${Math.round(ranMs)} ms and used no CPU for ${Math.round(idleMs)} ms`;
-    this.#events.tell("hung", permit, detail);
+    this.#teller.say("hung", permit, detail);
     // Those that hang for ever fail in half a minute only; by then the line would be full of their like.
     if (permit.request.kind === "attach") this.#networkFailed(running.network, permit.request.pod, detail);
     return true;
   }
 
   leftCount(): void {
-    this.#events.freed();
+    this.#freed();
   }
 
   movesAgain(permit: Permit): void {
     const network = permit.hungNetwork;
     if (network === undefined) return;
     this.#door(permit).gate.rejoined(permit, network);
-    this.#events.tell("moves-again", permit, network);
+    this.#teller.say("moves-again", permit, network);
   }
 
   ran(permit: Permit, run: DelegateRun, hasHung: boolean): void {
@@ -59,12 +56,12 @@ export class PermitBooks implements PermitOwner {
     memory.observed(run.cgroup);
     if (run.isOomKilled) {
       limit.killed();
-      this.#events.tell("oom-killed", permit, run.network);
+      this.#teller.say("oom-killed", permit, run.network);
     }
     // Who hung tells nothing of the time it takes.
     if (!hasHung) this.#learn(permit, run);
     if (run.result === "ok" && permit.request.kind === "attach") this.#networkWorks(run.network);
-    this.#events.freed();
+    this.#freed();
   }
 
   settled(permit: Permit, settlement: Settlement): void {
@@ -76,7 +73,7 @@ export class PermitBooks implements PermitOwner {
   released(permit: Permit): void {
     this.#door(permit).gate.ended(permit, this.nowMs());
     this.#parts.memory.freed(permit.bytes);
-    this.#events.freed();
+    this.#freed();
   }
 
   /** A failure is the pod's, and the network's when it was one. */
@@ -102,7 +99,7 @@ export class PermitBooks implements PermitOwner {
     const { breaker, attach } = this.#parts;
     if (!breaker.failed(network, pod, reason)) return;
     attach.bulkhead.look(network);
-    this.#events.tell("network-opened", undefined, `${network}: ${reason}`);
+    this.#teller.say("network-opened", undefined, `${network}: ${reason}`);
   }
 
   #networkWorks(network: string): void {
@@ -110,7 +107,7 @@ export class PermitBooks implements PermitOwner {
     if (!breaker.succeeded(network)) return;
     attach.bulkhead.look(network);
     budget.networkRecovered(network);
-    this.#events.tell("network-closed", undefined, network);
+    this.#teller.say("network-closed", undefined, network);
   }
 
   #door(permit: Permit): Door {

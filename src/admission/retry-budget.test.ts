@@ -11,8 +11,8 @@ const failure = (cause: FailureCause, network?: string) => ({
 
 test.each([
   ["own", [10, 20, 40, 80, 160, 300, 300]],
-  ["other", [10, 20, 40, 60, 60, 60, 60]],
-  ["network", [10, 20, 40, 60, 60, 60, 60]],
+  ["other", [0, 20, 40, 60, 60, 60, 60]],
+  ["network", [0, 20, 40, 60, 60, 60, 60]],
 ] as const)("failed holds a pod longer each time, jittered down to half (%s)", (cause, seconds) => {
   const clock = new VirtualClock();
   const budget = new RetryBudget(clock);
@@ -55,9 +55,11 @@ test("isOver counts three failures in a row of the pod's, not of a network's", (
 
 test("networkRecovered lets go whoever failed because of that network", () => {
   const budget = new RetryBudget(new VirtualClock());
-  budget.failed("a/1", w, failure("network", "x"));
-  budget.failed("a/2", w, failure("network", "y"));
-  budget.failed("a/3", w, failure("own", "x"));
+  for (let count = 0; count < 2; count += 1) {
+    budget.failed("a/1", w, failure("network", "x"));
+    budget.failed("a/2", w, failure("network", "y"));
+    budget.failed("a/3", w, failure("own", "x"));
+  }
   expect(budget.heldCount).toBe(3);
   budget.networkRecovered("x");
   expect(["a/1", "a/2", "a/3"].map((pod) => budget.held(pod, w) !== undefined)).toEqual([false, true, true]);

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { saltedHash } from "./salted-hash.ts";
 
-/** The first hold: kubelet's own pause is 10 to 15 s, so it is hardly felt. */
+/** The first hold: kubelet's own pause is 10 to 15 s, so it is hardly felt. People who run a tool by hand have none. */
 const holdMsMin = 10_000;
 /** A pod that fails by its own configuration: nothing but a change of it helps, and that clears the hold at once. */
 const ownHoldMsMax = 300_000;
@@ -129,8 +129,12 @@ export class RetryBudget {
     return count;
   }
 
-  /** Doubles with each failure; between half of it and all of it, so that pods that failed together come back apart. */
+  /**
+   * Doubles with each failure; between half of it and all of it, so that pods that failed together come back apart.
+   * What may have gone by itself is tried once more at once.
+   */
   #holdMs(failures: number, cause: FailureCause): number {
+    if (cause !== "own" && failures === 1) return 0;
     const fullMs = Math.min(cause === "own" ? ownHoldMsMax : otherHoldMsMax, holdMsMin * 2 ** (failures - 1));
     return fullMs * (0.5 + this.#clock.random() / 2);
   }
