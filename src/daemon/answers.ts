@@ -65,6 +65,7 @@ function leaksAnswer({ journal }: Ports): LeaksAnswer {
 
 export function nodeAnswer(facts: NodeFacts): NodeAnswer {
   const { ports } = facts;
+  const admission = ports.admission.facts();
   return {
     software: facts.software,
     protocol: protocolVersion,
@@ -75,8 +76,8 @@ export function nodeAnswer(facts: NodeFacts): NodeAnswer {
     attachments: ports.journal.all().length,
     leaks: ports.journal.leaks().length,
     quarantined: ports.journal.quarantined().length,
-    waiting: ports.attachPermits.waiting + ports.detachPermits.waiting,
-    running: ports.attachPermits.running + ports.detachPermits.running,
+    waiting: Object.values(admission.waiting).reduce((sum, count) => sum + count, 0),
+    running: admission.attaching + admission.detaching + admission.hung,
     residentHands: ports.recovery.residents.map(({ hand, sinceWallMs }) => ({
       software: hand.identity.software,
       pid: hand.identity.pid,

@@ -7,7 +7,9 @@ import { routeOps } from "../hands/route-ops.ts";
 import { runAdd, type ChainPlace } from "../hands/run-chain.ts";
 import { prefix } from "../hands/explain-outcome.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
+import type { Chain } from "../cni/chain.ts";
 import type { Call } from "./call.ts";
+import type { ChainReports } from "./chain-reports.ts";
 import { prepareDeviceInfo } from "./device-info.ts";
 import { noteRun, subjectOf } from "./dismantle.ts";
 import type { Ports } from "./ports.ts";
@@ -25,15 +27,21 @@ const cancelGraceMs = 5_000;
  * Runs a plan that is in the journal, from wherever it got to, and answers with its result. The first time that is
  * the beginning; for a call that comes back after the daemon was away, it is the step after the last one recorded.
  */
-export async function attach(call: Call, record: AttachmentRecord, ports: Ports): Promise<Answer> {
+export async function attach(
+  call: Call,
+  record: AttachmentRecord,
+  ports: Ports,
+  reports: ChainReports,
+): Promise<Answer> {
   try {
     if (record.steps.size === 0) await prepareDeviceInfo(record, ports.config.deviceInfoDir, ports.logger);
-    const results = await runChains(call, record, ports);
+    const results = await runChains(call, record, ports, reports);
     // A DEL that waits for this container, or a shim that is gone, wants none of it.
     call.signal.throwIfAborted();
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
     refuseUnsendable(output);
     await ports.journal.commit(record.token, results);
+    reports.succeeded();
     // Only for going back to Multus, so nobody waits for it; an undo that removes it again comes after it.
     void ports.mirror.write({ ...record, results });
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
@@ -41,7 +49,9 @@ export async function attach(call: Call, record: AttachmentRecord, ports: Ports)
   } catch (thrown) {
     // Whoever ended the call knows the reason; the plugin that was killed for it does not.
     const cause: unknown = call.signal.aborted ? call.signal.reason : thrown;
-    throw await giveUp(call, record, toLeveeError(cause, "Cannot attach the pod"), ports);
+    const error = toLeveeError(cause, "Cannot attach the pod");
+    reports.failed(error);
+    throw await giveUp(call, record, error, ports);
   }
 }
 
@@ -118,10 +128,30 @@ async function noteUndoing(record: AttachmentRecord, error: LeveeError, ports: P
   });
 }
 
-async function runChains(call: Call, record: AttachmentRecord, ports: Ports): Promise<readonly JsonText[]> {
-  const place = placeOf(call, record, ports);
+async function runChains(
+  call: Call,
+  record: AttachmentRecord,
+  ports: Ports,
+  reports: ChainReports,
+): Promise<readonly JsonText[]> {
+  const place = placeOf(call, record, ports, reports);
   const results: JsonText[] = [];
   for (const [chainIndex, chain] of record.chains.entries()) {
+    reports.begin(chain);
+    let isOk = false;
+    try {
+      const result = await runLinks(chain, chainIndex);
+      if (result !== undefined) checkGranted(chain, result);
+      await editRoutes(call, record, chainIndex, ports);
+      if (result !== undefined) results.push(result);
+      isOk = true;
+    } finally {
+      reports.end(isOk);
+    }
+  }
+  return results;
+
+  async function runLinks(chain: Chain, chainIndex: number): Promise<JsonText | undefined> {
     let result: JsonText | undefined;
     for (const [linkIndex, link] of chain.links.entries()) {
       const step = stepOf(record.chains, chainIndex, linkIndex);
@@ -131,11 +161,8 @@ async function runChains(call: Call, record: AttachmentRecord, ports: Ports): Pr
           ? await runLink({ chain, link, step, previous: result, undoTimeoutMs: ports.config.addUndoMs })
           : done.result;
     }
-    if (result !== undefined) checkGranted(chain, result);
-    await editRoutes(call, record, chainIndex, ports);
-    if (result !== undefined) results.push(result);
+    return result;
   }
-  return results;
 
   async function runLink(add: Parameters<typeof runAdd>[1]): Promise<JsonText> {
     const known = call.resumed?.last?.step === add.step ? call.resumed.last.outcome : undefined;
@@ -159,7 +186,7 @@ async function editRoutes(call: Call, record: AttachmentRecord, chainIndex: numb
   await ports.journal.step(record.token, { step, result: undefined });
 }
 
-function placeOf(call: Call, record: AttachmentRecord, ports: Ports): ChainPlace {
+function placeOf(call: Call, record: AttachmentRecord, ports: Ports, reports: ChainReports): ChainPlace {
   const subject = subjectOf(record, "ADD");
   const endsMs =
     ports.clock.monotonicMs() + Math.min(ports.config.addDelegatesMs, call.remainingMs() - ports.config.addUndoMs);
@@ -175,7 +202,10 @@ function placeOf(call: Call, record: AttachmentRecord, ports: Ports): ChainPlace
         `Cannot run another plugin as the ${ports.config.addDelegatesMs} ms for all of them are used up`,
       );
     },
-    onRan: (ran) => noteRun(ports, subject, ran),
+    onRan: (ran) => {
+      reports.ran(ran);
+      noteRun(ports, subject, ran);
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { Admission } from "../admission/admission.ts";
 import { readFile, statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Clock } from "../base/clock.ts";
@@ -20,7 +21,6 @@ import { MetricsRegistry } from "./metrics-registry.ts";
 import { NodeChecks } from "./node-checks.ts";
 import { OfflineFolder } from "./offline-folder.ts";
 import { openSource } from "./open-source.ts";
-import { Permits } from "./permits.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { Ports } from "./ports.ts";
 import { receive, type Reception } from "./reception.ts";
@@ -131,8 +131,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   };
   await nodePorts.mirror.repair(journal.all());
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
-  const permits = (what: string, ceiling: number, waitMsMax: number): Permits =>
-    new Permits(clock, { what, ceiling, waitingMax, waitMsMax });
+  const limits = { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs };
   const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };
   return {
     ...gcPorts,
@@ -140,8 +139,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     rota: new GcRota(),
     earlyConfigs: new EarlyConfigs(),
     deletes: new SharedDeletes(),
-    attachPermits: permits("an attachment", attachCeiling, addQueueMs),
-    detachPermits: permits("a detachment", detachCeiling, delQueueMs),
+    admission: new Admission({ clock, limits }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AdmissionFacts } from "../admission/facts.ts";
 import { readFileSync } from "node:fs";
 import { version } from "../base/version.ts";
 import type { MetricsRegistry } from "./metrics-registry.ts";
@@ -6,15 +7,15 @@ import { phaseOf } from "./answers.ts";
 
 /** The gauges of the daemon's own parts, read when somebody asks. */
 export function registerNodeMetrics(metrics: MetricsRegistry, ports: Ports): void {
-  const { journal, attachPermits, detachPermits, recovery } = ports;
+  const { journal, admission, recovery } = ports;
   metrics.gauge("levee_build_info", "Always 1; the version is in the label", () => [{ labels: { version }, value: 1 }]);
   metrics.gauge("levee_running", "Calls that hold a slot", () => [
-    { labels: { kind: "attach" }, value: attachPermits.running },
-    { labels: { kind: "detach" }, value: detachPermits.running },
+    { labels: { kind: "attach" }, value: admission.facts().attaching },
+    { labels: { kind: "detach" }, value: admission.facts().detaching },
   ]);
   metrics.gauge("levee_waiting", "Calls that wait for a slot", () => [
-    { labels: { kind: "attach" }, value: attachPermits.waiting },
-    { labels: { kind: "detach" }, value: detachPermits.waiting },
+    { labels: { kind: "attach" }, value: attachWaiting(admission.facts()) },
+    { labels: { kind: "detach" }, value: admission.facts().waiting.detach ?? 0 },
   ]);
   metrics.gauge("levee_attachments", "Pod sandboxes in the journal by phase", () => phases(ports));
   metrics.gauge("levee_leaks", "What could not be undone yet", () => journal.stats().leaks);
@@ -56,4 +57,8 @@ function phases(ports: Ports): readonly { readonly labels: { readonly phase: str
 function anonymousBytes(): number {
   const match = /^RssAnon:\s+(\d+) kB$/mu.exec(readFileSync("/proc/self/status", "utf8"));
   return Number(match?.[1] ?? 0) * 1_024;
+}
+
+function attachWaiting({ waiting }: AdmissionFacts): number {
+  return (waiting.critical ?? 0) + (waiting.ordinary ?? 0) + (waiting.penalty ?? 0);
 }

@@ -1,14 +1,13 @@
+import type { Admission } from "../admission/admission.ts";
 import type { EarlyConfigs } from "./early-configs.ts";
 import type { GcPorts } from "./gc-ports.ts";
 import type { GcRota } from "./gc-rota.ts";
-import type { Permits } from "./permits.ts";
 import type { SelfGc } from "./self-gc.ts";
 import type { SharedDeletes } from "./shared-deletes.ts";
 
 /** What every verb works with. */
 export interface Ports extends GcPorts {
-  readonly attachPermits: Permits;
-  readonly detachPermits: Permits;
+  readonly admission: Admission;
   readonly earlyConfigs: EarlyConfigs;
   readonly deletes: SharedDeletes;
   /** Whose turn it is to be told by GC. */

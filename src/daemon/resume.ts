@@ -2,8 +2,11 @@ import { LeveeError, toLeveeError, type ErrorCode } from "../base/errors.ts";
 import type { AddRequest } from "../cni/verb.ts";
 import { isPlanned } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
+import type { Permit } from "../admission/permit.ts";
+import { admissionOfResume } from "./admission-request.ts";
 import { attach, committedAnswer, giveUp } from "./attach.ts";
 import type { Call } from "./call.ts";
+import { ChainReports } from "./chain-reports.ts";
 import { subjectOf } from "./dismantle.ts";
 import type { Ports } from "./ports.ts";
 import type { ResumeHeader } from "../wire/messages.ts";
@@ -65,14 +68,14 @@ async function attachAgain(call: Call, record: AttachmentRecord, ports: Ports): 
       ports,
     );
   }
-  let permit: Disposable;
+  let permit: Permit;
   try {
-    permit = await ports.attachPermits.take(call.signal);
+    permit = await ports.admission.admit(admissionOfResume(record), call.signal);
   } catch (thrown) {
     throw await giveUp(call, record, toLeveeError(thrown, "Cannot go on with the attachment"), ports);
   }
   using _permit = permit;
-  return await attach(call, record, ports);
+  return await attach(call, record, ports, new ChainReports(permit));
 }
 
 /**

@@ -5,8 +5,10 @@ import type { Chain } from "../../cni/chain.ts";
 import type { AddRequest } from "../../cni/verb.ts";
 import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import type { AttachmentRecord } from "../../state/attachment-record.ts";
+import { admissionOfAdd } from "../admission-request.ts";
 import { attach } from "../attach.ts";
 import type { Call } from "../call.ts";
+import { ChainReports } from "../chain-reports.ts";
 import { withDevices } from "../devices.ts";
 import { deleteUnknown } from "../delete-unknown.ts";
 import { lookAgain, lookUp, resolve } from "../look-up.ts";
@@ -31,7 +33,7 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
 
   const subject = subjectOfCall(request);
   ports.timeline.note(subject, "waiting");
-  using _permit = await ports.attachPermits.take(call.signal);
+  using permit = await ports.admission.admit(admissionOfAdd(request, found), call.signal);
   ports.timeline.note(subject, "permitted");
 
   const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
@@ -44,7 +46,7 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   ports.timeline.note(subject, "planned", {
     detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", "),
   });
-  const answer = await attach(call, record, ports);
+  const answer = await attach(call, record, ports, new ChainReports(permit));
   return { ...answer, held: held.move() };
 }
 

@@ -1,6 +1,7 @@
 import { deadline } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { DelRequest } from "../../cni/verb.ts";
+import { admissionOfDel } from "../admission-request.ts";
 import type { Call } from "../call.ts";
 import type { Ports } from "../ports.ts";
 import { deleteUnknown } from "../delete-unknown.ts";
@@ -23,9 +24,9 @@ async function detach(call: Call, request: DelRequest, ports: Ports): Promise<vo
     );
   using limit = deadline(ports.clock, waitMs, late, call.signal);
   using _turn = await ports.turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
-  using _permit = await ports.detachPermits.take(limit.signal);
-
   const key = { containerId: request.containerId, ifname: request.ifname };
+  using _permit = await ports.admission.admit(admissionOfDel(request, ports.journal.find(key)), limit.signal);
+
   const now = { path: request.netns ?? "", identity: call.header.netnsIdentity };
   const record = ports.journal.find(key);
   if (record === undefined)
