@@ -19,7 +19,7 @@ export function admissionOfAdd(call: CallOfPod, wanted: PodRequest): AdmissionRe
   return {
     kind: "attach",
     namespace: podArgs(call.args).namespace ?? "",
-    pod: podKey(call),
+    pod: podKey(call, podArgs(call.args).uid ?? wanted.pod?.uid),
     priority: wanted.pod?.priority,
     networks: [nodeNetworks, ...wanted.definitions.keys()],
     wants: () => wantsOf(wanted),
@@ -31,7 +31,7 @@ export function admissionOfResume(record: AttachmentRecord): AdmissionRequest {
   return {
     kind: "attach",
     namespace: record.pod.namespace,
-    pod: keyOf(record.pod) ?? `${record.containerId}/${record.ifname}`,
+    pod: podKey(record, record.pod.uid),
     priority: undefined,
     networks: networksOf(record),
     wants: () => "",
@@ -43,7 +43,7 @@ export function admissionOfDel(call: CallOfPod, record: AttachmentRecord | undef
   return {
     kind: "detach",
     namespace: podArgs(call.args).namespace ?? record?.pod.namespace ?? "",
-    pod: podKey(call),
+    pod: podKey(call, record?.pod.uid),
     priority: undefined,
     networks: record === undefined ? [] : networksOf(record),
     wants: () => "",
@@ -56,18 +56,12 @@ export function admissionOfCheck(call: CallOfPod): AdmissionRequest {
   return { kind: "attach", namespace, pod: "", priority: undefined, networks: [], wants: () => "" };
 }
 
-/** By which admission knows a pod. */
-export function keyOf(pod: {
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly uid?: string;
-}): string | undefined {
-  if (pod.uid !== undefined && pod.uid !== "") return pod.uid;
-  return pod.name === undefined || pod.name === "" ? undefined : `${pod.namespace ?? ""}/${pod.name}`;
-}
-
-function podKey(call: CallOfPod): string {
-  return keyOf(podArgs(call.args)) ?? `${call.containerId}/${call.ifname}`;
+/**
+ * By which admission knows a pod: its UID. Without one nobody can tell whether two sandboxes are of one pod, so each
+ * is its own.
+ */
+function podKey(call: Pick<CallOfPod, "containerId" | "ifname">, uid: string | undefined): string {
+  return uid === undefined || uid === "" ? `${call.containerId}/${call.ifname}` : uid;
 }
 
 function networksOf({ chains }: AttachmentRecord): readonly string[] {
