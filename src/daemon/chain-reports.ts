@@ -1,6 +1,6 @@
 import type { DelegateRun, Permit } from "../admission/permit.ts";
 import type { FailureCause } from "../admission/retry-budget.ts";
-import type { ErrorCode, LeveeError } from "../base/errors.ts";
+import { LeveeError, type ErrorCode } from "../base/errors.ts";
 import type { Chain } from "../cni/chain.ts";
 import type { Ran } from "../hands/run-chain.ts";
 import type { Outcome } from "../wire/outcome.ts";
@@ -51,6 +51,16 @@ export class ChainReports {
 
   succeeded(): void {
     this.#permit.settle("ok");
+  }
+
+  /** Charges a failure of what has to be done before the first plugin runs. */
+  async watch<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (thrown) {
+      if (thrown instanceof LeveeError) this.failed(thrown);
+      throw thrown;
+    }
   }
 
   failed(error: LeveeError): void {

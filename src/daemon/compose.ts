@@ -132,6 +132,9 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   await nodePorts.mirror.repair(journal.all());
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
   const limits = { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs };
+  const admission = new Admission({ clock, limits });
+  // A pod may be known by name only when its ADD begins to wait.
+  source.view.live?.onNewPod((pod) => admission.prioritize(pod.uid, pod.priority));
   const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };
   return {
     ...gcPorts,
@@ -139,7 +142,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     rota: new GcRota(),
     earlyConfigs: new EarlyConfigs(),
     deletes: new SharedDeletes(),
-    admission: new Admission({ clock, limits }),
+    admission,
   };
 }
 

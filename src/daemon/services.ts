@@ -2,6 +2,7 @@ import { startConfDir } from "./conf-dir-service.ts";
 import { startStatusRepair } from "./kube-status-repair.ts";
 import { startNodeHealth } from "./node-health.ts";
 import { startNodeWatch } from "./node-watch.ts";
+import { startOwnLoad } from "./own-load.ts";
 import type { ServiceOptions } from "./service-options.ts";
 import type { Service } from "./service.ts";
 
@@ -9,6 +10,7 @@ import type { Service } from "./service.ts";
 export async function startServices(options: ServiceOptions): Promise<readonly Service[]> {
   return [
     startNodeHealth(options),
+    startOwnLoad(options.ports),
     options.ports.selfGc.start(),
     startStatusRepair(options.ports),
     ...(await startConfDir(options)),

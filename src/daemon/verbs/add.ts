@@ -35,18 +35,19 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   ports.timeline.note(subject, "waiting");
   using permit = await ports.admission.admit(admissionOfAdd(request, found), call.signal);
   ports.timeline.note(subject, "permitted");
+  const reports = new ChainReports(permit);
 
   const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
   const conf = effectiveNetConf(text, ports.config);
   await ready(conf.readinessindicatorfile);
   const wanted = await lookAgain(call, request, { wanted: found, config: text }, ports);
-  const record = await plan(call, request, wanted, { conf, ports });
+  const record = await reports.watch(plan(call, request, wanted, { conf, ports }));
   // Durable before the first side effect: a crash after this line is finished or undone from the journal.
   await ports.journal.begin(record);
   ports.timeline.note(subject, "planned", {
     detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", "),
   });
-  const answer = await attach(call, record, ports, new ChainReports(permit));
+  const answer = await attach(call, record, ports, reports);
   return { ...answer, held: held.move() };
 }
 
