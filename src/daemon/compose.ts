@@ -13,6 +13,7 @@ import { ConfCache } from "./conf-cache.ts";
 import { shimProblem } from "./conf-dir-shim.ts";
 import { ConfDir } from "./conf-dir.ts";
 import type { ClusterPlace } from "./kube-access.ts";
+import { DecisionFeed } from "./decision-feed.ts";
 import { EarlyConfigs } from "./early-configs.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
 import { GcRota } from "./gc-rota.ts";
@@ -124,6 +125,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     metrics,
     measures: new Measures(metrics),
     checks: new NodeChecks(),
+    decisions: new DecisionFeed(),
     confs: new ConfCache(),
     turns: new Turns(),
     suspects: new Suspects(bootId),
@@ -132,7 +134,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   await nodePorts.mirror.repair(journal.all());
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
   const limits = { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs };
-  const admission = new Admission({ clock, limits });
+  const admission = new Admission({ clock, limits, tell: (decision) => nodePorts.decisions.tell(decision) });
   // A pod may be known by name only when its ADD begins to wait.
   source.view.live?.onNewPod((pod) => admission.prioritize(pod.uid, pod.priority));
   const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };

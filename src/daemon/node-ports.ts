@@ -5,6 +5,7 @@ import type { Journal } from "../state/journal.ts";
 import type { MultusMirror } from "../state/multus-mirror.ts";
 import type { Announcer } from "./announcer.ts";
 import type { ConfCache } from "./conf-cache.ts";
+import type { DecisionFeed } from "./decision-feed.ts";
 import type { Measures } from "./metrics-measures.ts";
 import type { MetricsRegistry } from "./metrics-registry.ts";
 import type { NodeChecks } from "./node-checks.ts";
@@ -34,4 +35,5 @@ export interface NodePorts {
   readonly metrics: MetricsRegistry;
   readonly measures: Measures;
   readonly checks: NodeChecks;
+  readonly decisions: DecisionFeed;
 }
