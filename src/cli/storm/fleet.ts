@@ -1,0 +1,161 @@
+import type { Clock } from "../../base/clock.ts";
+import type { PodKey } from "../names.ts";
+import type { Caller, CallEnd, Sandbox } from "./caller.ts";
+import { seededRandom } from "./seeded-random.ts";
+
+export interface FleetPod extends PodKey {
+  readonly uid: string;
+}
+
+/** Where a pod is on its way. */
+export type PodPhase = "waiting" | "backing-off" | "attached" | "deleting" | "deleted";
+
+/** What became of one pod. Times are milliseconds since the fleet's start. */
+export interface PodRecord {
+  readonly pod: FleetPod;
+  phase: PodPhase;
+  readonly arrivedMs: number;
+  attachedMs: number | undefined;
+  deletedMs: number | undefined;
+  /** ADDs made. */
+  attempts: number;
+  readonly errors: { readonly atMs: number; readonly message: string }[];
+  readonly delErrors: { readonly atMs: number; readonly message: string }[];
+}
+
+export interface FleetOptions {
+  readonly clock: Clock;
+  readonly caller: Caller;
+  /** The pod's namespace on this machine. A second sandbox of the same pod gets a new one in its place. */
+  readonly netns: { path(name: string): string; renew(name: string): Promise<void> };
+  /** Decides the waits between attempts. */
+  readonly seed: number;
+  /** kubelet's wait before it tries a failed pod again; uniform between the two. */
+  readonly retryMs?: readonly [number, number];
+}
+
+/** kubelet's backOffPeriod of 10 s with its jitter of one half. */
+const kubeletRetryMs = [10_000, 15_000] as const;
+
+/**
+ * Pods driven as kubelet and containerd do it: ADD; when it fails, DEL of that sandbox, a wait, and a new sandbox. One
+ * operation per pod at a time, and no bound on how many pods at once.
+ */
+export class Fleet {
+  readonly records: PodRecord[] = [];
+  readonly #options: FleetOptions;
+  readonly #random: () => number;
+  readonly #startMs: number;
+  readonly #sandboxes = new Map<PodRecord, Sandbox>();
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#random = seededRandom(options.seed);
+    this.#startMs = options.clock.monotonicMs();
+  }
+
+  /** Milliseconds since the start. */
+  nowMs(): number {
+    return this.#options.clock.monotonicMs() - this.#startMs;
+  }
+
+  count(phase: PodPhase): number {
+    return this.records.filter((record) => record.phase === phase).length;
+  }
+
+  /** Adds these pods now, all at once. Resolves when each is attached, or when `signal` ends the trying. */
+  async arrive(pods: readonly FleetPod[], signal: AbortSignal): Promise<void> {
+    const records = pods.map((pod) => newRecord(pod, this.nowMs()));
+    this.records.push(...records);
+    await Promise.all(records.map((record) => this.#bringUp(record, signal)));
+  }
+
+  /** Deletes every pod that has a sandbox, all at once; tried again as kubelet does until `signal` ends it. */
+  async deleteAll(signal: AbortSignal): Promise<void> {
+    const open = this.records.filter((record) => this.#sandboxes.has(record));
+    await Promise.all(
+      open.map(async (record) => {
+        record.phase = "deleting";
+        if (!(await this.#tearDown(record, signal))) return;
+        record.phase = "deleted";
+        record.deletedMs = this.nowMs();
+      }),
+    );
+  }
+
+  async #bringUp(record: PodRecord, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      record.phase = "waiting";
+      record.attempts += 1;
+      const sandbox = this.#newSandbox(record);
+      const end = await this.#options.caller.call("ADD", sandbox);
+      if (end.isOk) {
+        record.phase = "attached";
+        record.attachedMs = this.nowMs();
+        return;
+      }
+      record.errors.push(this.#errorOf(end));
+      record.phase = "backing-off";
+      if (!(await this.#tearDown(record, signal)) || !(await this.#rest(signal))) return;
+      await this.#options.netns.renew(netnsNameOf(record.pod));
+    }
+  }
+
+  /** Whether the sandbox is gone. */
+  async #tearDown(record: PodRecord, signal: AbortSignal): Promise<boolean> {
+    const sandbox = this.#sandboxes.get(record);
+    if (sandbox === undefined) return true;
+    for (;;) {
+      const end = await this.#options.caller.call("DEL", sandbox);
+      if (end.isOk) {
+        this.#sandboxes.delete(record);
+        return true;
+      }
+      record.delErrors.push(this.#errorOf(end));
+      if (!(await this.#rest(signal))) return false;
+    }
+  }
+
+  #newSandbox(record: PodRecord): Sandbox {
+    const { clock, netns } = this.#options;
+    const sandbox: Sandbox = {
+      ...record.pod,
+      containerId: Buffer.from(clock.randomBytes(32)).toString("hex"),
+      netnsPath: netns.path(netnsNameOf(record.pod)),
+    };
+    this.#sandboxes.set(record, sandbox);
+    return sandbox;
+  }
+
+  /** False when there is no more time. */
+  async #rest(signal: AbortSignal): Promise<boolean> {
+    const [leastMs, mostMs] = this.#options.retryMs ?? kubeletRetryMs;
+    const waitMs = leastMs + this.#random() * (mostMs - leastMs);
+    return this.#options.clock.sleep(waitMs, signal).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #errorOf({ code, message }: CallEnd): { readonly atMs: number; readonly message: string } {
+    return { atMs: this.nowMs(), message: code === undefined ? message : `${message} (CNI code ${code})` };
+  }
+}
+
+/** Name of a pod's network namespace, after the batch's prefix. */
+export function netnsNameOf(pod: PodKey): string {
+  return `${pod.namespace}.${pod.name}`;
+}
+
+function newRecord(pod: FleetPod, arrivedMs: number): PodRecord {
+  return {
+    pod,
+    phase: "waiting",
+    arrivedMs,
+    attachedMs: undefined,
+    deletedMs: undefined,
+    attempts: 0,
+    errors: [],
+    delErrors: [],
+  };
+}
