@@ -106,6 +106,11 @@ export class Admission implements WaitingOwner {
     return waiting === undefined ? undefined : this.#parts.attach.gate.view(waiting, this.#parts.clock.monotonicMs());
   }
 
+  /** What the plugins of a network usually take in an ADD. */
+  usualMs(network: string): number {
+    return this.#parts.attach.times.medianMs(network);
+  }
+
   /** How often a pod has failed in a row and when it is tried again; undefined when it has not. */
   failuresOf(pod: string): FailuresView | undefined {
     return this.#parts.budget.failuresOf(pod);
@@ -131,7 +136,7 @@ export class Admission implements WaitingOwner {
       return Promise.resolve(new Permit(undefined, { request, admissionClass, lane: noLane, sinceMs, bytes: 0 }));
     }
     if (admissionClass !== "detach") this.#refuseAtOnce(request, admissionClass);
-    const lane = this.#door(request).bulkhead.lane(request.networks);
+    const lane = this.#door(request).bulkhead.lane(request.networks, request.isRetry);
     const waiting = new Waiting(this, { request, lane, sinceMs, admissionClass }, signal);
     this.#join(waiting);
     return waiting.promise;
@@ -227,6 +232,8 @@ export class Admission implements WaitingOwner {
   /** Those whose time is over before the next look. */
   #expire({ gate, queueMs }: Door, nowMs: number): void {
     for (const waiting of [...gate.before(nowMs + sweepMs - queueMs)]) {
+      // Who stays in its call has a limit of its own, from what is left of the call.
+      if (waiting.request.isRetry === true) continue;
       const view = gate.view(waiting, nowMs);
       this.#leave(waiting);
       this.#teller.say("expired", waiting, describeBlocker(view.blocker));

@@ -58,10 +58,10 @@ test("look leaves those who wait for an open network out of account: no slot is 
   bulkhead.taken(x);
   expect(bulkhead.full(x, 2)).toBe("x");
   open.add("y");
-  bulkhead.look("y");
+  bulkhead.look("y", 0);
   expect(bulkhead.full(x, 2)).toBeUndefined();
   open.delete("y");
-  bulkhead.look("y");
+  bulkhead.look("y", 0);
   expect(bulkhead.full(x, 2)).toBe("x");
 });
 

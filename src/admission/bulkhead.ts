@@ -25,14 +25,16 @@ export class Bulkhead {
   }
 
   /** The lane of a set of networks; the order in which they are named does not matter. */
-  lane(networks: readonly string[]): Lane {
+  lane(networks: readonly string[], isRetry = false): Lane {
     const names = [...new Set(networks)].toSorted();
-    const key = names.join("\n");
+    // No network has a line break in its name.
+    const key = `${isRetry ? "again\n\n" : ""}${names.join("\n")}`;
     const known = this.#lanes.get(key);
     if (known !== undefined) return known;
     const lane = new Lane(
       key,
       names.map((name) => this.#network(name)),
+      isRetry,
     );
     for (const network of lane.networks) network.lanes.add(lane);
     this.#lanes.set(key, lane);
@@ -68,11 +70,14 @@ export class Bulkhead {
   }
 
   /** A network has opened or closed. While it is open its lanes count for nobody: no slot need be kept for them. */
-  look(name: string): void {
+  look(name: string, nowMs: number): void {
     const network = this.#networks.get(name);
     if (network === undefined) return;
     network.isOpen = this.#isOpen(name);
-    for (const lane of network.lanes) this.#judge(lane);
+    for (const lane of network.lanes) {
+      if (!network.isOpen) lane.clearedMs = nowMs;
+      this.#judge(lane);
+    }
   }
 
   /** Takes a permit whose delegate hangs out of the count. False when there are too many of them already. */

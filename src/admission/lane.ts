@@ -16,20 +16,28 @@ export class NetworkShare {
   }
 }
 
-/** All requests that ask for the same set of networks: whether one of them may go is the same for all. */
+/**
+ * All requests that ask for the same set of networks, retries inside a call apart: whether one of them may go is the
+ * same for all of a class.
+ */
 export class Lane {
   readonly key: string;
   readonly networks: readonly NetworkShare[];
   readonly names: readonly string[];
+  /** Those in it have failed and stay: a probe of their network is what they wait for. */
+  readonly isRetry: boolean;
   waiting = 0;
   /** Permits of this lane, hung ones included. */
   holders = 0;
   /** Somebody waits, and none of its networks is open. */
   isCandidate = false;
+  /** When a network of it was last found to work again: nobody is late for what came before. */
+  clearedMs = 0;
 
-  constructor(key: string, networks: readonly NetworkShare[]) {
+  constructor(key: string, networks: readonly NetworkShare[], isRetry = false) {
     this.key = key;
     this.networks = networks;
+    this.isRetry = isRetry;
     this.names = networks.map(({ name }) => name);
   }
 }

@@ -89,7 +89,8 @@ function attachSlots(admissionClass: AdmissionClass, { slots, ceiling }: Adaptiv
 function attachBlocker(lane: Lane, admissionClass: AdmissionClass, learned: Learned): Blocker | undefined {
   const { load, memory, breaker } = learned;
   if (load.memory === "exhausted") return { why: "own-memory" };
-  const network = admissionClass === "critical" ? undefined : lane.names.find((name) => !breaker.admits(name));
+  const isKept = admissionClass !== "critical" || lane.isRetry;
+  const network = isKept ? lane.names.find((name) => !breaker.admits(name)) : undefined;
   if (network !== undefined) return { why: "network-open", network };
   return memory.fits(memory.predict(lane.names)) ? undefined : { why: "delegate-memory" };
 }

@@ -58,9 +58,9 @@ export class PermitBooks implements PermitOwner {
       limit.killed();
       this.#teller.say("oom-killed", permit, run.network);
     }
-    // Who hung tells nothing of the time it takes.
-    if (!hasHung) this.#learn(permit, run);
-    if (run.result === "ok" && permit.request.kind === "attach") this.#networkWorks(run.network);
+    // Who hung tells nothing of the time it takes, and who undid nothing of ADDs.
+    if (!hasHung && run.isUndo !== true) this.#learn(permit, run);
+    if (run.result === "ok" && run.isUndo !== true && permit.request.kind === "attach") this.#networkWorks(run.network);
     this.#freed();
   }
 
@@ -77,11 +77,11 @@ export class PermitBooks implements PermitOwner {
   }
 
   /** A failure is the pod's, and the network's when it was one. */
-  charge(request: Pick<AdmissionRequest, "pod" | "wants">, failure: Failure): void {
+  charge({ pod, wants }: Pick<AdmissionRequest, "pod" | "wants">, failure: Failure): void {
     const { budget } = this.#parts;
-    if (request.pod !== "") budget.failed(request.pod, request.wants, failure);
+    if (pod !== "" && wants !== undefined) budget.failed(pod, wants, failure);
     if (failure.cause === "network" && failure.network !== undefined) {
-      this.#networkFailed(failure.network, request.pod, failure.reason);
+      this.#networkFailed(failure.network, pod, failure.reason);
     }
   }
 
@@ -98,14 +98,14 @@ export class PermitBooks implements PermitOwner {
   #networkFailed(network: string, pod: string, reason: string): void {
     const { breaker, attach } = this.#parts;
     if (!breaker.failed(network, pod, reason)) return;
-    attach.bulkhead.look(network);
+    attach.bulkhead.look(network, this.nowMs());
     this.#teller.say("network-opened", undefined, `${network}: ${reason}`);
   }
 
   #networkWorks(network: string): void {
     const { breaker, budget, attach } = this.#parts;
     if (!breaker.succeeded(network)) return;
-    attach.bulkhead.look(network);
+    attach.bulkhead.look(network, this.nowMs());
     budget.networkRecovered(network);
     this.#teller.say("network-closed", undefined, network);
   }

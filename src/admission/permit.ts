@@ -14,6 +14,8 @@ export interface DelegateRun {
   readonly cgroup: RuntimeCgroup;
   /** One was killed by the kernel for want of memory. */
   readonly isOomKilled: boolean;
+  /** It took something away for an ADD that failed: no proof that the network works, nor of what an ADD takes. */
+  readonly isUndo?: boolean;
 }
 
 /** How the whole call ended. A call that was cancelled is not settled: nobody pays for it. */
@@ -46,7 +48,7 @@ export class Permit implements Disposable {
   #owner: PermitOwner | undefined;
   #running: { readonly network: string; readonly sinceMs: number } | undefined;
   #hungNetwork: string | undefined;
-  #isSettled = false;
+  #settlement: Settlement | undefined;
 
   constructor(owner: PermitOwner | undefined, facts: PermitFacts) {
     this.#owner = owner;
@@ -65,6 +67,12 @@ export class Permit implements Disposable {
   /** The network whose delegate hangs, while it is out of the count. */
   get hungNetwork(): string | undefined {
     return this.#hungNetwork;
+  }
+
+  /** The network whose failure ended the call; undefined when none did. */
+  get failedNetwork(): string | undefined {
+    const failure = this.#settlement === "ok" ? undefined : this.#settlement;
+    return failure?.cause === "network" ? failure.network : undefined;
   }
 
   /** The plugins of this network are being run. */
@@ -93,8 +101,8 @@ export class Permit implements Disposable {
 
   /** How the call ended; the first word counts. */
   settle(settlement: Settlement): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+    if (this.#settlement !== undefined) return;
+    this.#settlement = settlement;
     this.#owner?.settled(this, settlement);
   }
 

@@ -15,11 +15,14 @@ export interface AdmissionRequest {
   readonly networks: readonly string[];
   /**
    * Whatever decides the outcome besides the node: annotation, the networks' configurations, the primary's. A pod that
-   * is held is let go as soon as this changes. Asked only about pods that have failed, as it may be long.
+   * is held is let go as soon as this changes. Asked only about pods that have failed, as it may be long. Undefined
+   * where nobody can tell whether it is the same pod that comes back: such a call is never held.
    */
-  readonly wants: () => string;
+  readonly wants?: (() => string) | undefined;
   /** It was admitted before the daemon restarted and has work on the node; finishing that is cheaper than undoing it. */
   readonly isResumed?: boolean;
+  /** It has failed inside its call and stays for another try: it waits for its network's next probe, as others do. */
+  readonly isRetry?: boolean;
 }
 
 /** In order of service; `exempt` is not counted, `detach` has slots of its own. */
@@ -36,7 +39,7 @@ export const systemNamespaces: ReadonlySet<string> = new Set(["kube-system"]);
 export interface ClassRules {
   readonly systemNamespaces: ReadonlySet<string>;
   /** Whether the pod has used up its retry budget for what it wants. */
-  isOverBudget(pod: string, wants: () => string): boolean;
+  isOverBudget(pod: string, wants: AdmissionRequest["wants"]): boolean;
 }
 
 export function classOf(request: AdmissionRequest, rules: ClassRules): AdmissionClass {

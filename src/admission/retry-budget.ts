@@ -48,6 +48,8 @@ export interface FailuresView {
   readonly nextTryMs: number;
 }
 
+type Wants = (() => string) | undefined;
+
 interface Entry {
   wantsHash: number;
   failures: number;
@@ -69,9 +71,9 @@ export class RetryBudget {
   }
 
   /** The hold of a pod that still wants what it failed with; a change of that clears it. */
-  held(pod: string, wants: () => string): Hold | undefined {
+  held(pod: string, wants: Wants): Hold | undefined {
     const entry = this.#entry(pod);
-    if (entry === undefined) return undefined;
+    if (entry === undefined || wants === undefined) return undefined;
     if (entry.wantsHash !== saltedHash(wants(), 0)) {
       this.#entries.delete(pod);
       return undefined;
@@ -89,9 +91,9 @@ export class RetryBudget {
   }
 
   /** Whether it has failed so often that others go first. A network's failure is not held against the pod. */
-  isOver(pod: string, wants: () => string): boolean {
+  isOver(pod: string, wants: Wants): boolean {
     const entry = this.#entry(pod);
-    if (entry === undefined || entry.wantsHash !== saltedHash(wants(), 0)) return false;
+    if (entry === undefined || wants === undefined || entry.wantsHash !== saltedHash(wants(), 0)) return false;
     return entry.failures >= penaltyFailures && entry.failure.cause !== "network";
   }
 

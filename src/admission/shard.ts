@@ -42,7 +42,7 @@ export class Shard {
       oldest = earlier(oldest, list.first);
       newest = later(newest, list.last);
     }
-    return oldest !== undefined && oldest.sinceMs < lateSinceMs ? newest : oldest;
+    return oldest !== undefined && isLate(oldest, lateSinceMs) ? newest : oldest;
   }
 
   newest(): Waiting | undefined {
@@ -54,10 +54,14 @@ export class Shard {
     const oldest = this.next(() => true, -Infinity);
     const newest = this.newest();
     if (oldest === undefined || newest === undefined) return 0;
-    const isLate = oldest.sinceMs < lateSinceMs;
-    const between = isLate ? newest.number - waiting.number : waiting.number - oldest.number;
+    const between = isLate(oldest, lateSinceMs) ? newest.number - waiting.number : waiting.number - oldest.number;
     return Math.min(this.#size - 1, Math.max(0, between));
   }
+}
+
+/** Who waited for a network that failed has its full time from when it worked again: the oldest is nearest to its end. */
+function isLate({ sinceMs, lane }: Waiting, lateSinceMs: number): boolean {
+  return Math.max(sinceMs, lane.clearedMs) < lateSinceMs;
 }
 
 function earlier(left: Waiting | undefined, right: Waiting | undefined): Waiting | undefined {
