@@ -2,6 +2,7 @@ import type { AdmissionRequest } from "../admission/request.ts";
 import { podArgs, type CniArgs } from "../cni/cni-args.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { PodRequest } from "./networks.ts";
+import type { PodAccount } from "./pod-account.ts";
 
 /**
  * The node's own networks under one name: which they are stands in the configuration, and the shim keeps that until
@@ -15,26 +16,26 @@ interface CallOfPod {
   readonly args: CniArgs;
 }
 
-export function admissionOfAdd(call: CallOfPod, wanted: PodRequest): AdmissionRequest {
+export function admissionOfAdd(call: CallOfPod, wanted: PodRequest, account: PodAccount): AdmissionRequest {
   return {
     kind: "attach",
     namespace: podArgs(call.args).namespace ?? "",
-    pod: podKey(call, podArgs(call.args).uid ?? wanted.pod?.uid),
+    pod: account.key,
     priority: wanted.pod?.priority,
     networks: [nodeNetworks, ...wanted.definitions.keys()],
-    wants: () => wantsOf(wanted),
+    wants: account.wants,
   };
 }
 
 /** An ADD that was under way when the last daemon ended. */
-export function admissionOfResume(record: AttachmentRecord): AdmissionRequest {
+export function admissionOfResume(record: AttachmentRecord, account: PodAccount): AdmissionRequest {
   return {
     kind: "attach",
     namespace: record.pod.namespace,
-    pod: podKey(record, record.pod.uid),
+    pod: account.key,
     priority: undefined,
     networks: networksOf(record),
-    wants: () => "",
+    wants: account.wants,
     isResumed: true,
   };
 }
@@ -43,31 +44,18 @@ export function admissionOfDel(call: CallOfPod, record: AttachmentRecord | undef
   return {
     kind: "detach",
     namespace: podArgs(call.args).namespace ?? record?.pod.namespace ?? "",
-    pod: podKey(call, record?.pod.uid),
+    pod: record?.pod.uid ?? call.containerId,
     priority: undefined,
     networks: record === undefined ? [] : networksOf(record),
-    wants: () => "",
   };
 }
 
 /** It takes a slot as an ADD does, but answers for no pod: a queued ADD of the same pod must not give way to it. */
 export function admissionOfCheck(call: CallOfPod): AdmissionRequest {
   const namespace = podArgs(call.args).namespace ?? "";
-  return { kind: "attach", namespace, pod: "", priority: undefined, networks: [], wants: () => "" };
-}
-
-/**
- * By which admission knows a pod: its UID. Without one nobody can tell whether two sandboxes are of one pod, so each
- * is its own.
- */
-function podKey(call: Pick<CallOfPod, "containerId" | "ifname">, uid: string | undefined): string {
-  return uid === undefined || uid === "" ? `${call.containerId}/${call.ifname}` : uid;
+  return { kind: "attach", namespace, pod: "", priority: undefined, networks: [] };
 }
 
 function networksOf({ chains }: AttachmentRecord): readonly string[] {
   return [nodeNetworks, ...chains.filter(({ isDefault }) => !isDefault).map(({ network }) => network)];
-}
-
-function wantsOf({ pod, definitions }: PodRequest): string {
-  return JSON.stringify([pod?.annotations, [...definitions.values()].map(({ config }) => config)]);
 }

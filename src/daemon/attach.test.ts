@@ -38,7 +38,7 @@ async function givenUp(run: () => Promise<unknown>): Promise<{ error: LeveeError
     timeline: new Timeline(systemClock),
   };
   try {
-    const error = await giveUp(call as Call, record, first, ports as Ports);
+    const error = await giveUp(call as Call, record, first, { ports: ports as Ports });
     return { error, leaks: journal.leaks().length, records: journal.all().length };
   } finally {
     await journal.close();

@@ -50,8 +50,8 @@ export async function attach(
     // Whoever ended the call knows the reason; the plugin that was killed for it does not.
     const cause: unknown = call.signal.aborted ? call.signal.reason : thrown;
     const error = toLeveeError(cause, "Cannot attach the pod");
-    reports.failed(error);
-    throw await giveUp(call, record, error, ports);
+    await reports.failed(error);
+    throw await giveUp(call, record, error, { ports, reports });
   }
 }
 
@@ -84,7 +84,7 @@ export async function giveUp(
   call: Call,
   record: AttachmentRecord,
   error: LeveeError,
-  ports: Ports,
+  { ports, reports }: { readonly ports: Ports; readonly reports?: ChainReports },
 ): Promise<LeveeError> {
   if (!call.hand.isLost) {
     await noteUndoing(record, error, ports);
@@ -92,7 +92,11 @@ export async function giveUp(
       const current = ports.journal.findByToken(record.token) ?? record;
       const isUndone = await undoRecord(
         current,
-        { hand: call.hand, now: { path: call.header.netns, identity: call.header.netnsIdentity } },
+        {
+          hand: call.hand,
+          now: { path: call.header.netns, identity: call.header.netnsIdentity },
+          reports: reports?.forUndo(),
+        },
         ports,
       );
       return isUndone ? error : withLeak(error);

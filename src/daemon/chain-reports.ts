@@ -1,43 +1,55 @@
 import type { DelegateRun, Permit } from "../admission/permit.ts";
-import type { FailureCause } from "../admission/retry-budget.ts";
-import { LeveeError, type ErrorCode } from "../base/errors.ts";
+import { LeveeError } from "../base/errors.ts";
 import type { Chain } from "../cni/chain.ts";
+import { isOomKill } from "../hands/explain-outcome.ts";
 import type { Ran } from "../hands/run-chain.ts";
 import type { Outcome } from "../wire/outcome.ts";
 import { nodeNetworks } from "./admission-request.ts";
-
-const sigkill = 9;
-
-/** Who pays for a failure; what is not here is nobody's fault, or the node's. */
-const causes: Partial<Record<ErrorCode, FailureCause>> = {
-  "annotation-invalid": "own",
-  "config-invalid": "own",
-  "field-unsupported": "own",
-  "interface-taken": "own",
-  "isolation-violated": "own",
-  "network-unknown": "own",
-  "delegate-failed": "network",
-  "delegate-missing": "network",
-  "delegate-oom": "network",
-  "delegate-timeout": "network",
-  "routes-failed": "network",
-};
+import { pluginFailure, requestFailure } from "./failure-cause.ts";
+import type { PodAccount } from "./pod-account.ts";
 
 /** Tells a permit what its chains do: admission counts by network, hands run plugin by plugin. */
 export class ChainReports {
   readonly #permit: Permit;
+  readonly #account: PodAccount | undefined;
+  readonly #isUndo: boolean;
+  #networks: ReadonlySet<string>;
   #network = nodeNetworks;
+  #hasBegun = false;
   #outcomes: Outcome[] = [];
 
-  constructor(permit: Permit) {
+  constructor(permit: Permit, account?: PodAccount, { isUndo = false } = {}) {
     this.#permit = permit;
+    this.#account = account;
+    this.#isUndo = isUndo;
+    this.#networks = new Set(permit.request.networks);
+  }
+
+  /** The same permit, for taking away what failed. */
+  forUndo(): ChainReports {
+    const undo = new ChainReports(this.#permit, this.#account, { isUndo: true });
+    undo.#networks = this.#networks;
+    return undo;
+  }
+
+  /**
+   * The networks the pod turned out to ask for, once its annotations came with the call. Its share of the slots is that
+   * of the networks it was admitted for: that they differ is rare.
+   */
+  asksFor(networks: Iterable<string>): void {
+    this.#networks = new Set(networks);
   }
 
   begin({ network, isDefault }: Chain): void {
-    const isKnown = !isDefault && this.#permit.request.networks.includes(network);
-    this.#network = isKnown ? network : nodeNetworks;
+    this.#network = !isDefault && this.#networks.has(network) ? network : nodeNetworks;
+    this.#hasBegun = true;
     this.#outcomes = [];
     this.#permit.started(this.#network);
+  }
+
+  /** The shim says how long the plugin that runs has used no CPU. */
+  progress(idleMs: number): void {
+    this.#permit.progress(idleMs);
   }
 
   ran({ outcome }: Ran): void {
@@ -58,16 +70,16 @@ export class ChainReports {
     try {
       return await work;
     } catch (thrown) {
-      if (thrown instanceof LeveeError) this.failed(thrown);
+      if (thrown instanceof LeveeError) await this.failed(thrown);
       throw thrown;
     }
   }
 
-  failed(error: LeveeError): void {
-    const cause = causes[error.code];
-    if (cause === undefined) return;
-    const network = cause === "network" ? { network: this.#network } : {};
-    this.#permit.settle({ cause, ...network, reason: error.message });
+  async failed(error: LeveeError): Promise<void> {
+    const failure = this.#hasBegun ? pluginFailure(error, this.#network) : requestFailure(error);
+    if (failure === undefined) return;
+    await this.#account?.look();
+    this.#permit.settle(failure);
   }
 
   #run(isOk: boolean): DelegateRun {
@@ -80,7 +92,8 @@ export class ChainReports {
       result: isTimeout ? "timeout" : isOk ? "ok" : "failed",
       peakBytes: Math.max(...outcomes.map(({ maxRssKib }) => maxRssKib)) * 1_024,
       cgroup: { limitBytes: last?.cgroupLimit, usageBytes: last?.cgroupUsage },
-      isOomKilled: outcomes.some(({ signal, oomCgroup, oomNode }) => signal === sigkill && oomCgroup + oomNode > 0),
+      isOomKilled: outcomes.some(isOomKill),
+      isUndo: this.#isUndo,
     };
   }
 }

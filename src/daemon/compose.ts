@@ -25,6 +25,7 @@ import { openSource } from "./open-source.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { Ports } from "./ports.ts";
 import { receive, type Reception } from "./reception.ts";
+import { PodWants } from "./pod-wants.ts";
 import { Recovery } from "./recovery.ts";
 import { SelfGc } from "./self-gc.ts";
 import { Server } from "./server.ts";
@@ -144,6 +145,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     rota: new GcRota(),
     earlyConfigs: new EarlyConfigs(),
     deletes: new SharedDeletes(),
+    wants: new PodWants(nodePorts),
     admission,
   };
 }

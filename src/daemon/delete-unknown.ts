@@ -8,6 +8,7 @@ import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { leakOf, unknownLeak, type UnknownFacts } from "../state/leak-ledger.ts";
 import { hasMultusFile, readMultusRecord } from "../state/multus-cache.ts";
+import type { ChainReports } from "./chain-reports.ts";
 import { dismantle, type NetnsNow } from "./dismantle.ts";
 import { requestOf, resolveNetworks } from "./networks.ts";
 import { keepLeak } from "./keep-leak.ts";
@@ -24,6 +25,8 @@ export interface UnknownDelete {
   readonly now: NetnsNow;
   /** The call's configuration, asked for only when the networks must be worked out again. */
   readonly config: () => Promise<JsonText>;
+  /** Who counts what the plugins do; nobody for work that belongs to no call. */
+  readonly reports?: ChainReports;
 }
 
 /**
@@ -41,7 +44,12 @@ export async function deleteUnknown(hand: Hand, request: UnknownDelete, ports: N
   const failures =
     record === undefined
       ? []
-      : await dismantle(hand, record, request.now, { ports, limitMs: ports.config.delDelegatesMs, verb: "DEL" });
+      : await dismantle(hand, record, request.now, {
+          ports,
+          limitMs: ports.config.delDelegatesMs,
+          verb: "DEL",
+          reports: request.reports,
+        });
   if (record === undefined) {
     const reason = "the journal lost its record, and neither Multus' cache nor the pod is there to work it out from";
     await keepLeak(unknownLeak(request, { ...factsOf(request, ports), reason }, ports.clock), ports);

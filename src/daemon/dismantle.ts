@@ -4,6 +4,7 @@ import { sameNetns, type NetnsIdentity } from "../base/identity.ts";
 import type { Hand } from "../hands/hand.ts";
 import { runDel, type ChainPlace, type Ran } from "../hands/run-chain.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
+import type { ChainReports } from "./chain-reports.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { lastResult, linksStarted } from "./steps.ts";
 import type { Subject } from "./timeline.ts";
@@ -31,7 +32,7 @@ export async function dismantle(
   now: NetnsNow,
   options: DismantleOptions,
 ): Promise<readonly ChainFailure[]> {
-  const { ports, limitMs, verb } = options;
+  const { ports, limitMs, verb, reports } = options;
   const endsMs = ports.clock.monotonicMs() + limitMs;
   const subject = subjectOf(record, verb);
   const place: ChainPlace = {
@@ -39,14 +40,20 @@ export async function dismantle(
     netns: netnsToPass(record, now, ports.bootId),
     cniPath: pathFor(hand, record.cniPath, ports),
     remainingMs: () => remaining(endsMs - ports.clock.monotonicMs(), limitMs),
-    onRan: (ran) => noteRun(ports, subject, ran),
+    onRan: (ran) => {
+      reports?.ran(ran);
+      noteRun(ports, subject, ran);
+    },
   };
   const failures: ChainFailure[] = [];
   for (const [index, chain] of [...record.chains.entries()].toReversed()) {
     const linksDone = startedLinks(record, index, ports.bootId);
     if (linksDone === 0) continue;
+    reports?.begin(chain);
+    let isOk = false;
     try {
       await runDel(hand, chain, place, { result: record.results[index] ?? lastResult(record, index), linksDone });
+      isOk = true;
     } catch (thrown) {
       if (hand.isLost) {
         // Its plugin may still be at work; whoever comes next must know whose end to wait for.
@@ -54,6 +61,8 @@ export async function dismantle(
         throw thrown;
       }
       failures.push({ index, error: toLeveeError(thrown, `Cannot undo ${chain.network}`) });
+    } finally {
+      reports?.end(isOk);
     }
   }
   return failures;
@@ -63,6 +72,7 @@ export interface DismantleOptions {
   readonly ports: NodePorts;
   readonly limitMs: number;
   readonly verb: string;
+  readonly reports?: ChainReports | undefined;
 }
 
 /**

@@ -41,6 +41,6 @@ export async function findPod(lookup: PodLookup, ports: LookupPorts): Promise<Fo
 }
 
 /** A static pod's mirror on the API server has another UID than the one kubelet made up for it. */
-function hasUid(pod: PodFacts, uid: PodUid | undefined): boolean {
+export function hasUid(pod: PodFacts, uid: PodUid | undefined): boolean {
   return uid === undefined || pod.uid === "" || pod.uid === uid || pod.isStatic;
 }

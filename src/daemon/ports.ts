@@ -2,12 +2,14 @@ import type { Admission } from "../admission/admission.ts";
 import type { EarlyConfigs } from "./early-configs.ts";
 import type { GcPorts } from "./gc-ports.ts";
 import type { GcRota } from "./gc-rota.ts";
+import type { PodWants } from "./pod-wants.ts";
 import type { SelfGc } from "./self-gc.ts";
 import type { SharedDeletes } from "./shared-deletes.ts";
 
 /** What every verb works with. */
 export interface Ports extends GcPorts {
   readonly admission: Admission;
+  readonly wants: PodWants;
   readonly earlyConfigs: EarlyConfigs;
   readonly deletes: SharedDeletes;
   /** Whose turn it is to be told by GC. */

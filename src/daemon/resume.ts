@@ -8,6 +8,7 @@ import { attach, committedAnswer, giveUp } from "./attach.ts";
 import type { Call } from "./call.ts";
 import { ChainReports } from "./chain-reports.ts";
 import { subjectOf } from "./dismantle.ts";
+import { PodAccount } from "./pod-account.ts";
 import type { Ports } from "./ports.ts";
 import type { ResumeHeader } from "../wire/messages.ts";
 import { add } from "./verbs/add.ts";
@@ -51,7 +52,7 @@ async function goOn(
       await ports.journal.acknowledge(record.token);
       return alreadyPrinted;
     case "undoing":
-      throw await giveUp(call, record, failureOf(record), ports);
+      throw await giveUp(call, record, failureOf(record), { ports });
     case "intent":
       return attachAgain(call, record, ports);
   }
@@ -65,17 +66,18 @@ async function attachAgain(call: Call, record: AttachmentRecord, ports: Ports): 
       call,
       record,
       new LeveeError("try-later", "The attachment was being undone when the daemon ended"),
-      ports,
+      { ports },
     );
   }
+  const account = new PodAccount(record.pod, record, ports);
   let permit: Permit;
   try {
-    permit = await ports.admission.admit(admissionOfResume(record), call.signal);
+    permit = await ports.admission.admit(admissionOfResume(record, account), call.signal);
   } catch (thrown) {
-    throw await giveUp(call, record, toLeveeError(thrown, "Cannot go on with the attachment"), ports);
+    throw await giveUp(call, record, toLeveeError(thrown, "Cannot go on with the attachment"), { ports });
   }
   using _permit = permit;
-  return await attach(call, record, ports, new ChainReports(permit));
+  return await attach(call, record, ports, new ChainReports(permit, account));
 }
 
 /**

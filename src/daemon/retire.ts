@@ -3,6 +3,7 @@ import type { Chain } from "../cni/chain.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { leakOf, type LeakEntry } from "../state/leak-ledger.ts";
+import type { ChainReports } from "./chain-reports.ts";
 import { removeDeviceInfo } from "./device-info.ts";
 import { dismantle, subjectOf, type ChainFailure, type NetnsNow } from "./dismantle.ts";
 import { keepLeak } from "./keep-leak.ts";
@@ -13,6 +14,8 @@ export interface RetirePlace {
   readonly hand: Hand;
   readonly now: NetnsNow;
   readonly limitMs?: number;
+  /** Who counts what the plugins do; nobody for work that belongs to no call. */
+  readonly reports?: ChainReports | undefined;
 }
 
 /**
@@ -21,7 +24,12 @@ export interface RetirePlace {
  */
 export async function undoRecord(record: AttachmentRecord, place: RetirePlace, ports: NodePorts): Promise<boolean> {
   const limitMs = Math.min(ports.config.addUndoMs, place.limitMs ?? Number.POSITIVE_INFINITY);
-  const failures = await dismantle(place.hand, record, place.now, { ports, limitMs, verb: "UNDO" });
+  const failures = await dismantle(place.hand, record, place.now, {
+    ports,
+    limitMs,
+    verb: "UNDO",
+    reports: place.reports,
+  });
   await leak(record, place.now, failures, ports);
   await forget(record, ports);
   ports.timeline.note(subjectOf(record, "UNDO"), failures.length > 0 ? "leaked" : "undone");
@@ -34,7 +42,12 @@ export async function undoRecord(record: AttachmentRecord, place: RetirePlace, p
  */
 export async function deleteRecord(record: AttachmentRecord, place: RetirePlace, ports: NodePorts): Promise<void> {
   const limitMs = Math.min(ports.config.delDelegatesMs, place.limitMs ?? Number.POSITIVE_INFINITY);
-  const failures = await dismantle(place.hand, record, place.now, { ports, limitMs, verb: "DEL" });
+  const failures = await dismantle(place.hand, record, place.now, {
+    ports,
+    limitMs,
+    verb: "DEL",
+    reports: place.reports,
+  });
   if (failures.length > 0) {
     const reason = failures.map((failure) => failure.error.message).join("; ");
     if (record.delAttempts + 1 < ports.config.delAttemptsMax) {

@@ -43,8 +43,13 @@ function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
   );
 }
 
+/** Nobody says who sent the signal; the kernel counts whom it killed for want of memory, in the cgroup or on the node. */
+export function isOomKill({ signal, oomCgroup, oomNode }: Outcome): boolean {
+  return signal === sigkill && oomCgroup + oomNode > 0;
+}
+
 function explainSignal(outcome: Outcome, signal: number, context: RunContext): LeveeError {
-  if (signal === sigkill && outcome.oomCgroup + outcome.oomNode > 0) {
+  if (isOomKill(outcome)) {
     const limit =
       outcome.cgroupLimit === undefined
         ? "the node has no memory left"

@@ -1,8 +1,11 @@
+import { keepTrying } from "../../admission/keep-trying.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { sameNetns } from "../../base/identity.ts";
 import { planAttachments } from "../../attachment/plan.ts";
 import type { Chain } from "../../cni/chain.ts";
+import { podArgs } from "../../cni/cni-args.ts";
 import type { AddRequest } from "../../cni/verb.ts";
+import { closingMs } from "../../config/budgets.ts";
 import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import type { AttachmentRecord } from "../../state/attachment-record.ts";
 import { admissionOfAdd } from "../admission-request.ts";
@@ -13,6 +16,7 @@ import { withDevices } from "../devices.ts";
 import { deleteUnknown } from "../delete-unknown.ts";
 import { lookAgain, lookUp, resolve } from "../look-up.ts";
 import type { PodRequest } from "../networks.ts";
+import { PodAccount } from "../pod-account.ts";
 import type { Ports } from "../ports.ts";
 import { readinessGate } from "../readiness-file.ts";
 import { undoRecord } from "../retire.ts";
@@ -23,32 +27,54 @@ import type { Answer } from "./answer.ts";
 /** Attaches every network the pod asks for, in order, or none of them. */
 export async function add(call: Call, request: AddRequest, ports: Ports): Promise<Answer> {
   using held = new DisposableStack();
+  const account = await PodAccount.open(podArgs(request.args), request, ports);
+  await account.refuseHeld();
   const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
   await settleFirst(call, request, holder, ports);
   held.use(await ports.turns.take(request.containerId, holder, call.signal));
   refuseMissingNetns(call, request);
   await clearEarlier(call, request, ports);
   const ready = readinessGate(call.signal, ports);
-  const [found] = await Promise.all([lookUp(call, request, held, ports), ready(ports.config.readinessindicatorfile)]);
+  const looked = account.watch(lookUp(call, request, held, ports));
+  const [found] = await Promise.all([looked, ready(ports.config.readinessindicatorfile)]);
 
+  ports.timeline.note(subjectOfCall(request), "waiting");
+  const asked = admissionOfAdd(request, found, account);
+  const { admission, clock, config } = ports;
+  const leftMs = (): number => call.remainingMs() - config.addUndoMs - closingMs;
+  const answer = await keepTrying(asked, { admission, clock, signal: call.signal, leftMs }, (permit) =>
+    attempt(call, request, { found, reports: new ChainReports(permit, account), ready }, ports),
+  );
+  return { ...answer, held: held.move() };
+}
+
+interface Attempt {
+  readonly found: PodRequest;
+  readonly reports: ChainReports;
+  readonly ready: ReturnType<typeof readinessGate>;
+}
+
+/** One try, undone to its end before it fails; a permit is held for as long. */
+async function attempt(call: Call, request: AddRequest, trial: Attempt, ports: Ports): Promise<Answer> {
   const subject = subjectOfCall(request);
-  ports.timeline.note(subject, "waiting");
-  using permit = await ports.admission.admit(admissionOfAdd(request, found), call.signal);
   ports.timeline.note(subject, "permitted");
-  const reports = new ChainReports(permit);
-
-  const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
-  const conf = effectiveNetConf(text, ports.config);
-  await ready(conf.readinessindicatorfile);
-  const wanted = await lookAgain(call, request, { wanted: found, config: text }, ports);
-  const record = await reports.watch(plan(call, request, wanted, { conf, ports }));
+  const record = await trial.reports.watch(prepare(call, request, trial, ports));
   // Durable before the first side effect: a crash after this line is finished or undone from the journal.
   await ports.journal.begin(record);
   ports.timeline.note(subject, "planned", {
     detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", "),
   });
-  const answer = await attach(call, record, ports, reports);
-  return { ...answer, held: held.move() };
+  return await attach(call, record, ports, trial.reports);
+}
+
+async function prepare(call: Call, request: AddRequest, trial: Attempt, ports: Ports): Promise<AttachmentRecord> {
+  const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
+  const conf = effectiveNetConf(text, ports.config);
+  ports.wants.seen(conf);
+  await trial.ready(conf.readinessindicatorfile);
+  const wanted = await lookAgain(call, request, { wanted: trial.found, config: text }, ports);
+  trial.reports.asksFor(wanted.definitions.keys());
+  return plan(call, request, wanted, { conf, ports });
 }
 
 /** A DEL that comes while the ADD still waits for others must find it, or it would succeed before the ADD does. */

@@ -3,6 +3,7 @@ import { LeveeError } from "../../base/errors.ts";
 import type { DelRequest } from "../../cni/verb.ts";
 import { admissionOfDel } from "../admission-request.ts";
 import type { Call } from "../call.ts";
+import { ChainReports } from "../chain-reports.ts";
 import type { Ports } from "../ports.ts";
 import { deleteUnknown } from "../delete-unknown.ts";
 import { deleteRecord } from "../retire.ts";
@@ -25,15 +26,16 @@ async function detach(call: Call, request: DelRequest, ports: Ports): Promise<vo
   using limit = deadline(ports.clock, waitMs, late, call.signal);
   using _turn = await ports.turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
   const key = { containerId: request.containerId, ifname: request.ifname };
-  using _permit = await ports.admission.admit(admissionOfDel(request, ports.journal.find(key)), limit.signal);
+  using permit = await ports.admission.admit(admissionOfDel(request, ports.journal.find(key)), limit.signal);
 
   const now = { path: request.netns ?? "", identity: call.header.netnsIdentity };
   const record = ports.journal.find(key);
+  const reports = new ChainReports(permit);
   if (record === undefined)
-    return await deleteUnknown(call.hand, { ...request, now, config: () => call.config() }, ports);
+    return await deleteUnknown(call.hand, { ...request, now, config: () => call.config(), reports }, ports);
   try {
     await ports.recovery.proveGone(call.hand, record);
-    await deleteRecord(record, { hand: call.hand, now }, ports);
+    await deleteRecord(record, { hand: call.hand, now, reports }, ports);
   } catch (thrown) {
     // The runtime wants it gone; if this shim cannot finish, somebody else will.
     if (call.hand.isLost) ports.recovery.lostDelete(record.token, call.hand.identity);
