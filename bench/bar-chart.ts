@@ -1,4 +1,4 @@
-import type { Cell } from "./cell.ts";
+import type { TimedRow } from "./timed-row.ts";
 
 const barHeight = 22;
 const gap = 10;
@@ -6,7 +6,11 @@ const labelWidth = 300;
 const plotWidth = 420;
 
 /** A horizontal bar per row: the median, with a thin line to the 90th percentile. Readable on light and dark pages. */
-export function barChart(cell: Cell): string {
+export function barChart(cell: {
+  readonly title: string;
+  readonly unit: string;
+  readonly rows: readonly TimedRow[];
+}): string {
   const largest = Math.max(...cell.rows.map((row) => row.p90), 0.001);
   const scale = (value: number): number => (value / largest) * plotWidth;
   const height = 50 + cell.rows.length * (barHeight + gap);

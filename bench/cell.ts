@@ -3,42 +3,28 @@ export interface Cell {
   readonly name: string;
   readonly title: string;
   readonly command: string;
-  readonly unit: "ms";
-  readonly rows: readonly Row[];
+  readonly header: readonly string[];
+  /** As they are shown: the label first. */
+  readonly rows: readonly (readonly string[])[];
   readonly verdicts: readonly Verdict[];
   readonly notes: readonly string[];
+  /** SVG by name. */
+  readonly plots: Readonly<Record<string, string>>;
+  /** What the rows were made of, for whoever wants to draw it another way. */
+  readonly figures: unknown;
 }
 
-export interface Row {
-  readonly label: string;
-  readonly runs: number;
-  readonly median: number;
-  readonly p90: number;
-  /** Memory of the measured process while it waits. */
-  readonly waitingMib?: number;
-}
-
-/** A promise, as a ratio or a difference taken in this run. */
+/** A promise and what was seen of it in this run. */
 export interface Verdict {
   readonly promise: string;
   readonly seen: string;
   readonly holds: boolean;
 }
 
-/** Median and 90th percentile of a row of times. */
-export function rowOf(label: string, timesMs: readonly number[], waitingMib?: number): Row {
-  const sorted = timesMs.toSorted((left, right) => left - right);
-  const at = (share: number): number =>
-    round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN);
-  return {
-    label,
-    runs: sorted.length,
-    median: at(0.5),
-    p90: at(0.9),
-    ...(waitingMib === undefined ? {} : { waitingMib: round(waitingMib) }),
-  };
-}
-
 export function round(value: number): number {
   return Math.round(value * 100) / 100;
+}
+
+export function seconds(ms: number | undefined): string {
+  return ms === undefined ? "never" : `${(ms / 1000).toFixed(2)} s`;
 }

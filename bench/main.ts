@@ -1,58 +1,101 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { barChart } from "./bar-chart.ts";
-import { sequential } from "./cells/sequential.ts";
-import { shimCall } from "./cells/shim-call.ts";
-import { machineFacts } from "./machine-facts.ts";
+import { peerFolder } from "../test/peers/peer.ts";
+import { Bench, type BenchOptions } from "./bench.ts";
 import type { Cell } from "./cell.ts";
+import { cells, type NamedCell } from "./cells/named-cells.ts";
+import { furnishNamespaces, insideFolder, runInside } from "./ground/own-namespaces.ts";
+import { machineFacts } from "./machine-facts.ts";
 import { asTable, verdictLines } from "./table.ts";
 
-/** The measurements by name, in the order in which they run. */
-const cells: Readonly<Record<string, () => Promise<Cell>>> = { shim: shimCall, sequential };
+const usage = `Usage: npm run bench [-- OPTION... CELL...]
 
-const usage = `Usage: npm run bench [-- CELL...]
+Measures Levee beside what it is compared with, all in one run on this machine. Needs root.
+Without Go there is no API server and no Multus: Levee then takes its pods from a folder, and the tables say so.
 
-Measures Levee beside what it is compared with, all in one run on this machine.
-Cells: ${Object.keys(cells).join(", ")} (all when none is named)
+Options:
+  --list       the cells, and how long each takes
+  --quick      few pods, no verdicts, nothing kept: whether everything runs
+  --no-peers   without Multus
 
 Examples:
   npm run bench
-  npm run bench -- shim sequential
+  npm run bench -- storm219 kill2s
+  npm run bench -- --no-peers storm219
 `;
+
+const flags = ["--quick", "--no-peers"];
 
 process.exitCode = await main(process.argv.slice(2));
 
-async function main(names: readonly string[]): Promise<number> {
-  if (names.includes("--help") || names.includes("-h")) {
-    process.stdout.write(usage);
-    return 0;
-  }
-  const unknown = names.filter((name) => !Object.hasOwn(cells, name));
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes("--help") || args.includes("-h")) return print(usage);
+  if (args.includes("--list")) return print(list());
+  const unknown = args.filter((arg) => !flags.includes(arg) && !cells.some(({ name }) => name === arg));
   if (unknown.length > 0) {
-    process.stderr.write(`Error: there is no cell ${unknown.join(", ")}\n\n${usage}`);
+    process.stderr.write(`Error: there is no cell ${unknown.join(", ")}\n\n${usage}\n${list()}`);
     return 2;
   }
-  const facts = await machineFacts();
-  process.stdout.write(
-    `${Object.entries(facts)
-      .map(([key, value]) => `${key}: ${value}`)
-      .join("\n")}\n`,
-  );
-  const done: Cell[] = [];
-  for (const [name, run] of Object.entries(cells)) {
-    if (names.length > 0 && !names.includes(name)) continue;
-    const cell = await run();
-    process.stdout.write(`\n${asTable(cell)}\n${verdictLines(cell)}\n`);
-    await keep(cell, facts);
-    done.push(cell);
-  }
-  return done.every((cell) => cell.verdicts.every((verdict) => verdict.holds)) ? 0 : 1;
+  const folder = insideFolder();
+  if (folder === undefined) return outside(args);
+  furnishNamespaces();
+  const named = cells.filter(({ name }) => args.includes(name));
+  const options = { isQuick: args.includes("--quick"), withPeers: !args.includes("--no-peers") };
+  return measure(folder, named.length === 0 ? cells : named, options);
 }
 
-async function keep(cell: Cell, facts: Readonly<Record<string, string>>): Promise<void> {
+/** kubectl comes from the same build as the API server. */
+function outside(args: readonly string[]): Promise<number> {
+  const path = `${join(peerFolder("k8s", "v1.34.5"), "bin")}:${process.env["PATH"] ?? ""}`;
+  return runInside(import.meta.path, args, { PATH: path });
+}
+
+async function measure(folder: string, chosen: readonly NamedCell[], options: BenchOptions): Promise<number> {
+  const minutes = chosen.reduce((sum, cell) => sum + cell.minutes, 0);
+  print(
+    `${chosen.length} cells, about ${Math.ceil(minutes)} minutes${options.withPeers ? "" : " with Multus, less without"}\n`,
+  );
+  const bench = await Bench.start(folder, options);
+  try {
+    const facts = {
+      ...(await machineFacts()),
+      "disk": bench.ground.disk.facts,
+      "pods from": bench.ground.source.label,
+    };
+    print(
+      `${Object.entries(facts)
+        .map(([key, value]) => `${key}: ${value}`)
+        .join("\n")}\n`,
+    );
+    const done: Cell[] = [];
+    for (const [index, named] of chosen.entries()) {
+      print(`\n[${index + 1}/${chosen.length}] ${named.name}: ${named.about}\n`);
+      const cell = await named.run(bench);
+      bench.ground.disk.requireReadAhead();
+      print(`\n${asTable(cell)}\n${options.isQuick ? "" : verdictLines(cell)}\n`);
+      if (!options.isQuick) keep(cell, facts);
+      done.push(cell);
+    }
+    return options.isQuick || done.every(({ verdicts }) => verdicts.every(({ holds }) => holds)) ? 0 : 1;
+  } finally {
+    await bench.stop();
+  }
+}
+
+function keep(cell: Cell, facts: Readonly<Record<string, string>>): void {
   const folder = join(import.meta.dir, "results");
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, `${cell.name}.json`), `${JSON.stringify({ facts, ...cell }, undefined, 2)}\n`);
-  await writeFile(join(folder, `${cell.name}.svg`), barChart(cell));
-  await writeFile(join(folder, `${cell.name}.md`), `${asTable(cell)}\n${verdictLines(cell)}\n`);
+  mkdirSync(folder, { recursive: true });
+  const { plots, ...told } = cell;
+  writeFileSync(join(folder, `${cell.name}.json`), `${JSON.stringify({ facts, ...told }, undefined, 2)}\n`);
+  writeFileSync(join(folder, `${cell.name}.md`), `${asTable(cell)}\n${verdictLines(cell)}\n`);
+  for (const [name, svg] of Object.entries(plots)) writeFileSync(join(folder, `${name}.svg`), svg);
+}
+
+function list(): string {
+  return cells.map(({ name, about, minutes }) => `  ${name.padEnd(12)} ${about} (${minutes} min)\n`).join("");
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
 }

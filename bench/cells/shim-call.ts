@@ -4,10 +4,13 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rowOf, round, type Cell, type Row, type Verdict } from "../cell.ts";
+import { barChart } from "../bar-chart.ts";
+import { round, type Cell, type Verdict } from "../cell.ts";
+import { timedCells, timedHeader, timedRow, type TimedRow } from "../timed-row.ts";
 import { multus } from "../../test/peers/multus.ts";
 
 const runs = 200;
+const title = "One CNI call with nothing behind it";
 const multusVersion = "v4.3.0";
 
 interface Contender {
@@ -44,10 +47,12 @@ export async function shimCall(): Promise<Cell> {
     const rows = measure(contenders, waiting);
     return {
       name: "shim",
-      title: "One CNI call with nothing behind it",
+      title,
       command: "npm run bench -- shim",
-      unit: "ms",
-      rows,
+      header: timedHeader,
+      rows: rows.map(timedCells),
+      plots: { shim: barChart({ title, unit: "ms", rows }) },
+      figures: rows,
       verdicts: verdictsOf(rows),
       notes: "missing" in peer ? [`No comparison with multus-shim: ${peer.missing}`] : [],
     };
@@ -82,7 +87,7 @@ function multusCalls(program: string, socketDir: string): readonly Contender[] {
 }
 
 /** All contenders in turn, over and over, so that whatever else the machine does hits all of them alike. */
-function measure(contenders: readonly Contender[], waiting: ReadonlyMap<Contender, number>): readonly Row[] {
+function measure(contenders: readonly Contender[], waiting: ReadonlyMap<Contender, number>): readonly TimedRow[] {
   const timesMs = contenders.map((): number[] => []);
   for (let run = 0; run < runs; run += 1) {
     for (const [index, contender] of contenders.entries()) {
@@ -98,10 +103,10 @@ function measure(contenders: readonly Contender[], waiting: ReadonlyMap<Contende
         throw new Error(`${contender.label} failed: ${done.stdout.toString()} ${done.stderr.toString()}`);
     }
   }
-  return contenders.map((contender, index) => rowOf(contender.label, timesMs[index] ?? [], waiting.get(contender)));
+  return contenders.map((contender, index) => timedRow(contender.label, timesMs[index] ?? [], waiting.get(contender)));
 }
 
-function verdictsOf(rows: readonly Row[]): readonly Verdict[] {
+function verdictsOf(rows: readonly TimedRow[]): readonly Verdict[] {
   const ours = rows.find((row) => row.label === "levee-shim STATUS");
   const theirs = rows.find((row) => row.label.startsWith("multus-shim") && row.label.endsWith("STATUS"));
   if (ours === undefined || theirs === undefined) return [];

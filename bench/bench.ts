@@ -1,0 +1,82 @@
+import { floorCaller } from "./contenders/floor.ts";
+import type { Contender } from "./contenders/contender.ts";
+import { Levee } from "./contenders/levee.ts";
+import { Multus, multusKinds, multusLabel } from "./contenders/multus.ts";
+import { Ground } from "./ground/ground.ts";
+import { storm, type StormOutcome } from "./storm/storm.ts";
+import { stormPods } from "./storm/pods.ts";
+
+/** What the person asked for. */
+export interface BenchOptions {
+  /** Few pods and no verdicts: whether everything runs at all. */
+  readonly isQuick: boolean;
+  readonly withPeers: boolean;
+}
+
+/** Times that the floor is measured: the middle one counts. */
+const floorRuns = 3;
+
+/** One run of the benchmarks: the ground, who takes part, and what several cells compare with. */
+export class Bench {
+  readonly ground: Ground;
+  readonly options: BenchOptions;
+  readonly levee: Contender;
+  /** Releases of Multus, or why they are not here. */
+  readonly peers: readonly (Contender | { readonly label: string; readonly missing: string })[];
+  readonly #floors = new Map<number, StormOutcome>();
+
+  private constructor(ground: Ground, options: BenchOptions, peers: Bench["peers"]) {
+    this.ground = ground;
+    this.options = options;
+    this.peers = peers;
+    this.levee = new Levee(ground);
+  }
+
+  static async start(folder: string, options: BenchOptions): Promise<Bench> {
+    const ground = await Ground.make(folder);
+    const peers = [];
+    for (const kind of options.withPeers ? multusKinds : []) {
+      const found = await Multus.find(ground, kind);
+      peers.push("missing" in found ? { label: multusLabel(kind), ...found } : found);
+    }
+    return new Bench(ground, options, peers);
+  }
+
+  /** As many pods as the target says, or few when it is only about whether it works. */
+  count(pods: number): number {
+    return this.options.isQuick ? Math.min(pods, Math.max(12, Math.round(pods / 10))) : pods;
+  }
+
+  /** The delegates of so many pods run directly; measured once per run of the benchmarks. */
+  async floor(pods: number): Promise<StormOutcome & { readonly tookMs: number }> {
+    const outcome = this.#floors.get(pods) ?? (await this.#measureFloor(pods));
+    this.#floors.set(pods, outcome);
+    if (outcome.tookMs === undefined) throw new Error(`The delegates fail when run directly: ${firstError(outcome)}`);
+    return { ...outcome, tookMs: outcome.tookMs };
+  }
+
+  async stop(): Promise<void> {
+    await this.ground.remove();
+  }
+
+  say(text: string): void {
+    process.stdout.write(`  ${text}\n`);
+  }
+
+  async #measureFloor(pods: number): Promise<StormOutcome> {
+    const outcomes: StormOutcome[] = [];
+    while (outcomes.length < (this.options.isQuick ? 1 : floorRuns)) {
+      await this.ground.clear();
+      const caller = await floorCaller(this.ground);
+      outcomes.push(await storm(this.ground, caller, { pods: stormPods(pods), late: [], cutMs: 120_000 }));
+    }
+    const sorted = outcomes.toSorted((left, right) => (left.tookMs ?? Infinity) - (right.tookMs ?? Infinity));
+    const [middle] = sorted.slice(Math.floor(sorted.length / 2));
+    if (middle === undefined) throw new Error("The floor was not measured");
+    return middle;
+  }
+}
+
+export function firstError(outcome: StormOutcome): string {
+  return outcome.records.flatMap(({ errors }) => errors.map(({ message }) => message))[0] ?? "no error";
+}

@@ -1,0 +1,197 @@
+import { type Bench, firstError } from "../bench.ts";
+import { round, seconds, type Cell, type Verdict } from "../cell.ts";
+import type { Contender, StartOptions } from "../contenders/contender.ts";
+import { floorLabel } from "../contenders/floor.ts";
+import { mib } from "../storm/meter.ts";
+import { stormPods, vitalPods } from "../storm/pods.ts";
+import { attachedCount, stormOn, waits, type StormOutcome } from "../storm/storm.ts";
+import { timeLine, type Curve } from "../time-line.ts";
+
+export interface StormCell {
+  readonly name: string;
+  readonly memoryMib: number;
+  readonly cpuMillis?: number;
+  readonly pods: number;
+  readonly syncDelayMs?: number;
+  readonly withPeers: boolean;
+}
+
+/** One contender's storm, in figures. */
+export interface StormFigures {
+  readonly label: string;
+  readonly pods: number;
+  readonly attached: number;
+  readonly tookMs: number | undefined;
+  readonly endedMs: number;
+  /** Longest first. */
+  readonly vitalWaitsMs: readonly (number | undefined)[];
+  readonly failedAdds: number;
+  readonly oomKills: number;
+  readonly restarts: number;
+  readonly peakMib: number;
+  readonly anonPeakMib: number;
+  readonly processesMax: number;
+  readonly daemonCpuMs: number;
+  readonly runtimeMib: number;
+  readonly firstError: string;
+  readonly attachedAtMs: readonly number[];
+}
+
+/** Peers that never finish are cut here. */
+const peerCutMs = 120_000;
+const leveeCutMs = 120_000;
+
+const header = [
+  "",
+  "attached",
+  "time",
+  "critical pods wait",
+  "failed ADDs",
+  "OOM kills",
+  "peak MiB (anonymous)",
+  "processes",
+  "daemon's CPU",
+  "shims MiB",
+];
+
+/** The storm of the outage: all pods at once, six critical ones of another namespace 2 s in. */
+export async function stormCell(bench: Bench, cell: StormCell): Promise<{ cell: Cell; levee: StormFigures }> {
+  const pods = bench.count(cell.pods);
+  const floor = await bench.floor(Math.min(pods, bench.count(219)));
+  bench.say(`${floorLabel}: ${seconds(floor.tookMs)}`);
+  const levee = await one(bench, bench.levee, cell);
+  const figures = [levee];
+  const notes: string[] = [];
+  for (const peer of cell.withPeers ? bench.peers : []) {
+    if ("missing" in peer) notes.push(`No ${peer.label}: ${peer.missing}`);
+    else figures.push(await one(bench, peer, cell));
+  }
+  const floorRow = [
+    floorLabel,
+    `${pods}`,
+    seconds(floor.tookMs),
+    "–",
+    "–",
+    "–",
+    "–",
+    "–",
+    "–",
+    `${round(floor.runtimeMib)}`,
+  ];
+  const title = titleOf(cell, pods);
+  const curves: Curve[] = [
+    { label: "the delegates alone", attachedAtMs: attachTimes(floor) },
+    ...figures.map(({ label, attachedAtMs }) => ({ label, attachedAtMs })),
+  ];
+  return {
+    levee,
+    cell: {
+      name: cell.name,
+      title,
+      command: `npm run bench -- ${cell.name}`,
+      header,
+      rows: [...(pods === bench.count(219) ? [floorRow] : []), ...figures.map(rowOf)],
+      verdicts: [],
+      notes,
+      plots: { [cell.name]: timeLine({ title, pods, curves }) },
+      figures: { floorMs: floor.tookMs, contenders: figures },
+    },
+  };
+}
+
+/** Everybody is attached, in time, with one and the same daemon. */
+export function heldVerdict(levee: StormFigures, promise: string, limitMs = Number.POSITIVE_INFINITY): Verdict {
+  const { tookMs, attached, pods, oomKills, restarts } = levee;
+  const seen = `${attached} of ${pods} in ${seconds(tookMs ?? levee.endedMs)}, ${oomKills} kills, ${restarts} restarts`;
+  return { promise, seen, holds: tookMs !== undefined && tookMs <= limitMs && oomKills === 0 && restarts === 0 };
+}
+
+export function vitalVerdict({ vitalWaitsMs }: StormFigures, limitMs: number): Verdict {
+  const worst = vitalWaitsMs[0];
+  return {
+    promise: `each of the 6 critical pods of another namespace that arrive 2 s in is attached within ${limitMs / 1000} s`,
+    seen: `longest ${seconds(worst)}`,
+    holds: worst !== undefined && worst <= limitMs,
+  };
+}
+
+async function one(bench: Bench, contender: Contender, cell: StormCell): Promise<StormFigures> {
+  await bench.ground.clear();
+  const pods = stormPods(bench.count(cell.pods));
+  await bench.ground.source.addPods([...pods, ...vitalPods]);
+  const node = await contender.start(startOptions(cell));
+  try {
+    const cutMs = contender === bench.levee ? leveeCutMs : peerCutMs;
+    const outcome = await stormOn(bench.ground, node, { pods, late: vitalPods, cutMs });
+    const figures = figuresOf(contender.label, outcome, node.daemon);
+    bench.say(
+      `${contender.label}: ${figures.attached} of ${figures.pods} in ${seconds(figures.tookMs ?? figures.endedMs)}`,
+    );
+    return figures;
+  } finally {
+    await node.stop();
+  }
+}
+
+function startOptions({ memoryMib, cpuMillis, syncDelayMs }: StormCell): StartOptions {
+  return {
+    limits: { memoryBytes: memoryMib * mib, ...(cpuMillis === undefined ? {} : { cpuMillis }) },
+    ...(syncDelayMs === undefined ? {} : { syncDelayMs }),
+  };
+}
+
+function figuresOf(
+  label: string,
+  outcome: Awaited<ReturnType<typeof stormOn>>,
+  daemon: { readonly oomKills: number; readonly restarts: number },
+): StormFigures {
+  const { peaks, records, late } = outcome;
+  return {
+    label,
+    pods: records.length,
+    attached: attachedCount(records),
+    tookMs: outcome.tookMs,
+    endedMs: outcome.endedMs,
+    vitalWaitsMs: waits(late),
+    failedAdds: [...records, ...late].reduce((sum, { errors }) => sum + errors.length, 0),
+    oomKills: daemon.oomKills,
+    restarts: daemon.restarts,
+    peakMib: round(peaks.peakMib),
+    anonPeakMib: round(peaks.anonPeakMib),
+    processesMax: peaks.processesMax,
+    daemonCpuMs: round(peaks.cpuMs),
+    runtimeMib: round(outcome.runtimeMib),
+    firstError: firstError(outcome),
+    attachedAtMs: attachTimes(outcome),
+  };
+}
+
+function attachTimes({ records }: StormOutcome): readonly number[] {
+  return records
+    .flatMap(({ attachedMs }) => (attachedMs === undefined ? [] : [Math.round(attachedMs)]))
+    .toSorted((a, b) => a - b);
+}
+
+function rowOf(figures: StormFigures): readonly string[] {
+  const worst = figures.vitalWaitsMs[0];
+  return [
+    figures.label,
+    figures.tookMs === undefined
+      ? `${figures.attached} in ${Math.round(figures.endedMs / 1000)} s`
+      : `${figures.attached}`,
+    seconds(figures.tookMs),
+    seconds(worst),
+    `${figures.failedAdds}`,
+    `${figures.oomKills}`,
+    `${Math.round(figures.peakMib)} (${Math.round(figures.anonPeakMib)})`,
+    `${figures.processesMax}`,
+    seconds(figures.daemonCpuMs),
+    `${Math.round(figures.runtimeMib)}`,
+  ];
+}
+
+function titleOf({ memoryMib, cpuMillis, syncDelayMs }: StormCell, pods: number): string {
+  const cpu = cpuMillis === undefined ? "" : ` and ${cpuMillis}m CPU`;
+  const sync = syncDelayMs === undefined ? "" : `, every sync ${syncDelayMs} ms longer`;
+  return `${pods} pods at once, ${memoryMib}Mi${cpu}${sync}`;
+}

@@ -1,0 +1,26 @@
+import type { Caller } from "../../src/cli/storm/caller.ts";
+import type { GroupLimits } from "../../src/cli/storm/group-files.ts";
+import type { LimitedGroup } from "../../src/cli/storm/limited-group.ts";
+import type { KeptDaemon } from "../ground/kept-daemon.ts";
+
+/** A daemon that runs, and how it is called. */
+export interface RunningNode {
+  readonly caller: Caller;
+  readonly group: LimitedGroup;
+  readonly daemon: KeptDaemon;
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly limits: GroupLimits;
+  /** Added to every sync of the daemon and what it starts. */
+  readonly syncDelayMs?: number;
+  /** Another plugin in the place of the primary network's. */
+  readonly primaryType?: string;
+}
+
+/** Something that attaches pods: Levee, or a release of Multus. */
+export interface Contender {
+  readonly label: string;
+  start(options: StartOptions): Promise<RunningNode>;
+}

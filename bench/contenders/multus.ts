@@ -1,0 +1,107 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
+import { programCaller } from "../../src/cli/storm/program-caller.ts";
+import { multus, type MultusVersion } from "../../test/peers/multus.ts";
+import { until } from "../../test/e2e/until.ts";
+import type { Ground } from "../ground/ground.ts";
+import { KeptDaemon } from "../ground/kept-daemon.ts";
+import { slowSyncs } from "../ground/slow-syncs.ts";
+import type { Contender, RunningNode, StartOptions } from "./contender.ts";
+
+const socketDir = "/run/multus/";
+
+export interface MultusKind {
+  readonly version: MultusVersion;
+  /** Requests served at once; v4.3.0 has the setting and does not use it unless told. */
+  readonly connectionLimit?: number;
+}
+
+export const multusKinds: readonly MultusKind[] = [
+  { version: "v4.2.2" },
+  { version: "v4.3.0" },
+  { version: "v4.3.0", connectionLimit: 8 },
+];
+
+export function multusLabel({ version, connectionLimit }: MultusKind): string {
+  return `Multus ${version}${connectionLimit === undefined ? "" : `, connectionLimit ${connectionLimit}`}`;
+}
+
+/** A release of Multus as its thick DaemonSet runs it, less the container. */
+export class Multus implements Contender {
+  readonly label: string;
+  readonly #ground: Ground;
+  readonly #kind: MultusKind;
+  readonly #programs: { readonly daemon: string; readonly shim: string };
+
+  private constructor(ground: Ground, kind: MultusKind, bin: string) {
+    this.#ground = ground;
+    this.#kind = kind;
+    this.label = multusLabel(kind);
+    this.#programs = {
+      daemon: ground.disk.install(join(bin, "multus-daemon"), `multus-daemon-${kind.version}`),
+      shim: ground.disk.install(join(bin, "multus-shim"), `multus-shim-${kind.version}`),
+    };
+  }
+
+  /** Says why when it cannot be had here. */
+  static async find(ground: Ground, kind: MultusKind): Promise<Multus | { readonly missing: string }> {
+    if (ground.source.label !== "a real API server") return { missing: "Multus needs an API server" };
+    const peer = await multus(kind.version);
+    return "missing" in peer ? peer : new Multus(ground, kind, peer.folder);
+  }
+
+  async start(options: StartOptions): Promise<RunningNode> {
+    const ground = this.#ground;
+    const confFolder = ground.emptyFolder("multus.out");
+    const conf = join(confFolder, "00-multus.conf");
+    const config = join(ground.emptyFolder("multus"), "daemon-config.json");
+    writeFileSync(config, JSON.stringify(this.#settings(confFolder)));
+    const group = await ground.group(options.limits);
+    const daemon = new KeptDaemon({
+      command: [this.#programs.daemon, "-config", config],
+      env: { PATH: process.env["PATH"] ?? "", ...ground.source.env },
+      group,
+      before: slowSyncs(options.syncDelayMs),
+      isUp: () => Promise.resolve(existsSync(conf) && existsSync(join(socketDir, "multus.sock"))),
+    });
+    await daemon.start();
+    await until("Multus has made its conf", () => existsSync(conf) || undefined);
+    const caller = await programCaller({
+      clock: systemClock,
+      program: this.#programs.shim,
+      conf: readFileSync(conf, "utf8"),
+      cniPath: ground.bin,
+      env: { PATH: process.env["PATH"] ?? "" },
+      folder: ground.runFolder("multus-calls"),
+    });
+    return {
+      caller,
+      group,
+      daemon,
+      async stop() {
+        await daemon.stop();
+        await group.remove();
+      },
+    };
+  }
+
+  #settings(confFolder: string): Readonly<Record<string, unknown>> {
+    const ground = this.#ground;
+    const { connectionLimit } = this.#kind;
+    return {
+      cniVersion: "1.0.0",
+      logLevel: "verbose",
+      logToStderr: true,
+      multusConfigFile: "auto",
+      multusAutoconfigDir: ground.primaryFolder,
+      cniConfigDir: confFolder,
+      socketDir,
+      daemonSocketDir: socketDir,
+      cniDir: ground.emptyFolder("multus.cache"),
+      confDir: ground.emptyFolder("multus.confdir"),
+      binDir: ground.bin,
+      ...(connectionLimit === undefined ? {} : { connectionLimit }),
+    };
+  }
+}

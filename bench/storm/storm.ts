@@ -1,0 +1,94 @@
+import { systemClock } from "../../src/base/clock.ts";
+import type { Caller } from "../../src/cli/storm/caller.ts";
+import { Fleet, netnsNameOf, type PodRecord } from "../../src/cli/storm/fleet.ts";
+import { pause } from "../../test/e2e/until.ts";
+import type { RunningNode } from "../contenders/contender.ts";
+import type { Ground } from "../ground/ground.ts";
+import type { PodWish } from "../ground/node-source.ts";
+import { Meter, type GroupPeaks } from "./meter.ts";
+
+/** When the pods that the node cannot do without arrive. */
+const vitalAfterMs = 2_000;
+/** The same waits between tries for everybody. */
+const seed = 219;
+
+export interface StormPlan {
+  readonly pods: readonly PodWish[];
+  /** Those that come into the middle of it. */
+  readonly late: readonly PodWish[];
+  readonly lateAfterMs?: number;
+  /** When it is cut off. */
+  readonly cutMs: number;
+}
+
+export interface StormOutcome {
+  readonly fleet: Fleet;
+  readonly records: readonly PodRecord[];
+  readonly late: readonly PodRecord[];
+  /** When the last of the pods was attached; undefined when not all were. */
+  readonly tookMs: number | undefined;
+  readonly endedMs: number;
+  /** Of all shims and what they started, beyond what was there before. */
+  readonly runtimeMib: number;
+}
+
+/** Starts all pods at once, others in the middle, and waits until each is attached or the time is over. */
+export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Promise<StormOutcome> {
+  const [pods, late] = [await ground.source.addPods(plan.pods), await ground.source.addPods(plan.late)];
+  await ground.netns.add([...pods, ...late].map(netnsNameOf));
+  const meter = new Meter(ground.runtimeGroup);
+  const fleet = new Fleet({ clock: systemClock, caller, netns: ground.netns, seed });
+  const end = new AbortController();
+  const cut = setTimeout(() => end.abort(new Error("the storm is cut off")), plan.cutMs);
+  const arriveLate = async (): Promise<void> => {
+    await pause(plan.lateAfterMs ?? vitalAfterMs);
+    await fleet.arrive(late, end.signal);
+  };
+  const all = Promise.all([fleet.arrive(pods, end.signal), ...(late.length === 0 ? [] : [arriveLate()])]);
+  // Calls that hang are left to end by themselves, or with the daemon.
+  await Promise.race([all, aborted(end.signal)]);
+  clearTimeout(cut);
+  end.abort(new Error("the storm is over"));
+  meter.stop();
+  const records = fleet.records.filter(({ pod }) => pods.includes(pod));
+  return {
+    fleet,
+    records,
+    late: fleet.records.filter(({ pod }) => late.includes(pod)),
+    tookMs: lastAttachedMs(records),
+    endedMs: fleet.nowMs(),
+    runtimeMib: meter.grownMib,
+  };
+}
+
+/** A storm on a node, with what its daemon used. */
+export async function stormOn(
+  ground: Ground,
+  node: RunningNode,
+  plan: StormPlan,
+): Promise<StormOutcome & { readonly peaks: GroupPeaks }> {
+  const meter = new Meter(node.group);
+  const outcome = await storm(ground, node.caller, plan);
+  return { ...outcome, peaks: meter.stop() };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+}
+
+function lastAttachedMs(records: readonly PodRecord[]): number | undefined {
+  const times = records.map((record) => record.attachedMs ?? Number.POSITIVE_INFINITY);
+  const last = Math.max(...times);
+  return Number.isFinite(last) ? last : undefined;
+}
+
+export function attachedCount(records: readonly PodRecord[]): number {
+  return records.filter((record) => record.attachedMs !== undefined).length;
+}
+
+/** How long each waited, longest first; undefined for one that was never attached. */
+export function waits(records: readonly PodRecord[]): readonly (number | undefined)[] {
+  return records
+    .map(({ arrivedMs = 0, attachedMs }) => (attachedMs === undefined ? undefined : attachedMs - arrivedMs))
+    .toSorted((left, right) => (right ?? Infinity) - (left ?? Infinity));
+}
