@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::channel::{Channel, NoChannel};
 use crate::clock::{ms_until, Jitter};
 use crate::cni_error::{CniError, DAEMON_UNREACHABLE, IO_FAILURE, PROTOCOL_VIOLATED, TRY_LATER};
-use crate::conversation::{outcome_frame, turn, welcome, Trouble};
+use crate::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
 use crate::frame::Frame;
 use crate::frame_type as kind;
 use crate::greeting::{call_frame, config_frame, delete_record, resume_frame, Resume};
@@ -180,7 +180,11 @@ impl Call {
                     Err(message) => return Told::No(NoAnswer::new(PROTOCOL_VIOLATED, message)),
                 }
             }
-            let sent = self.remember_ended().iter().try_for_each(|frame| channel.send(frame));
+            let ended = self.remember_ended();
+            let sent = ended
+                .iter()
+                .try_for_each(|frame| channel.send(frame))
+                .and_then(|()| tell_progress(channel, &mut self.hand));
             match (turn.trouble, sent) {
                 (Some(Trouble::Violated(message)), _) => return Told::No(NoAnswer::new(PROTOCOL_VIOLATED, message)),
                 (Some(Trouble::Lost(why)), _) | (None, Err(why)) => return Told::Lost(why),
@@ -195,7 +199,7 @@ impl Call {
         }
         match frame.kind {
             kind::WELCOME => {
-                self.token = Some(welcome(frame, channel)?);
+                self.token = Some(welcome(frame, channel, &mut self.hand)?);
                 self.jitter = Jitter::between(100, 2_000);
             }
             kind::HEARTBEAT => {}

@@ -93,6 +93,11 @@ impl Channel {
         self.flush()
     }
 
+    /// Whether the daemon has taken everything so far.
+    pub fn is_clear(&self) -> bool {
+        self.unsent.is_empty()
+    }
+
     /// Sends what waits and receives what has come. An error means that the daemon is lost.
     pub fn exchange(&mut self) -> Result<(), String> {
         self.flush()?;

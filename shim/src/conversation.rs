@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use crate::channel::Channel;
-use crate::frame::{Fields, Frame, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
+use crate::frame::{Fields, Frame, PROGRESS_VERSION, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 use crate::frame_type as kind;
-use crate::hand::{Ended, Hand};
+use crate::hand::{Ended, Hand, Progress};
 use crate::tag;
 
 const TOKEN_BYTES: usize = 16;
@@ -48,8 +48,21 @@ pub fn outcome_frame(ended: &Ended) -> Vec<u8> {
     Fields::new().number(tag::STEP, ended.step).and(&ended.outcome.fields).into_frame(kind::OUTCOME)
 }
 
-/// What WELCOME agrees on: the token of this operation.
-pub fn welcome(frame: &Frame, channel: &mut Channel) -> Result<Vec<u8>, String> {
+/// Tells how runs move. Not to a daemon that does not read: what it has not taken by the next look is old by then.
+pub fn tell_progress(channel: &mut Channel, hand: &mut Hand) -> Result<(), String> {
+    let told = hand.take_progress();
+    if !channel.is_clear() {
+        return Ok(());
+    }
+    told.iter().try_for_each(|progress| channel.send(&progress_frame(progress)))
+}
+
+fn progress_frame(progress: &Progress) -> Vec<u8> {
+    Fields::new().number(tag::STEP, progress.step).number(tag::IDLE_MS, progress.idle_ms).into_frame(kind::PROGRESS)
+}
+
+/// What WELCOME agrees on: the token of this operation, and whether the daemon understands progress.
+pub fn welcome(frame: &Frame, channel: &mut Channel, hand: &mut Hand) -> Result<Vec<u8>, String> {
     let version = frame.required_number(tag::VERSION)?;
     if !(PROTOCOL_VERSION_MIN..=PROTOCOL_VERSION).contains(&version) {
         return Err(format!(
@@ -57,6 +70,7 @@ pub fn welcome(frame: &Frame, channel: &mut Channel) -> Result<Vec<u8>, String> 
             version, PROTOCOL_VERSION_MIN, PROTOCOL_VERSION
         ));
     }
+    hand.tell_progress(version >= PROGRESS_VERSION);
     channel.set_heartbeat(frame.required_number(tag::HEARTBEAT_MS)?);
     let token = frame.required_bytes(tag::TOKEN)?;
     // It becomes a file name that the daemon must find again.

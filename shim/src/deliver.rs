@@ -48,7 +48,7 @@ impl Call {
                 match frame.kind {
                     kind::BYE => return true,
                     kind::REFUSE => return false,
-                    kind::WELCOME => match welcome(frame, channel) {
+                    kind::WELCOME => match welcome(frame, channel, &mut self.hand) {
                         Ok(token) => self.token = Some(token),
                         Err(_) => return false,
                     },

@@ -3,9 +3,12 @@
 use crate::tag;
 
 /// The newest protocol version this build speaks. See docs/protocol.md.
-pub const PROTOCOL_VERSION: u64 = 2;
+pub const PROTOCOL_VERSION: u64 = 3;
 /// The oldest one: a node's daemon may be replaced after its shim, or put back to the one before.
 pub const PROTOCOL_VERSION_MIN: u64 = 1;
+
+/// From this one on a daemon understands PROGRESS; an older one would hang up.
+pub const PROGRESS_VERSION: u64 = 3;
 
 /// Whatever the length says, no more than this is ever held for one frame.
 pub const FRAME_BYTES_MAX: usize = 1_048_576;

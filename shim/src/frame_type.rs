@@ -6,6 +6,7 @@ pub const OUTCOME: u8 = 3;
 pub const ACK: u8 = 4;
 pub const RESUME: u8 = 5;
 pub const RESIDENT: u8 = 6;
+pub const PROGRESS: u8 = 8;
 pub const WELCOME: u8 = 64;
 pub const GO: u8 = 65;
 pub const HEARTBEAT: u8 = 66;

@@ -38,6 +38,14 @@ pub struct Hand {
     jobs: Vec<Box<dyn Job>>,
     ended: Vec<Ended>,
     stop_asked: bool,
+    /// Whether anybody wants to know how runs move; otherwise nobody looks.
+    tells_progress: bool,
+}
+
+/// How a run that goes on moves.
+pub struct Progress {
+    pub step: u64,
+    pub idle_ms: u64,
 }
 
 /// An order that is over.
@@ -59,6 +67,7 @@ impl Hand {
             jobs: Vec::new(),
             ended: Vec::new(),
             stop_asked: false,
+            tells_progress: false,
         })
     }
 
@@ -77,6 +86,11 @@ impl Hand {
         if let Some(door) = &mut self.probe_door {
             door.is_connected = is_connected;
         }
+    }
+
+    /// Whether the daemon we talk to now understands how runs move.
+    pub fn tell_progress(&mut self, is_wanted: bool) {
+        self.tells_progress = is_wanted;
     }
 
     /// Begins one order. An error means that the frame broke the protocol.
@@ -187,10 +201,24 @@ impl Hand {
         also.push(sys::PollFd { fd: self.signals.as_raw_fd(), events: sys::POLLIN, revents: 0 });
         self.jobs.iter().for_each(|job| job.interest(also));
         self.probe_door.iter().for_each(|door| door.interest(also));
-        let wake = self.jobs.iter().map(|job| job.wake_at()).fold(until, Instant::min);
+        let wake = self.jobs.iter().map(|job| self.wake_at(job.as_ref())).fold(until, Instant::min);
         sys::poll_fds(also, ms_until(wake).min(60_000) as i32);
         self.advance();
         self.probe_door.iter().for_each(|door| door.answer(self.jobs.len()));
+    }
+
+    fn wake_at(&self, job: &dyn Job) -> Instant {
+        let wake_at = job.wake_at();
+        match job.next_look() {
+            Some(next_look) if self.tells_progress => wake_at.min(next_look),
+            _ => wake_at,
+        }
+    }
+
+    /// What was seen of the runs that go on since the last time.
+    pub fn take_progress(&mut self) -> Vec<Progress> {
+        let told = |job: &mut Box<dyn Job>| job.take_progress().map(|idle_ms| Progress { step: job.step(), idle_ms });
+        self.jobs.iter_mut().filter_map(told).collect()
     }
 
     /// What ended since the last time.
@@ -233,6 +261,9 @@ impl Hand {
             }
             None => true,
         });
+        if self.tells_progress {
+            self.jobs.iter_mut().for_each(|job| job.look(now));
+        }
     }
 }
 

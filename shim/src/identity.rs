@@ -34,7 +34,10 @@ pub fn stat_opened(path: &str) -> Option<Inode> {
 #[derive(Debug, PartialEq)]
 pub struct ProcessStat {
     pub state: char,
+    pub group: i32,
     pub session: i32,
+    /// User and system time, that of children it has waited for included.
+    pub cpu_ticks: u64,
     pub start: u64,
 }
 
@@ -56,7 +59,9 @@ fn parse_stat(text: &str) -> Option<ProcessStat> {
     let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
     Some(ProcessStat {
         state: fields.first()?.chars().next()?,
+        group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
+        cpu_ticks: fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum(),
         start: fields.get(19)?.parse().ok()?,
     })
 }
@@ -80,8 +85,9 @@ mod tests {
 
     #[test]
     fn a_hostile_process_name_does_not_shift_fields() {
-        let text = "42 (a) S 1) R 1 40 39 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 777 1 1";
-        assert_eq!(parse_stat(text), Some(ProcessStat { state: 'R', session: 39, start: 777 }));
+        let text = "42 (a) S 1) R 1 40 39 0 -1 4194304 1 0 0 0 5 6 7 8 20 0 1 0 777 1 1";
+        let stat = ProcessStat { state: 'R', group: 40, session: 39, cpu_ticks: 26, start: 777 };
+        assert_eq!(parse_stat(text), Some(stat));
         assert_eq!(parse_stat("42 (x) R 1"), None);
         assert_eq!(parse_stat(""), None);
     }

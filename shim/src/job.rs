@@ -18,6 +18,18 @@ pub trait Job {
     /// When to look again even if nothing happens.
     fn wake_at(&self) -> Instant;
 
+    /// When to look how it moves, if it is something that can hang.
+    fn next_look(&self) -> Option<Instant> {
+        None
+    }
+
+    fn look(&mut self, _now: Instant) {}
+
+    /// Milliseconds without CPU use, if there was a look since the last time.
+    fn take_progress(&mut self) -> Option<u64> {
+        None
+    }
+
     /// A child ended; whose it is takes it.
     fn exited(&mut self, exit: &mut Option<Exit>);
 

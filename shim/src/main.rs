@@ -23,6 +23,7 @@ mod options;
 mod place;
 mod probe;
 mod probe_door;
+mod progress;
 mod resident;
 
 // The hand itself: orders and how they are carried out

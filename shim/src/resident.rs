@@ -4,7 +4,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::channel::{Channel, NoChannel};
 use crate::clock::{ms, Jitter};
-use crate::conversation::{outcome_frame, turn, welcome, Trouble};
+use crate::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
 use crate::delegate_cgroup::DelegateCgroup;
 use crate::frame::Frame;
 use crate::frame_type as kind;
@@ -144,7 +144,11 @@ impl Resident {
                     log("info", "connected to the daemon", &self.socket_dir);
                 }
             }
-            let sent = self.hand.take_ended().iter().try_for_each(|ended| channel.send(&outcome_frame(ended)));
+            let ended = self.hand.take_ended();
+            let sent = ended
+                .iter()
+                .try_for_each(|ended| channel.send(&outcome_frame(ended)))
+                .and_then(|()| tell_progress(&mut channel, &mut self.hand));
             match (turn.trouble, sent) {
                 (Some(Trouble::Violated(why) | Trouble::Lost(why)), _) | (None, Err(why)) => return (welcomed, why),
                 (None, Ok(())) => {}
@@ -154,7 +158,7 @@ impl Resident {
 
     fn obey(&mut self, frame: &Frame, channel: &mut Channel) -> Result<(), String> {
         match frame.kind {
-            kind::WELCOME => welcome(frame, channel).map(drop),
+            kind::WELCOME => welcome(frame, channel, &mut self.hand).map(drop),
             kind::HEARTBEAT => Ok(()),
             kind::REFUSE => Err(format!("refused: {}", frame.required_text(tag::MESSAGE)?)),
             _ => self.hand.take(frame),

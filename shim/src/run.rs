@@ -12,6 +12,7 @@ use crate::memory::{MemoryCgroup, OomCounts};
 use crate::orders::RunOrder;
 use crate::outcome::Outcome;
 use crate::plugin::{self, Process};
+use crate::progress::Watch;
 use crate::stream::{Keep, Stream};
 use crate::sys::{self, Exit};
 use crate::tag;
@@ -68,6 +69,7 @@ struct Started {
     stdout: Stream,
     stderr: Stream,
     exit: Option<(Exit, Instant)>,
+    watch: Watch,
 }
 
 impl Run {
@@ -208,6 +210,27 @@ impl Job for Run {
         }
     }
 
+    fn next_look(&self) -> Option<Instant> {
+        match &self.stage {
+            Stage::Started(started) if started.exit.is_none() => Some(started.watch.next_look()),
+            _ => None,
+        }
+    }
+
+    fn look(&mut self, now: Instant) {
+        match &mut self.stage {
+            Stage::Started(started) if started.exit.is_none() => started.watch.look(started.pid, now),
+            _ => {}
+        }
+    }
+
+    fn take_progress(&mut self) -> Option<u64> {
+        match &mut self.stage {
+            Stage::Started(started) => started.watch.take(),
+            _ => None,
+        }
+    }
+
     fn exited(&mut self, exit: &mut Option<Exit>) {
         if let Stage::Started(started) = &mut self.stage {
             if started.exit.is_none() && exit.as_ref().map_or(false, |exit| exit.pid == started.pid) {
@@ -252,6 +275,7 @@ impl Started {
             stdout: Stream::new(process.stdout, STDOUT_BYTES_MAX, Keep::Start),
             stderr: Stream::new(process.stderr, STDERR_BYTES_KEPT, Keep::End),
             exit: None,
+            watch: Watch::new(now),
         }
     }
 

@@ -87,6 +87,20 @@ impl Job for ScratchRun {
         }
     }
 
+    fn next_look(&self) -> Option<Instant> {
+        self.run.as_ref().and_then(Run::next_look)
+    }
+
+    fn look(&mut self, now: Instant) {
+        if let Some(run) = &mut self.run {
+            run.look(now);
+        }
+    }
+
+    fn take_progress(&mut self) -> Option<u64> {
+        self.run.as_mut().and_then(Run::take_progress)
+    }
+
     fn exited(&mut self, exit: &mut Option<Exit>) {
         if exit.as_ref().map_or(false, |exit| exit.pid == self.holder.child) {
             self.holder.exited = true;

@@ -57,3 +57,4 @@ pub const ENTRY: u8 = 56;
 pub const TRUNCATED: u8 = 57;
 pub const AFTER: u8 = 58;
 pub const SHARED: u8 = 59;
+pub const IDLE_MS: u8 = 60;

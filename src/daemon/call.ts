@@ -160,6 +160,8 @@ export class Call {
     switch (frame.type) {
       case "OUTCOME":
         return this.hand.settle(frame);
+      case "PROGRESS":
+        return this.hand.progressed(frame);
       case "CONFIG":
         return settle(this.#config, this.#announced(required(bytesField(frame, "config"), frame, "config")), frame);
       case "ACK":

@@ -60,6 +60,7 @@ function takeResident(connection: ServerConnection, first: Frame, reception: Rec
     cniPath: textField(first, "cni_path") ?? "",
   });
   connection.handOver((frame) => {
+    if (frame.type === "PROGRESS") return hand.progressed(frame);
     if (frame.type !== "OUTCOME")
       throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
     hand.settle(frame);

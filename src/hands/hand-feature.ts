@@ -1,5 +1,5 @@
 /** What version 1 of the protocol did not have. */
-export type HandFeature = "links" | "list" | "scratch-netns";
+export type HandFeature = "links" | "list" | "scratch-netns" | "progress";
 
 interface Need {
   readonly version: number;
@@ -11,6 +11,7 @@ const needs: Readonly<Record<HandFeature, Need>> = {
   "links": { version: 2, residentOnly: false },
   "list": { version: 2, residentOnly: true },
   "scratch-netns": { version: 2, residentOnly: true },
+  "progress": { version: 3, residentOnly: false },
 };
 
 /** Why a hand cannot be asked for a feature, or undefined when it can. */

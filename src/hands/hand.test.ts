@@ -33,6 +33,7 @@ function connection(facts: { version: number; isResident: boolean } = { version:
   sent: Frame[];
   cut: () => void;
   settle: (fields: readonly OutgoingField[]) => void;
+  progress: (fields: readonly OutgoingField[]) => void;
 } {
   const gone = new AbortController();
   const sent: Frame[] = [];
@@ -51,6 +52,7 @@ function connection(facts: { version: number; isResident: boolean } = { version:
     sent,
     cut: () => gone.abort(),
     settle: (fields) => hand.settle(decodeFrame(encodeFrame("OUTCOME", fields).subarray(4))),
+    progress: (fields) => hand.progressed(decodeFrame(encodeFrame("PROGRESS", fields).subarray(4))),
   };
 }
 
@@ -145,15 +147,58 @@ test("settle leaves an order waiting for the end of the connection when its outc
   expect(hand.busy).toBe(0);
 });
 
+test("progressed tells the run of that step, and nobody when the run did not ask", async () => {
+  const { hand, settle, progress } = connection({ version: 3, isResident: false });
+  const told: number[] = [];
+  const running = hand.run(order, 1, (idleMs) => told.push(idleMs));
+  void hand.run(order, 2).catch(() => undefined);
+  for (const [step, idleMs] of [
+    [1, 0],
+    [2, 7],
+    [1, 1_000],
+  ] as const)
+    progress([
+      ["step", step],
+      ["idle_ms", idleMs],
+    ]);
+  settle([
+    ["step", 1],
+    ["exit_code", 0],
+  ]);
+  await running;
+  expect(told).toEqual([0, 1_000]);
+  expect(() =>
+    progress([
+      ["step", 1],
+      ["idle_ms", 0],
+    ]),
+  ).toThrow("its step is 1");
+});
+
+test("progressed refuses what an older hand must not send", () => {
+  const { hand, progress } = connection({ version: 2, isResident: false });
+  void hand.run(order, 1).catch(() => undefined);
+  expect(() =>
+    progress([
+      ["step", 1],
+      ["idle_ms", 0],
+    ]),
+  ).toThrow("it needs protocol 3");
+});
+
 const resident = { version: 2, isResident: true };
 const none = "" as const;
 
 test("supports goes by the agreed version, and by whose hand it is", () => {
   const supported = (facts: { version: number; isResident: boolean }): readonly boolean[] =>
-    (["links", "list", "scratch-netns"] as const).map((feature) => connection(facts).hand.supports(feature));
-  expect(supported(resident)).toEqual([true, true, true]);
-  expect(supported({ version: 2, isResident: false })).toEqual([true, false, false]);
-  expect(supported({ version: 1, isResident: true })).toEqual([false, false, false]);
+    (["links", "list", "scratch-netns", "progress"] as const).map((feature) =>
+      connection(facts).hand.supports(feature),
+    );
+  expect(supported({ version: 3, isResident: true })).toEqual([true, true, true, true]);
+  expect(supported({ version: 3, isResident: false })).toEqual([true, false, false, true]);
+  expect(supported(resident)).toEqual([true, true, true, false]);
+  expect(supported({ version: 2, isResident: false })).toEqual([true, false, false, false]);
+  expect(supported({ version: 1, isResident: true })).toEqual([false, false, false, false]);
 });
 
 test("a hand of version 1 is never sent what it would not understand", () => {

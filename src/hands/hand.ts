@@ -88,9 +88,17 @@ export class Hand {
     return featureLack(feature, this) === undefined;
   }
 
-  async run(order: RunOrder, step: number = this.#unplanned()): Promise<Outcome> {
+  /** `onProgress` is told about once a second while the plugin runs, by hands that can: see `supports("progress")`. */
+  async run(
+    order: RunOrder,
+    step: number = this.#unplanned(),
+    onProgress?: (idleMs: number) => void,
+  ): Promise<Outcome> {
     if (order.scratchNetns === true) this.#require("scratch-netns");
-    return this.#ask(step, encodeRun(step, order), order.timeoutMs, readOutcome);
+    const asked = this.#ask(step, encodeRun(step, order), order.timeoutMs, readOutcome);
+    const waiter = this.#waiting.get(step);
+    if (waiter !== undefined) waiter.onProgress = onProgress;
+    return asked;
   }
 
   routes(netns: NetnsPath, ops: readonly RouteOp[], step: number = this.#unplanned()): Promise<Outcome> {
@@ -149,11 +157,25 @@ export class Hand {
     waiter.stopTimer();
   }
 
+  /** Takes a PROGRESS frame: how long the plugin of a step has used no CPU. */
+  progressed(frame: Frame): void {
+    this.#require("progress");
+    const step = required(numberField(frame, "step"), frame, "step");
+    const idleMs = required(numberField(frame, "idle_ms"), frame, "idle_ms");
+    const waiter = this.#waiting.get(step);
+    if (waiter === undefined)
+      throw new LeveeError(
+        "protocol-violated",
+        `Cannot use progress of a run that nobody asked for: its step is ${step}`,
+      );
+    waiter.onProgress?.(idleMs);
+  }
+
   #ask<T>(step: number, frame: Uint8Array, limitMs: number, read: (outcome: Frame) => T): Promise<T> {
     if (this.isLost) return Promise.reject(this.#lostError());
     return new Promise((resolve, reject) => {
       const stopTimer = this.#clock.after(limitMs + stuckMs, () => this.#channel.close());
-      this.#waiting.set(step, { take: (outcome) => resolve(read(outcome)), reject, stopTimer });
+      this.#waiting.set(step, { take: (outcome) => resolve(read(outcome)), reject, stopTimer, onProgress: undefined });
       this.#channel.send(frame);
     });
   }
@@ -193,4 +215,5 @@ interface Waiter {
   take(outcome: Frame): void;
   reject(error: Error): void;
   stopTimer(): void;
+  onProgress: ((idleMs: number) => void) | undefined;
 }

@@ -21,6 +21,8 @@ export interface ChainPlace {
   readonly remainingMs: () => number;
   /** Told of every run, for the timeline. */
   readonly onRan: (run: Ran) => void;
+  /** Told about once a second while a plugin runs how long it has used no CPU; a shim from before version 3 never tells. */
+  readonly onProgress?: (idleMs: number) => void;
 }
 
 export interface Ran {
@@ -48,7 +50,7 @@ export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?
     timeoutMs,
     undo: { command: "DEL", timeoutMs: add.undoTimeoutMs },
   };
-  const outcome = known ?? (await hand.run(order, add.step));
+  const outcome = known ?? (await hand.run(order, add.step, place.onProgress));
   throwUnlessDone("ADD", add.chain, add.link, { outcome, timeoutMs, place });
   return resultOf(add.chain, add.link, outcome);
 }
@@ -90,7 +92,7 @@ interface PlainRun {
 
 async function runPlain(hand: Hand, verb: string, run: PlainRun): Promise<void> {
   const timeoutMs = run.place.remainingMs();
-  const outcome = await hand.run({ ...orderFor(verb, run), timeoutMs });
+  const outcome = await hand.run({ ...orderFor(verb, run), timeoutMs }, undefined, run.place.onProgress);
   throwUnlessDone(verb, run.chain, run.link, { outcome, timeoutMs, place: run.place });
 }
 

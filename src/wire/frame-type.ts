@@ -7,6 +7,7 @@ export const FrameType = {
   RESUME: 5,
   RESIDENT: 6,
   ASK: 7,
+  PROGRESS: 8,
   WELCOME: 64,
   GO: 65,
   HEARTBEAT: 66,

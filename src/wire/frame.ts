@@ -3,7 +3,7 @@ import { FrameType, frameTypeByNumber, type FrameTypeName } from "./frame-type.t
 import { tagByNumber, tagNumber, type TagName } from "./tag.ts";
 
 /** The newest protocol version this build speaks. See docs/protocol.md. */
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 /** The oldest one. Nodes run shims of before an upgrade until their image is replaced, so an old version goes late. */
 export const protocolVersionMin = 1;

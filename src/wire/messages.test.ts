@@ -91,8 +91,8 @@ test("negotiateVersion takes the newest version of both ranges and names them wh
         ["software", "levee-shim 9"],
       ]),
     );
-  expect([range(1, 7), range(1, 1), range(2, 2), range(0, 1)].map(negotiateVersion)).toEqual([2, 1, 2, 1]);
-  expect(() => negotiateVersion(range(3, 4))).toThrow("levee-shim 9: it speaks protocol 3 to 4, this daemon 1 to 2;");
+  expect([range(1, 7), range(1, 1), range(2, 2), range(0, 1)].map(negotiateVersion)).toEqual([3, 1, 2, 1]);
+  expect(() => negotiateVersion(range(4, 5))).toThrow("levee-shim 9: it speaks protocol 4 to 5, this daemon 1 to 3;");
   expect(() => negotiateVersion(range(0, 0))).toThrow("it speaks protocol 0 to 0");
   expect(() => negotiateVersion(range(9, 0))).toThrow("it speaks protocol 9 to 0");
 });

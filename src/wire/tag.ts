@@ -59,6 +59,7 @@ export const tagNumber = {
   truncated: 57,
   after: 58,
   shared: 59,
+  idle_ms: 60,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

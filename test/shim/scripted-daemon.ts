@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { FrameReader } from "../../src/wire/frame-reader.ts";
-import { encodeFrame, type Frame, type OutgoingField } from "../../src/wire/frame.ts";
+import { encodeFrame, numberField, type Frame, type OutgoingField } from "../../src/wire/frame.ts";
 import type { FrameTypeName } from "../../src/wire/frame-type.ts";
 import { encodeWelcome } from "../../src/wire/messages.ts";
 
@@ -63,13 +63,15 @@ export class Peer {
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
   readonly #frames: Frame[] = [];
+  /** What was told of runs that go on; it comes when it comes, so nobody has to expect it. */
+  readonly progress: { readonly step: number | undefined; readonly idleMs: number | undefined }[] = [];
   #wanted: (() => void) | undefined;
   #ended = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
     socket.on("data", (chunk: Buffer) => {
-      this.#frames.push(...this.#reader.push(chunk));
+      for (const frame of this.#reader.push(chunk)) this.#take(frame);
       this.#wanted?.();
     });
     socket.on("error", () => this.#end());
@@ -98,14 +100,14 @@ export class Peer {
     this.send(encodeFrame(type, fields));
   }
 
-  welcome(heartbeatMs = 1_000, name: Uint8Array = token): void {
-    this.send(encodeWelcome(name, heartbeatMs, "scripted"));
+  welcome(heartbeatMs = 1_000, name: Uint8Array = token, version?: number): void {
+    this.send(encodeWelcome(name, heartbeatMs, "scripted", version));
   }
 
   /** CALL, WELCOME, GO, CONFIG: everything up to the first order. */
-  async begin(heartbeatMs = 60_000): Promise<Frame> {
+  async begin(heartbeatMs = 60_000, version?: number): Promise<Frame> {
     const call = await this.expect("CALL");
-    this.welcome(heartbeatMs);
+    this.welcome(heartbeatMs, token, version);
     this.order("GO");
     await this.expect("CONFIG");
     return call;
@@ -124,6 +126,21 @@ export class Peer {
 
   destroy(): void {
     this.#socket.destroy();
+  }
+
+  /** Stops reading, as a daemon that is stuck. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  #take(frame: Frame): void {
+    if (frame.type === "PROGRESS")
+      this.progress.push({ step: numberField(frame, "step"), idleMs: numberField(frame, "idle_ms") });
+    else this.#frames.push(frame);
   }
 
   #end(): void {

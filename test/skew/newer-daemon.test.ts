@@ -33,7 +33,7 @@ afterEach(async () => {
 
 /** What a daemon that speaks other versions only says, in the words of ours. */
 function refusal(range: string): Uint8Array {
-  const message = `Cannot talk to levee-shim 0.1.0: it speaks protocol 1 to 2, this daemon ${range}; install the shim that came with the daemon`;
+  const message = `Cannot talk to levee-shim 0.1.0: it speaks protocol 1 to 3, this daemon ${range}; install the shim that came with the daemon`;
   return encodeFrame("REFUSE", [
     ["code", "protocol-violated"],
     ["message", message],
@@ -49,7 +49,7 @@ test("a daemon that says more than we know is obeyed", async () => {
   expect(readdirSync(join(sceneFolder, "control/calls")).length).toBe(3);
 });
 
-test.each([["3 to 9"], ["0"]])(
+test.each([["4 to 9"], ["0"]])(
   "a daemon that speaks %s only: ADD fails with both ranges and what to do",
   async (range) => {
     const shim = sandbox.call("ADD");
@@ -58,13 +58,13 @@ test.each([["3 to 9"], ["0"]])(
     peer.send(refusal(range));
     const error = await shim.error();
     expect(error.code).toBe(112);
-    expect(error.msg).toContain("speaks protocol 1 to 2");
+    expect(error.msg).toContain("speaks protocol 1 to 3");
     expect(error.msg).toContain(`this daemon ${range}`);
     expect(error.msg).toContain("install the shim that came with the daemon");
   },
 );
 
-test.each([["3 to 9"], ["0"]])("a daemon that speaks %s only: DEL is kept on disk and succeeds", async (range) => {
+test.each([["4 to 9"], ["0"]])("a daemon that speaks %s only: DEL is kept on disk and succeeds", async (range) => {
   const shim = sandbox.call("DEL");
   const peer = await daemon.accept();
   await peer.expect("CALL");
@@ -85,11 +85,11 @@ test("a daemon that speaks another version than it was offered is not obeyed, an
     ["token", token],
     ["heartbeat_ms", 1_000],
   ]);
-  peer.send(withField(welcome, "version", numberBytes(3)));
+  peer.send(withField(welcome, "version", numberBytes(4)));
   const error = await shim.error();
   expect(error.code).toBe(112);
-  expect(error.msg).toContain("version 3 of the protocol");
-  expect(error.msg).toContain("this shim speaks 1 to 2");
+  expect(error.msg).toContain("version 4 of the protocol");
+  expect(error.msg).toContain("this shim speaks 1 to 3");
   expect(error.msg).toContain("install the shim that came with the daemon");
 });
 
@@ -97,7 +97,7 @@ test("STATUS of a node whose daemon is of another version is a success: the node
   const shim = sandbox.call("STATUS");
   const peer = await daemon.accept();
   await peer.expect("CALL");
-  peer.send(refusal("3 to 9"));
+  peer.send(refusal("4 to 9"));
   expect((await shim.exited).code).toBe(0);
 });
 
@@ -119,7 +119,7 @@ test("the resident hand does not obey a daemon of another version, and says so",
   const hand = sandbox.resident();
   const peer = await daemon.accept();
   await peer.expect("RESIDENT");
-  peer.send(refusal("3 to 9"));
+  peer.send(refusal("4 to 9"));
   await peer.expectEnd();
   hand.signal("SIGTERM");
   const { code, stderr } = await hand.exited;

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { AttachmentsAnswer } from "../../src/wire/node-view.ts";
-import { bytesField, numberField, textField, type Frame } from "../../src/wire/frame.ts";
+import { bytesField, decodeFrame, numberField, textField, type Frame } from "../../src/wire/frame.ts";
 import { Lab } from "../lab/lab.ts";
 import { leftovers } from "../lab/leftovers.ts";
 import { OldShim } from "./old-shim.ts";
 import { RawPeer } from "./raw-peer.ts";
 import { furnish, resumeContainer, Scene, webContainer } from "./scene.ts";
-import { connectionsOf, framesOf, loadTranscript, recordedVersions } from "./transcript.ts";
+import { connectionsOf, framesOf, loadTranscript, recordedVersions, withVersions } from "./transcript.ts";
 
 setDefaultTimeout(30_000);
 
@@ -119,6 +119,24 @@ describe.each(recordedVersions)("version %d", (version) => {
       expect(missing(answerOf(answer?.frame), answerOf(now), "")).toEqual([]);
     }
   });
+});
+
+test("what a shim of version 3 tells of a slow plugin is taken", async () => {
+  const transcript = loadTranscript("slow-add", 3);
+  const told = framesOf(transcript, 0).filter(({ frame }) => frame.type === "PROGRESS");
+  expect(told.length).toBe(2);
+  const shim = await OldShim.start(lab.socketDir, transcript);
+  expect((await shim.until("BYE"))?.type).toBe("BYE");
+  expect(shim.unasked).toEqual([]);
+});
+
+test("a shim that agreed on version 2 and tells how a plugin moves is refused", async () => {
+  const pretender = await OldShim.start(lab.socketDir, loadTranscript("slow-add", 3), {
+    dress: (bytes) => (decodeFrame(bytes.subarray(4)).type === "CALL" ? withVersions(bytes, 1, 2) : bytes),
+  });
+  const refusal = await pretender.until("BYE", "REFUSE");
+  expect(refusal?.type).toBe("REFUSE");
+  expect(refusal === undefined ? "" : textField(refusal, "message")).toContain("it needs protocol 3");
 });
 
 function answerOf(frame: Frame | undefined): unknown {

@@ -10,7 +10,7 @@ export class OldShim {
   readonly #peer: RawPeer;
   readonly #recorded: readonly RecordedFrame[];
   /** Outcomes that were not asked for yet, by the order they answer. */
-  readonly #outcomes: { readonly order: string; readonly bytes: Buffer }[];
+  readonly #outcomes: RecordedOutcome[];
   readonly #dress: (bytes: Buffer) => Uint8Array;
   readonly heard: Frame[] = [];
   token: Uint8Array | undefined;
@@ -66,7 +66,8 @@ export class OldShim {
       case "ROUTES":
       case "STAT":
       case "REAP":
-        return this.#send(this.#answer(frame));
+        for (const bytes of this.#answer(frame)) this.#send(bytes);
+        return;
       default:
         throw new Error(`An old shim does not know what to do with ${frame.type}`);
     }
@@ -76,13 +77,15 @@ export class OldShim {
     this.#peer.send(this.#dress(bytes));
   }
 
-  #answer(frame: Frame): Buffer {
+  /** The outcome, and before it what was told of its run. */
+  #answer(frame: Frame): readonly Buffer[] {
     const order = describe(frame);
     const at = this.#outcomes.findIndex((outcome) => outcome.order === order);
     const outcome = this.#outcomes[at];
     if (outcome === undefined) throw new Error(`The old shim was never asked to ${order}`);
     this.#outcomes.splice(at, 1);
-    return withField(outcome.bytes, "step", numberBytes(numberField(frame, "step") ?? 0));
+    const step = numberBytes(numberField(frame, "step") ?? 0);
+    return [...outcome.progress, outcome.bytes].map((bytes) => withField(bytes, "step", step));
   }
 
   #said(type: Frame["type"]): Buffer {
@@ -118,12 +121,23 @@ export function describe(frame: Frame): string {
   return frame.type;
 }
 
-function outcomesOf(recorded: readonly RecordedFrame[]): { order: string; bytes: Buffer }[] {
+interface RecordedOutcome {
+  readonly order: string;
+  readonly bytes: Buffer;
+  readonly progress: readonly Buffer[];
+}
+
+function outcomesOf(recorded: readonly RecordedFrame[]): RecordedOutcome[] {
   const orders = new Map(
     recorded
       .filter(({ from, frame }) => from === "daemon" && numberField(frame, "step") !== undefined)
       .map(({ frame }) => [numberField(frame, "step"), describe(frame)]),
   );
   const outcomes = recorded.filter(({ frame }) => frame.type === "OUTCOME");
-  return outcomes.map(({ frame, bytes }) => ({ order: orders.get(numberField(frame, "step")) ?? "", bytes }));
+  return outcomes.map(({ frame, bytes }) => {
+    const step = numberField(frame, "step");
+    const ofStep = recorded.filter((one) => one.frame.type === "PROGRESS" && numberField(one.frame, "step") === step);
+    const progress = ofStep.map((one) => one.bytes);
+    return { order: orders.get(step) ?? "", bytes, progress };
+  });
 }

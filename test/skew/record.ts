@@ -1,6 +1,6 @@
 /**
  * Records the sessions of the current protocol version: `bun test/skew/record.ts` (as root, after `npm run build`).
- * Run it once per version, when that version is released; it refuses to write over a folder that is there (`v1/`, `v2/`),
+ * Run it once per version, when that version is released; it refuses to write over a folder that is there (`v1/`, `v2/`, …),
  * because that is what the older programs out there really say. Nothing in it is normalised: paths, process IDs and
  * times are those of the day.
  */
@@ -21,6 +21,7 @@ import {
   Scene,
   sceneFolder,
   scenePath,
+  slowContainer,
   webContainer,
 } from "./scene.ts";
 import { recordLooks } from "./record-looks.ts";
@@ -39,6 +40,7 @@ await mkdir(folder);
 try {
   await recordAddAndDel();
   await recordFailingAdd();
+  await recordSlowAdd();
   await recordResume();
   await recordResident();
   await recordQuestions();
@@ -65,6 +67,16 @@ async function recordFailingAdd(): Promise<void> {
   const failed = await lab.cni("ADD", callOf(brokenContainer, "broken"));
   if (failed.exitCode !== 1) throw new Error("The ADD to record succeeded");
   await save("failing-add", "ADD whose last network fails, undone by the same shim");
+}
+
+async function recordSlowAdd(): Promise<void> {
+  await script("first.ADD", "sleep 2.6");
+  const added = await lab.cni("ADD", callOf(slowContainer, "plain"));
+  if (added.exitCode !== 0) throw new Error(`The slow ADD to record failed: ${added.stdout}`);
+  await unscript("first.ADD");
+  await save("slow-add", "ADD whose plugin sleeps for 2.6 s, and what is told of it meanwhile");
+  await lab.cni("DEL", callOf(slowContainer, "plain"));
+  await forget();
 }
 
 async function recordResume(): Promise<void> {

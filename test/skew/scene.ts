@@ -16,6 +16,7 @@ export const webContainer = "skew-web";
 export const brokenContainer = "skew-broken";
 export const resumeContainer = "skew-resume";
 export const lostContainer = "skew-lost";
+export const slowContainer = "skew-slow";
 
 const plugins = ["first", "second", "third", "failing"];
 
@@ -69,7 +70,8 @@ const failure = `echo 'the switch is on fire' >&2; echo '{"cniVersion":"1.1.0","
 /** The networks and pods of the recorded node, in a lab's directory. Nothing here may change: the recording has it. */
 export async function furnish(lab: Lab): Promise<void> {
   const primary = { cniVersion: "1.1.0", name: "primary", type: "first", controlDir };
-  await lab.configure({ delegates: [primary], heartbeatMs: 2_000, undoRetryMs: 100 });
+  // What the daemon looks for by itself depends on the machine, and is no part of a recorded conversation.
+  await lab.configure({ delegates: [primary], heartbeatMs: 2_000, undoRetryMs: 100, gcIntervalMs: 0 });
   const lan = `{"cniVersion":"1.0.0","name":"lan","plugins":[{"type":"second","controlDir":"${controlDir}","mtu":1500.0},{"type":"third","controlDir":"${controlDir}","serial":9007199254740993}]}`;
   await lab.network("lan", lan);
   await lab.network("bad", { cniVersion: "1.1.0", name: "bad", type: "failing", controlDir });
