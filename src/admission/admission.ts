@@ -71,7 +71,7 @@ export class Admission implements WaitingOwner {
     const hold = this.#hold(request);
     if (hold === undefined) return;
     const leftMs = hold.untilMs - this.#parts.clock.monotonicMs();
-    this.#teller.say("held", { request }, hold.failure.reason);
+    this.#teller.say("held", { request, admissionClass: classOf(request, this.#classRules) }, hold.failure.reason);
     throw heldError(hold, leftMs);
   }
 

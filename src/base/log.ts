@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
-export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** Structured logging, one JSON object a line. Errors are logged once, where they are handled. */
 export interface Logger {

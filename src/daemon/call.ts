@@ -1,3 +1,4 @@
+import type { AdmissionRequest } from "../admission/request.ts";
 import type { JsonText } from "../base/brand.ts";
 import type { Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
@@ -33,6 +34,8 @@ export class Call {
   readonly hand: Hand;
   readonly token: string;
   readonly resumed: ResumeHeader | undefined;
+  /** What it asked admission for, and for the how manieth time in a row; undefined until it does. */
+  asked: { readonly request: AdmissionRequest; readonly attempt: number } | undefined;
   readonly #connection: ServerConnection;
   readonly #clock: Clock;
   readonly #endsMs: number;

@@ -36,6 +36,7 @@ import { startServices } from "./services.ts";
 import type { Source } from "./source.ts";
 import { Timeline } from "./timeline.ts";
 import { Turns } from "./turns.ts";
+import { Verdicts } from "./verdicts.ts";
 
 export interface DaemonOptions {
   readonly config: DaemonConfig;
@@ -112,6 +113,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     multusDir: config.cniDir,
     ...(options.onJournalWritten === undefined ? {} : { onWritten: options.onJournalWritten }),
   });
+  const decisions = new DecisionFeed();
   const nodePorts: NodePorts = {
     clock,
     logger,
@@ -126,7 +128,8 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     metrics,
     measures: new Measures(metrics),
     checks: new NodeChecks(),
-    decisions: new DecisionFeed(),
+    decisions,
+    verdicts: new Verdicts(decisions),
     confs: new ConfCache(),
     turns: new Turns(),
     suspects: new Suspects(bootId),
@@ -135,7 +138,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   await nodePorts.mirror.repair(journal.all());
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
   const limits = { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs };
-  const admission = new Admission({ clock, limits, tell: (decision) => nodePorts.decisions.tell(decision) });
+  const admission = new Admission({ clock, limits, tell: (decision) => decisions.tell(decision) });
   // A pod may be known by name only when its ADD begins to wait.
   source.view.live?.onNewPod((pod) => admission.prioritize(pod.uid, pod.priority));
   const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };

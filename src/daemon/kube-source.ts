@@ -24,11 +24,12 @@ export function openCluster({ access, nodeName, clock, logger, metrics }: Cluste
   const api = new ApiClient({ access, clock });
   const cluster = new ClusterView({ api, clock, logger, nodeName });
   const view = kubeView(cluster, access.server);
-  const statuses = metrics.counter("levee_status_published_total", "Network-status annotations by what became of them");
-  const events = metrics.counter("levee_events_total", "Events by what became of them");
-  const onFate = (outcome: string): void => statuses.add({ outcome });
+  const helpOfStatuses = "Network-status annotations by what became of them";
+  const statuses = metrics.counter("levee_status_published_total", helpOfStatuses, ["outcome"]);
+  const events = metrics.counter("levee_events_total", "Events by what became of them", ["outcome"]);
+  const onFate = (outcome: string): void => statuses.add([outcome]);
   const publisher = new KubeStatusPublisher({ api, view, clock, logger, onFate });
-  const onOutcome = (outcome: string): void => events.add({ outcome });
+  const onOutcome = (outcome: string): void => events.add([outcome]);
   const announcer = new KubeAnnouncer({ api, clock, logger, nodeName, onOutcome });
   const parts = { server: access.server, cluster, publisher, announcer };
   registerKubeMetrics(metrics, parts);

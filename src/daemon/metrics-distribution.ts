@@ -2,13 +2,13 @@
 export class Distribution {
   readonly #bounds: readonly number[];
   /** One per bound, and one for what is above the last. */
-  readonly #counts: number[];
+  readonly #counts: Float64Array;
   #sum = 0;
   #count = 0;
 
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
-    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
+    this.#counts = new Float64Array(bounds.length + 1);
   }
 
   get sum(): number {
@@ -20,8 +20,9 @@ export class Distribution {
   }
 
   add(value: number): void {
-    const found = this.#bounds.findIndex((bound) => value <= bound);
-    const at = found === -1 ? this.#bounds.length : found;
+    const bounds = this.#bounds;
+    let at = 0;
+    while (at < bounds.length && value > (bounds[at] ?? 0)) at += 1;
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
     this.#sum += value;
     this.#count += 1;

@@ -1,4 +1,6 @@
 import { Distribution } from "./metrics-distribution.ts";
+import { SeriesSet, type Labelled } from "./metrics-series.ts";
+import { familyText, labelText, printed, withLabel, type Family, type Row } from "./metrics-text.ts";
 
 /** Label values by label name. */
 export type Labels = Readonly<Record<string, string>>;
@@ -8,25 +10,21 @@ export interface Sample {
   readonly value: number;
 }
 
+/** Values are those of the labels named at registration, in their order. */
 export interface Counter {
-  add(labels?: Labels, by?: number): void;
+  add(values?: readonly string[], by?: number): void;
 }
 
 export interface Histogram {
-  observe(value: number, labels?: Labels): void;
+  observe(value: number, values?: readonly string[]): void;
 }
 
-/** A line of the text: the family's name, then a suffix, then labels. */
-interface Row {
-  readonly suffix?: string;
-  readonly labels: string;
-  readonly value: number;
-}
-
-/** One namespace or one network must not fill the daemon's memory with series. */
+/** A line in the text each, and a hundred bytes here. */
 const seriesMax = 1_000;
 /** Each series of a histogram is a line per bound. */
 const distributionsMax = 200;
+
+const noValues: readonly string[] = [];
 
 /**
  * What Prometheus reads. Counters are kept here; gauges are read from their owners when somebody asks, so nothing is
@@ -35,14 +33,16 @@ const distributionsMax = 200;
 export class MetricsRegistry {
   readonly #families = new Map<string, Family>();
 
-  counter(name: string, help: string): Counter {
-    const series = new Map<string, number>();
-    this.#add(name, { help, type: "counter", read: () => [...series].map(([labels, value]) => ({ labels, value })) });
+  /** Without labels it is there from the start, at zero. */
+  counter(name: string, help: string, labels: readonly string[] = []): Counter {
+    const set = new SeriesSet({ labels, seriesMax, make: () => ({ count: 0 }) });
+    if (labels.length === 0) set.find(noValues);
+    const read = (): readonly Row[] => set.all.map(({ text, series }) => ({ labels: text, value: series.count }));
+    this.#add(name, { help, type: "counter", read });
     return {
-      add: (labels = {}, by = 1) => {
-        const key = labelText(labels);
-        if (!series.has(key) && series.size >= seriesMax) return;
-        series.set(key, (series.get(key) ?? 0) + by);
+      add: (values = noValues, by = 1) => {
+        const series = set.find(values);
+        if (series !== undefined) series.count += by;
       },
     };
   }
@@ -57,25 +57,10 @@ export class MetricsRegistry {
   }
 
   /** Bounds are upper ones, in rising order; what is above the last is counted as well. */
-  histogram(name: string, help: string, bounds: readonly number[]): Histogram {
-    const series = new Map<string, { readonly labels: Labels; readonly seen: Distribution }>();
-    this.#add(name, {
-      help,
-      type: "histogram",
-      read: () => [...series.values()].flatMap(({ labels, seen }) => distributionRows(labels, seen)),
-    });
-    return {
-      observe: (value, labels = {}) => {
-        const key = labelText(labels);
-        let one = series.get(key);
-        if (one === undefined) {
-          if (series.size >= distributionsMax) return;
-          one = { labels, seen: new Distribution(bounds) };
-          series.set(key, one);
-        }
-        one.seen.add(value);
-      },
-    };
+  histogram(name: string, help: string, bounds: readonly number[], labels: readonly string[] = []): Histogram {
+    const set = new SeriesSet({ labels, seriesMax: distributionsMax, make: () => new Distribution(bounds) });
+    this.#add(name, { help, type: "histogram", read: () => set.all.flatMap(distributionRows) });
+    return { observe: (value, values = noValues) => set.find(values)?.add(value) };
   }
 
   /** Every family with its help, for the page that lists them. */
@@ -94,41 +79,23 @@ export class MetricsRegistry {
   }
 }
 
-interface Family {
-  readonly help: string;
-  readonly type: "counter" | "gauge" | "histogram";
-  readonly read: () => readonly Row[];
-}
-
 function samplesOf(read: number | readonly Sample[]): readonly Row[] {
   if (typeof read === "number") return [{ labels: "", value: read }];
-  return read.slice(0, seriesMax).map(({ labels = {}, value }) => ({ labels: labelText(labels), value }));
+  return read.slice(0, seriesMax).map(({ labels = {}, value }) => ({
+    labels: labelText(Object.keys(labels), Object.values(labels)),
+    value,
+  }));
 }
 
-function distributionRows(labels: Labels, seen: Distribution): readonly Row[] {
-  const buckets = seen.cumulative().map(({ bound, count }) => ({
+function distributionRows({ text, series }: Labelled<Distribution>): readonly Row[] {
+  const buckets = series.cumulative().map(({ bound, count }) => ({
     suffix: "_bucket",
-    labels: labelText({ ...labels, le: bound === Number.POSITIVE_INFINITY ? "+Inf" : String(bound) }),
+    labels: withLabel(text, "le", printed(bound)),
     value: count,
   }));
-  const own = labelText(labels);
   return [
     ...buckets,
-    { suffix: "_sum", labels: own, value: seen.sum },
-    { suffix: "_count", labels: own, value: seen.count },
+    { suffix: "_sum", labels: text, value: series.sum },
+    { suffix: "_count", labels: text, value: series.count },
   ];
-}
-
-function familyText(name: string, { help, type, read }: Family): string {
-  const lines = read().map(({ suffix = "", labels, value }) => `${name}${suffix}${labels} ${value}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
-}
-
-function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-function escaped(value: string): string {
-  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

@@ -14,6 +14,7 @@ import type { StatusPublisher } from "./status-publisher.ts";
 import type { Suspects } from "./suspects.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Turns } from "./turns.ts";
+import type { Verdicts } from "./verdicts.ts";
 import type { View } from "./view.ts";
 
 /** What undoing and deleting work with. Made once, in compose. */
@@ -36,4 +37,5 @@ export interface NodePorts {
   readonly measures: Measures;
   readonly checks: NodeChecks;
   readonly decisions: DecisionFeed;
+  readonly verdicts: Verdicts;
 }

@@ -60,6 +60,11 @@ export class OfflineFolder {
     return this.#first.promise;
   }
 
+  /** Deletes that are read and not done yet. */
+  get waiting(): number {
+    return this.#handed.size;
+  }
+
   /** Reads the folder now and whenever it changes. Called once the socket listens, so that no shim falls in between. */
   async start(onDelete: (request: OfflineDelete) => void): Promise<void> {
     const { stateDir, clock, logger } = this.#options;

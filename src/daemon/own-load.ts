@@ -6,6 +6,7 @@ import { parseOwnMemory, type OwnMemory } from "../admission/own-memory.ts";
 import { parseStall } from "../admission/pressure.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { cgroupPlaces } from "./own-cgroup.ts";
 import type { Service } from "./service.ts";
 
 /** Often enough to see a storm's memory grow; a look is seven small files. */
@@ -54,24 +55,15 @@ function stallOf(text: string | undefined): ReturnType<typeof parseStall> {
   return text === undefined ? undefined : parseStall(text);
 }
 
-/** In a container the path of the host's may lead nowhere, and the mount's own root is the container's cgroup. */
 async function readOwnMemory(root: string): Promise<OwnMemory | undefined> {
-  const cgroups = (await textOf(join(root, "proc/self/cgroup"))) ?? "";
-  const v1 = /^\d+:(?:[^:\n]*,)?memory(?:,[^:\n]*)?:(.*)$/mu.exec(cgroups)?.[1];
-  const v2 = /^0::(.*)$/mu.exec(cgroups)?.[1];
-  const [mount, path, names] =
-    v1 === undefined
-      ? (["sys/fs/cgroup", v2 ?? "/", namesOfV2] as const)
-      : (["sys/fs/cgroup/memory", v1, namesOfV1] as const);
-  for (const folder of new Set([join(root, mount, path), join(root, mount)])) {
-    const [limit, usage, stat, events] = await Promise.all(names.map((name) => textOf(join(folder, name))));
+  const { folders, names } = cgroupPlaces((await textOf(join(root, "proc/self/cgroup"))) ?? "", root);
+  for (const folder of folders) {
+    const wanted = [names.limit, names.usage, names.stat, names.events];
+    const [limit, usage, stat, events] = await Promise.all(wanted.map((name) => textOf(join(folder, name))));
     if (limit !== undefined) return parseOwnMemory({ limit, usage, stat, events });
   }
   return undefined;
 }
-
-const namesOfV1 = ["memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat", "memory.oom_control"];
-const namesOfV2 = ["memory.max", "memory.current", "memory.stat", "memory.events"];
 
 async function textOf(path: string): Promise<string | undefined> {
   // Absent, or turned off, on many a kernel: what cannot be read is not known, and not knowing is no error.

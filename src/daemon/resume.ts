@@ -4,6 +4,7 @@ import { isPlanned } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { Permit } from "../admission/permit.ts";
 import { admissionOfResume } from "./admission-request.ts";
+import { noteAsked } from "./note-asked.ts";
 import { attach, committedAnswer, giveUp } from "./attach.ts";
 import type { Call } from "./call.ts";
 import { ChainReports } from "./chain-reports.ts";
@@ -72,7 +73,8 @@ async function attachAgain(call: Call, record: AttachmentRecord, ports: Ports): 
   const account = new PodAccount(record.pod, record, ports);
   let permit: Permit;
   try {
-    permit = await ports.admission.admit(admissionOfResume(record, account), call.signal);
+    const asked = noteAsked(call, admissionOfResume(record, account), ports);
+    permit = await ports.admission.admit(asked, call.signal);
   } catch (thrown) {
     throw await giveUp(call, record, toLeveeError(thrown, "Cannot go on with the attachment"), { ports });
   }

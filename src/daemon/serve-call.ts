@@ -2,6 +2,7 @@ import { LeveeError, toLeveeError } from "../base/errors.ts";
 import { printCniError } from "../cni/cni-error.ts";
 import { parseRequest, type CniRequest } from "../cni/verb.ts";
 import type { Call } from "./call.ts";
+import { logCall } from "./log-call.ts";
 import type { Ports } from "./ports.ts";
 import { alreadyPrinted, resumeAdd } from "./resume.ts";
 import { subjectOfCall } from "./subject.ts";
@@ -16,6 +17,8 @@ import { status } from "./verbs/status.ts";
 export async function serveCall(call: Call, ports: Ports): Promise<void> {
   const startedMs = ports.clock.monotonicMs();
   let request: CniRequest | undefined;
+  const end = (error?: LeveeError): void =>
+    logCall({ call, request, tookMs: ports.clock.monotonicMs() - startedMs, error }, ports);
   try {
     request = parseRequest(call.header);
     note(request, "asked", ports);
@@ -23,11 +26,11 @@ export async function serveCall(call: Call, ports: Ports): Promise<void> {
     const answer = await dispatch(call, request, ports);
     if (answer !== alreadyPrinted) await deliver(call, answer, ports);
     call.bye();
-    log(call, ports, startedMs);
+    end();
   } catch (thrown) {
     const error = toLeveeError(thrown, `Cannot serve ${call.header.verb}`);
     if (request !== undefined) note(request, "failed", ports, error);
-    log(call, ports, startedMs, error);
+    end(error);
     await tell(call, error);
   }
 }
@@ -105,27 +108,4 @@ function note(request: CniRequest, what: string, ports: Ports, error?: LeveeErro
       ? {}
       : { detail: `${error.code}: ${error.message}`, ...(error.details === "" ? {} : { stderr: error.details }) },
   );
-}
-
-function clip(text: string): string {
-  return text.slice(0, 256);
-}
-
-function log(call: Call, ports: Ports, startedMs: number, error?: LeveeError): void {
-  const tookMs = ports.clock.monotonicMs() - startedMs;
-  ports.measures.called(call.header.verb, tookMs, call.header.hand.software, error);
-  // Not checked yet, and as long as a broken peer likes.
-  const [verb, container, ifname] = [call.header.verb, call.header.containerId, call.header.ifname].map(clip);
-  const fields = { verb, container, ifname, tookMs: Math.round(tookMs) };
-  if (error === undefined) {
-    if (verb === "STATUS") ports.logger.debug("Served", fields);
-    else ports.logger.info("Served", fields);
-    return;
-  }
-  ports.logger.warn("Not served", {
-    ...fields,
-    code: error.code,
-    reason: error.message,
-    ...(error.details === "" ? {} : { details: error.details }),
-  });
 }

@@ -57,7 +57,7 @@ test("the daemon tells its health, its metrics and its networks over HTTP", asyn
     return body.includes("levee_calls_total{") ? body : undefined;
   });
   for (const line of [
-    'levee_calls_total{verb="ADD",code="ok"} 1',
+    'levee_calls_total{verb="ADD",class="ordinary",code="ok"} 1',
     'multus_server_request_total{handler="/cni",code="200",method="post"} 1',
     'levee_delegate_seconds_count{plugin="first",verb="ADD"} 1',
     'levee_attachments{phase="attached"} 1',

@@ -9,6 +9,7 @@ import { closingMs } from "../../config/budgets.ts";
 import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import type { AttachmentRecord } from "../../state/attachment-record.ts";
 import { admissionOfAdd } from "../admission-request.ts";
+import { noteAsked } from "../note-asked.ts";
 import { attach } from "../attach.ts";
 import type { Call } from "../call.ts";
 import { ChainReports } from "../chain-reports.ts";
@@ -39,7 +40,7 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   const [found] = await Promise.all([looked, ready(ports.config.readinessindicatorfile)]);
 
   ports.timeline.note(subjectOfCall(request), "waiting");
-  const asked = admissionOfAdd(request, found, account);
+  const asked = noteAsked(call, admissionOfAdd(request, found, account), ports);
   const { admission, clock, config } = ports;
   const leftMs = (): number => call.remainingMs() - config.addUndoMs - closingMs;
   const answer = await keepTrying(asked, { admission, clock, signal: call.signal, leftMs }, (permit) =>

@@ -3,6 +3,7 @@ import { supportsVerb } from "../../cni/cni-version.ts";
 import type { CheckRequest } from "../../cni/verb.ts";
 import { runCheck, type ChainPlace } from "../../hands/run-chain.ts";
 import { admissionOfCheck } from "../admission-request.ts";
+import { noteAsked } from "../note-asked.ts";
 import type { Call } from "../call.ts";
 import { noteRun } from "../dismantle.ts";
 import type { Ports } from "../ports.ts";
@@ -23,7 +24,7 @@ export async function check(call: Call, request: CheckRequest, ports: Ports): Pr
       `Cannot check ${request.containerId} as ${request.ifname} was never attached, or is deleted`,
     );
   }
-  using _permit = await ports.admission.admit(admissionOfCheck(request), call.signal);
+  using _permit = await ports.admission.admit(noteAsked(call, admissionOfCheck(request), ports), call.signal);
   const place = checkPlace(call, request, record.cniPath, ports);
   for (const [index, chain] of record.chains.entries()) {
     const result = record.results[index];

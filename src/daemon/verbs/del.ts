@@ -2,6 +2,7 @@ import { deadline } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { DelRequest } from "../../cni/verb.ts";
 import { admissionOfDel } from "../admission-request.ts";
+import { noteAsked } from "../note-asked.ts";
 import type { Call } from "../call.ts";
 import { ChainReports } from "../chain-reports.ts";
 import type { Ports } from "../ports.ts";
@@ -26,7 +27,8 @@ async function detach(call: Call, request: DelRequest, ports: Ports): Promise<vo
   using limit = deadline(ports.clock, waitMs, late, call.signal);
   using _turn = await ports.turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
   const key = { containerId: request.containerId, ifname: request.ifname };
-  using permit = await ports.admission.admit(admissionOfDel(request, ports.journal.find(key)), limit.signal);
+  const asked = noteAsked(call, admissionOfDel(request, ports.journal.find(key)), ports);
+  using permit = await ports.admission.admit(asked, limit.signal);
 
   const now = { path: request.netns ?? "", identity: call.header.netnsIdentity };
   const record = ports.journal.find(key);
