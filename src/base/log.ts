@@ -1,7 +1,8 @@
 import type { Clock } from "./clock.ts";
+import { LogFlood, type LogLine } from "./log-flood.ts";
+import { levelsByVerbosity, rankOf, type LogFields, type LogLevel } from "./log-level.ts";
 
-export type LogLevel = "debug" | "info" | "warn" | "error";
-export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+export type { LogFields, LogLevel };
 
 /** Structured logging, one JSON object a line. Errors are logged once, where they are handled. */
 export interface Logger {
@@ -11,17 +12,82 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
 }
 
-const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+export interface JsonLoggerOptions {
+  readonly clock: Clock;
+  readonly level: LogLevel;
+  readonly write: (line: string) => void;
+}
 
-export function jsonLogger(clock: Clock, level: LogLevel, write: (line: string) => void): Logger {
-  const at =
-    (lineLevel: LogLevel) =>
-    (message: string, fields: LogFields = {}): void => {
-      if (order[lineLevel] < order[level]) return;
-      const time = new Date(clock.wallMs()).toISOString();
-      write(`${escaped(JSON.stringify({ time, level: lineLevel, message, ...fields }))}\n`);
-    };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+const noFields: LogFields = {};
+
+/** Writes lines from its level up, and sums up those that say the same again and again. At `debug` it writes them all. */
+export class JsonLogger implements Logger {
+  readonly #options: JsonLoggerOptions;
+  readonly #flood: LogFlood;
+  readonly #written = new Map<LogLevel, number>(levelsByVerbosity.map((level) => [level, 0]));
+  #level: LogLevel;
+
+  constructor(options: JsonLoggerOptions) {
+    this.#options = options;
+    this.#level = options.level;
+    this.#flood = new LogFlood(options.clock, (line) => this.#print(line));
+  }
+
+  get level(): LogLevel {
+    return this.#level;
+  }
+
+  /** Lines written so far, by level. */
+  get written(): ReadonlyMap<LogLevel, number> {
+    return this.#written;
+  }
+
+  /** Lines that were not written, as a sum of them was or will be. */
+  get summed(): number {
+    return this.#flood.summed;
+  }
+
+  debug(message: string, fields: LogFields = noFields): void {
+    this.#say("debug", message, fields);
+  }
+
+  info(message: string, fields: LogFields = noFields): void {
+    this.#say("info", message, fields);
+  }
+
+  warn(message: string, fields: LogFields = noFields): void {
+    this.#say("warn", message, fields);
+  }
+
+  error(message: string, fields: LogFields = noFields): void {
+    this.#say("error", message, fields);
+  }
+
+  /** One level louder, or quieter, than now; what it is then is said whatever the level. */
+  turn(by: "louder" | "quieter"): void {
+    const at = rankOf(this.#level) + (by === "louder" ? -1 : 1);
+    this.#level = levelsByVerbosity[Math.min(levelsByVerbosity.length - 1, Math.max(0, at))] ?? this.#level;
+    // What was held back belongs to what was asked for until now.
+    this.flush();
+    this.#print({ level: "warn", message: "The log level was set by a signal", fields: { logLevel: this.#level } });
+  }
+
+  /** Writes the sums of what is held back, before the process ends. */
+  flush(): void {
+    this.#flood.flush();
+  }
+
+  #say(level: LogLevel, message: string, fields: LogFields): void {
+    if (rankOf(level) < rankOf(this.#level)) return;
+    const line = { level, message, fields };
+    if (this.#level === "debug" || this.#flood.passes(line)) this.#print(line);
+  }
+
+  #print({ level, message, fields }: LogLine): void {
+    const time = new Date(this.#options.clock.wallMs()).toISOString();
+    this.#written.set(level, (this.#written.get(level) ?? 0) + 1);
+    this.#options.write(`${escaped(JSON.stringify({ time, level, message, ...fields }))}\n`);
+  }
 }
 
 /** Logs are read on terminals and quote plugins: what JSON leaves as it is, but a terminal obeys, is escaped as well. */

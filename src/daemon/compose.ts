@@ -17,6 +17,7 @@ import { DecisionFeed } from "./decision-feed.ts";
 import { EarlyConfigs } from "./early-configs.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
 import { GcRota } from "./gc-rota.ts";
+import { registerLog, type LogCounts } from "./metrics-log.ts";
 import { Measures } from "./metrics-measures.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
 import { NodeChecks } from "./node-checks.ts";
@@ -42,6 +43,8 @@ export interface DaemonOptions {
   readonly config: DaemonConfig;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** What has become of the lines of the log; absent where nobody counts them. */
+  readonly logCounts?: () => LogCounts;
   readonly software: string;
   /** What the process was told of the cluster around it. */
   readonly cluster: ClusterPlace;
@@ -64,6 +67,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   // Nobody else writes this state folder from here on; a second daemon waits in this line.
   const lock = await holdStateFolder(config.stateDir, { clock, signal, onWaiting: () => sayWaiting(options) });
   const metrics = new MetricsRegistry();
+  if (options.logCounts !== undefined) registerLog(metrics, options.logCounts);
   const source = await openSource({ config, clock, logger, metrics, cluster: options.cluster });
   const ports = await makePorts(options, source, metrics);
   const notices = [...config.notices, ...(await stateNotices(config.stateDir))];

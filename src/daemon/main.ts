@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { systemClock } from "../base/clock.ts";
 import { errnoOf, LeveeError, toLeveeError } from "../base/errors.ts";
-import { jsonLogger, type Logger } from "../base/log.ts";
+import { LogOutput } from "../base/log-output.ts";
+import { JsonLogger } from "../base/log.ts";
 import { software } from "../base/version.ts";
 import { parseDaemonConfig, type DaemonConfig } from "../config/daemon-config.ts";
 import { ConfigError } from "../config/problem.ts";
@@ -26,8 +27,10 @@ export async function runDaemon(
   const stopped = new AbortController();
   for (const name of ["SIGTERM", "SIGINT"] as const)
     process.on(name, () => stopped.abort(new LeveeError("cancelled", `The daemon was asked to end by ${name}`)));
-  // Without a handler SIGUSR1 would end the process.
-  process.on("SIGUSR1", () => undefined);
+  let logger: JsonLogger | undefined;
+  // Without handlers both would end the process.
+  process.on("SIGUSR1", () => logger?.turn("louder"));
+  process.on("SIGUSR2", () => logger?.turn("quieter"));
   process.stdout.on("error", () => undefined);
   process.stderr.on("error", () => undefined);
   let config: DaemonConfig;
@@ -37,8 +40,9 @@ export async function runDaemon(
     process.stderr.write(`Error: ${pageOf(thrown)}\n`);
     return 1;
   }
-  const logger = jsonLogger(systemClock, config.logLevel, (line) => process.stderr.write(line));
-  return serve(config, logger, env, stopped.signal);
+  const output = new LogOutput(process.stderr, systemClock);
+  logger = new JsonLogger({ clock: systemClock, level: config.logLevel, write: (line) => output.write(line) });
+  return serve({ config, logger, output, env }, stopped.signal);
 }
 
 function pageOf(thrown: unknown): string {
@@ -47,19 +51,30 @@ function pageOf(thrown: unknown): string {
   return `${error.message} (${error.code})`;
 }
 
-async function serve(
-  config: DaemonConfig,
-  logger: Logger,
-  env: Readonly<Record<string, string | undefined>>,
-  stopped: AbortSignal,
-): Promise<number> {
+interface Process {
+  readonly config: DaemonConfig;
+  readonly logger: JsonLogger;
+  readonly output: LogOutput;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+async function serve({ config, logger, output, env }: Process, stopped: AbortSignal): Promise<number> {
+  using _flushed = { [Symbol.dispose]: () => logger.flush() };
   dieOfDefects(logger);
   if (env["BUN_JSC_useJIT"] !== "0")
     logger.warn("The daemon runs with the JIT on and takes more memory than it needs; set BUN_JSC_useJIT=0");
   try {
     const cluster = clusterPlaceOf(env, hostname());
     const daemon = await startDaemon(
-      { config, clock: systemClock, logger, software, cluster, ...faultOf(env) },
+      {
+        config,
+        clock: systemClock,
+        logger,
+        logCounts: () => ({ written: logger.written, summed: logger.summed, dropped: output.dropped }),
+        software,
+        cluster,
+        ...faultOf(env),
+      },
       stopped,
     );
     await aborted(stopped);
@@ -76,11 +91,12 @@ async function serve(
 }
 
 /** A defect ends the process at once: the journal makes a restart safe, a daemon in an unknown state is not. */
-function dieOfDefects(logger: Logger): void {
+function dieOfDefects(logger: JsonLogger): void {
   const die = (thrown: unknown): void => {
     logger.error("The daemon is ending because of a defect", {
       reason: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
     });
+    logger.flush();
     process.exit(70);
   };
   process.on("uncaughtException", die);
