@@ -2,8 +2,9 @@ import { floorCaller } from "./contenders/floor.ts";
 import type { Contender } from "./contenders/contender.ts";
 import { Levee } from "./contenders/levee.ts";
 import { Multus, multusKinds, multusLabel } from "./contenders/multus.ts";
+import type { StormFigures } from "./storm/figures.ts";
 import { Ground } from "./ground/ground.ts";
-import { storm, type StormOutcome } from "./storm/storm.ts";
+import { firstError, storm, type StormOutcome } from "./storm/storm.ts";
 import { stormPods } from "./storm/pods.ts";
 
 /** What the person asked for. */
@@ -23,6 +24,7 @@ export class Bench {
   readonly levee: Contender;
   /** Releases of Multus, or why they are not here. */
   readonly peers: readonly (Contender | { readonly label: string; readonly missing: string })[];
+  #smallStorm: StormFigures | undefined;
   readonly #floors = new Map<number, StormOutcome>();
 
   private constructor(ground: Ground, options: BenchOptions, peers: Bench["peers"]) {
@@ -55,6 +57,12 @@ export class Bench {
     return { ...outcome, tookMs: outcome.tookMs };
   }
 
+  /** Levee's figures of the usual storm, which others are compared with; measured once. */
+  async smallStorm(measure: () => Promise<StormFigures>): Promise<StormFigures> {
+    this.#smallStorm ??= await measure();
+    return this.#smallStorm;
+  }
+
   async stop(): Promise<void> {
     await this.ground.remove();
   }
@@ -75,8 +83,4 @@ export class Bench {
     if (middle === undefined) throw new Error("The floor was not measured");
     return middle;
   }
-}
-
-export function firstError(outcome: StormOutcome): string {
-  return outcome.records.flatMap(({ errors }) => errors.map(({ message }) => message))[0] ?? "no error";
 }

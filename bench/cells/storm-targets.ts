@@ -1,14 +1,17 @@
 import type { Bench } from "../bench.ts";
 import type { Cell, Verdict } from "../cell.ts";
+import type { StormFigures } from "../storm/figures.ts";
 import { heldVerdict, stormCell, vitalVerdict } from "./storm.ts";
 
 /** How much longer than the delegates alone a storm may take. */
 const floorShare = 1.5;
 const shimsMib = 300;
+const grownMibMax = 12;
 
 /** The limits that Multus' own manifest sets, less the CPU. */
 export async function storm219(bench: Bench): Promise<Cell> {
   const { cell, levee } = await stormCell(bench, { name: "storm219", pods: 219, memoryMib: 50, withPeers: true });
+  await bench.smallStorm(() => Promise.resolve(levee));
   const floor = await bench.floor(levee.pods);
   const limitMs = floorShare * floor.tookMs;
   return {
@@ -42,6 +45,54 @@ export async function storm219Cpu(bench: Bench): Promise<Cell> {
         15_000,
       ),
       vitalVerdict(levee, 1_500),
+    ],
+  };
+}
+
+/** Ten times as many as a node has: what waits must cost next to nothing. */
+export async function storm2000(bench: Bench): Promise<Cell> {
+  const { cell, levee } = await stormCell(bench, { name: "storm2000", pods: 2000, memoryMib: 50, withPeers: false });
+  const small = await bench.smallStorm(() => storm219Alone(bench));
+  const grownMib = levee.anonPeakMib - small.anonPeakMib;
+  return {
+    ...cell,
+    verdicts: [
+      heldVerdict(levee, `${levee.pods} pods at 50Mi: all attached, no kill, no restart`),
+      {
+        promise: `its peak of anonymous memory is at most ${grownMibMax} MiB above that of ${small.pods} pods`,
+        seen: `${levee.anonPeakMib.toFixed(1)} against ${small.anonPeakMib.toFixed(1)} MiB`,
+        holds: grownMib <= grownMibMax,
+      },
+    ],
+  };
+}
+
+async function storm219Alone(bench: Bench): Promise<StormFigures> {
+  return (await stormCell(bench, { name: "storm219", pods: 219, memoryMib: 50, withPeers: false })).levee;
+}
+
+/** Nothing is promised here; it shows what more memory buys whom. */
+export async function storm256(bench: Bench): Promise<Cell> {
+  return (await stormCell(bench, { name: "storm256", pods: 219, memoryMib: 256, withPeers: true })).cell;
+}
+
+export async function storm256Cpu(bench: Bench): Promise<Cell> {
+  const wish = { name: "storm256cpu", pods: 219, memoryMib: 256, cpuMillis: 100, withPeers: true };
+  return (await stormCell(bench, wish)).cell;
+}
+
+/** The journal is synced twice per ADD: what a slow disk makes of that. */
+export async function slowSync(bench: Bench): Promise<Cell> {
+  const wish = { name: "slowsync", pods: 219, memoryMib: 50, syncDelayMs: 5, withPeers: false };
+  const { cell, levee } = await stormCell(bench, wish);
+  return {
+    ...cell,
+    verdicts: [
+      heldVerdict(levee, `${levee.pods} pods at 50Mi with every sync 5 ms longer: all attached, no kill, no restart`),
+    ],
+    notes: [
+      ...cell.notes,
+      "Every fsync, fdatasync and their like of the daemon was held back for 5 ms by strace; all else ran at full speed",
     ],
   };
 }

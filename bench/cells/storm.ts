@@ -1,10 +1,11 @@
-import { type Bench, firstError } from "../bench.ts";
+import type { Bench } from "../bench.ts";
 import { round, seconds, type Cell, type Verdict } from "../cell.ts";
 import type { Contender, StartOptions } from "../contenders/contender.ts";
 import { floorLabel } from "../contenders/floor.ts";
 import { mib } from "../storm/meter.ts";
 import { stormPods, vitalPods } from "../storm/pods.ts";
-import { attachedCount, stormOn, waits, type StormOutcome } from "../storm/storm.ts";
+import { attachTimes, stormOn } from "../storm/storm.ts";
+import { figuresOf, type StormFigures } from "../storm/figures.ts";
 import { timeLine, type Curve } from "../time-line.ts";
 
 export interface StormCell {
@@ -14,27 +15,6 @@ export interface StormCell {
   readonly pods: number;
   readonly syncDelayMs?: number;
   readonly withPeers: boolean;
-}
-
-/** One contender's storm, in figures. */
-export interface StormFigures {
-  readonly label: string;
-  readonly pods: number;
-  readonly attached: number;
-  readonly tookMs: number | undefined;
-  readonly endedMs: number;
-  /** Longest first. */
-  readonly vitalWaitsMs: readonly (number | undefined)[];
-  readonly failedAdds: number;
-  readonly oomKills: number;
-  readonly restarts: number;
-  readonly peakMib: number;
-  readonly anonPeakMib: number;
-  readonly processesMax: number;
-  readonly daemonCpuMs: number;
-  readonly runtimeMib: number;
-  readonly firstError: string;
-  readonly attachedAtMs: readonly number[];
 }
 
 /** Peers that never finish are cut here. */
@@ -138,38 +118,6 @@ function startOptions({ memoryMib, cpuMillis, syncDelayMs }: StormCell): StartOp
     limits: { memoryBytes: memoryMib * mib, ...(cpuMillis === undefined ? {} : { cpuMillis }) },
     ...(syncDelayMs === undefined ? {} : { syncDelayMs }),
   };
-}
-
-function figuresOf(
-  label: string,
-  outcome: Awaited<ReturnType<typeof stormOn>>,
-  daemon: { readonly oomKills: number; readonly restarts: number },
-): StormFigures {
-  const { peaks, records, late } = outcome;
-  return {
-    label,
-    pods: records.length,
-    attached: attachedCount(records),
-    tookMs: outcome.tookMs,
-    endedMs: outcome.endedMs,
-    vitalWaitsMs: waits(late),
-    failedAdds: [...records, ...late].reduce((sum, { errors }) => sum + errors.length, 0),
-    oomKills: daemon.oomKills,
-    restarts: daemon.restarts,
-    peakMib: round(peaks.peakMib),
-    anonPeakMib: round(peaks.anonPeakMib),
-    processesMax: peaks.processesMax,
-    daemonCpuMs: round(peaks.cpuMs),
-    runtimeMib: round(outcome.runtimeMib),
-    firstError: firstError(outcome),
-    attachedAtMs: attachTimes(outcome),
-  };
-}
-
-function attachTimes({ records }: StormOutcome): readonly number[] {
-  return records
-    .flatMap(({ attachedMs }) => (attachedMs === undefined ? [] : [Math.round(attachedMs)]))
-    .toSorted((a, b) => a - b);
 }
 
 function rowOf(figures: StormFigures): readonly string[] {

@@ -1,13 +1,15 @@
 import type { Caller } from "../../src/cli/storm/caller.ts";
 import type { GroupLimits } from "../../src/cli/storm/group-files.ts";
+import type { KeptDaemon } from "../../src/cli/storm/kept-daemon.ts";
 import type { LimitedGroup } from "../../src/cli/storm/limited-group.ts";
-import type { KeptDaemon } from "../ground/kept-daemon.ts";
 
 /** A daemon that runs, and how it is called. */
 export interface RunningNode {
   readonly caller: Caller;
   readonly group: LimitedGroup;
   readonly daemon: KeptDaemon;
+  /** The end of what it has said. */
+  log(): string;
   stop(): Promise<void>;
 }
 
@@ -15,8 +17,8 @@ export interface StartOptions {
   readonly limits: GroupLimits;
   /** Added to every sync of the daemon and what it starts. */
   readonly syncDelayMs?: number;
-  /** Another plugin in the place of the primary network's. */
-  readonly primaryType?: string;
+  /** Pause before it is started again, instead of kubelet's. */
+  readonly restartMs?: number;
 }
 
 /** Something that attaches pods: Levee, or a release of Multus. */

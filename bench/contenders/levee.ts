@@ -1,13 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/base/clock.ts";
-import { programCaller } from "../../src/cli/storm/program-caller.ts";
 import type { NodeAnswer } from "../../src/wire/node-view.ts";
 import { ask } from "../../test/lab/ask.ts";
-import { until } from "../../test/e2e/until.ts";
 import type { Ground } from "../ground/ground.ts";
-import { KeptDaemon } from "../ground/kept-daemon.ts";
-import { slowSyncs } from "../ground/slow-syncs.ts";
+import { startNode } from "../ground/node-daemon.ts";
 import type { Contender, RunningNode, StartOptions } from "./contender.ts";
 
 export const leveeSocketDir = "/run/levee";
@@ -26,34 +22,19 @@ export class Levee implements Contender {
     const confFolder = ground.emptyFolder("levee.out");
     const config = join(ground.emptyFolder("levee"), "daemon-config.json");
     writeFileSync(config, JSON.stringify(this.#settings(confFolder)));
-    const group = await ground.group(options.limits);
-    const daemon = new KeptDaemon({
-      command: [join(ground.bin, "levee"), "daemon", "--config", config],
-      env: { PATH: process.env["PATH"] ?? "", BUN_JSC_useJIT: "0", ...ground.source.env },
-      group,
-      before: slowSyncs(options.syncDelayMs),
-      isUp: () => ask<NodeAnswer>(leveeSocketDir, { ask: "node" }).then(Boolean, () => false),
-    });
-    await daemon.start();
     const conf = join(confFolder, "00-levee.conf");
-    await until("Levee has made its conf", () => existsSync(conf) || undefined);
-    const caller = await programCaller({
-      clock: systemClock,
-      program: join(ground.bin, "levee-shim"),
-      conf: readFileSync(conf, "utf8"),
-      cniPath: ground.bin,
-      env: { PATH: process.env["PATH"] ?? "" },
-      folder: ground.runFolder("levee-calls"),
-    });
-    return {
-      caller,
-      group,
-      daemon,
-      async stop() {
-        await daemon.stop();
-        await group.remove();
+    return startNode(
+      ground,
+      {
+        name: "levee",
+        command: [join(ground.bin, "levee"), "daemon", "--config", config],
+        env: { BUN_JSC_useJIT: "0", ...ground.source.env },
+        shim: join(ground.bin, "levee-shim"),
+        conf,
+        isUp: async () => existsSync(conf) && (await answers()),
       },
-    };
+      options,
+    );
   }
 
   #settings(confFolder: string): Readonly<Record<string, unknown>> {
@@ -72,4 +53,9 @@ export class Levee implements Contender {
       ...ground.source.settings,
     };
   }
+}
+
+/** Whether a daemon is there. */
+function answers(): Promise<boolean> {
+  return ask<NodeAnswer>(leveeSocketDir, { ask: "node" }).then(Boolean, () => false);
 }

@@ -1,12 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../src/base/clock.ts";
-import { programCaller } from "../../src/cli/storm/program-caller.ts";
 import { multus, type MultusVersion } from "../../test/peers/multus.ts";
-import { until } from "../../test/e2e/until.ts";
 import type { Ground } from "../ground/ground.ts";
-import { KeptDaemon } from "../ground/kept-daemon.ts";
-import { slowSyncs } from "../ground/slow-syncs.ts";
+import { startNode } from "../ground/node-daemon.ts";
 import type { Contender, RunningNode, StartOptions } from "./contender.ts";
 
 const socketDir = "/run/multus/";
@@ -57,33 +53,18 @@ export class Multus implements Contender {
     const conf = join(confFolder, "00-multus.conf");
     const config = join(ground.emptyFolder("multus"), "daemon-config.json");
     writeFileSync(config, JSON.stringify(this.#settings(confFolder)));
-    const group = await ground.group(options.limits);
-    const daemon = new KeptDaemon({
-      command: [this.#programs.daemon, "-config", config],
-      env: { PATH: process.env["PATH"] ?? "", ...ground.source.env },
-      group,
-      before: slowSyncs(options.syncDelayMs),
-      isUp: () => Promise.resolve(existsSync(conf) && existsSync(join(socketDir, "multus.sock"))),
-    });
-    await daemon.start();
-    await until("Multus has made its conf", () => existsSync(conf) || undefined);
-    const caller = await programCaller({
-      clock: systemClock,
-      program: this.#programs.shim,
-      conf: readFileSync(conf, "utf8"),
-      cniPath: ground.bin,
-      env: { PATH: process.env["PATH"] ?? "" },
-      folder: ground.runFolder("multus-calls"),
-    });
-    return {
-      caller,
-      group,
-      daemon,
-      async stop() {
-        await daemon.stop();
-        await group.remove();
+    return startNode(
+      ground,
+      {
+        name: `multus-${this.#kind.version}`,
+        command: [this.#programs.daemon, "-config", config],
+        env: ground.source.env,
+        shim: this.#programs.shim,
+        conf,
+        isUp: () => Promise.resolve(existsSync(conf) && existsSync(join(socketDir, "multus.sock"))),
       },
-    };
+      options,
+    );
   }
 
   #settings(confFolder: string): Readonly<Record<string, unknown>> {

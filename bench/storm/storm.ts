@@ -23,6 +23,8 @@ export interface StormPlan {
 
 export interface StormOutcome {
   readonly fleet: Fleet;
+  /** Resolves when the last call that was under way has ended. */
+  readonly settled: Promise<unknown>;
   readonly records: readonly PodRecord[];
   readonly late: readonly PodRecord[];
   /** When the last of the pods was attached; undefined when not all were. */
@@ -53,6 +55,7 @@ export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Pr
   const records = fleet.records.filter(({ pod }) => pods.includes(pod));
   return {
     fleet,
+    settled: all,
     records,
     late: fleet.records.filter(({ pod }) => late.includes(pod)),
     tookMs: lastAttachedMs(records),
@@ -89,6 +92,17 @@ export function attachedCount(records: readonly PodRecord[]): number {
 /** How long each waited, longest first; undefined for one that was never attached. */
 export function waits(records: readonly PodRecord[]): readonly (number | undefined)[] {
   return records
-    .map(({ arrivedMs = 0, attachedMs }) => (attachedMs === undefined ? undefined : attachedMs - arrivedMs))
+    .map(({ arrivedMs, attachedMs }) => (attachedMs === undefined ? undefined : attachedMs - arrivedMs))
     .toSorted((left, right) => (right ?? Infinity) - (left ?? Infinity));
+}
+
+/** When each was attached, in order. */
+export function attachTimes({ records }: Pick<StormOutcome, "records">): readonly number[] {
+  return records
+    .flatMap(({ attachedMs }) => (attachedMs === undefined ? [] : [Math.round(attachedMs)]))
+    .toSorted((a, b) => a - b);
+}
+
+export function firstError(outcome: StormOutcome): string {
+  return outcome.records.flatMap(({ errors }) => errors.map(({ message }) => message))[0] ?? "no error";
 }

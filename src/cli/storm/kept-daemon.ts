@@ -7,6 +7,8 @@ import type { LimitedGroup } from "./limited-group.ts";
 export interface KeptDaemonOptions {
   readonly clock: Clock;
   readonly command: readonly [string, ...string[]];
+  /** A program that starts the command and stays outside of the group, with its arguments. */
+  readonly outside?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** It runs in here, and dies as a whole when the kernel kills one of it. */
   readonly group: LimitedGroup;
@@ -82,7 +84,7 @@ export class KeptDaemon {
   async #launch(): Promise<void> {
     const { env, group } = this.#options;
     const log = openSync(this.#options.log, "a", 0o600);
-    const [file, ...args] = group.inside(this.#options.command);
+    const [file = "", ...args] = [...(this.#options.outside ?? []), ...group.inside(this.#options.command)];
     // A session of its own: Ctrl-C in the terminal reaches us alone, and we end it in the right order.
     const child = spawn(file, args, { env: { ...env }, stdio: ["ignore", log, log], detached: true });
     closeSync(log);

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { systemClock } from "../../src/base/clock.ts";
+import { KeptDaemon } from "../../src/cli/storm/kept-daemon.ts";
+import { programCaller } from "../../src/cli/storm/program-caller.ts";
+import { until } from "../../test/e2e/until.ts";
+import type { RunningNode, StartOptions } from "../contenders/contender.ts";
+import type { Ground } from "./ground.ts";
+import { slowSyncs } from "./slow-syncs.ts";
+
+export interface NodeDaemon {
+  /** Of its files. */
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  readonly shim: string;
+  /** What it writes for the runtime, and the shim then gets. */
+  readonly conf: string;
+  isUp(): Promise<boolean>;
+}
+
+/** Starts a daemon in a cgroup of its own, kept as kubelet keeps it; its shims are in the runtime's. */
+export async function startNode(ground: Ground, wanted: NodeDaemon, options: StartOptions): Promise<RunningNode> {
+  const path = { PATH: process.env["PATH"] ?? "" };
+  const group = await ground.group(options.limits);
+  const log = `${ground.scratch}/${wanted.name}.log`;
+  const daemon = new KeptDaemon({
+    clock: systemClock,
+    command: wanted.command,
+    outside: slowSyncs(options.syncDelayMs),
+    env: { ...path, ...wanted.env },
+    group,
+    log,
+    ...(options.restartMs === undefined ? {} : { backOffMs: [options.restartMs] }),
+  });
+  await daemon.start();
+  await until(
+    `${wanted.name} is up`,
+    async () => {
+      if (daemon.ends.length > 0) throw new Error(`it has ended: ${tailOf(log)}`);
+      return (await wanted.isUp()) || undefined;
+    },
+    { everyMs: 50 },
+  );
+  const conf = readFileSync(wanted.conf, "utf8");
+  const folder = ground.runFolder(`${wanted.name}-calls`);
+  return {
+    caller: await programCaller({
+      clock: systemClock,
+      program: wanted.shim,
+      conf,
+      cniPath: ground.bin,
+      env: path,
+      folder,
+    }),
+    group,
+    daemon,
+    log: () => tailOf(log),
+    async stop() {
+      const stopped = daemon.stop();
+      group.killAll();
+      await stopped;
+      await group.remove();
+    },
+  };
+}
+
+function tailOf(log: string): string {
+  return readFileSync(log, "utf8").slice(-4_000);
+}

@@ -1,0 +1,59 @@
+import type { LeaksAnswer, AttachmentsAnswer } from "../../src/wire/node-view.ts";
+import { ask } from "../../test/lab/ask.ts";
+import { pause } from "../../test/e2e/until.ts";
+import type { Bench } from "../bench.ts";
+import type { RunningNode, StartOptions } from "../contenders/contender.ts";
+import { leveeSocketDir } from "../contenders/levee.ts";
+import type { Ground } from "../ground/ground.ts";
+import { leaseCount, portCount } from "../ground/networks.ts";
+import { mib } from "./meter.ts";
+
+/** What Multus' manifest gives its daemon, less the CPU. */
+export const smallLimits = { memoryBytes: 50 * mib };
+/** What could not be undone at once is tried again after 5 s. */
+const patienceMs = 15_000;
+const lookMs = 250;
+
+/** Runs `work` on a fresh node with Levee, and stops it whatever happens. */
+export async function onLevee<T>(
+  bench: Bench,
+  options: StartOptions,
+  work: (node: RunningNode) => Promise<T>,
+): Promise<T> {
+  await bench.ground.clear();
+  const node = await bench.levee.start(options);
+  try {
+    return await work(node);
+  } catch (thrown) {
+    bench.say(`the daemon's last words:\n${node.log()}`);
+    throw thrown;
+  } finally {
+    await node.stop();
+  }
+}
+
+/** After every pod has been deleted: addresses, interfaces and records that are still there. Empty when there are none. */
+export async function leftBehind(ground: Ground): Promise<string> {
+  const endsMs = performance.now() + patienceMs;
+  for (;;) {
+    const left = await look(ground);
+    if (left === "" || performance.now() > endsMs) return left;
+    await pause(lookMs);
+  }
+}
+
+async function look(ground: Ground): Promise<string> {
+  const { attachments } = await ask<AttachmentsAnswer>(leveeSocketDir, { ask: "attachments" });
+  const { leaks, quarantined } = await ask<LeaksAnswer>(leveeSocketDir, { ask: "leaks" });
+  const counts = {
+    addresses: leaseCount(ground.leases),
+    interfaces: portCount(),
+    attachments: attachments.length,
+    leaks: leaks.length,
+    quarantined: quarantined.length,
+  };
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(", ");
+}
