@@ -36,6 +36,8 @@ export type DecisionKind =
   | "hung"
   | "moves-again"
   | "oom-killed"
+  /** A call that had its slot has failed, and the failure counts against the pod. */
+  | "charged"
   | "network-opened"
   | "network-closed";
 
@@ -55,6 +57,8 @@ export interface WaitView {
   readonly waitedMs: number;
   /** How many are served before it, as the lines stand now. */
   readonly ahead: number;
+  /** How many wait in all, itself included. */
+  readonly inLine: number;
   /** How many of its own namespace wait, itself included. */
   readonly ofItsNamespace: number;
   /** How many namespaces are in line with it. */

@@ -19,6 +19,7 @@ export interface AdmissionFacts {
   /** Delegates that hang and do not count. */
   readonly hung: number;
   readonly waiting: Readonly<Partial<Record<AdmissionClass, number>>>;
+  readonly classes: readonly ClassFacts[];
   /** Of the one that has waited longest; 0 when nobody waits. */
   readonly oldestWaitMs: number;
   readonly ownMemory: MemoryState;
@@ -30,6 +31,15 @@ export interface AdmissionFacts {
   readonly openNetworks: readonly OpenNetwork[];
   /** Namespaces with the most in line, ADDs and DELs together. */
   readonly flows: readonly { readonly namespace: string; readonly waiting: number }[];
+}
+
+export interface ClassFacts {
+  readonly class: Exclude<AdmissionClass, "exempt">;
+  /** With those that hang. */
+  readonly running: number;
+  readonly waiting: number;
+  /** 0 when none waits. */
+  readonly oldestWaitMs: number;
 }
 
 export function admissionFacts(parts: Parts): AdmissionFacts {
@@ -47,6 +57,7 @@ export function admissionFacts(parts: Parts): AdmissionFacts {
       detach: detach.gate.waiting,
       ...Object.fromEntries(classes.map((name) => [name, attach.gate.waitingIn(name)])),
     },
+    classes: [...classes, "detach" as const].map((name) => classFacts(parts, name)),
     oldestWaitMs: oldestWaitMs(parts),
     ownMemory: load.memory,
     pressure: load.pressure,
@@ -55,6 +66,17 @@ export function admissionFacts(parts: Parts): AdmissionFacts {
     heldPods: budget.heldCount,
     openNetworks: breaker.open(),
     flows: longestFlows(parts),
+  };
+}
+
+function classFacts({ clock, attach, detach }: Parts, name: ClassFacts["class"]): ClassFacts {
+  const { gate } = name === "detach" ? detach : attach;
+  const oldest = gate.oldestIn(name);
+  return {
+    class: name,
+    running: gate.runningIn(name),
+    waiting: gate.waitingIn(name),
+    oldestWaitMs: oldest === undefined ? 0 : clock.monotonicMs() - oldest.sinceMs,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Bulkhead } from "./bulkhead.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { Lane } from "./lane.ts";
 import type { Permit } from "./permit.ts";
+import type { AdmissionClass } from "./request.ts";
 import type { Waiting } from "./waiting.ts";
 
 type QueueClass = Waiting["admissionClass"];
@@ -33,6 +34,7 @@ export class Gate {
   readonly #lines: ReadonlyMap<QueueClass, Line>;
   /** In the order of arrival, which is that of their deadlines. */
   readonly #byAge = new Set<Waiting>();
+  readonly #runningIn = new Map<AdmissionClass, number>();
   #running = 0;
   #holdMs: number | undefined;
 
@@ -47,6 +49,11 @@ export class Gate {
     return this.#running;
   }
 
+  /** Those of one class, hung ones included. */
+  runningIn(admissionClass: AdmissionClass): number {
+    return this.#runningIn.get(admissionClass) ?? 0;
+  }
+
   get waiting(): number {
     return this.#byAge.size;
   }
@@ -58,6 +65,11 @@ export class Gate {
   get oldest(): Waiting | undefined {
     const [oldest] = this.#byAge;
     return oldest;
+  }
+
+  oldestIn(admissionClass: AdmissionClass): Waiting | undefined {
+    for (const waiting of this.#byAge) if (waiting.admissionClass === admissionClass) return waiting;
+    return undefined;
   }
 
   flows(): readonly { readonly namespace: string; readonly waiting: number }[] {
@@ -102,6 +114,7 @@ export class Gate {
   ended(permit: Permit, nowMs: number): void {
     if (permit.hungNetwork !== undefined) this.rejoined(permit, permit.hungNetwork);
     this.#running -= 1;
+    this.#runningIn.set(permit.admissionClass, this.runningIn(permit.admissionClass) - 1);
     this.#rules.bulkhead.freed(permit.lane);
     const heldMs = nowMs - permit.sinceMs;
     this.#holdMs = this.#holdMs === undefined ? heldMs : this.#holdMs + holdWeight * (heldMs - this.#holdMs);
@@ -155,6 +168,7 @@ export class Gate {
       admissionClass,
       waitedMs: nowMs - sinceMs,
       ahead,
+      inLine: this.#byAge.size,
       ofItsNamespace: queue.waitingOf(request.namespace),
       namespaces: queue.flowCount,
       expectedMs: this.#holdMs === undefined ? undefined : (this.#holdMs * (ahead + 1)) / slots,
@@ -171,6 +185,7 @@ export class Gate {
 
   #start(waiting: Waiting): void {
     this.#running += 1;
+    this.#runningIn.set(waiting.admissionClass, this.runningIn(waiting.admissionClass) + 1);
     // Before it leaves the line, as a lane that nobody waits for and nobody holds is forgotten.
     this.#rules.bulkhead.taken(waiting.lane);
     this.#byAge.delete(waiting);

@@ -67,10 +67,14 @@ export class PermitBooks implements PermitOwner {
   settled(permit: Permit, settlement: Settlement): void {
     if (permit.request.kind !== "attach") return;
     if (settlement === "ok") this.#parts.budget.succeeded(permit.request.pod);
-    else this.charge(permit.request, settlement);
+    else {
+      this.charge(permit.request, settlement);
+      this.#teller.say("charged", permit, settlement.reason);
+    }
   }
 
   released(permit: Permit): void {
+    if (permit.hungNetwork !== undefined) this.#teller.say("moves-again", permit, permit.hungNetwork);
     this.#door(permit).gate.ended(permit, this.nowMs());
     this.#parts.memory.freed(permit.bytes);
     this.#freed();

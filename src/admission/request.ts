@@ -1,3 +1,5 @@
+import type { Subject } from "../base/subject.ts";
+
 /**
  * What admission is told of a call. Small on purpose: this is all that a waiting call keeps here, the bulk of it stays
  * with the shim until "go".
@@ -23,6 +25,8 @@ export interface AdmissionRequest {
   readonly isResumed?: boolean;
   /** It has failed inside its call and stays for another try: it waits for its network's next probe, as others do. */
   readonly isRetry?: boolean;
+  /** Whose call it is, for those who are told of decisions; admission itself does not look at it. */
+  readonly subject?: Subject;
 }
 
 /** In order of service; `exempt` is not counted, `detach` has slots of its own. */

@@ -13,6 +13,7 @@ import type {
   Question,
   TimelineAnswer,
 } from "../wire/node-view.ts";
+import type { TopAnswer } from "../wire/top-view.ts";
 import { CommandFailure, interruptedFailure } from "./failure.ts";
 import { daemonRemedy, rootRemedy } from "./remedies.ts";
 import { software } from "../base/version.ts";
@@ -25,6 +26,7 @@ interface AnswerOf {
   readonly gc: GcAnswer;
   readonly node: NodeAnswer;
   readonly checks: ChecksAnswer;
+  readonly top: TopAnswer;
 }
 
 export interface AskOptions {

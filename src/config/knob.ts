@@ -1,6 +1,6 @@
 /** One setting of the daemon: what it may be, and why it is what it is when nobody says otherwise. */
 export interface NumberKnob {
-  readonly unit: "ms" | "count";
+  readonly unit: "ms" | "count" | "bytes";
   readonly default: number;
   readonly min: number;
   readonly max: number;

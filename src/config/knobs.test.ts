@@ -44,6 +44,7 @@ describe("knobs", () => {
       shutdownMs: 10_000,
       gcIntervalMs: 300_000,
       gcGraceMs: 30_000,
+      recorderBytes: 4_194_304,
       undoRetryMs: 5_000,
       healthPort: undefined,
     });

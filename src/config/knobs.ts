@@ -92,6 +92,15 @@ export const numberKnobs = {
     3_600_000,
     "An attachment must be dead at two looks this far apart before it is detached: the runtime's own DEL may be on its way.",
   ),
+  recorderBytes: {
+    unit: "bytes",
+    default: 4_194_304,
+    min: 262_144,
+    max: 268_435_456,
+    reason:
+      "The flight recorder's files below `stateDir`, from which `levee why` tells the story of a pod: about 2 KiB for each ADD and its DEL, so the last two thousand pods.",
+    origin: "levee",
+  },
   undoRetryMs: ms(5_000, 100, 600_000, "Pause before an undo that could not be finished is tried again."),
 } as const satisfies Record<string, NumberKnob>;
 

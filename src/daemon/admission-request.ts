@@ -1,8 +1,10 @@
 import type { AdmissionRequest } from "../admission/request.ts";
 import { podArgs, type CniArgs } from "../cni/cni-args.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
+import { subjectOf } from "./dismantle.ts";
 import type { PodRequest } from "./networks.ts";
 import type { PodAccount } from "./pod-account.ts";
+import { subjectOfCall } from "./subject.ts";
 
 /**
  * The node's own networks under one name: which they are stands in the configuration, and the shim keeps that until
@@ -16,8 +18,13 @@ interface CallOfPod {
   readonly args: CniArgs;
 }
 
-export function admissionOfAdd(call: CallOfPod, wanted: PodRequest, account: PodAccount): AdmissionRequest {
+export function admissionOfAdd(
+  call: CallOfPod & { readonly verb: string },
+  wanted: PodRequest,
+  account: PodAccount,
+): AdmissionRequest {
   return {
+    subject: subjectOfCall(call),
     kind: "attach",
     namespace: podArgs(call.args).namespace ?? "",
     pod: account.key,
@@ -30,6 +37,7 @@ export function admissionOfAdd(call: CallOfPod, wanted: PodRequest, account: Pod
 /** An ADD that was under way when the last daemon ended. */
 export function admissionOfResume(record: AttachmentRecord, account: PodAccount): AdmissionRequest {
   return {
+    subject: subjectOf(record, "ADD"),
     kind: "attach",
     namespace: record.pod.namespace,
     pod: account.key,
@@ -43,6 +51,7 @@ export function admissionOfResume(record: AttachmentRecord, account: PodAccount)
 export function admissionOfDel(call: CallOfPod, record: AttachmentRecord | undefined): AdmissionRequest {
   return {
     kind: "detach",
+    subject: subjectOfCall({ ...call, verb: "DEL" }),
     namespace: podArgs(call.args).namespace ?? record?.pod.namespace ?? "",
     pod: record?.pod.uid ?? call.containerId,
     priority: undefined,

@@ -1,5 +1,5 @@
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { leakView, quarantineView, recordView } from "../state/record-view.ts";
+import { leakView, quarantineView, recorderView, recordView } from "../state/record-view.ts";
 import { protocolVersion } from "../wire/frame.ts";
 import type {
   AttachmentsAnswer,
@@ -11,14 +11,17 @@ import type {
   NodeAnswer,
   TimelineAnswer,
 } from "../wire/node-view.ts";
+import type { TopAnswer } from "../wire/top-view.ts";
 import { changeLeaks } from "./change-leaks.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { parseQuestion } from "./parse-question.ts";
+import { podNow } from "./pod-now.ts";
 import type { Ports } from "./ports.ts";
+import { topAnswer } from "./top-answer.ts";
 
-type AnyAnswer = AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer | GcAnswer;
+type AnyAnswer = AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer | GcAnswer | TopAnswer;
 
-/** Answers what the CLI asks about this node. All but a change of the leak ledger comes from memory, at once. */
+/** Answers what the CLI asks about this node. All but a pod's story and a change of the leak ledger comes from memory. */
 export function answerQuestion(text: string, facts: NodeFacts): AnyAnswer | Promise<AnyAnswer> {
   const question = parseQuestion(text);
   const { ports } = facts;
@@ -37,15 +40,29 @@ export function answerQuestion(text: string, facts: NodeFacts): AnyAnswer | Prom
       return nodeAnswer(facts);
     case "checks":
       return checksAnswer(facts);
+    case "top":
+      return topAnswer(facts);
   }
 }
 
-function timelineAnswer(
+/** The story comes from the recorder's files, the pod's standing of this moment from memory. */
+async function timelineAnswer(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   { ports, sourceNotices }: NodeFacts,
-): TimelineAnswer {
-  const notices = sourceNotices();
-  return { namespace, name, entries: ports.timeline.of(namespace, name), ...(notices.length === 0 ? {} : { notices }) };
+): Promise<TimelineAnswer> {
+  const story = await ports.recorder.of(namespace, name);
+  const entries = story.entries.map(recorderView);
+  const { notice } = ports.recorder;
+  const notices = [...sourceNotices(), ...(notice === undefined ? [] : [notice])];
+  const now = await podNow({ namespace, name }, entries, ports);
+  return {
+    namespace,
+    name,
+    entries,
+    ...(notices.length === 0 ? {} : { notices }),
+    ...(story.omitted === 0 ? {} : { omitted: story.omitted }),
+    ...(now === undefined ? {} : { now }),
+  };
 }
 
 function attachmentView(record: AttachmentRecord, ports: Ports): AttachmentView {

@@ -9,7 +9,7 @@ import type { Call } from "./call.ts";
 import type { Ports } from "./ports.ts";
 import { silentPublisher } from "./status-publisher.ts";
 import { silentAnnouncer } from "./announcer.ts";
-import { Timeline } from "./timeline.ts";
+import { KeptTimeline } from "./timeline.fixture.ts";
 
 const first = new LeveeError("delegate-failed", "default/lan (net1): no room", { cniCode: 142, details: "why" });
 
@@ -35,7 +35,7 @@ async function givenUp(run: () => Promise<unknown>): Promise<{ error: LeveeError
     publisher: silentPublisher,
     measures: { ran: () => undefined },
     announcer: silentAnnouncer,
-    timeline: new Timeline(systemClock),
+    timeline: new KeptTimeline(),
   };
   try {
     const error = await giveUp(call as Call, record, first, { ports: ports as Ports });

@@ -18,6 +18,7 @@ import { EarlyConfigs } from "./early-configs.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
 import { GcRota } from "./gc-rota.ts";
 import { registerLog, type LogCounts } from "./metrics-log.ts";
+import { HungDelegates } from "./hung-delegates.ts";
 import { Measures } from "./metrics-measures.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
 import { NodeChecks } from "./node-checks.ts";
@@ -25,8 +26,11 @@ import { OfflineFolder } from "./offline-folder.ts";
 import { openSource } from "./open-source.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { Ports } from "./ports.ts";
+import { Pulse } from "./pulse.ts";
 import { receive, type Reception } from "./reception.ts";
 import { PodWants } from "./pod-wants.ts";
+import { recordDecisions } from "./recorder-decisions.ts";
+import { Recorder } from "./recorder.ts";
 import { Recovery } from "./recovery.ts";
 import { SelfGc } from "./self-gc.ts";
 import { Server } from "./server.ts";
@@ -35,7 +39,6 @@ import { SharedDeletes } from "./shared-deletes.ts";
 import { Suspects } from "./suspects.ts";
 import { startServices } from "./services.ts";
 import type { Source } from "./source.ts";
-import { Timeline } from "./timeline.ts";
 import { Turns } from "./turns.ts";
 import { Verdicts } from "./verdicts.ts";
 
@@ -89,7 +92,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
     socketPath: server.path,
     startedWallMs: clock.wallMs(),
     sourceNotices: () => source.notices(),
-    notices: () => [...notices, ...source.notices(), ...(confDir?.notices() ?? [])],
+    notices: () => [...notices, ...source.notices(), ...recorderNotices(ports), ...(confDir?.notices() ?? [])],
     confDir: () => confDir?.facts(),
     calls,
   };
@@ -117,6 +120,9 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     multusDir: config.cniDir,
     ...(options.onJournalWritten === undefined ? {} : { onWritten: options.onJournalWritten }),
   });
+  const recorder = new Recorder({ ...config, bytesMax: config.recorderBytes, bootId, clock, logger });
+  recorder.start();
+  const pulse = new Pulse(clock, recorder);
   const decisions = new DecisionFeed();
   const nodePorts: NodePorts = {
     clock,
@@ -134,15 +140,19 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     checks: new NodeChecks(),
     decisions,
     verdicts: new Verdicts(decisions),
+    hung: new HungDelegates({ clock, journal, decisions }),
     confs: new ConfCache(),
     turns: new Turns(),
     suspects: new Suspects(bootId),
-    timeline: new Timeline(clock),
+    timeline: pulse,
+    recorder,
+    pulse,
   };
   await nodePorts.mirror.repair(journal.all());
   const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs } = config;
   const limits = { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs };
   const admission = new Admission({ clock, limits, tell: (decision) => decisions.tell(decision) });
+  recordDecisions(nodePorts, admission);
   // A pod may be known by name only when its ADD begins to wait.
   source.view.live?.onNewPod((pod) => admission.prioritize(pod.uid, pod.priority));
   const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };
@@ -192,7 +202,12 @@ async function stop({ server, ports, calls, lock, services, source }: Running): 
   for (const service of services.toReversed()) await service.stop();
   await source.close();
   await ports.journal.close();
+  ports.recorder.stop();
   lock[Symbol.dispose]();
+}
+
+function recorderNotices({ recorder: { notice } }: Ports): readonly string[] {
+  return notice === undefined ? [] : [notice];
 }
 
 async function stateNotices(stateDir: string): Promise<readonly string[]> {

@@ -1,14 +1,13 @@
 import { expect, test } from "bun:test";
 import type { ContainerId, IfName } from "../base/brand.ts";
-import { systemClock } from "../base/clock.ts";
 import { parseCniArgs } from "../cni/cni-args.ts";
 import type { Hand } from "../hands/hand.ts";
 import { deleteUnknown, type UnknownDelete } from "./delete-unknown.ts";
 import type { NodePorts } from "./node-ports.ts";
-import { Timeline } from "./timeline.ts";
+import { KeptTimeline } from "./timeline.fixture.ts";
 
 test("deleteUnknown of a container that was never attached says in the timeline that there was nothing to undo", async () => {
-  const timeline = new Timeline(systemClock);
+  const timeline = new KeptTimeline();
   const dropped: string[] = [];
   const ports: Partial<Record<keyof NodePorts, unknown>> = {
     timeline,

@@ -1,13 +1,15 @@
 import type { NetnsPath } from "../base/brand.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import { sameNetns, type NetnsIdentity } from "../base/identity.ts";
+import type { Subject } from "../base/subject.ts";
 import type { Hand } from "../hands/hand.ts";
+import { prefix } from "../hands/explain-outcome.ts";
 import { runDel, type ChainPlace, type Ran } from "../hands/run-chain.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { ChainReports } from "./chain-reports.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { lastResult, linksStarted } from "./steps.ts";
-import type { Subject } from "./timeline.ts";
+import type { TimelineFacts } from "./timeline.ts";
 
 /** A chain whose DEL failed, and why. */
 export interface ChainFailure {
@@ -90,25 +92,31 @@ export function subjectOf(record: Pick<AttachmentRecord, "pod" | "containerId">,
 }
 
 export function noteRun(ports: NodePorts, subject: Subject, ran: Ran): void {
-  const { outcome, chain, link } = ran;
+  const { outcome, chain, link, error } = ran;
   ports.measures.ran(ran);
-  const isGood = outcome.exitCode === 0 && outcome.failure === undefined;
   ports.timeline.note({ ...subject, verb: ran.verb }, "ran", {
     network: chain.network,
     ifname: chain.ifname,
     plugin: link.type,
     tookMs: Math.round(outcome.wallUs / 100) / 10,
     maxRssKib: outcome.maxRssKib,
-    ...(isGood
-      ? {}
-      : {
-          detail:
-            outcome.message === ""
-              ? `exit code ${outcome.exitCode ?? "none"}, signal ${outcome.signal ?? "none"}`
-              : outcome.message,
-        }),
+    ...(error === undefined ? {} : failedRun(outcome, withoutPlace(error.message, chain))),
     ...(outcome.stderr === "" ? {} : { stderr: outcome.stderr }),
   });
+}
+
+function failedRun({ exitCode, signal }: Ran["outcome"], detail: string): TimelineFacts {
+  return {
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(signal === undefined ? {} : { signal }),
+    detail,
+  };
+}
+
+/** Network and interface are fields of the entry. */
+function withoutPlace(message: string, chain: Ran["chain"]): string {
+  const place = `${prefix(chain)}: `;
+  return message.startsWith(place) ? message.slice(place.length) : message;
 }
 
 /** The path of the call that is being served, then ADD's: plugins may have been moved since. */

@@ -9,7 +9,7 @@ import type { Call } from "./call.ts";
 import { EarlyConfigs } from "./early-configs.ts";
 import { lookAgain, lookUp, resolve } from "./look-up.ts";
 import type { Ports } from "./ports.ts";
-import { Timeline } from "./timeline.ts";
+import { KeptTimeline } from "./timeline.fixture.ts";
 import { emptyView, type NetworkDefinition, type PodFacts } from "./view.ts";
 
 const namespace = "default" as Namespace;
@@ -23,7 +23,7 @@ const request = {
 /** A node with one pod and the networks lan and wan; what it announces and notes is kept. */
 class Node {
   readonly events: string[] = [];
-  readonly timeline = new Timeline(systemClock);
+  readonly timeline = new KeptTimeline();
   readonly earlyConfigs = new EarlyConfigs();
   readonly ports: Ports;
   config: JsonText = jsonValue({});

@@ -14,7 +14,7 @@ export function parseQuestion(text: string): Question {
   if (question !== undefined) return question;
   throw new LeveeError(
     "decode-failed",
-    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks, node, checks or gc: current value is ${clip(JSON.stringify(fields["ask"]))}`,
+    `Cannot understand the question: ask must be attachments, timeline (with namespace and name), leaks, node, checks, gc or top: current value is ${clip(JSON.stringify(fields["ask"]))}`,
   );
 }
 
@@ -27,6 +27,7 @@ const readers: Readonly<Record<string, (fields: Fields) => Question | undefined>
     attachments: () => ({ ask: "attachments" }),
     node: () => ({ ask: "node" }),
     checks: () => ({ ask: "checks" }),
+    top: () => ({ ask: "top" }),
     timeline: readTimeline,
     leaks: readLeaks,
     gc: readGc,

@@ -6,7 +6,7 @@ import { leakRetryMsMax, type LeakEntry } from "../state/leak-ledger.ts";
 import type { IfName } from "../base/brand.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { LeakRetries } from "./retry-leaks.ts";
-import { Timeline } from "./timeline.ts";
+import { KeptTimeline } from "./timeline.fixture.ts";
 import { systemClock } from "../base/clock.ts";
 import { Turns } from "./turns.ts";
 
@@ -39,7 +39,7 @@ function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetrie
     bootId,
     config: { delDelegatesMs: 25_000, binDir: "/opt/cni/bin" },
     turns: new Turns(),
-    timeline: new Timeline(clock),
+    timeline: new KeptTimeline(),
     measures: { ran: () => undefined },
     suspects: { proveGone: () => Promise.resolve() },
     journal: {

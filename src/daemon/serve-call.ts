@@ -1,4 +1,5 @@
 import { LeveeError, toLeveeError } from "../base/errors.ts";
+import { podArgs } from "../cni/cni-args.ts";
 import { printCniError } from "../cni/cni-error.ts";
 import { parseRequest, type CniRequest } from "../cni/verb.ts";
 import type { Call } from "./call.ts";
@@ -105,7 +106,12 @@ function note(request: CniRequest, what: string, ports: Ports, error?: LeveeErro
     subjectOfCall(request),
     what,
     error === undefined
-      ? {}
+      ? uidOf(request)
       : { detail: `${error.code}: ${error.message}`, ...(error.details === "" ? {} : { stderr: error.details }) },
   );
+}
+
+function uidOf(request: Extract<CniRequest, { readonly containerId: string }>): { readonly uid?: string } {
+  const { uid } = podArgs(request.args);
+  return uid === undefined || request.verb !== "ADD" ? {} : { uid };
 }

@@ -1,7 +1,7 @@
 import { podArgs, type CniArgs } from "../cni/cni-args.ts";
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+import type { Subject } from "../base/subject.ts";
 import type { RecordedPod } from "../state/attachment-record.ts";
-import type { Subject } from "./timeline.ts";
 
 /** Whom a call is about. A call without a pod is filed under its container ID. */
 export function subjectOfCall(request: {

@@ -8,7 +8,7 @@ import type { PodRef } from "./announcer.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { silentPublisher, type Ended, type PodStatus, type PublishOutcome } from "./status-publisher.ts";
 import { tellAttached } from "./tell-attached.ts";
-import { Timeline } from "./timeline.ts";
+import { KeptTimeline } from "./timeline.fixture.ts";
 
 const result = jsonValue({
   cniVersion: "1.0.0",
@@ -19,7 +19,7 @@ const result = jsonValue({
 /** Tells of one record, with a publisher that answers as the test says. */
 class Told {
   readonly record: AttachmentRecord = aRecord(1);
-  readonly timeline = new Timeline(systemClock);
+  readonly timeline = new KeptTimeline();
   readonly events: string[] = [];
   readonly statuses: PodStatus[] = [];
   readonly #ports: NodePorts;

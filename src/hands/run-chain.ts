@@ -30,6 +30,8 @@ export interface Ran {
   readonly chain: Chain;
   readonly link: ChainLink;
   readonly outcome: Outcome;
+  /** Undefined when it did what it was asked for. */
+  readonly error?: LeveeError | undefined;
 }
 
 /** What to do about one link of an ADD: its number in the plan, and what the chain has produced so far. */
@@ -102,7 +104,6 @@ function throwUnlessDone(
   link: ChainLink,
   run: { outcome: Outcome; timeoutMs: number; place: ChainPlace },
 ): void {
-  run.place.onRan({ verb, chain, link, outcome: run.outcome });
   const error = explainOutcome(run.outcome, {
     verb,
     network: chain.network,
@@ -110,6 +111,7 @@ function throwUnlessDone(
     plugin: link.type,
     timeoutMs: run.timeoutMs,
   });
+  run.place.onRan({ verb, chain, link, outcome: run.outcome, error });
   if (error !== undefined) throw error;
 }
 

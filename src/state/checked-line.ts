@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib";
  * Self-delimiting records: `<letter><version> <CRC-32, 8 hex digits> <body>\n`. The body is one line of JSON.
  * The checksum covers letter, version and body, so that a damaged version digit is damage and not "a newer format".
  */
-export type LineLetter = "L" | "C";
+export type LineLetter = "L" | "C" | "F";
 
 /** The version of the lines this build writes, and the only one it reads. */
 export const lineVersion = 1;

@@ -3,6 +3,7 @@ import { parseResult, type CniResult } from "../cni/result.ts";
 import type { AttachmentRecord } from "./attachment-record.ts";
 import type { LeakEntry } from "./leak-ledger.ts";
 import type { Quarantined } from "./quarantine.ts";
+import type { RecorderEntry } from "./recorder-entry.ts";
 
 /** What people are shown of the state: the same from the daemon's memory and, when it is down, from its disk. */
 
@@ -63,6 +64,13 @@ export interface RecordedLeakView {
   readonly sinceWallMs: number;
   readonly attempts: number;
 }
+
+/** Facts are texts and numbers under the names that the protocol has for them. */
+export function recorderView({ wallMs, containerId, verb, what, facts }: RecorderEntry): RecorderView {
+  return { ...facts, wallMs, containerId, verb, what };
+}
+
+export type RecorderView = Pick<RecorderEntry, "wallMs" | "containerId" | "verb" | "what">;
 
 export function quarantineView({ name, reason, foundWallMs }: Quarantined): {
   readonly file: string;

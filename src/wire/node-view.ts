@@ -1,3 +1,5 @@
+import type { PodNow } from "./pod-now.ts";
+
 /**
  * What the daemon tells about its node: the answers to ASK, read by the CLI and later by the guard.
  * Versioned by `protocolVersion`; fields are only ever added.
@@ -10,6 +12,7 @@ export type Question =
   /** `run` asks for a round of garbage collection now: one that only looks, or one that also acts. */
   | { readonly ask: "gc"; readonly run?: "look" | "fix" }
   | { readonly ask: "node" }
+  | { readonly ask: "top" }
   | { readonly ask: "checks" };
 
 export interface AttachmentsAnswer {
@@ -44,6 +47,10 @@ export interface TimelineAnswer {
   readonly entries: readonly TimelineEntry[];
   /** What concerns every pod of the node: an API server that is away, a file that cannot be read. Absent when there is none. */
   readonly notices?: readonly string[];
+  /** How many older entries were left out. */
+  readonly omitted?: number;
+  /** How the pod stands with admission; absent when it neither waits nor has failed, and without a daemon. */
+  readonly now?: PodNow;
 }
 
 /** One thing that happened to a pod. `stderr` and `detail` come from plugins: show them with control characters removed. */
@@ -51,13 +58,25 @@ export interface TimelineEntry {
   readonly wallMs: number;
   readonly containerId: string;
   readonly verb: string;
-  /** asked, found, waiting, permitted, planned, ran, routed, undone, committed, published, publishing, status-…, acknowledged, finished, failed, lost, resumed, leaked */
+  /**
+   * asked, found, waiting, upgraded, permitted, planned, ran, hung, moves-again, oom-killed, routed, undone, committed,
+   * published, publishing, status-…, acknowledged, finished, failed, charged, lost, resumed, leaked. Of every pod, with
+   * an empty container and verb: daemon-started, daemon-ended, recorder-gap, network-opened, network-closed.
+   */
   readonly what: string;
   readonly network?: string;
   readonly ifname?: string;
   readonly plugin?: string;
   readonly tookMs?: number;
   readonly maxRssKib?: number;
+  /** Of a plugin that failed. */
+  readonly exitCode?: number;
+  readonly signal?: number;
+  /** By which admission knows the pod. */
+  readonly uid?: string;
+  /** Of a pod that has failed: how often in a row, and how long it is not tried again. */
+  readonly failures?: number;
+  readonly holdMs?: number;
   readonly detail?: string;
   readonly stderr?: string;
 }

@@ -39,7 +39,6 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   const looked = account.watch(lookUp(call, request, held, ports));
   const [found] = await Promise.all([looked, ready(ports.config.readinessindicatorfile)]);
 
-  ports.timeline.note(subjectOfCall(request), "waiting");
   const asked = noteAsked(call, admissionOfAdd(request, found, account), ports);
   const { admission, clock, config } = ports;
   const leftMs = (): number => call.remainingMs() - config.addUndoMs - closingMs;
@@ -58,7 +57,6 @@ interface Attempt {
 /** One try, undone to its end before it fails; a permit is held for as long. */
 async function attempt(call: Call, request: AddRequest, trial: Attempt, ports: Ports): Promise<Answer> {
   const subject = subjectOfCall(request);
-  ports.timeline.note(subject, "permitted");
   const record = await trial.reports.watch(prepare(call, request, trial, ports));
   // Durable before the first side effect: a crash after this line is finished or undone from the journal.
   await ports.journal.begin(record);

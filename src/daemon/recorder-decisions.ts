@@ -1,0 +1,75 @@
+import type { Admission } from "../admission/admission.ts";
+import { describeBlocker, type Decision, type WaitView } from "../admission/decisions.ts";
+import type { Subject } from "../base/subject.ts";
+import { nodeNetworks } from "./admission-request.ts";
+import type { NodePorts } from "./node-ports.ts";
+import type { TimelineFacts } from "./timeline.ts";
+
+/** Below this nobody calls it a wait. */
+const waitMsMin = 1;
+
+/**
+ * Takes down what admission decides about a pod. What ends a call (held, refused, expired, superseded, cancelled) is not
+ * noted here: the error that it ends with says the same, in full.
+ */
+export function recordDecisions(
+  ports: Pick<NodePorts, "decisions" | "timeline" | "recorder">,
+  admission: Admission,
+): void {
+  ports.decisions.listen((decision) => {
+    if (decision.what === "network-opened" || decision.what === "network-closed") noteNetwork(decision, ports);
+    const subject = decision.request?.subject;
+    if (subject === undefined) return;
+    const facts = factsOf(decision, subject, admission);
+    if (facts !== undefined) ports.timeline.note(subject, names[decision.what] ?? decision.what, facts);
+  });
+}
+
+/** Where the story has had its own words for longer. */
+const names: Partial<Record<Decision["what"], string>> = { queued: "waiting", admitted: "permitted" };
+
+function factsOf(decision: Decision, { verb }: Subject, admission: Admission): TimelineFacts | undefined {
+  const { what, detail, forMs } = decision;
+  const uid = decision.request?.pod ?? "";
+  switch (what) {
+    case "queued":
+      return { uid, detail: verb === "ADD" ? placeText(admission.why(uid), detail) : detail };
+    case "admitted":
+      if (forMs < waitMsMin) return verb === "ADD" ? { uid } : undefined;
+      return { uid, tookMs: Math.round(forMs) };
+    case "upgraded":
+    case "hung":
+      return { detail };
+    case "moves-again":
+    case "oom-killed":
+      return { network: detail };
+    case "charged":
+      return chargeFacts(uid, admission);
+    default:
+      return undefined;
+  }
+}
+
+function placeText(view: WaitView | undefined, otherwise: string): string {
+  if (view === undefined) return otherwise;
+  const { admissionClass, ahead, inLine, namespaces, blocker } = view;
+  const among = namespaces > 1 ? `, ${namespaces} namespaces in line` : "";
+  return `${admissionClass}, position ${ahead + 1} of ${inLine}${among}: ${describeBlocker(blocker)}`;
+}
+
+function chargeFacts(uid: string, admission: Admission): TimelineFacts {
+  const failing = admission.failuresOf(uid);
+  if (failing === undefined) return { uid };
+  const { failures, failure, nextTryMs } = failing;
+  const cause = failure.cause === "own" ? "by what the pod itself asks for" : "";
+  return { uid, failures, holdMs: Math.round(nextTryMs), ...(cause === "" ? {} : { detail: cause }) };
+}
+
+/** The networks of the node are every pod's. */
+function noteNetwork({ what, detail }: Decision, { recorder }: Pick<NodePorts, "recorder">): void {
+  const [network = "", ...reason] = detail.split(": ");
+  recorder.noteAll(what, {
+    ...(network === nodeNetworks ? {} : { network }),
+    detail: reason.length === 0 ? network : reason.join(": "),
+  });
+}
