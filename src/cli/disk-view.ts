@@ -34,14 +34,36 @@ export function leaksOnDisk(journal: DiskJournal): LeaksAnswer {
   return { leaks: journal.leaks.map(leakView), quarantined: journal.quarantined.map(quarantineView) };
 }
 
-/** The journal keeps what was done, not when each step was: one line per fact. */
-export function timelineOnDisk(journal: DiskJournal, pod: PodKey): TimelineAnswer {
+/**
+ * The flight recorder's story, and for containers it has forgotten what the journal says: that keeps what was done, not
+ * when each step was, so one line per fact.
+ */
+export function timelineOnDisk(journal: DiskJournal, pod: PodKey, story: DiskStory = noStory): TimelineAnswer {
   const records = journal.records.filter((record) =>
     pod.namespace === ""
       ? record.containerId === pod.name
       : record.pod.namespace === pod.namespace && record.pod.name === pod.name,
   );
-  return { namespace: pod.namespace, name: pod.name, entries: records.flatMap((record) => entriesOf(journal, record)) };
+  const told = new Set(story.entries.map(({ containerId }) => containerId));
+  const forgotten = records.filter(({ containerId }) => !told.has(containerId));
+  return {
+    namespace: pod.namespace,
+    name: pod.name,
+    entries: [
+      ...forgotten.flatMap((record) => entriesOf(record)),
+      ...story.entries,
+      ...records.flatMap((record) => keptDelete(journal, record)),
+    ],
+    ...(story.omitted === 0 ? {} : { omitted: story.omitted }),
+  };
+}
+
+const noStory: DiskStory = { entries: [], omitted: 0 };
+
+/** What the flight recorder's files say of one pod. */
+export interface DiskStory {
+  readonly entries: readonly TimelineEntry[];
+  readonly omitted: number;
 }
 
 function attachmentView(journal: DiskJournal, record: AttachmentRecord): AttachmentView {
@@ -57,7 +79,7 @@ function phaseOf(record: AttachmentRecord): AttachmentView["phase"] {
   return record.phase === "undoing" ? "undoing" : "lost";
 }
 
-function entriesOf(journal: DiskJournal, record: AttachmentRecord): readonly TimelineEntry[] {
+function entriesOf(record: AttachmentRecord): readonly TimelineEntry[] {
   const base = { wallMs: record.startedWallMs, containerId: record.containerId, verb: "ADD" };
   const planned = {
     ...base,
@@ -73,8 +95,11 @@ function entriesOf(journal: DiskJournal, record: AttachmentRecord): readonly Tim
     record.delAttempts === 0
       ? []
       : [{ ...base, verb: "DEL", what: "failed", detail: `${record.delAttempts} attempts so far` }];
-  const kept = isToBeDeleted(journal, record)
-    ? [{ ...base, verb: "DEL", what: "waiting", detail: "kept on disk; done when the daemon is back" }]
-    : [];
-  return [planned, ...failed, ...ended, ...deletes, ...kept];
+  return [planned, ...failed, ...ended, ...deletes];
+}
+
+function keptDelete(journal: DiskJournal, record: AttachmentRecord): readonly TimelineEntry[] {
+  if (!isToBeDeleted(journal, record)) return [];
+  const { containerId, startedWallMs: wallMs } = record;
+  return [{ wallMs, containerId, verb: "DEL", what: "waiting", detail: "kept on disk; done when the daemon is back" }];
 }

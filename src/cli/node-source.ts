@@ -1,6 +1,9 @@
 import { hasOffline } from "../state/offline-records.ts";
 import { quarantineFolder } from "../state/quarantine.ts";
 import { readJournalOnly } from "../state/read-only.ts";
+import { recorderView } from "../state/record-view.ts";
+import { readStory } from "../state/recorder-read.ts";
+import { recorderFolder } from "../state/recorder-segments.ts";
 import type { AttachmentsAnswer, LeaksAnswer, TimelineAnswer } from "../wire/node-view.ts";
 import { isUnreachable } from "./ask.ts";
 import { ask, type Context } from "./context.ts";
@@ -37,7 +40,10 @@ export function readTimeline(
   pod: PodKey,
   source?: "daemon" | "disk",
 ): Promise<Sourced<TimelineAnswer>> {
-  const fromDisk = (journal: DiskJournal): TimelineAnswer => timelineOnDisk(journal, pod);
+  const fromDisk = async (journal: DiskJournal): Promise<TimelineAnswer> => {
+    const { entries, omitted } = await readStory(recorderFolder(context.settings.stateDir), pod.namespace, pod.name);
+    return timelineOnDisk(journal, pod, { entries: entries.map(recorderView), omitted });
+  };
   return source === "disk"
     ? readDisk(context, fromDisk)
     : daemonOrDisk(context, () => ask(context, { ask: "timeline", ...pod }), fromDisk);
@@ -46,7 +52,7 @@ export function readTimeline(
 async function daemonOrDisk<T>(
   context: Context,
   fromDaemon: () => Promise<T>,
-  fromDisk: (journal: DiskJournal) => T,
+  fromDisk: (journal: DiskJournal) => T | Promise<T>,
 ): Promise<Sourced<T>> {
   try {
     return { source: "daemon", answer: await fromDaemon() };
@@ -67,9 +73,10 @@ async function daemonOrDisk<T>(
   }
 }
 
-async function readDisk<T>(context: Context, fromDisk: (journal: DiskJournal) => T): Promise<Sourced<T>> {
+async function readDisk<T>(context: Context, fromDisk: (journal: DiskJournal) => T | Promise<T>): Promise<Sourced<T>> {
   const { stateDir } = context.settings;
   const journal = await readJournalOnly(stateDir);
   if (!journal.exists) throw new CommandFailure("state-missing", "there is none, so no daemon has run on that folder");
-  return { source: "disk", answer: fromDisk({ ...journal, hasDelete: (name) => hasOffline(stateDir, name) }) };
+  const answer = await fromDisk({ ...journal, hasDelete: (name) => hasOffline(stateDir, name) });
+  return { source: "disk", answer };
 }

@@ -1,9 +1,20 @@
 import type { AttachmentView, TimelineAnswer, TimelineEntry } from "../wire/node-view.ts";
+import type { HungView, PodNow } from "../wire/pod-now.ts";
 
 /** How a pod stands now, or how the last thing that happened to it ended. */
 export interface PodOutcome {
   /** The phases of an attachment; `undone`: it could not be attached, and what was done is taken back. */
-  readonly state: AttachmentView["phase"] | "detached" | "undone" | "failed" | "leaked" | "unknown";
+  readonly state:
+    | AttachmentView["phase"]
+    | "detached"
+    | "undone"
+    | "failed"
+    | "leaked"
+    | "unknown"
+    /** In line · not tried again yet · its plugin runs and does nothing. */
+    | "waiting"
+    | "held"
+    | "hung";
   /** When it came to that; 0 when nothing is known. */
   readonly sinceWallMs: number;
   /** Why it failed; empty when it did not. */
@@ -11,20 +22,37 @@ export interface PodOutcome {
 }
 
 export interface PodStory {
-  readonly timeline: Pick<TimelineAnswer, "entries">;
+  readonly timeline: Pick<TimelineAnswer, "entries" | "now">;
   /** The pod's sandboxes that the daemon has on record now. */
   readonly attachments: readonly AttachmentView[];
 }
 
 export function outcomeOf(story: PodStory): PodOutcome {
-  const { entries } = story.timeline;
+  const { now } = story.timeline;
+  // What concerns every pod says nothing of how this one stands.
+  const entries = story.timeline.entries.filter(({ containerId }) => containerId !== "");
   const current = newestOf(story.attachments);
+  const standing = now === undefined || current?.phase === "attached" ? undefined : standingOf(now, entries);
+  if (standing !== undefined) return standing;
   if (current !== undefined) {
     const reason = current.phase === "undoing" ? reasonOf(entries.findLast(isFailure)) : "";
     return { state: current.phase, sinceWallMs: current.sinceWallMs, reason };
   }
   const last = entries.at(-1);
   return last === undefined ? { state: "unknown", sinceWallMs: 0, reason: "" } : endingOf(last, entries);
+}
+
+function standingOf(now: PodNow, entries: readonly TimelineEntry[]): PodOutcome | undefined {
+  const since = (what: string): number => entries.findLast((entry) => entry.what === what)?.wallMs ?? 0;
+  if (now.hung !== undefined) return { state: "hung", sinceWallMs: since("hung"), reason: hungReason(now.hung) };
+  if (now.waiting !== undefined)
+    return { state: "waiting", sinceWallMs: since("waiting"), reason: now.waiting.blocker };
+  if (now.failing === undefined || now.failing.nextTryMs === 0) return undefined;
+  return { state: "held", sinceWallMs: since("failed"), reason: now.failing.reason };
+}
+
+function hungReason({ plugin, network }: HungView): string {
+  return `${plugin === "" ? "a plugin" : plugin} of ${network} uses no CPU and does not end`;
 }
 
 /** The pod's sandbox that counts: the youngest. */

@@ -103,7 +103,7 @@ describe("summaryOf", () => {
   });
 
   test("what it does not know it does not make up", () => {
-    expect(summaryOf(view([]))).toBe("default/web: nothing has happened to it since the daemon started");
+    expect(summaryOf(view([]))).toBe("default/web: nothing is on record of it");
     expect(summaryOf(view([entry(0, "waiting")]))).toBe("default/web is not attached; last seen 12s ago: ADD waiting");
     expect(summaryOf(view([entry(0, "failed")]))).toContain("no reason on record");
   });
@@ -166,5 +166,95 @@ describe("timelineText", () => {
   test("paints failures", () => {
     const painted = timelineText({ ...view([entry(0, "failed")]), paint: (colour, text) => `<${colour}>${text}</>` });
     expect(painted).toContain("<red>  +0.0 ms  failed</>");
+  });
+});
+
+describe("timelineText of a pod that is not attached", () => {
+  const waiting = {
+    class: "ordinary",
+    waitedMs: 4_230,
+    limitMs: 15_000,
+    position: 12,
+    inLine: 219,
+    ofItsNamespace: 2,
+    namespaces: [
+      { namespace: "fc-desktop", waiting: 217 },
+      { namespace: "default", waiting: 2 },
+    ],
+    namespacesTotal: 2,
+    running: 8,
+    slots: 8,
+    expectedMs: 900,
+    blocker: "all slots are taken",
+  };
+
+  test("in line: for how long, where, behind whom, what for", () => {
+    const base = view([entry(0, "asked"), entry(1, "waiting")]);
+    expect(summaryOf({ ...base, timeline: { ...base.timeline, now: { waiting } } })).toBe(
+      "default/web is waiting 4.2 s, position 12 of 219 (class ordinary), in line with 1 more of default, 217 of fc-desktop; " +
+        "all slots are taken (8 of 8 slots), about 900 ms more at the present rate; told to come back after 15.0 s",
+    );
+  });
+
+  test("held: how often it failed, when it is tried again, what would help", () => {
+    const failing = { failures: 3, nextTryMs: 12_300, cause: "own", reason: "no such network" };
+    const base = view([entry(0, "asked"), entry(1, "failed", { detail: "no such network" })]);
+    expect(summaryOf({ ...base, timeline: { ...base.timeline, now: { failing } } })).toBe(
+      "default/web failed 3 times in a row, next try in 12.3 s; a change of the pod or its networks ends the wait; last: no such network",
+    );
+    // Due now: then it is a pod that failed.
+    const due = { ...failing, nextTryMs: 0 };
+    expect(summaryOf({ ...base, timeline: { ...base.timeline, now: { failing: due } } })).toContain("failed 11s ago");
+  });
+
+  test("hung: which plugin of which network, before anything that attached says", () => {
+    const hung = { namespace: "default", pod: "web", network: "default/lan", plugin: "bridge", forMs: 8_000 };
+    const base = view([entry(0, "asked"), entry(5, "hung")], [attachment({ phase: "attaching" })]);
+    expect(summaryOf({ ...base, timeline: { ...base.timeline, now: { hung } } })).toBe(
+      "default/web hangs for 8.0 s: bridge of default/lan uses no CPU and does not end; its slot is given to others",
+    );
+  });
+
+  test("a network that fails for everybody stands below the summary", () => {
+    const open = { network: "default/lan", forMs: 20_000, failures: 5, reason: "no route", nextProbeMs: 3_000 };
+    const base = view([entry(0, "asked")]);
+    const text = timelineText({ ...base, timeline: { ...base.timeline, now: { waiting, openNetworks: [open] } } });
+    expect(text.split("\n")[1]).toBe(
+      "! Network default/lan fails for everybody for 20.0 s (5 failures), next try in 3.0 s: no route",
+    );
+  });
+});
+
+describe("timelineText across restarts", () => {
+  const restarted = { containerId: "", verb: "", detail: "the one before it was killed or died" };
+
+  test("a restart stands in the call that was under way, and between calls otherwise", () => {
+    const lines = timelineText(
+      view([
+        entry(0, "asked"),
+        entry(5, "daemon-started", restarted),
+        entry(6, "resumed"),
+        entry(7, "acknowledged"),
+        entry(9, "daemon-started", restarted),
+      ]),
+    ).split("\n");
+    expect(lines.filter((line) => line.includes("The daemon was started"))).toHaveLength(2);
+    expect(lines.findIndex((line) => line.includes("daemon-started"))).toBeLessThan(
+      lines.findIndex((line) => line.includes("resumed")),
+    );
+    expect(lines.findLast((line) => line !== "")).toStartWith("The daemon was started (the one before it was killed");
+  });
+
+  test("-o wide adds times of day, whole IDs, exit codes and UIDs; failures in a row are told in both", () => {
+    const base = view([
+      entry(0, "asked", { uid: "u-1" }),
+      entry(30, "ran", { plugin: "bridge", exitCode: 1, detail: "no room" }),
+      entry(40, "charged", { failures: 2, holdMs: 9_000 }),
+    ]);
+    const text = timelineText(base);
+    expect(text).not.toContain("exit=1");
+    expect(text).toContain("failed 2 times in a row, next try after 9.0 s");
+    const wide = timelineText({ ...base, isWide: true });
+    for (const part of [`ADD of ${id}`, "exit=1", "uid=u-1", "22:13:20.030"]) expect(wide).toContain(part);
   });
 });

@@ -2,6 +2,7 @@ import type { TimelineAnswer, TimelineEntry } from "../wire/node-view.ts";
 import { withoutPrefix } from "./addresses.ts";
 import type { Paint } from "./paint.ts";
 import { oneLine, plainText } from "./plain-text.ts";
+import { failuresText, heldText, openNetworkLines, waitingText } from "./pod-now-text.ts";
 import { newestOf, outcomeOf, type PodOutcome, type PodStory } from "./pod-outcome.ts";
 import { ageText, momentText, tookText } from "./span.ts";
 
@@ -9,12 +10,18 @@ export interface TimelineView extends PodStory {
   readonly timeline: TimelineAnswer;
   readonly nowMs: number;
   readonly paint: Paint;
+  /** Times of day, whole IDs and exit codes as well. */
+  readonly isWide?: boolean;
 }
 
 /** The story of one pod: what it amounts to first, then call by call. */
 export function timelineText(view: TimelineView): string {
-  const blocks = callsOf(view.timeline.entries).map((call) => callText(call, view));
-  const notices = (view.timeline.notices ?? []).map((notice) => view.paint("yellow", `! ${oneLine(notice)}`));
+  const { entries, omitted = 0, now = {} } = view.timeline;
+  const blocks = callsOf(entries).map((call) => callText(call, view));
+  const older = omitted === 0 ? [] : [`${omitted} older entries are left out`];
+  const notices = [...openNetworkLines(now), ...(view.timeline.notices ?? []), ...older].map((notice) =>
+    view.paint("yellow", `! ${oneLine(notice)}`),
+  );
   return `${[summaryOf(view), ...notices].join("\n")}\n${blocks.map((block) => `\n${block}`).join("")}`;
 }
 
@@ -24,12 +31,12 @@ export function summaryOf(view: TimelineView): string {
   const pod = oneLine(namespace === "" ? name : `${namespace}/${name}`);
   const last = view.timeline.entries.at(-1);
   const outcome = outcomeOf(view);
-  if (outcome.state === "unknown" && last === undefined)
-    return `${pod}: nothing has happened to it since the daemon started`;
+  if (outcome.state === "unknown" && last === undefined) return `${pod}: nothing is on record of it`;
   return `${pod} ${oneLine(outcomeText(outcome, view))}`;
 }
 
 function outcomeText({ state, sinceWallMs, reason }: PodOutcome, view: TimelineView): string {
+  const { now = {} } = view.timeline;
   const ago = `${ageText(view.nowMs - sinceWallMs)} ago`;
   const texts: Readonly<Record<PodOutcome["state"], () => string>> = {
     attached: () => `attached ${ago} on ${networksText(view)}`,
@@ -41,6 +48,9 @@ function outcomeText({ state, sinceWallMs, reason }: PodOutcome, view: TimelineV
     undone: () => `could not be attached ${ago} and was undone: ${reason}`,
     leaked: () => `left something behind ${ago}, see levee leaks: ${reason}`,
     failed: () => `failed ${ago}: ${reason}`,
+    waiting: () => (now.waiting === undefined ? reason : waitingText(now.waiting, view.timeline.namespace)),
+    held: () => (now.failing === undefined ? reason : heldText(now.failing)),
+    hung: () => `hangs for ${tookText(now.hung?.forMs ?? 0)}: ${reason}; its slot is given to others`,
     unknown: () => `is not attached; last seen ${ago}: ${lastSeen(view)}`,
   };
   return texts[state]();
@@ -56,11 +66,20 @@ function lastSeen({ timeline }: TimelineView): string {
   return last === undefined ? "" : `${last.verb} ${last.what}`;
 }
 
-/** Entries of one call stand together; the ring of the daemon is in order of time, so calls of one pod may interleave. */
+/**
+ * Entries of one call stand together; the recorder is in order of time, so calls of one pod may interleave. What concerned
+ * every pod stands in each call that was under way, else between the calls.
+ */
 function callsOf(entries: readonly TimelineEntry[]): readonly (readonly TimelineEntry[])[] {
   const calls: TimelineEntry[][] = [];
   const openCalls = new Map<string, TimelineEntry[]>();
   for (const entry of entries) {
+    if (entry.containerId === "") {
+      const underWay = calls.filter((call) => !isOver(call));
+      for (const call of underWay) call.push(entry);
+      if (underWay.length === 0) calls.push([entry]);
+      continue;
+    }
     const key = `${entry.containerId} ${entry.verb}`;
     const open = entry.what === "asked" ? undefined : openCalls.get(key);
     if (open !== undefined) {
@@ -74,12 +93,22 @@ function callsOf(entries: readonly TimelineEntry[]): readonly (readonly Timeline
   return calls;
 }
 
+/** What ends a call; a restart or a network's recovery after that is not part of it. */
+const ends: ReadonlySet<string> = new Set(["acknowledged", "failed", "finished", "leaked", "charged"]);
+
+function isOver(call: readonly TimelineEntry[]): boolean {
+  return call[0]?.containerId === "" || call.some(({ what }) => ends.has(what));
+}
+
 function callText(call: readonly TimelineEntry[], view: TimelineView): string {
   const [first] = call;
   if (first === undefined) return "";
-  const heading = `${oneLine(first.verb)} of ${oneLine(first.containerId).slice(0, 13)}, ${momentText(first.wallMs)} (${ageText(view.nowMs - first.wallMs)} ago)`;
+  const when = `${momentText(first.wallMs)} (${ageText(view.nowMs - first.wallMs)} ago)`;
+  if (first.containerId === "") return `${view.paint("bold", `${everybodyText(first)}, ${when}`)}\n`;
+  const id = oneLine(first.containerId).slice(0, view.isWide === true ? undefined : 13);
+  const heading = `${oneLine(first.verb)} of ${id}, ${when}`;
   const columns = call.map(
-    (entry) => [`+${tookText(entry.wallMs - first.wallMs)}`, oneLine(entry.what), factsText(entry)] as const,
+    (entry) => [sinceText(entry, first, view), oneLine(entry.what), factsText(entry, view.isWide === true)] as const,
   );
   const widths = [0, 1].map((column) => Math.max(...columns.map((cells) => (cells[column] ?? "").length)));
   const lines = columns.map(([since, what, facts], at) => {
@@ -91,14 +120,48 @@ function callText(call: readonly TimelineEntry[], view: TimelineView): string {
   return `${view.paint("bold", heading)}\n${lines.join("\n")}\n`;
 }
 
-function factsText(entry: TimelineEntry): string {
+function sinceText(entry: TimelineEntry, first: TimelineEntry, { isWide = false }: TimelineView): string {
+  const since = `+${tookText(entry.wallMs - first.wallMs)}`;
+  return isWide ? `${momentText(entry.wallMs).slice(11, 23)} ${since.padStart(8)}` : since;
+}
+
+/** What happened to the daemon or to a network, as a heading of its own. */
+function everybodyText({ what, detail = "", network }: TimelineEntry): string {
+  const texts: Readonly<Record<string, string>> = {
+    "daemon-started": "The daemon was started",
+    "daemon-ended": "The daemon ended",
+    "network-opened": `${network ?? "The node's own network"} began to fail for everybody`,
+    "network-closed": `${network ?? "The node's own network"} works again`,
+    "recorder-gap": "The recorder has a gap",
+  };
+  const text = texts[what] ?? what;
+  return oneLine(detail === "" || what === "network-closed" ? text : `${text} (${detail})`);
+}
+
+function factsText(entry: TimelineEntry, isWide: boolean): string {
+  if (entry.containerId === "") return everybodyText(entry);
   const place = [entry.network, entry.ifname].filter((part) => part !== undefined).join(" ");
   const memory = entry.maxRssKib === undefined ? undefined : `${(entry.maxRssKib / 1024).toFixed(1)} MiB`;
   const took = entry.tookMs === undefined ? undefined : `took ${tookText(entry.tookMs)}`;
-  return [place, entry.plugin, took, memory, entry.detail]
+  return [place, entry.plugin, took, memory, chargeText(entry), entry.detail, ...(isWide ? wideFacts(entry) : [])]
     .filter((part) => part !== undefined && part !== "")
     .map((part) => oneLine(part ?? ""))
     .join("  ");
+}
+
+/** How often a pod has failed by then, and how long it was not tried again. */
+function chargeText({ failures, holdMs }: TimelineEntry): string | undefined {
+  if (failures === undefined) return undefined;
+  const next = holdMs === undefined || holdMs === 0 ? "it may be tried at once" : `next try after ${tookText(holdMs)}`;
+  return `${failuresText({ failures })}, ${next}`;
+}
+
+function wideFacts({ exitCode, signal, uid }: TimelineEntry): readonly string[] {
+  return [
+    ...(exitCode === undefined ? [] : [`exit=${exitCode}`]),
+    ...(signal === undefined ? [] : [`signal=${signal}`]),
+    ...(uid === undefined ? [] : [`uid=${uid}`]),
+  ];
 }
 
 /** A plugin's own words, indented under the step they belong to. */

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { AttachmentView } from "../../wire/node-view.ts";
 import { contextOf, examples } from "../command-line.ts";
+import type { Context } from "../context.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { parsePod, requireSubdomain, type PodKey } from "../names.ts";
 import { readAttachments, readTimeline } from "../node-source.ts";
@@ -19,8 +20,15 @@ export function addWhy(program: Command, world: World): void {
       "after",
       [
         "\nNAME is a pod, NAMESPACE/NAME, or the first 6 or more characters of a container ID (levee ls -o wide).",
-        "The daemon keeps the steps in memory since its start; without a daemon the journal on disk tells what it knows.",
-        examples("levee why web", "levee why shop/web", "levee why web -o json | jq .outcome"),
+        "Of a pod that is not attached: where it waits and behind whom, or when it is tried again and why not now.",
+        "The story is read from the flight recorder (STATE-DIR/recorder, recorderBytes), which outlives the daemon;",
+        "without a daemon it is read from there and from the journal. -o wide adds times of day, UIDs and exit codes.",
+        examples(
+          "levee why web",
+          "levee why shop/web -o wide",
+          "levee why 0a1b2c3d4e5f",
+          "levee why web -o json | jq '.outcome, .now'",
+        ),
       ].join("\n"),
     );
   command.action(async (name: string, options: { readonly namespace?: string }) => {
@@ -28,7 +36,7 @@ export function addWhy(program: Command, world: World): void {
     const asked = parseSubject(name, options.namespace);
     const all = await readAttachments(context);
     const pod = options.namespace === undefined ? subjectAmong(all.answer.attachments, name, asked) : asked;
-    const timeline = await readTimeline(context, pod, all.source);
+    const timeline = await storyOf(context, pod, { name, source: all.source });
     const attachments = all.answer.attachments.filter((view) => isSame(view, pod));
     if (timeline.answer.entries.length === 0 && attachments.length === 0) throw unknownPod(name);
     const nowMs = world.clock.wallMs();
@@ -41,8 +49,21 @@ export function addWhy(program: Command, world: World): void {
         attachments,
       },
       text: () => timelineText({ timeline: timeline.answer, attachments, nowMs, paint }),
+      wide: () => timelineText({ timeline: timeline.answer, attachments, nowMs, paint, isWide: true }),
     });
   });
+}
+
+/** Of a pod of that name, else of a container whose ID begins so and that was never attached. */
+async function storyOf(
+  context: Context,
+  pod: PodKey,
+  { name, source }: { readonly name: string; readonly source: "daemon" | "disk" },
+): ReturnType<typeof readTimeline> {
+  const timeline = await readTimeline(context, pod, source);
+  if (timeline.answer.entries.length > 0 || !containerIdPrefix.test(name)) return timeline;
+  const byContainer = await readTimeline(context, { namespace: "", name }, source);
+  return byContainer.answer.entries.length > 0 ? byContainer : timeline;
 }
 
 /** Longer than any pod's name can be in one label: a container ID, as `levee ls -o wide` and the runtimes show it. */
@@ -83,7 +104,7 @@ function isSame(view: Owner, pod: PodKey): boolean {
 function unknownPod(name: string): CommandFailure {
   return new CommandFailure(
     "pod-unknown",
-    `Cannot tell anything about ${name}: it is not attached, and nothing happened to it since the daemon started`,
+    `Cannot tell anything about ${name}: it is not attached, and the flight recorder has nothing of it`,
     {
       remedy: "levee ls shows every pod of this node; give --namespace for a pod of another one",
     },
