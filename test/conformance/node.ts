@@ -15,6 +15,8 @@ export interface NodeOptions {
   /** Settings of daemon-config.json beside the folders. Unless they name one, the default network is `primary`. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly withHand?: boolean;
+  /** What the daemon is started with, such as a command that puts it into a cgroup. */
+  readonly daemonPrefix?: readonly string[];
   /** Called before the daemon starts. */
   readonly prepare?: (lab: Lab) => Promise<void>;
 }
@@ -30,7 +32,7 @@ export async function startNode(options: NodeOptions = {}): Promise<Lab> {
       "clusterNetwork" in settings || "delegates" in settings ? settings : { delegates: [primary], ...settings },
     );
     await options.prepare?.(lab);
-    await lab.startDaemon();
+    await lab.startDaemon({}, options.daemonPrefix);
     if (options.withHand === true) await lab.startHand();
     return lab;
   } catch (thrown) {

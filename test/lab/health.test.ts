@@ -1,18 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import type { ChecksAnswer, NodeAnswer } from "../../src/wire/node-view.ts";
+import { freePort } from "./free-port.ts";
 import { distributionPlugins, Lab } from "./lab.ts";
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen({ host: "127.0.0.1", port: 0 }, resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 async function get(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);

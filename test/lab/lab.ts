@@ -28,6 +28,8 @@ export interface CniCall {
   readonly path?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly conf?: string;
+  /** What the shim is started with, such as a command that puts it into a cgroup. */
+  readonly prefix?: readonly string[];
 }
 
 /** One call that a programmable plugin wrote down. */
@@ -147,15 +149,16 @@ export class Lab {
     await writeFile(this.path("directory/pods", `${namespace}.${name}.json`), JSON.stringify(object));
   }
 
-  async startDaemon(env: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
-    const daemon = this.launchDaemon(env);
+  async startDaemon(env: Readonly<Record<string, string>> = {}, prefix: readonly string[] = []): Promise<ChildProcess> {
+    const daemon = this.launchDaemon(env, prefix);
     await this.untilReady();
     return daemon;
   }
 
   /** Starts the daemon without waiting for it. */
-  launchDaemon(env: Readonly<Record<string, string>> = {}): ChildProcess {
-    const daemon = spawn(leveeProgram, ["daemon", "--config", this.path("daemon-config.json")], {
+  launchDaemon(env: Readonly<Record<string, string>> = {}, prefix: readonly string[] = []): ChildProcess {
+    const [program = "", ...argv] = [...prefix, leveeProgram, "daemon", "--config", this.path("daemon-config.json")];
+    const daemon = spawn(program, argv, {
       env: { PATH: process.env["PATH"] ?? "", BUN_JSC_useJIT: "0", ...env },
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -222,7 +225,8 @@ export class Lab {
       CNI_PATH: call.path ?? `${this.path("bin")}:${distributionPlugins}`,
       ...call.env,
     };
-    const child = spawn(shimProgram, [], { env, stdio: ["pipe", "pipe", "pipe"] });
+    const [program = "", ...argv] = [...(call.prefix ?? []), shimProgram];
+    const child = spawn(program, argv, { env, stdio: ["pipe", "pipe", "pipe"] });
     child.stdin.on("error", () => undefined);
     child.stdin.end(call.conf ?? this.shimConf());
     return { process: child, outcome: collect(child) };
