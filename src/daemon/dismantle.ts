@@ -46,6 +46,7 @@ export async function dismantle(
       reports?.ran(ran);
       noteRun(ports, subject, ran);
     },
+    onProgress: (idleMs) => reports?.progress(idleMs),
   };
   const failures: ChainFailure[] = [];
   for (const [index, chain] of [...record.chains.entries()].toReversed()) {

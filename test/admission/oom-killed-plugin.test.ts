@@ -22,7 +22,9 @@ test.skipIf(!hasMemoryCgroups)(
         /^primary \(eth0\): first was killed by the kernel for want of memory: its cgroup may use 33554432 bytes/u,
       ),
     });
-    expect(JSON.stringify(await lab.ask({ ask: "timeline", namespace: "default", name: "p" }))).toContain("delegate-oom");
+    expect(JSON.stringify(await lab.ask({ ask: "timeline", namespace: "default", name: "p" }))).toContain(
+      "delegate-oom",
+    );
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     expect(metrics).toMatch(/levee_calls_total\{[^}]*code="delegate-oom"[^}]*\} 1/u);
     // The plugin behaves again, and so does the node.
