@@ -4,14 +4,14 @@
  * `npm run e2e -- NAME...` runs the scenarios and files named; `--help` lists them.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { cniPlugins } from "../test/peers/cni-plugins.ts";
 import { newContainerd } from "../test/peers/containerd.ts";
 import { findGo } from "../test/peers/go-tool.ts";
 import { helm } from "../test/peers/helm.ts";
 import { kubernetes } from "../test/peers/kubernetes.ts";
+import { makeFolder, removeFolder, removeLeftovers, runApart } from "../test/e2e/apart.ts";
 import { scenarios as scenarioNames } from "../test/e2e/scenario-names.ts";
 import type { Surroundings } from "../test/e2e/the-cluster.ts";
 import { multus } from "../test/peers/multus.ts";
@@ -21,18 +21,11 @@ import { elfProblem } from "./build/elf.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 
 const root = resolve(import.meta.dirname, "..");
-const prefix = "levee-e2e-";
-/** A shell that waits for the program it is given, and so for every orphan below it. */
-const reaper = ["/bin/sh", "-c", '"$@"; exit $?', "sh"];
-/** Whoever kills us kills all of it. */
-const dieWithUs = ["--pdeathsig", "KILL"];
 const busybox = "/bin/busybox";
 /** Debian's has 2 MiB. */
 const busyboxBytesMax = 16 * 1024 * 1024;
 /** Longest a single scenario may take. */
 const testTimeoutMs = 300_000;
-/** No cgroup is left once its processes are; the kernel needs a moment for it. */
-const cgroupPatienceMs = 5_000;
 
 /** What needs an API server and no node: each file starts its own, on ports and in folders of its own. */
 const serverTests = readdirSync(join(root, "test/e2e"))
@@ -100,14 +93,13 @@ async function run({ scenarios, files }: Chosen): Promise<number> {
   };
   builtOrThrow(await helm());
   removeLeftovers();
-  const folder = mkdtempSync(join(tmpdir(), prefix));
-  writeFileSync(join(folder, "owner"), String(process.pid));
+  const folder = makeFolder();
   try {
     const status = scenarios.length === 0 ? 0 : runSuite({ ...peers, folder, busybox }, scenarios);
     if (status !== 0) keepLogs(folder);
     return (files.length === 0 ? 0 : runServerTests(peers.kubernetes, files)) || status;
   } finally {
-    remove(folder);
+    removeFolder(folder);
   }
 }
 
@@ -132,59 +124,9 @@ function builtOrThrow(peer: Peer): string {
   return peer.folder;
 }
 
-/** The first process of the namespace is a shell that reaps orphans; with it everything started below it dies. */
 function runSuite(surroundings: Surroundings, scenarios: readonly string[]): number {
-  const namespaces = [
-    "--mount",
-    "--net",
-    "--pid",
-    "--ipc",
-    "--uts",
-    "--fork",
-    "--kill-child",
-    "--mount-proc",
-    "--propagation=private",
-  ];
-  const tests = [process.execPath, "test", "--timeout", String(testTimeoutMs), "./test/e2e/suite.ts"];
-  const { status } = spawnSync("setpriv", [...dieWithUs, "unshare", ...namespaces, ...reaper, ...tests], {
-    cwd: root,
-    stdio: "inherit",
-    env: { ...process.env, LEVEE_E2E: JSON.stringify(surroundings), LEVEE_E2E_ONLY: scenarios.join(",") },
+  return runApart([process.execPath, "test", "--timeout", String(testTimeoutMs), "./test/e2e/suite.ts"], {
+    LEVEE_E2E: JSON.stringify(surroundings),
+    LEVEE_E2E_ONLY: scenarios.join(","),
   });
-  return status ?? 1;
-}
-
-/** What a run that was cut off could not remove itself. */
-function removeLeftovers(): void {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
-    const folder = join(tmpdir(), name);
-    const owner = existsSync(join(folder, "owner")) ? readFileSync(join(folder, "owner"), "utf8") : "";
-    if (!existsSync(`/proc/${owner}/cmdline`) || owner === "") remove(folder);
-  }
-}
-
-function remove(folder: string): void {
-  const name = folder.slice(folder.lastIndexOf("/") + 1);
-  for (const hierarchy of existsSync("/sys/fs/cgroup") ? readdirSync("/sys/fs/cgroup") : [])
-    removeCgroup(join("/sys/fs/cgroup", hierarchy, name));
-  rmSync(folder, { recursive: true, force: true });
-}
-
-function removeCgroup(path: string): void {
-  if (!existsSync(path)) return;
-  for (const entry of readdirSync(path, { withFileTypes: true }))
-    if (entry.isDirectory()) removeCgroup(join(path, entry.name));
-  const endsMs = performance.now() + cgroupPatienceMs;
-  for (;;) {
-    try {
-      rmdirSync(path);
-      return;
-    } catch (thrown) {
-      if (performance.now() > endsMs) {
-        console.error(`The cgroup ${path} could not be removed: ${String(thrown)}`);
-        return;
-      }
-      Bun.sleepSync(50);
-    }
-  }
 }

@@ -27,16 +27,29 @@ export class ApiFailure extends Error {
 /** How long one request may take: a stopped API server must not hold a test. */
 const requestMs = 10_000;
 
+interface RequestOptions {
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** The API server as a client sees it: paths and objects, nothing more. */
 export class Api {
   readonly #url: string;
   readonly #caFile: string;
   readonly #token: () => string;
+  readonly #keepsConnections: boolean;
 
-  constructor(url: string, caFile: string, token: () => string) {
+  constructor(url: string, caFile: string, token: () => string, keepsConnections = false) {
     this.#url = url;
     this.#caFile = caFile;
     this.#token = token;
+    this.#keepsConnections = keepsConnections;
+  }
+
+  /** The same for many requests in a row to a server that stays: a handshake each would take the node's processor. */
+  keepingConnections(): Api {
+    return new Api(this.#url, this.#caFile, this.#token, true);
   }
 
   async isReady(): Promise<boolean> {
@@ -82,22 +95,40 @@ export class Api {
     }
   }
 
+  /** Every change from now on, until the signal comes; the first line of a pod is what it is already. */
+  async watch<T>(path: string, onChange: (type: string, object: T) => void, signal: AbortSignal): Promise<void> {
+    const response = await this.#fetch("GET", path, { signal });
+    if (!response.ok || response.body === null)
+      throw new ApiFailure(response.status, `GET ${path}: ${response.status}`);
+    const decoder = new TextDecoder();
+    let rest = "";
+    for await (const chunk of response.body) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const { type, object } = JSON.parse(line) as { type: string; object: T };
+        onChange(type, object);
+      }
+    }
+  }
+
   async #ask<T>(method: string, path: string, body?: unknown, type = "application/json"): Promise<T> {
-    const response = await this.#fetch(method, path, body, type);
+    const response = await this.#fetch(method, path, { body, type });
     const text = await response.text();
     if (!response.ok) throw new ApiFailure(response.status, `${method} ${path}: ${response.status} ${text}`);
     return JSON.parse(text) as T;
   }
 
-  #fetch(method: string, path: string, body?: unknown, type = "application/json"): Promise<Response> {
+  #fetch(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+    const { body, type = "application/json", signal = AbortSignal.timeout(requestMs) } = options;
     return fetch(`${this.#url}${path}`, {
       method,
       headers: { "authorization": `Bearer ${this.#token()}`, "content-type": type },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(requestMs),
+      signal,
       tls: { ca: readFileSync(this.#caFile, "utf8") },
       // A connection from before the server was stopped would fail the first request after it.
-      keepalive: false,
+      keepalive: this.#keepsConnections,
     });
   }
 }

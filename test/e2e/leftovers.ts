@@ -21,7 +21,8 @@ export async function untilNothingIsLeft(levee: LeveeNode): Promise<void> {
   );
 }
 
-async function ofLevee(levee: LeveeNode): Promise<readonly string[]> {
+/** What Levee itself still has on its books. */
+export async function ofLevee(levee: Pick<LeveeNode, "ask">): Promise<readonly string[]> {
   const { attachments } = await levee.ask<AttachmentsAnswer>({ ask: "attachments" });
   const { leaks, quarantined } = await levee.ask<LeaksAnswer>({ ask: "leaks" });
   return [

@@ -72,6 +72,15 @@ export class Machine {
     return path;
   }
 
+  /** The same for processor time, in thousandths of a processor. */
+  cpuCgroup(name: string, milliMax: number): string {
+    const path = `/sys/fs/cgroup/cpu${this.cgroup}/${name}`;
+    mkdirSync(path, { recursive: true });
+    writeFileSync(`${path}/cpu.cfs_period_us`, "100000");
+    writeFileSync(`${path}/cpu.cfs_quota_us`, String(milliMax * 100));
+    return path;
+  }
+
   /** No cgroup survives a boot. The kubelet looks at each it finds for three seconds. */
   removePodCgroups(): void {
     for (const hierarchy of readdirSync("/sys/fs/cgroup")) {

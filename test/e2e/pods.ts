@@ -9,7 +9,11 @@ export interface Pod extends KubeObject {
     readonly phase?: string;
     readonly podIP?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-    readonly containerStatuses?: readonly { readonly restartCount: number; readonly ready: boolean }[];
+    readonly containerStatuses?: readonly {
+      readonly restartCount: number;
+      readonly ready: boolean;
+      readonly containerID?: string;
+    }[];
   };
 }
 
@@ -19,6 +23,7 @@ export interface PodWish {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly hostNetwork?: boolean;
   readonly serviceAccount?: string;
+  readonly priorityClass?: string;
   /** Only sleeps: pods on the host's network would fight over the port. */
   readonly isPlain?: boolean;
 }
@@ -37,6 +42,7 @@ export function podObject(wish: PodWish): KubeObject {
       nodeName,
       hostNetwork: wish.hostNetwork ?? false,
       ...(wish.serviceAccount === undefined ? {} : { serviceAccountName: wish.serviceAccount }),
+      ...(wish.priorityClass === undefined ? {} : { priorityClassName: wish.priorityClass }),
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       // Busybox as the first process of a container does not hear SIGTERM.

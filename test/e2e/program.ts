@@ -6,8 +6,8 @@ import { Hopeless, until } from "./until.ts";
 export interface ProgramOptions {
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** cgroup of the memory hierarchy to start in; made before. */
-  readonly memoryCgroup?: string;
+  /** cgroups of any hierarchies to start in; made before. */
+  readonly cgroups?: readonly string[];
 }
 
 /** A long-running program of the cluster: started, stopped, killed and started again, all output in one log file. */
@@ -28,7 +28,7 @@ export class Program {
     if (this.isRunning) throw new Error(`${this.name} is running already`);
     const log = openSync(this.logFile, "a");
     const { command, env } = this.#options;
-    const [program = "", ...args] = [...this.#enterCgroup(), ...command];
+    const [program = "", ...args] = [...this.#enterCgroups(), ...command];
     const child = spawn(program, args, {
       env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/", ...env },
       stdio: ["ignore", log, log],
@@ -88,9 +88,10 @@ export class Program {
     return this.log.trimEnd().split("\n").slice(-lines).join("\n");
   }
 
-  /** A shell puts itself into the cgroup and becomes the program: no moment of it runs outside. */
-  #enterCgroup(): readonly string[] {
-    const cgroup = this.#options.memoryCgroup;
-    return cgroup === undefined ? [] : ["/bin/sh", "-c", `echo $$ > ${cgroup}/cgroup.procs && exec "$@"`, "sh"];
+  /** A shell puts itself into the cgroups and becomes the program: no moment of it runs outside. */
+  #enterCgroups(): readonly string[] {
+    const cgroups = this.#options.cgroups ?? [];
+    const enter = cgroups.map((cgroup) => `echo $$ > ${cgroup}/cgroup.procs && `).join("");
+    return cgroups.length === 0 ? [] : ["/bin/sh", "-c", `${enter}exec "$@"`, "sh"];
   }
 }

@@ -30,13 +30,22 @@ interface PodSpec {
   readonly initContainers?: readonly Container[];
 }
 
-interface Container {
+export interface Container {
+  readonly name: string;
   readonly image: string;
   readonly env?: readonly unknown[];
+  readonly resources?: unknown;
 }
 
-/** Applies a file of deploy/, and makes one pod of each DaemonSet, for which there is no controller here. Their names. */
-export async function startShippedPods(cluster: Cluster, file: string): Promise<readonly string[]> {
+/**
+ * Applies a file of deploy/, and makes one pod of each DaemonSet, for which there is no controller here. Their names.
+ * `change` is for what a site would change in the containers.
+ */
+export async function startShippedPods(
+  cluster: Cluster,
+  file: string,
+  change: (container: Container) => Container = (container) => container,
+): Promise<readonly string[]> {
   const objects = manifest(file);
   const daemonSets = objects.filter((object): object is DaemonSet => object.kind === "DaemonSet");
   await applyAll(
@@ -46,20 +55,20 @@ export async function startShippedPods(cluster: Cluster, file: string): Promise<
   for (const daemonSet of daemonSets) {
     const namespace = daemonSet.metadata.namespace ?? "";
     await applyAll(cluster.api, [rootCertificate(cluster, namespace)]);
-    await cluster.api.create(pathOf("Pod", namespace), podOf(daemonSet, namespace));
+    await cluster.api.create(pathOf("Pod", namespace), podOf(daemonSet, namespace, change));
   }
   return daemonSets.map(({ metadata }) => `shipped-${metadata.name}`);
 }
 
 /** The template as it is; only what is different on a machine without a registry and without kube-proxy is changed. */
-function podOf(daemonSet: DaemonSet, namespace: string): KubeObject {
+function podOf(daemonSet: DaemonSet, namespace: string, change: (container: Container) => Container): KubeObject {
   const { metadata, spec } = daemonSet.spec.template;
   const api = [
     { name: "KUBERNETES_SERVICE_HOST", value: apiHost },
     { name: "KUBERNETES_SERVICE_PORT", value: apiPort },
   ];
   const local = (container: Container): unknown => ({
-    ...container,
+    ...change(container),
     image,
     imagePullPolicy: "Never",
     env: [...(container.env ?? []), ...api],

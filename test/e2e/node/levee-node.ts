@@ -137,7 +137,7 @@ export class LeveeNode {
   #program(name: string, memoryCgroup: string): Program {
     return new Program(this.#cluster.machine.logFolder, name, {
       command: [...unprivileged, leveeProgram, "daemon", "--config", configFile],
-      memoryCgroup,
+      cgroups: [memoryCgroup],
       env: {
         KUBERNETES_SERVICE_HOST: apiHost,
         KUBERNETES_SERVICE_PORT: apiPort,

@@ -18,16 +18,18 @@ export class MultusNode {
   readonly #cluster: Cluster;
   readonly #bin: string;
 
-  constructor(cluster: Cluster, version: string, bin: string) {
+  /** `cgroups` are those its container would have: the delegates it runs are in them too. */
+  constructor(cluster: Cluster, version: string, bin: string, cgroups: readonly string[] = []) {
     this.#cluster = cluster;
     this.#bin = bin;
     this.program = new Program(cluster.machine.logFolder, `multus-${version}`, {
       command: [join(bin, "multus-daemon"), "-config", configFile],
+      cgroups,
       env: { KUBERNETES_SERVICE_HOST: apiHost, KUBERNETES_SERVICE_PORT: apiPort, MULTUS_NODE_NAME: nodeName },
     });
   }
 
-  async install(): Promise<void> {
+  async install(more: Readonly<Record<string, unknown>> = {}): Promise<void> {
     await applyAll(this.#cluster.api, rights());
     await this.#writeToken();
     for (const program of ["multus-shim", "passthru-cni"]) {
@@ -35,7 +37,7 @@ export class MultusNode {
       copyFileSync(join(this.#bin, program), join("/opt/cni/bin", program));
     }
     mkdirSync("/etc/multus", { recursive: true });
-    writeFileSync(configFile, JSON.stringify(settings, undefined, 2));
+    writeFileSync(configFile, JSON.stringify({ ...settings, ...more }, undefined, 2));
   }
 
   async start(): Promise<void> {

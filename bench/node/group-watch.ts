@@ -1,0 +1,60 @@
+import { readGroup, type GroupReading, type LimitedGroup } from "./limited-group.ts";
+
+const mib = 1024 * 1024;
+
+/** What a container took while it was watched. */
+export interface GroupUse {
+  readonly peakUsageMib: number;
+  readonly peakAnonMib: number;
+  readonly processesMax: number;
+  readonly oomKills: number;
+  readonly cpuMs: number;
+  readonly throttledPeriods: number;
+  readonly throttledMs: number;
+}
+
+/** Looks at a container's cgroups again and again; the kernel keeps no peak of anonymous memory. */
+export class GroupWatch {
+  readonly #group: LimitedGroup;
+  readonly #first: GroupReading;
+  #last: GroupReading;
+  #usageBytesMax = 0;
+  #anonBytesMax = 0;
+  #processesMax = 0;
+
+  constructor(group: LimitedGroup) {
+    this.#group = group;
+    this.#first = readGroup(group);
+    this.#last = this.#first;
+  }
+
+  look(): void {
+    const now = this.#read();
+    this.#usageBytesMax = Math.max(this.#usageBytesMax, now.usageBytes);
+    this.#anonBytesMax = Math.max(this.#anonBytesMax, now.anonBytes);
+    this.#processesMax = Math.max(this.#processesMax, now.processes);
+  }
+
+  use(): GroupUse {
+    this.look();
+    return {
+      peakUsageMib: this.#usageBytesMax / mib,
+      peakAnonMib: this.#anonBytesMax / mib,
+      processesMax: this.#processesMax,
+      oomKills: this.#last.oomKills - this.#first.oomKills,
+      cpuMs: this.#last.cpuMs - this.#first.cpuMs,
+      throttledPeriods: this.#last.throttledPeriods - this.#first.throttledPeriods,
+      throttledMs: this.#last.throttledMs - this.#first.throttledMs,
+    };
+  }
+
+  /** A container that was started again has other cgroups; the last reading of the first one stays. */
+  #read(): GroupReading {
+    try {
+      this.#last = readGroup(this.#group);
+    } catch {
+      return this.#last;
+    }
+    return this.#last;
+  }
+}

@@ -1,0 +1,30 @@
+import { ofMachine } from "../../test/e2e/leftovers.ts";
+import type { Contender } from "./contender.ts";
+import type { LimitedGroup } from "./limited-group.ts";
+
+/** The runtime calls the primary CNI's plugins itself: what the node can do at best, with one network less. */
+export class Primary implements Contender {
+  async start(): Promise<void> {
+    // Its conf is what the cluster starts with.
+  }
+
+  group(): LimitedGroup | undefined {
+    return undefined;
+  }
+
+  async restarts(): Promise<number> {
+    return 0;
+  }
+
+  async story(): Promise<string> {
+    return "";
+  }
+
+  async left(): Promise<readonly string[]> {
+    return ofMachine();
+  }
+
+  tend(): void {
+    // Nothing of it stays running.
+  }
+}

@@ -1,0 +1,58 @@
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeFolder, removeFolder, removeLeftovers, runApart } from "../../test/e2e/apart.ts";
+import { cniPlugins } from "../../test/peers/cni-plugins.ts";
+import { kubernetes } from "../../test/peers/kubernetes.ts";
+import { multus } from "../../test/peers/multus.ts";
+import type { Surroundings } from "../../test/e2e/the-cluster.ts";
+import type { ContenderName } from "./contender.ts";
+import { mountDisk, readAheadKb, readAheadOf } from "./disk.ts";
+import { orderVariable, type Order } from "./inside.ts";
+import type { StormOutcome } from "./storm.ts";
+
+const inside = join(import.meta.dirname, "inside.ts");
+/** Of the programs of the node, and of containers. */
+const logFolders = [
+  ["logs", "."],
+  ["node/var/log/pods", "pods"],
+] as const;
+const keptLogs = resolve(import.meta.dirname, "../../.cache/bench-node-logs");
+
+export type Programs = Omit<Surroundings, "folder">;
+
+/** What the node is made of, built once; or why it cannot be had. */
+export async function nodePrograms(): Promise<Programs | { readonly missing: string }> {
+  const peers = [await kubernetes(), await cniPlugins(), await multus("v4.2.2"), await multus("v4.3.0")];
+  for (const peer of peers) if ("missing" in peer) return peer;
+  const [k8s = "", plugins = "", older = "", newer = ""] = peers.map((peer) => ("folder" in peer ? peer.folder : ""));
+  const versions = { "v4.2.2": older, "v4.3.0": newer };
+  return { kubernetes: k8s, plugins, busybox: "/bin/busybox", containerd: "", multus: versions };
+}
+
+/** A whole node from nothing, on a disk of its own, for one contender; nothing of it is left. */
+export function runContender(contender: ContenderName, programs: Programs): StormOutcome {
+  removeLeftovers();
+  const folder = makeFolder(mountDisk);
+  const order: Order = { contender, file: join(folder, "outcome.json") };
+  try {
+    if (readAheadOf(folder) !== readAheadKb) throw new Error(`read_ahead_kb is not ${readAheadKb} below ${folder}`);
+    const surroundings: Surroundings = { ...programs, folder };
+    const status = runApart([process.execPath, inside], {
+      LEVEE_E2E: JSON.stringify(surroundings),
+      [orderVariable]: JSON.stringify(order),
+    });
+    if (status !== 0) throw new Error(`The node of ${contender} ended with ${status}; its logs are in ${keptLogs}`);
+    return JSON.parse(readFileSync(order.file, "utf8")) as StormOutcome;
+  } finally {
+    keepLogs(folder, contender);
+    removeFolder(folder);
+  }
+}
+
+/** For whoever looks into a figure. */
+function keepLogs(folder: string, contender: ContenderName): void {
+  const kept = join(keptLogs, contender);
+  rmSync(kept, { recursive: true, force: true });
+  for (const [from, to] of logFolders)
+    if (existsSync(join(folder, from))) cpSync(join(folder, from), join(kept, to), { recursive: true });
+}

@@ -1,0 +1,157 @@
+import type { Api } from "../../test/e2e/api.ts";
+import type { Cluster } from "../../test/e2e/cluster.ts";
+import { pathOf } from "../../test/e2e/manifests.ts";
+import { applyNetworks, bridgeNetwork } from "../../test/e2e/networks.ts";
+import { podObject, type PodWish } from "../../test/e2e/pods.ts";
+import { say } from "../../test/e2e/say.ts";
+import { networksAnnotation } from "../../test/e2e/the-levee.ts";
+import { pause, until } from "../../test/e2e/until.ts";
+import type { Contender } from "./contender.ts";
+import { GroupWatch, type GroupUse } from "./group-watch.ts";
+import { PodTimes } from "./pod-times.ts";
+
+export const podCount = 219;
+const criticalCount = 6;
+const criticalAfterMs = 2_000;
+/** What is not running by then is reported as it is. */
+export const cutMs = 200_000;
+/** Longest until all pods are deleted, and until what they leave is gone. */
+const deleteMs = 180_000;
+const settleMs = 40_000;
+/** The daemon's start is not part of the storm. */
+const calmMs = 5_000;
+
+/** One contender's storm; times of pods are from their binding, sorted. */
+export interface StormOutcome {
+  readonly runningMs: readonly number[];
+  readonly readyMs: readonly number[];
+  readonly criticalRunningMs: readonly number[];
+  readonly criticalReadyMs: readonly number[];
+  readonly failedSandboxes: number;
+  readonly restarts: number;
+  readonly use?: GroupUse;
+  readonly story: string;
+  /** Undefined when they did not all run, or did not go in time. */
+  readonly deletedMs?: number;
+  readonly left?: readonly string[];
+}
+
+/** Binds all pods at once, and two seconds later the critical ones of another namespace; then deletes them all. */
+export async function runStorm(cluster: Cluster, contender: Contender): Promise<StormOutcome> {
+  const api = cluster.api.keepingConnections();
+  await furnish(cluster);
+  await pause(calmMs);
+  const group = contender.group();
+  const watch = group === undefined ? undefined : new GroupWatch(group);
+  const tend = (): void => {
+    watch?.look();
+    contender.tend();
+  };
+  const times = await PodTimes.begin(api);
+  try {
+    const ran = await untilRunning(api, times, tend);
+    const failedSandboxes = countFailedSandboxes(cluster);
+    const story = await contender.story();
+    const isAll = ran.runningMs.length === podCount && ran.criticalRunningMs.length === criticalCount;
+    const use = watch?.use();
+    const gone = isAll ? await deleteAll({ api, times, tend, contender }) : {};
+    return {
+      ...ran,
+      failedSandboxes,
+      restarts: await contender.restarts(),
+      ...(use === undefined ? {} : { use }),
+      story,
+      ...gone,
+    };
+  } finally {
+    times.end();
+  }
+}
+
+type Ran = Pick<StormOutcome, "runningMs" | "readyMs" | "criticalRunningMs" | "criticalReadyMs">;
+
+async function untilRunning(api: Api, times: PodTimes, tend: () => void): Promise<Ran> {
+  const many = wishes("storm", podCount);
+  const critical = wishes("edge", criticalCount, "system-node-critical");
+  const beganMs = performance.now();
+  await create(api, many);
+  say(`${podCount} pods are bound`);
+  while (performance.now() < beganMs + criticalAfterMs) {
+    tend();
+    await pause(50);
+  }
+  const criticalBeganMs = performance.now();
+  await create(api, critical);
+  const all = [...many, ...critical].map(nameOf);
+  const isAll = await times.all("readyMs", all, { timeoutMs: beganMs + cutMs - performance.now(), tend });
+  const since = (of: "runningMs" | "readyMs", pods: readonly PodWish[], fromMs: number): readonly number[] =>
+    times
+      .moments(of, pods.map(nameOf))
+      .map((ms) => Math.round(ms - fromMs))
+      .toSorted((left, right) => left - right);
+  const runningMs = since("runningMs", many, beganMs);
+  say(isAll ? `all are ready` : `${runningMs.length} of ${podCount} are running after ${cutMs / 1000} s`);
+  return {
+    runningMs,
+    readyMs: since("readyMs", many, beganMs),
+    criticalRunningMs: since("runningMs", critical, criticalBeganMs),
+    criticalReadyMs: since("readyMs", critical, criticalBeganMs),
+  };
+}
+
+async function deleteAll(part: {
+  api: Api;
+  times: PodTimes;
+  tend: () => void;
+  contender: Contender;
+}): Promise<Pick<StormOutcome, "deletedMs" | "left">> {
+  const { api, times, tend, contender } = part;
+  const pods = [...wishes("storm", podCount), ...wishes("edge", criticalCount)];
+  const beganMs = performance.now();
+  await Promise.all(pods.map((pod) => api.delete(pathOf("Pod", pod.namespace ?? "", pod.name))));
+  const isAll = await times.all("goneMs", pods.map(nameOf), { timeoutMs: deleteMs, tend });
+  const deletedMs = Math.round(Math.max(...times.moments("goneMs", pods.map(nameOf))) - beganMs);
+  say(isAll ? "all are deleted" : "not all are deleted");
+  return { ...(isAll ? { deletedMs } : {}), left: await whatStays(contender) };
+}
+
+/** What is still there when it has had time to go. */
+async function whatStays(contender: Contender): Promise<readonly string[]> {
+  const endsMs = performance.now() + settleMs;
+  return until(
+    "nothing is left",
+    async () => {
+      const left = await contender.left();
+      return left.length === 0 || performance.now() > endsMs ? left : undefined;
+    },
+    { timeoutMs: settleMs + 20_000, everyMs: 500 },
+  );
+}
+
+async function furnish(cluster: Cluster): Promise<void> {
+  for (const namespace of ["storm", "edge"]) await cluster.addNamespace(namespace);
+  await applyNetworks(cluster.api, bridgeNetwork("second", "10.90.0.0/22"));
+}
+
+function wishes(namespace: string, count: number, priorityClass?: string): readonly PodWish[] {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `${namespace}-${String(index + 1).padStart(3, "0")}`,
+    namespace,
+    isPlain: true,
+    annotations: { [networksAnnotation]: "default/second" },
+    ...(priorityClass === undefined ? {} : { priorityClass }),
+  }));
+}
+
+async function create(api: Api, pods: readonly PodWish[]): Promise<void> {
+  await Promise.all(pods.map((pod) => api.create(pathOf("Pod", pod.namespace ?? ""), podObject(pod))));
+}
+
+function nameOf(pod: PodWish): string {
+  return `${pod.namespace ?? ""}/${pod.name}`;
+}
+
+/** By the kubelet's own log: its events are counted, bundled and dropped when there are many. */
+function countFailedSandboxes(cluster: Cluster): number {
+  return cluster.kubelet.log.split("\n").filter((line) => line.includes('"CreatePodSandbox for pod failed"')).length;
+}

@@ -1,0 +1,82 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+const prefix = "levee-e2e-";
+/** A shell that waits for the program it is given, and so for every orphan below it. */
+const reaper = ["/bin/sh", "-c", '"$@"; exit $?', "sh"];
+/** Whoever kills us kills all of it. */
+const dieWithUs = ["--pdeathsig", "KILL"];
+/** No cgroup is left once its processes are; the kernel needs a moment for it. */
+const cgroupPatienceMs = 5_000;
+
+/** A folder for everything a cluster writes, marked as ours; `furnish` may put a file system of its own there first. */
+export function makeFolder(furnish: (folder: string) => void = () => undefined): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  furnish(folder);
+  writeFileSync(join(folder, "owner"), String(process.pid));
+  return folder;
+}
+
+/**
+ * Runs a program in mount, network, process and host name namespaces of its own. The first process there is a shell
+ * that reaps orphans; with it everything started below it dies. Its exit code.
+ */
+export function runApart(command: readonly string[], env: Readonly<Record<string, string>>): number {
+  const namespaces = [
+    "--mount",
+    "--net",
+    "--pid",
+    "--ipc",
+    "--uts",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+    "--propagation=private",
+  ];
+  const { status } = spawnSync("setpriv", [...dieWithUs, "unshare", ...namespaces, ...reaper, ...command], {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+  });
+  return status ?? 1;
+}
+
+/** What a run that was cut off could not remove itself. */
+export function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+    const folder = join(tmpdir(), name);
+    const owner = existsSync(join(folder, "owner")) ? readFileSync(join(folder, "owner"), "utf8") : "";
+    if (!existsSync(`/proc/${owner}/cmdline`) || owner === "") removeFolder(folder);
+  }
+}
+
+/** With the cgroups that are named after it, and with the file system that may lie on it. */
+export function removeFolder(folder: string): void {
+  const name = folder.slice(folder.lastIndexOf("/") + 1);
+  for (const hierarchy of existsSync("/sys/fs/cgroup") ? readdirSync("/sys/fs/cgroup") : [])
+    removeCgroup(join("/sys/fs/cgroup", hierarchy, name));
+  if (spawnSync("mountpoint", ["-q", folder]).status === 0) spawnSync("umount", [folder], { stdio: "inherit" });
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function removeCgroup(path: string): void {
+  if (!existsSync(path)) return;
+  for (const entry of readdirSync(path, { withFileTypes: true }))
+    if (entry.isDirectory()) removeCgroup(join(path, entry.name));
+  const endsMs = performance.now() + cgroupPatienceMs;
+  for (;;) {
+    try {
+      rmdirSync(path);
+      return;
+    } catch (thrown) {
+      if (performance.now() > endsMs) {
+        process.stderr.write(`The cgroup ${path} could not be removed: ${String(thrown)}\n`);
+        return;
+      }
+      Bun.sleepSync(50);
+    }
+  }
+}
