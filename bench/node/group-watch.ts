@@ -9,6 +9,8 @@ export interface GroupUse {
   readonly processesMax: number;
   readonly oomKills: number;
   readonly cpuMs: number;
+  /** Of it, in the kernel. */
+  readonly kernelMs: number;
   readonly throttledPeriods: number;
   readonly throttledMs: number;
 }
@@ -43,6 +45,7 @@ export class GroupWatch {
       processesMax: this.#processesMax,
       oomKills: this.#last.oomKills - this.#first.oomKills,
       cpuMs: this.#last.cpuMs - this.#first.cpuMs,
+      kernelMs: this.#last.kernelMs - this.#first.kernelMs,
       throttledPeriods: this.#last.throttledPeriods - this.#first.throttledPeriods,
       throttledMs: this.#last.throttledMs - this.#first.throttledMs,
     };

@@ -14,6 +14,8 @@ export interface GroupReading {
   readonly processes: number;
   readonly oomKills: number;
   readonly cpuMs: number;
+  /** Of it, in the kernel. */
+  readonly kernelMs: number;
   readonly throttledPeriods: number;
   readonly throttledMs: number;
 }
@@ -34,6 +36,8 @@ export function readGroup(group: LimitedGroup): GroupReading {
     processes: processesOf(group).length,
     oomKills: oomKills(group),
     cpuMs: Number(readFileSync(join(accountOf(group), "cpuacct.usage"), "utf8")) / 1e6,
+    // In ticks, of which there are a hundred a second on every Linux of today.
+    kernelMs: (fieldsOf(join(accountOf(group), "cpuacct.stat")).get("system") ?? 0) * 10,
     throttledPeriods: cpu.get("nr_throttled") ?? 0,
     throttledMs: (cpu.get("throttled_time") ?? 0) / 1e6,
   };

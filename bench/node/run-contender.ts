@@ -54,5 +54,11 @@ function keepLogs(folder: string, contender: ContenderName): void {
   const kept = join(keptLogs, contender);
   rmSync(kept, { recursive: true, force: true });
   for (const [from, to] of logFolders)
-    if (existsSync(join(folder, from))) cpSync(join(folder, from), join(kept, to), { recursive: true });
+    if (existsSync(join(folder, from)))
+      cpSync(join(folder, from), join(kept, to), { recursive: true, filter: (path) => !isOfStorm(path) });
+}
+
+/** The pods of the storm say nothing. */
+function isOfStorm(path: string): boolean {
+  return /\/pods\/(?:storm|edge)_/u.test(path);
 }

@@ -8,6 +8,7 @@ import { networksAnnotation } from "../../test/e2e/the-levee.ts";
 import { pause, until } from "../../test/e2e/until.ts";
 import type { Contender } from "./contender.ts";
 import { GroupWatch, type GroupUse } from "./group-watch.ts";
+import { HostPressureWatch, type PressureSeen } from "./host-pressure.ts";
 import { PodTimes } from "./pod-times.ts";
 
 export const podCount = 219;
@@ -30,6 +31,7 @@ export interface StormOutcome {
   readonly failedSandboxes: number;
   readonly restarts: number;
   readonly use?: GroupUse;
+  readonly pressure: PressureSeen;
   readonly story: string;
   /** Undefined when they did not all run, or did not go in time. */
   readonly deletedMs?: number;
@@ -43,8 +45,10 @@ export async function runStorm(cluster: Cluster, contender: Contender): Promise<
   await pause(calmMs);
   const group = contender.group();
   const watch = group === undefined ? undefined : new GroupWatch(group);
+  const pressure = new HostPressureWatch();
   const tend = (): void => {
     watch?.look();
+    pressure.look();
     contender.tend();
   };
   const times = await PodTimes.begin(api);
@@ -54,12 +58,14 @@ export async function runStorm(cluster: Cluster, contender: Contender): Promise<
     const story = await contender.story();
     const isAll = ran.runningMs.length === podCount && ran.criticalRunningMs.length === criticalCount;
     const use = watch?.use();
+    const { seen } = pressure;
     const gone = isAll ? await deleteAll({ api, times, tend, contender }) : {};
     return {
       ...ran,
       failedSandboxes,
       restarts: await contender.restarts(),
       ...(use === undefined ? {} : { use }),
+      pressure: seen,
       story,
       ...gone,
     };

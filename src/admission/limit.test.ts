@@ -91,6 +91,19 @@ test("pressed shrinks the limit to 1 while it is severe, and stops the growth be
   expect(limit.slots).toBe(1);
 });
 
+test("sample on busy cores comes back to half of the ceiling however long runs take", () => {
+  const limit = new AdaptiveLimit(8);
+  load(limit, 1, 50);
+  for (let run = 0; run < 50; run += 1) limit.sample(300, 30, limit.slots);
+  expect(limit.slots).toBe(2);
+  limit.pressed("busy");
+  for (let run = 0; run < 50; run += 1) limit.sample(300, 30, limit.slots);
+  expect(limit.slots).toBe(4);
+  limit.pressed("calm");
+  for (let run = 0; run < 50; run += 1) limit.sample(300, 30, limit.slots);
+  expect(limit.slots).toBe(2);
+});
+
 test("killed halves the limit, down to 1", () => {
   const limit = new AdaptiveLimit(8);
   load(limit, 8, 50);

@@ -16,6 +16,8 @@ const probeSlots = 1;
 const gradientMin = 0.5;
 /** Under memory or disk pressure the limit shrinks by this with each look, once a second. */
 const pressedFactor = 0.7;
+/** Of the ceiling: as many go on busy cores whatever they take, and no more than these are added. */
+const busyShare = 1 / 2;
 /** After an OOM kill of a delegate: what ran together was too much by any measure. */
 const killedFactor = 0.5;
 
@@ -91,8 +93,17 @@ export class AdaptiveLimit {
 
   #steered(): number {
     const gradient = Math.max(gradientMin, Math.min(1, tolerance / this.#ratio));
-    const wanted = this.#limit * gradient + probeSlots;
+    const wanted = Math.max(this.#limit * gradient + probeSlots, this.#busyShare());
     return this.#limit + smoothing * (wanted - this.#limit);
+  }
+
+  /**
+   * While the cores are busy every run takes long, and in a storm it is container starts that keep them so. Fewer of
+   * ours would not make them faster: each has its share of the cores, and the runtime's processes would take what we
+   * leave, while those in line run out of time.
+   */
+  #busyShare(): number {
+    return this.#pressure === "busy" ? this.#ceiling * busyShare + probeSlots : 1;
   }
 
   /** A limit that is not used is no proof that more would go well. */
@@ -104,7 +115,7 @@ export class AdaptiveLimit {
   /** Busy cores are what a storm looks like; they stop the growth only where more could not help. */
   #mayGrow(): boolean {
     if (this.#isFrozen || this.#pressure === "severe" || this.#pressure === "high") return false;
-    return this.#pressure === "calm" || this.#limit < this.#ceiling / 2;
+    return this.#pressure === "calm" || this.#limit < this.#ceiling * busyShare;
   }
 
   #shrink(factor: number): void {

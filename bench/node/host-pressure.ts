@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { parseStall } from "../../src/admission/pressure.ts";
+
+/** The highest that was seen, in percent of ten seconds: what the daemon steers by. */
+export interface PressureSeen {
+  readonly cpuSome: number;
+  readonly memoryFull: number;
+  readonly ioFull: number;
+}
+
+/** What the kernel said of the host's load while it was watched. Nothing where it does not tell. */
+export class HostPressureWatch {
+  #seen: PressureSeen = { cpuSome: 0, memoryFull: 0, ioFull: 0 };
+
+  look(): void {
+    this.#seen = {
+      cpuSome: Math.max(this.#seen.cpuSome, stallOf("cpu").some),
+      memoryFull: Math.max(this.#seen.memoryFull, stallOf("memory").full),
+      ioFull: Math.max(this.#seen.ioFull, stallOf("io").full),
+    };
+  }
+
+  get seen(): PressureSeen {
+    return this.#seen;
+  }
+}
+
+function stallOf(what: string): { readonly some: number; readonly full: number } {
+  try {
+    return parseStall(readFileSync(`/proc/pressure/${what}`, "utf8")) ?? { some: 0, full: 0 };
+  } catch {
+    return { some: 0, full: 0 };
+  }
+}
