@@ -8,6 +8,8 @@ export interface TimeLine {
   readonly title: string;
   readonly pods: number;
   readonly curves: readonly Curve[];
+  /** What is counted; `pods attached` unless set. */
+  readonly what?: string;
 }
 
 const left = 60;
@@ -21,7 +23,7 @@ const niceSteps = [1, 2, 5];
 const stepsMax = 6;
 
 /** Attached pods over time, one line per contender: whoever stands still is seen to. */
-export function timeLine({ title, pods, curves }: TimeLine): string {
+export function timeLine({ title, pods, curves, what = "pods attached" }: TimeLine): string {
   const lastS = Math.max(1, ...curves.flatMap(({ attachedAtMs }) => attachedAtMs.map((ms) => ms / 1000)));
   const stepS = niceStep(lastS);
   const endS = Math.ceil(lastS / stepS) * stepS;
@@ -45,7 +47,7 @@ export function timeLine({ title, pods, curves }: TimeLine): string {
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + legendWidth} ${top + height + 40}" font-family="system-ui, sans-serif" font-size="13">
 <style>text{fill:#57606a}.title{font-weight:600}.grid{stroke:#8c959f;stroke-opacity:.3}</style>
-<text x="10" y="22" class="title">${escapeXml(title)}: pods attached</text>
+<text x="10" y="22" class="title">${escapeXml(title)}: ${escapeXml(what)}</text>
 ${[...axis, ...counts, ...lines].join("\n")}
 </svg>
 `;

@@ -1,5 +1,6 @@
 import type { Bench } from "../bench.ts";
 import type { Cell } from "../cell.ts";
+import { nodeStorm } from "../node/node-storm.ts";
 import { delete219 } from "./delete219.ts";
 import { hang } from "./hang.ts";
 import { idle } from "./idle.ts";
@@ -35,5 +36,6 @@ export const cells: readonly NamedCell[] = [
   { name: "strangers", about: "deletes of sandboxes never added or half added", minutes: 0.7, run: strangers },
   { name: "hang", about: "half of the pods on a network that hangs for ever", minutes: 2.5, run: hang },
   { name: "outage", about: "the primary network's plugin fails for 60 s", minutes: 1.7, run: outage },
+  { name: "node", about: "219 pods on a real node with kubelet and containerd", minutes: 13, run: nodeStorm },
   { name: "storm2000", about: "2,000 pods at once, 50Mi", minutes: 3, run: storm2000 },
 ];

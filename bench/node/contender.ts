@@ -1,6 +1,6 @@
 import type { Cluster } from "../../test/e2e/cluster.ts";
 import type { Surroundings } from "../../test/e2e/the-cluster.ts";
-import type { LimitedGroup } from "./limited-group.ts";
+import type { ContainerGroup } from "./container-group.ts";
 import { Levee } from "./levee.ts";
 import { Multus } from "./multus.ts";
 import { Primary } from "./primary.ts";
@@ -18,7 +18,7 @@ export interface Contender {
   /** From nothing to ready for pods. */
   start(): Promise<void>;
   /** The container that has the limits; undefined when there is none. */
-  group(): LimitedGroup | undefined;
+  group(): ContainerGroup | undefined;
   /** How often it was started again since. */
   restarts(): Promise<number>;
   /** What it says itself after the storm; for whoever looks into a figure. */

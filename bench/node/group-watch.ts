@@ -1,4 +1,4 @@
-import { readGroup, type GroupReading, type LimitedGroup } from "./limited-group.ts";
+import { readGroup, type GroupReading, type ContainerGroup } from "./container-group.ts";
 
 const mib = 1024 * 1024;
 
@@ -17,14 +17,14 @@ export interface GroupUse {
 
 /** Looks at a container's cgroups again and again; the kernel keeps no peak of anonymous memory. */
 export class GroupWatch {
-  readonly #group: LimitedGroup;
+  readonly #group: ContainerGroup;
   readonly #first: GroupReading;
   #last: GroupReading;
   #usageBytesMax = 0;
   #anonBytesMax = 0;
   #processesMax = 0;
 
-  constructor(group: LimitedGroup) {
+  constructor(group: ContainerGroup) {
     this.#group = group;
     this.#first = readGroup(group);
     this.#last = this.#first;

@@ -8,6 +8,9 @@ import { runStorm } from "./storm.ts";
 /** What the cell asks of the program that runs in namespaces of its own. */
 export interface Order {
   readonly contender: ContenderName;
+  readonly pods: number;
+  /** What is not running by then is reported as it is. */
+  readonly cutMs: number;
   /** Where the outcome is written. */
   readonly file: string;
 }
@@ -24,7 +27,7 @@ async function main(order: Order): Promise<void> {
     await cluster.untilNodeReady();
     const contender = makeContender(order.contender, cluster, about);
     await contender.start();
-    writeFileSync(order.file, JSON.stringify(await runStorm(cluster, contender)));
+    writeFileSync(order.file, JSON.stringify(await runStorm(cluster, contender, order)));
   } finally {
     await cluster.stop();
   }

@@ -7,8 +7,8 @@ import { importLevee, startShippedPods, type Container } from "../../test/e2e/sh
 import { until } from "../../test/e2e/until.ts";
 import { ask } from "../../test/lab/ask.ts";
 import type { Contender, Limits } from "./contender.ts";
-import { dropCaches } from "./disk.ts";
-import { containerGroup, type LimitedGroup } from "./limited-group.ts";
+import { dropPageCache } from "./page-cache.ts";
+import { containerGroup, type ContainerGroup } from "./container-group.ts";
 
 const daemonPod = "shipped-levee";
 
@@ -16,7 +16,7 @@ const daemonPod = "shipped-levee";
 export class Levee implements Contender {
   readonly #cluster: Cluster;
   readonly #limits: Limits | undefined;
-  #group: LimitedGroup | undefined;
+  #group: ContainerGroup | undefined;
 
   constructor(cluster: Cluster, limits?: Limits) {
     this.#cluster = cluster;
@@ -27,7 +27,7 @@ export class Levee implements Contender {
     // As systemd has it on every node: the hand's view of the host must follow the host's mounts.
     run("mount", "--make-rshared", "/");
     importLevee(this.#cluster);
-    dropCaches();
+    dropPageCache();
     const pods = await startShippedPods(this.#cluster, "install.yaml", (container) => this.#limited(container));
     await this.#cluster.pods.untilReady(pods, { namespace: leveeNamespace });
     await until("Levee has made its conf", () => existsSync(generatedConf) || undefined);
@@ -35,7 +35,7 @@ export class Levee implements Contender {
     this.#group = containerGroup(pod.status?.containerStatuses?.[0]?.containerID ?? "");
   }
 
-  group(): LimitedGroup | undefined {
+  group(): ContainerGroup | undefined {
     return this.#group;
   }
 

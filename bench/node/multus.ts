@@ -3,8 +3,8 @@ import type { Cluster } from "../../test/e2e/cluster.ts";
 import { ofMachine } from "../../test/e2e/leftovers.ts";
 import { MultusNode } from "../../test/e2e/node/multus-node.ts";
 import { limits, type Contender } from "./contender.ts";
-import { dropCaches } from "./disk.ts";
-import { accountOf, killAll, oomKills, type LimitedGroup } from "./limited-group.ts";
+import { dropPageCache } from "./page-cache.ts";
+import { accountOf, killAll, oomKills, type ContainerGroup } from "./container-group.ts";
 
 /** As the kubelet starts a container again: 10 s, doubled each time. */
 const backOffMs = 10_000;
@@ -16,7 +16,7 @@ const backOffMs = 10_000;
 export class Multus implements Contender {
   readonly #cluster: Cluster;
   readonly #node: MultusNode;
-  readonly #group: LimitedGroup;
+  readonly #group: ContainerGroup;
   #restarts = 0;
   #killsSeen = 0;
   #startsAtMs: number | undefined;
@@ -37,12 +37,12 @@ export class Multus implements Contender {
 
   async start(): Promise<void> {
     await this.#node.install();
-    dropCaches();
+    dropPageCache();
     await this.#node.start();
     await this.#cluster.untilNodeReady();
   }
 
-  group(): LimitedGroup {
+  group(): ContainerGroup {
     return this.#group;
   }
 

@@ -1,6 +1,6 @@
 import { ofMachine } from "../../test/e2e/leftovers.ts";
 import type { Contender } from "./contender.ts";
-import type { LimitedGroup } from "./limited-group.ts";
+import type { ContainerGroup } from "./container-group.ts";
 
 /** The runtime calls the primary CNI's plugins itself: what the node can do at best, with one network less. */
 export class Primary implements Contender {
@@ -8,7 +8,7 @@ export class Primary implements Contender {
     // Its conf is what the cluster starts with.
   }
 
-  group(): LimitedGroup | undefined {
+  group(): ContainerGroup | undefined {
     return undefined;
   }
 

@@ -1,12 +1,11 @@
 import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { makeFolder, removeFolder, removeLeftovers, runApart } from "../../test/e2e/apart.ts";
+import { makeFolder, removeFolder, runApart } from "../../test/e2e/apart.ts";
 import { cniPlugins } from "../../test/peers/cni-plugins.ts";
 import { kubernetes } from "../../test/peers/kubernetes.ts";
 import { multus } from "../../test/peers/multus.ts";
 import type { Surroundings } from "../../test/e2e/the-cluster.ts";
 import type { ContenderName } from "./contender.ts";
-import { mountDisk, readAheadKb, readAheadOf } from "./disk.ts";
 import { orderVariable, type Order } from "./inside.ts";
 import type { StormOutcome } from "./storm.ts";
 
@@ -29,22 +28,21 @@ export async function nodePrograms(): Promise<Programs | { readonly missing: str
   return { kubernetes: k8s, plugins, busybox: "/bin/busybox", containerd: "", multus: versions };
 }
 
-/** A whole node from nothing, on a disk of its own, for one contender; nothing of it is left. */
-export function runContender(contender: ContenderName, programs: Programs): StormOutcome {
-  removeLeftovers();
-  const folder = makeFolder(mountDisk);
-  const order: Order = { contender, file: join(folder, "outcome.json") };
+/** A whole node from nothing for one contender, in a folder of its own below `parent`; nothing of it is left. */
+export function runContender(parent: string, programs: Programs, order: Omit<Order, "file">): StormOutcome {
+  const folder = makeFolder(parent);
+  const file = join(folder, "outcome.json");
   try {
-    if (readAheadOf(folder) !== readAheadKb) throw new Error(`read_ahead_kb is not ${readAheadKb} below ${folder}`);
     const surroundings: Surroundings = { ...programs, folder };
     const status = runApart([process.execPath, inside], {
       LEVEE_E2E: JSON.stringify(surroundings),
-      [orderVariable]: JSON.stringify(order),
+      [orderVariable]: JSON.stringify({ ...order, file }),
     });
-    if (status !== 0) throw new Error(`The node of ${contender} ended with ${status}; its logs are in ${keptLogs}`);
-    return JSON.parse(readFileSync(order.file, "utf8")) as StormOutcome;
+    if (status !== 0)
+      throw new Error(`The node of ${order.contender} ended with ${status}; its logs are in ${keptLogs}`);
+    return JSON.parse(readFileSync(file, "utf8")) as StormOutcome;
   } finally {
-    keepLogs(folder, contender);
+    keepLogs(folder, order.contender);
     removeFolder(folder);
   }
 }

@@ -11,16 +11,19 @@ import { GroupWatch, type GroupUse } from "./group-watch.ts";
 import { HostPressureWatch, type PressureSeen } from "./host-pressure.ts";
 import { PodTimes } from "./pod-times.ts";
 
-export const podCount = 219;
-const criticalCount = 6;
+export const criticalCount = 6;
 const criticalAfterMs = 2_000;
-/** What is not running by then is reported as it is. */
-export const cutMs = 200_000;
 /** Longest until all pods are deleted, and until what they leave is gone. */
 const deleteMs = 180_000;
 const settleMs = 40_000;
 /** The daemon's start is not part of the storm. */
 const calmMs = 5_000;
+
+export interface StormSize {
+  readonly pods: number;
+  /** What is not running by then is reported as it is. */
+  readonly cutMs: number;
+}
 
 /** One contender's storm; times of pods are from their binding, sorted. */
 export interface StormOutcome {
@@ -39,7 +42,7 @@ export interface StormOutcome {
 }
 
 /** Binds all pods at once, and two seconds later the critical ones of another namespace; then deletes them all. */
-export async function runStorm(cluster: Cluster, contender: Contender): Promise<StormOutcome> {
+export async function runStorm(cluster: Cluster, contender: Contender, size: StormSize): Promise<StormOutcome> {
   const api = cluster.api.keepingConnections();
   await furnish(cluster);
   await pause(calmMs);
@@ -53,13 +56,13 @@ export async function runStorm(cluster: Cluster, contender: Contender): Promise<
   };
   const times = await PodTimes.begin(api);
   try {
-    const ran = await untilRunning(api, times, tend);
+    const ran = await untilRunning({ api, times, tend }, size);
     const failedSandboxes = countFailedSandboxes(cluster);
     const story = await contender.story();
-    const isAll = ran.runningMs.length === podCount && ran.criticalRunningMs.length === criticalCount;
+    const isAll = ran.runningMs.length === size.pods && ran.criticalRunningMs.length === criticalCount;
     const use = watch?.use();
     const { seen } = pressure;
-    const gone = isAll ? await deleteAll({ api, times, tend, contender }) : {};
+    const deletedMs = isAll ? await deleteAll({ api, times, tend }, size.pods) : undefined;
     return {
       ...ran,
       failedSandboxes,
@@ -67,7 +70,8 @@ export async function runStorm(cluster: Cluster, contender: Contender): Promise<
       ...(use === undefined ? {} : { use }),
       pressure: seen,
       story,
-      ...gone,
+      ...(deletedMs === undefined ? {} : { deletedMs }),
+      ...(isAll ? { left: await whatStays(contender) } : {}),
     };
   } finally {
     times.end();
@@ -76,12 +80,18 @@ export async function runStorm(cluster: Cluster, contender: Contender): Promise<
 
 type Ran = Pick<StormOutcome, "runningMs" | "readyMs" | "criticalRunningMs" | "criticalReadyMs">;
 
-async function untilRunning(api: Api, times: PodTimes, tend: () => void): Promise<Ran> {
-  const many = wishes("storm", podCount);
+interface Means {
+  readonly api: Api;
+  readonly times: PodTimes;
+  readonly tend: () => void;
+}
+
+async function untilRunning({ api, times, tend }: Means, { pods, cutMs }: StormSize): Promise<Ran> {
+  const many = wishes("storm", pods);
   const critical = wishes("edge", criticalCount, "system-node-critical");
   const beganMs = performance.now();
   await create(api, many);
-  say(`${podCount} pods are bound`);
+  say(`${pods} pods are bound`);
   while (performance.now() < beganMs + criticalAfterMs) {
     tend();
     await pause(50);
@@ -96,7 +106,7 @@ async function untilRunning(api: Api, times: PodTimes, tend: () => void): Promis
       .map((ms) => Math.round(ms - fromMs))
       .toSorted((left, right) => left - right);
   const runningMs = since("runningMs", many, beganMs);
-  say(isAll ? `all are ready` : `${runningMs.length} of ${podCount} are running after ${cutMs / 1000} s`);
+  say(isAll ? `all are ready` : `${runningMs.length} of ${pods} are running after ${cutMs / 1000} s`);
   return {
     runningMs,
     readyMs: since("readyMs", many, beganMs),
@@ -105,20 +115,14 @@ async function untilRunning(api: Api, times: PodTimes, tend: () => void): Promis
   };
 }
 
-async function deleteAll(part: {
-  api: Api;
-  times: PodTimes;
-  tend: () => void;
-  contender: Contender;
-}): Promise<Pick<StormOutcome, "deletedMs" | "left">> {
-  const { api, times, tend, contender } = part;
-  const pods = [...wishes("storm", podCount), ...wishes("edge", criticalCount)];
+/** How long it took; undefined when they did not all go in time. */
+async function deleteAll({ api, times, tend }: Means, count: number): Promise<number | undefined> {
+  const pods = [...wishes("storm", count), ...wishes("edge", criticalCount)];
   const beganMs = performance.now();
   await Promise.all(pods.map((pod) => api.delete(pathOf("Pod", pod.namespace ?? "", pod.name))));
   const isAll = await times.all("goneMs", pods.map(nameOf), { timeoutMs: deleteMs, tend });
-  const deletedMs = Math.round(Math.max(...times.moments("goneMs", pods.map(nameOf))) - beganMs);
   say(isAll ? "all are deleted" : "not all are deleted");
-  return { ...(isAll ? { deletedMs } : {}), left: await whatStays(contender) };
+  return isAll ? Math.round(Math.max(...times.moments("goneMs", pods.map(nameOf))) - beganMs) : undefined;
 }
 
 /** What is still there when it has had time to go. */

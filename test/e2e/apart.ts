@@ -12,10 +12,9 @@ const dieWithUs = ["--pdeathsig", "KILL"];
 /** No cgroup is left once its processes are; the kernel needs a moment for it. */
 const cgroupPatienceMs = 5_000;
 
-/** A folder for everything a cluster writes, marked as ours; `furnish` may put a file system of its own there first. */
-export function makeFolder(furnish: (folder: string) => void = () => undefined): string {
-  const folder = mkdtempSync(join(tmpdir(), prefix));
-  furnish(folder);
+/** A folder for everything a cluster writes, marked as ours. Its cgroups get its name. */
+export function makeFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, prefix));
   writeFileSync(join(folder, "owner"), String(process.pid));
   return folder;
 }
@@ -53,12 +52,11 @@ export function removeLeftovers(): void {
   }
 }
 
-/** With the cgroups that are named after it, and with the file system that may lie on it. */
+/** With the cgroups that are named after it. */
 export function removeFolder(folder: string): void {
   const name = folder.slice(folder.lastIndexOf("/") + 1);
   for (const hierarchy of existsSync("/sys/fs/cgroup") ? readdirSync("/sys/fs/cgroup") : [])
     removeCgroup(join("/sys/fs/cgroup", hierarchy, name));
-  if (spawnSync("mountpoint", ["-q", folder]).status === 0) spawnSync("umount", [folder], { stdio: "inherit" });
   rmSync(folder, { recursive: true, force: true });
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A container's cgroups (v1): the folders of it in both hierarchies. */
-export interface LimitedGroup {
+export interface ContainerGroup {
   readonly memory: string;
   readonly cpu: string;
 }
@@ -21,14 +21,14 @@ export interface GroupReading {
 }
 
 /** The cgroups of a container by the name that the kubelet gives it, `containerd://ID`. */
-export function containerGroup(name: string): LimitedGroup {
+export function containerGroup(name: string): ContainerGroup {
   const id = name.slice(name.lastIndexOf("/") + 1);
   const memory = folderNamed("/sys/fs/cgroup/memory", id);
   if (id === "" || memory === undefined) throw new Error(`There is no memory cgroup of container ${name}`);
   return { memory, cpu: memory.replace("/sys/fs/cgroup/memory/", "/sys/fs/cgroup/cpu/") };
 }
 
-export function readGroup(group: LimitedGroup): GroupReading {
+export function readGroup(group: ContainerGroup): GroupReading {
   const cpu = fieldsOf(join(group.cpu, "cpu.stat"));
   return {
     usageBytes: Number(readFileSync(join(group.memory, "memory.usage_in_bytes"), "utf8")),
@@ -44,16 +44,16 @@ export function readGroup(group: LimitedGroup): GroupReading {
 }
 
 /** Where the processor time of a group is counted. */
-export function accountOf(group: LimitedGroup): string {
+export function accountOf(group: ContainerGroup): string {
   return group.cpu.replace("/sys/fs/cgroup/cpu/", "/sys/fs/cgroup/cpuacct/");
 }
 
-export function oomKills(group: LimitedGroup): number {
+export function oomKills(group: ContainerGroup): number {
   return fieldsOf(join(group.memory, "memory.oom_control")).get("oom_kill") ?? 0;
 }
 
 /** What `memory.oom.group` does on cgroup v2. */
-export function killAll(group: LimitedGroup): void {
+export function killAll(group: ContainerGroup): void {
   for (const pid of processesOf(group)) {
     try {
       process.kill(pid, "SIGKILL");
@@ -63,7 +63,7 @@ export function killAll(group: LimitedGroup): void {
   }
 }
 
-function processesOf(group: LimitedGroup): readonly number[] {
+function processesOf(group: ContainerGroup): readonly number[] {
   const text = readFileSync(join(group.memory, "cgroup.procs"), "utf8").trim();
   return text === "" ? [] : text.split("\n").map(Number);
 }
