@@ -9,6 +9,7 @@ import { addInstall } from "./commands/install.ts";
 import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addStorm } from "./commands/storm.ts";
 import { addUninstall } from "./commands/uninstall.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
@@ -62,6 +63,7 @@ export function buildProgram(world: World): Command {
     addUninstall,
     addVersion,
     addDemo,
+    addStorm,
     addDaemon,
   ])
     add(program, world);

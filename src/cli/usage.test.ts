@@ -21,6 +21,7 @@ const commands = [
   "uninstall",
   "version",
   "demo",
+  "storm",
   "daemon",
 ];
 

@@ -32,6 +32,8 @@ export interface FleetOptions {
   readonly seed: number;
   /** kubelet's wait before it tries a failed pod again; uniform between the two. */
   readonly retryMs?: readonly [number, number];
+  /** Hexadecimal; what all container IDs begin with, so that they can be known again. */
+  readonly containerIdPrefix?: string;
 }
 
 /** kubelet's backOffPeriod of 10 s with its jitter of one half. */
@@ -57,6 +59,11 @@ export class Fleet {
   /** Milliseconds since the start. */
   nowMs(): number {
     return this.#options.clock.monotonicMs() - this.#startMs;
+  }
+
+  /** Sandboxes that were not deleted yet. */
+  get openSandboxes(): number {
+    return this.#sandboxes.size;
   }
 
   count(phase: PodPhase): number {
@@ -117,10 +124,10 @@ export class Fleet {
   }
 
   #newSandbox(record: PodRecord): Sandbox {
-    const { clock, netns } = this.#options;
+    const { clock, netns, containerIdPrefix = "" } = this.#options;
     const sandbox: Sandbox = {
       ...record.pod,
-      containerId: Buffer.from(clock.randomBytes(32)).toString("hex"),
+      containerId: `${containerIdPrefix}${Buffer.from(clock.randomBytes(32)).toString("hex")}`.slice(0, 64),
       netnsPath: netns.path(netnsNameOf(record.pod)),
     };
     this.#sandboxes.set(record, sandbox);

@@ -70,11 +70,11 @@ export class KeptDaemon {
   }
 
   /** Ends it for good: asked first, then killed with everything in its group. */
-  async stop(): Promise<void> {
+  async stop(graceMs = stopGraceMs): Promise<void> {
     this.#isStopping = true;
     this.#cancelRestart();
     this.#process?.kill("SIGTERM");
-    const cancel = this.#options.clock.after(stopGraceMs, () => this.#options.group.killAll());
+    const cancel = this.#options.clock.after(graceMs, () => this.#options.group.killAll());
     await this.#ended;
     cancel();
     this.#unwatch();

@@ -1,0 +1,137 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { errnoOf } from "../../base/errors.ts";
+import type { Context } from "../context.ts";
+import { toFailure } from "../failure.ts";
+import { ip, requireSuccess } from "../netns.ts";
+import { LimitedGroup } from "./limited-group.ts";
+import type { NetnsBatch } from "./netns-batch.ts";
+import { site, sitePaths } from "./site.ts";
+
+/** What a clear-up found and removed, and what it could not. */
+export interface Cleared {
+  readonly removed: readonly string[];
+  readonly left: readonly string[];
+}
+
+/**
+ * Removes whatever there is of a storm, by force and without the daemon's help: at a storm's end, and for what a killed
+ * one left. The folder goes last, as it is the marker: a clear-up that is cut short can be repeated.
+ */
+export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cleared> {
+  const removed: string[] = [];
+  const left: string[] = [];
+  const attempt = async (work: () => Promise<string | undefined>): Promise<void> => {
+    try {
+      const what = await work();
+      if (what !== undefined) removed.push(what);
+    } catch (error) {
+      left.push(toFailure(error).message);
+    }
+  };
+  await attempt(() => removeGroup(context));
+  await attempt(() => endProcesses(context));
+  // Without the folder nothing of the site was made: a bridge of that name is somebody else's.
+  if (!existsSync(site.stateDir)) return { removed, left };
+  await attempt(() => removeNetns(netns));
+  await attempt(() => removeBridges(context));
+  await attempt(() => removeLeases());
+  if (left.length === 0) await attempt(() => removeFolders());
+  return { removed, left };
+}
+
+async function removeGroup({ world }: Context): Promise<string | undefined> {
+  const group = LimitedGroup.existing(world.clock, site.group);
+  if (group === undefined) return undefined;
+  await group.remove();
+  return `the cgroup ${site.group}`;
+}
+
+const endedWithinMs = 5000;
+const endedPollMs = 20;
+
+async function endProcesses({ world }: Context): Promise<string | undefined> {
+  const first = siteProcesses().length;
+  const endMs = world.clock.monotonicMs() + endedWithinMs;
+  for (let pids = siteProcesses(); pids.length > 0; pids = siteProcesses()) {
+    for (const pid of pids) kill(pid);
+    if (world.clock.monotonicMs() > endMs) throw new Error(`Cannot end the processes ${pids.join(", ")}`);
+    await world.clock.sleep(endedPollMs);
+  }
+  return first === 0 ? undefined : plural(first, "process", "processes");
+}
+
+/** Shims and plugins by the namespace they were given, the resident hand by its folder. */
+function siteProcesses(): readonly number[] {
+  const mark = `CNI_NETNS=/var/run/netns/${site.netnsPrefix}`;
+  return readdirSync("/proc")
+    .filter((name) => /^[0-9]+$/u.test(name))
+    .filter((pid) => {
+      if (textOf(`/proc/${pid}/environ`).includes(mark)) return true;
+      const args = textOf(`/proc/${pid}/cmdline`).split("\0");
+      return args.includes("--resident") && args.includes(site.runDir);
+    })
+    .map(Number);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (errnoOf(error) !== "ESRCH") throw error; // It ended by itself.
+  }
+}
+
+async function removeNetns(netns: NetnsBatch): Promise<string | undefined> {
+  const count = netns.existing().length;
+  await netns.removeAll();
+  return count === 0 ? undefined : plural(count, "network namespace", "network namespaces");
+}
+
+async function removeBridges({ world }: Context): Promise<string | undefined> {
+  const bridges = readdirSync("/sys/class/net").filter((name) => name.startsWith(`${site.bridgePrefix}-`));
+  for (const bridge of bridges)
+    requireSuccess(world, await ip(world, ["link", "del", bridge]), `Cannot remove the bridge ${bridge}`);
+  return bridges.length === 0 ? undefined : plural(bridges.length, "bridge", "bridges");
+}
+
+/** Addresses that were booked in folders of the site's own networks; those of our own networks go with the folder. */
+async function removeLeases(): Promise<string | undefined> {
+  const ours = (await markedLeases()).flatMap(leasesIn);
+  for (const path of ours) await rm(path, { force: true });
+  return ours.length === 0 ? undefined : plural(ours.length, "booked address", "booked addresses");
+}
+
+/** Files of host-local that name a container of ours: `<folder>/<address>`, the container on the first line. */
+export function leasesIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => /^[0-9a-f]+[.:]/u.test(name))
+    .map((name) => join(folder, name))
+    .filter((path) => textOf(path).startsWith(site.containerIdPrefix));
+}
+
+async function markedLeases(): Promise<readonly string[]> {
+  const text = await readFile(sitePaths.marker, "utf8").catch(() => "{}");
+  // Our own file; one that was cut short names nothing that we could remove.
+  const marker = JSON.parse(text === "" ? "{}" : text) as { readonly leases?: readonly string[] };
+  return marker.leases ?? [];
+}
+
+async function removeFolders(): Promise<string | undefined> {
+  for (const folder of [site.runDir, site.stateDir]) await rm(folder, { recursive: true, force: true });
+  return `${site.runDir} and ${site.stateDir}`;
+}
+
+function plural(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return ""; // Gone meanwhile.
+  }
+}

@@ -1,0 +1,24 @@
+import { cpus, hostname, loadavg, release, totalmem } from "node:os";
+import type { Clock } from "../../base/clock.ts";
+import { software } from "../../base/version.ts";
+import type { NodeFacts } from "./certificate.ts";
+import { findCgroupLayout } from "./cgroup-layout.ts";
+import { readAheadOf } from "./read-ahead.ts";
+import { site } from "./site.ts";
+
+/** What a reader must know to judge the figures. */
+export function nodeFacts(clock: Clock): NodeFacts {
+  const processors = cpus();
+  return {
+    levee: software,
+    wallMs: clock.wallMs(),
+    host: hostname(),
+    kernel: release(),
+    cores: processors.length,
+    processor: processors[0]?.model.trim() ?? "unknown",
+    memoryBytes: totalmem(),
+    readAheadKib: readAheadOf(site.stateDir).kib,
+    cgroupVersion: findCgroupLayout()?.version,
+    load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
+  };
+}

@@ -1,0 +1,101 @@
+import { usageFailure } from "../failure.ts";
+import { bytesText, parseBytes, parseCount, parseCpu, parseSpan } from "./quantity.ts";
+
+/** What one storm is to be. */
+export interface StormPlan {
+  readonly pods: number;
+  readonly limitBytes: number;
+  readonly cpuMillis: number | undefined;
+  readonly second: SecondPlan;
+  /** The site's own configurations; the first is the pods' default network. Empty: two networks of our own. */
+  readonly delegates: readonly string[];
+  /** After this the pods that are not attached count as lost. */
+  readonly timeoutMs: number;
+  readonly seed: number;
+}
+
+/** The pods of another namespace, which did nothing to deserve the storm. */
+export interface SecondPlan {
+  readonly pods: number;
+  readonly afterMs: number;
+  /** How long the slowest of them may wait. */
+  readonly withinMs: number;
+  readonly isCritical: boolean;
+}
+
+/** The command line's words. */
+export interface StormWords {
+  readonly pods: string;
+  readonly limit: string;
+  readonly cpu?: string;
+  readonly second: string;
+  readonly secondAfter: string;
+  readonly secondWithin: string;
+  readonly critical?: true;
+  readonly delegate?: readonly string[];
+  readonly timeout: string;
+  readonly seed: string;
+  readonly untilItBreaks?: true;
+  readonly maxPods: string;
+}
+
+/** The kernel has no more than 1,024 ports on a bridge; ten of them are enough for any node. */
+export const podsMax = 9000;
+
+/** Below this the daemon's own program does not fit in. */
+const limitBytesMin = 16 * 1024 ** 2;
+
+export const stormDefaults = {
+  pods: "219",
+  limit: "50Mi",
+  second: "6",
+  secondAfter: "2s",
+  secondWithin: "3s",
+  timeout: "3m",
+  seed: "1",
+  maxPods: "2000",
+} as const;
+
+export function readPlan(words: StormWords): StormPlan {
+  const limitBytes = parseBytes("--limit", words.limit);
+  if (limitBytes < limitBytesMin)
+    throw usageFailure(
+      `Cannot run the daemon in ${words.limit}: it needs at least ${bytesText(limitBytesMin)} to start`,
+      `--limit ${stormDefaults.limit}`,
+    );
+  return {
+    pods: parseCount("--pods", words.pods, { min: 1, max: podsMax }),
+    limitBytes,
+    cpuMillis: words.cpu === undefined ? undefined : parseCpu("--cpu", words.cpu),
+    second: {
+      pods: parseCount("--second", words.second, { min: 0, max: 900 }),
+      afterMs: parseSpan("--second-after", words.secondAfter),
+      withinMs: parseSpan("--second-within", words.secondWithin),
+      isCritical: words.critical === true,
+    },
+    delegates: words.delegate ?? [],
+    timeoutMs: parseSpan("--timeout", words.timeout),
+    seed: parseCount("--seed", words.seed, { min: 1, max: 999_999_999 }),
+  };
+}
+
+/** The sizes to try, in order: the one that was asked for, or that and its doubles up to the most. */
+export function sizesOf(plan: StormPlan, words: Pick<StormWords, "untilItBreaks" | "maxPods">): readonly number[] {
+  const max = parseCount("--max-pods", words.maxPods, { min: 1, max: podsMax });
+  if (words.untilItBreaks !== true) return [plan.pods];
+  if (plan.pods > max)
+    throw usageFailure(`Cannot start with ${plan.pods} pods: --max-pods is ${max}`, `--max-pods ${podsMax}`);
+  const sizes: number[] = [];
+  for (let size = plan.pods; size < max; size *= 2) sizes.push(size);
+  return [...sizes, max];
+}
+
+/** "219 pods at 50Mi and 100m of CPU" */
+export function planText({
+  pods,
+  limitBytes,
+  cpuMillis,
+}: Pick<StormPlan, "pods" | "limitBytes" | "cpuMillis">): string {
+  const cpu = cpuMillis === undefined ? "" : ` and ${cpuMillis}m of CPU`;
+  return `${pods} pod${pods === 1 ? "" : "s"} at ${bytesText(limitBytes)}${cpu}`;
+}

@@ -1,0 +1,121 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { writeFileAtomically } from "../../base/atomic-file.ts";
+import { runTool, type Context } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { ip, requireSuccess } from "../netns.ts";
+import { requireRoot } from "../require-root.ts";
+import { isSuccess } from "../run-program.ts";
+import { ownLeases, ownPlugins, readDelegate, requirePlugins } from "./delegates.ts";
+import { netnsNameOf } from "./fleet.ts";
+import type { NetnsBatch } from "./netns-batch.ts";
+import type { StormPlan } from "./plan.ts";
+import {
+  daemonConfig,
+  networkConf,
+  networkManifest,
+  ownNetworks,
+  podManifest,
+  site,
+  sitePaths,
+  type SiteNetwork,
+  type SitePods,
+} from "./site.ts";
+
+/** The networks of one storm, made. */
+export interface StormNetworks {
+  /** Undefined for the site's own networks, whose interfaces are its business. */
+  readonly bridges: readonly string[];
+  /** Folders in which addresses are booked. */
+  readonly leases: readonly string[];
+}
+
+/** Says what is missing before anything is made. */
+export async function requireMachine({ world, settings }: Context, plan: StormPlan): Promise<void> {
+  requireRoot(world);
+  if (!existsSync(settings.shim)) {
+    throw new CommandFailure("shim-missing", `Cannot find the shim: there is no ${settings.shim}`, {
+      remedy: "npm run build, or name it with --shim FILE",
+    });
+  }
+  if (plan.delegates.length === 0) requirePlugins(ownPlugins, settings.cniPath);
+  for (const path of plan.delegates) requirePlugins((await readDelegate(path)).plugins, settings.cniPath);
+}
+
+/** Folders, configuration, networks, pods and their namespaces: everything before the daemon starts. */
+export async function prepareSite(
+  context: Context,
+  plan: StormPlan,
+  { pods, netns }: { readonly pods: SitePods; readonly netns: NetnsBatch },
+): Promise<StormNetworks> {
+  // Whoever can talk on the socket runs plugins as root, so its folder is root's alone; the daemon insists on it.
+  for (const folder of [site.stateDir, site.runDir, sitePaths.journal, sitePaths.calls])
+    await mkdir(folder, { mode: 0o700, recursive: true });
+  for (const folder of [sitePaths.directory, sitePaths.networks, sitePaths.pods])
+    await mkdir(folder, { mode: 0o755, recursive: true });
+  const networks = plan.delegates.length === 0 ? await makeOwn(context, plan) : await takeDelegates(context, plan);
+  const all = [...pods.second, ...pods.burst];
+  for (const pod of all) await write(join(sitePaths.pods, `${pod.namespace}.${pod.name}.json`), podManifest(pod));
+  await netns.add(all.map(netnsNameOf));
+  return networks;
+}
+
+/**
+ * The daemon's program as a file that nobody has read yet. On a fresh node a container's program text is charged to its
+ * own cgroup; that of this command's own file would be charged to us, and the measurement would be too good.
+ */
+export async function freshProgram({ world }: Context): Promise<readonly [string, ...string[]]> {
+  const [file, ...script] = world.self;
+  if (script.length > 0) return world.self; // From source, the program is the interpreter: there is no such file.
+  const copied = await runTool(world, "dd", [`if=${file}`, `of=${sitePaths.program}`, "bs=1M", "conv=fdatasync"]);
+  // With a count of nothing dd only asks the kernel to forget what it has of the file.
+  const dropped = await runTool(world, "dd", [`if=${sitePaths.program}`, "iflag=nocache", "count=0"]);
+  const marked = await runTool(world, "chmod", ["755", sitePaths.program]);
+  const bad = [copied, dropped, marked].find((end) => !isSuccess(end));
+  if (bad !== undefined)
+    throw new CommandFailure("copy-failed", `Cannot copy ${file} to ${sitePaths.program}: ${bad.stderr.trim()}`, {
+      remedy: `make room in ${site.stateDir}`,
+    });
+  return [sitePaths.program];
+}
+
+async function makeOwn(context: Context, plan: StormPlan): Promise<StormNetworks> {
+  const networks = ownNetworks(plan).flat();
+  await writeMarker([]);
+  for (const network of networks) {
+    await makeBridge(context, network);
+    await write(join(sitePaths.networks, `${network.name}.json`), networkManifest(network.name, networkConf(network)));
+  }
+  await write(sitePaths.config, daemonConfig(networks[0]?.name ?? "", binDirOf(context)));
+  return { bridges: networks.map(({ bridge }) => bridge), leases: ownLeases(networks.map(({ name }) => name)) };
+}
+
+async function takeDelegates(context: Context, plan: StormPlan): Promise<StormNetworks> {
+  const delegates = await Promise.all(plan.delegates.map(readDelegate));
+  const leases = delegates.flatMap((delegate) => delegate.leases);
+  await writeMarker(leases);
+  for (const [at, { content }] of delegates.entries())
+    if (at > 0) await write(join(sitePaths.networks, `site${at}.json`), networkManifest(`site${at}`, content));
+  await write(sitePaths.config, daemonConfig(delegates[0]?.path ?? "", binDirOf(context)));
+  return { bridges: [], leases };
+}
+
+/** Before anything else is made: from here on the next storm can clear up after this one. */
+function writeMarker(leases: readonly string[]): Promise<void> {
+  return write(sitePaths.marker, JSON.stringify({ leases }));
+}
+
+async function makeBridge({ world }: Context, { bridge }: SiteNetwork): Promise<void> {
+  const doing = `Cannot make the bridge ${bridge}`;
+  requireSuccess(world, await ip(world, ["link", "add", bridge, "type", "bridge"]), doing);
+  requireSuccess(world, await ip(world, ["link", "set", bridge, "up"]), doing);
+}
+
+function binDirOf({ settings }: Context): string {
+  return settings.cniPath.split(":").find((folder) => folder !== "") ?? "/opt/cni/bin";
+}
+
+function write(path: string, content: string): Promise<void> {
+  return writeFileAtomically(path, content, { mode: 0o644, sync: false });
+}

@@ -1,0 +1,98 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Fleet } from "./fleet.ts";
+import type { KeptDaemon } from "./kept-daemon.ts";
+import type { LimitedGroup } from "./limited-group.ts";
+import { processMemory } from "./process-memory.ts";
+import { site } from "./site.ts";
+
+/** The storm at one moment. */
+export interface Moment {
+  readonly atMs: number;
+  readonly attached: number;
+  readonly waiting: number;
+  /** Failed, and waiting for kubelet's next try. */
+  readonly backingOff: number;
+  readonly secondAttached: number;
+  readonly secondWaiting: number;
+  readonly usageBytes: number;
+  readonly anonBytes: number;
+  readonly cpuMs: number;
+  readonly isDaemonUp: boolean;
+}
+
+/** The most that was seen of all shims and plugins together. */
+export interface ShimPeak {
+  readonly processes: number;
+  readonly pssBytes: number;
+  readonly anonBytes: number;
+}
+
+export interface Watched {
+  readonly clock: Clock;
+  readonly fleet: Fleet;
+  readonly group: LimitedGroup;
+  readonly daemon: KeptDaemon;
+  /** The calls under way. */
+  readonly running: ReadonlySet<number>;
+}
+
+/** Fine enough for a plot, and a look costs a fraction of a millisecond. */
+const lookMs = 100;
+/** Reads the memory of every shim, which takes as long as several hundred looks. */
+const shimLookMs = 500;
+
+/** Looks at a storm while it runs. */
+export class Series {
+  readonly moments: Moment[] = [];
+  readonly #watched: Watched;
+  #shims: ShimPeak = { processes: 0, pssBytes: 0, anonBytes: 0 };
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  /** Starts to look; `told` gets every moment. */
+  start(told: (moment: Moment) => void): Disposable {
+    const { clock } = this.#watched;
+    const look = (): void => {
+      const moment = this.#look();
+      this.moments.push(moment);
+      told(moment);
+    };
+    look();
+    const cancels = [clock.every(lookMs, look), clock.every(shimLookMs, () => this.#lookAtShims())];
+    return {
+      [Symbol.dispose]() {
+        for (const cancel of cancels) cancel();
+        look();
+      },
+    };
+  }
+
+  get shims(): ShimPeak {
+    return this.#shims;
+  }
+
+  #look(): Moment {
+    const { fleet, group, daemon } = this.#watched;
+    const counts = { attached: 0, waiting: 0, backingOff: 0, secondAttached: 0, secondWaiting: 0 };
+    for (const { pod, phase } of fleet.records) {
+      const isSecond = pod.namespace === site.namespaces.second;
+      if (phase === "attached") counts[isSecond ? "secondAttached" : "attached"] += 1;
+      else if (isSecond) counts.secondWaiting += 1;
+      else counts[phase === "backing-off" ? "backingOff" : "waiting"] += 1;
+    }
+    const { usageBytes, anonBytes, cpuMs } = group.sample();
+    return { atMs: fleet.nowMs(), ...counts, usageBytes, anonBytes, cpuMs, isDaemonUp: daemon.pid !== undefined };
+  }
+
+  #lookAtShims(): void {
+    const now = processMemory(this.#watched.running);
+    const before = this.#shims;
+    this.#shims = {
+      processes: Math.max(before.processes, now.processes),
+      pssBytes: Math.max(before.pssBytes, now.pssBytes),
+      anonBytes: Math.max(before.anonBytes, now.anonBytes),
+    };
+  }
+}

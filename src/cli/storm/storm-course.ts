@@ -1,0 +1,105 @@
+import { interruptedFailure } from "../failure.ts";
+import { withProgress } from "../progress.ts";
+import { Fleet } from "./fleet.ts";
+import { findTraces } from "./leaks.ts";
+import { Series } from "./series.ts";
+import { site } from "./site.ts";
+import type { Stage } from "./stage.ts";
+import { stormBar } from "./storm-bar.ts";
+import { judge, type StormRun } from "./verdict.ts";
+
+/** Deleting is measured too, but it must end: kubelet would try for ever. */
+const deleteTimeoutMs = 120_000;
+
+/** The storm itself, on a stage that is set: pods come, are attached, are counted, and go. */
+export async function runCourse(stage: Stage): Promise<StormRun> {
+  const { context, plan, netns, networks, group, daemon, caller } = stage;
+  const { clock } = context.world;
+  const fleet = new Fleet({
+    clock,
+    caller,
+    netns,
+    seed: plan.seed,
+    containerIdPrefix: site.containerIdPrefix,
+  });
+  const series = new Series({ clock, fleet, group, daemon, running: caller.running });
+  const bar = stormBar(context.world, plan);
+  {
+    using _looking = series.start((moment) => bar.show(moment));
+    await arrivals(stage, fleet).finally(() => bar.end());
+  }
+  const attachedTraces = await findTraces(context, networks, netns);
+  const startedMs = clock.monotonicMs();
+  await withProgress(context.world, "Deleting all pods", () => deleteAll(stage, fleet));
+  const deleteMs = clock.monotonicMs() - startedMs;
+  const deletedTraces = await findTraces(context, networks, netns);
+  return judge({
+    plan,
+    records: fleet.records,
+    moments: series.moments,
+    shims: series.shims,
+    peakBytes: group.sample().peakBytes,
+    oomKills: group.sample().oomKills,
+    restarts: daemon.restarts,
+    ends: daemon.ends,
+    attachedTraces,
+    deletedTraces,
+    deleteMs,
+    notDeleted: fleet.openSandboxes,
+  });
+}
+
+/** The burst at once, the second namespace a little later; until all are attached or the time is over. */
+async function arrivals(stage: Stage, fleet: Fleet): Promise<void> {
+  const { context, plan, pods, caller } = stage;
+  const { clock, interrupted } = context.world;
+  const end = new AbortController();
+  const cancel = clock.after(plan.timeoutMs, () => {
+    end.abort();
+    caller.hurry();
+  });
+  using _interrupt = onInterrupt(stage, () => end.abort());
+  const second = clock.sleep(plan.second.afterMs, end.signal).then(
+    () => fleet.arrive(pods.second, end.signal),
+    () => undefined, // Over before they came.
+  );
+  await Promise.all([fleet.arrive(pods.burst, end.signal), second]);
+  cancel();
+  if (interrupted.aborted) throw await interruption(stage, fleet);
+}
+
+async function deleteAll(stage: Stage, fleet: Fleet): Promise<void> {
+  const { clock, interrupted } = stage.context.world;
+  const end = new AbortController();
+  const cancel = clock.after(deleteTimeoutMs, () => end.abort());
+  using _interrupt = onInterrupt(stage, () => end.abort());
+  await fleet.deleteAll(end.signal);
+  cancel();
+  if (interrupted.aborted) throw await interruption(stage, fleet);
+}
+
+/** Networks of our own go with their folders and namespaces, so nothing need be undone; the site's own are given back. */
+function onInterrupt({ context, plan, caller }: Stage, told: () => void): Disposable {
+  const { interrupted } = context.world;
+  const stop = (): void => {
+    told();
+    if (plan.delegates.length === 0) caller.stop();
+    else caller.hurry();
+  };
+  if (interrupted.aborted) stop();
+  interrupted.addEventListener("abort", stop, { once: true });
+  return { [Symbol.dispose]: () => interrupted.removeEventListener("abort", stop) };
+}
+
+const giveBackMs = 30_000;
+
+async function interruption({ context, plan }: Stage, fleet: Fleet): Promise<Error> {
+  const { clock } = context.world;
+  if (plan.delegates.length > 0) {
+    const end = new AbortController();
+    const cancel = clock.after(giveBackMs, () => end.abort());
+    await withProgress(context.world, "Giving back what the site's networks gave", () => fleet.deleteAll(end.signal));
+    cancel();
+  }
+  return interruptedFailure("the storm was under way");
+}

@@ -1,0 +1,144 @@
+import { tookText } from "../span.ts";
+import type { PodRecord } from "./fleet.ts";
+import { leakTexts, type Traces } from "./leaks.ts";
+import type { StormPlan } from "./plan.ts";
+import type { Moment, ShimPeak } from "./series.ts";
+import { site } from "./site.ts";
+
+/** All that was measured in one storm. */
+export interface StormFacts {
+  readonly plan: StormPlan;
+  readonly records: readonly PodRecord[];
+  readonly moments: readonly Moment[];
+  readonly shims: ShimPeak;
+  readonly peakBytes: number;
+  readonly oomKills: number;
+  readonly restarts: number;
+  /** How each of the daemon's lives ended that should not have. */
+  readonly ends: readonly string[];
+  /** While all pods were attached. */
+  readonly attachedTraces: Traces;
+  /** After all were deleted. */
+  readonly deletedTraces: Traces;
+  readonly deleteMs: number;
+  readonly notDeleted: number;
+}
+
+/** How one namespace's pods fared. */
+export interface Waits {
+  readonly pods: number;
+  readonly attached: number;
+  /** Of those attached; undefined when there are none. */
+  readonly medianMs: number | undefined;
+  readonly maxMs: number | undefined;
+}
+
+/** One storm, judged. */
+export interface StormRun extends StormFacts {
+  readonly burst: Waits;
+  readonly second: Waits;
+  /** From the start until the last pod of the storm was attached; undefined when one never was. */
+  readonly tookMs: number | undefined;
+  readonly failedAdds: number;
+  /** The most frequent errors, with how often. */
+  readonly errors: readonly { readonly message: string; readonly count: number }[];
+  readonly peakAnonBytes: number;
+  readonly daemonCpuMs: number;
+  /** What did not hold. Empty: the node holds this storm. */
+  readonly broken: readonly string[];
+}
+
+export function judge(facts: StormFacts): StormRun {
+  const second = waitsOf(facts, site.namespaces.second);
+  const burst = waitsOf(facts, site.namespaces.burst);
+  const isComplete = burst.attached === burst.pods;
+  return {
+    ...facts,
+    burst,
+    second,
+    tookMs: isComplete ? burst.maxMs : undefined,
+    failedAdds: facts.records.reduce((sum, { errors }) => sum + errors.length, 0),
+    errors: topErrors(facts.records),
+    peakAnonBytes: Math.max(0, ...facts.moments.map(({ anonBytes }) => anonBytes)),
+    daemonCpuMs: facts.moments.at(-1)?.cpuMs ?? 0,
+    broken: brokenTexts(facts, burst, second),
+  };
+}
+
+function brokenTexts(facts: StormFacts, burst: Waits, second: Waits): readonly string[] {
+  const { plan } = facts;
+  const withinText = tookText(plan.timeoutMs);
+  return [
+    ...said(
+      burst.attached < burst.pods,
+      `${burst.pods - burst.attached} of ${burst.pods} pods were not attached within ${withinText}`,
+    ),
+    ...said(
+      second.attached < second.pods,
+      `${second.pods - second.attached} of ${second.pods} pods of the second namespace were not attached within ${withinText}`,
+    ),
+    ...said(
+      second.maxMs !== undefined && second.maxMs > plan.second.withinMs,
+      `a pod of the second namespace waited ${tookText(second.maxMs ?? 0)}, longer than ${tookText(plan.second.withinMs)}`,
+    ),
+    ...said(
+      facts.oomKills > 0,
+      `the kernel killed ${facts.oomKills} time${facts.oomKills === 1 ? "" : "s"} for lack of memory`,
+    ),
+    ...said(
+      facts.ends.length > 0,
+      `the daemon ended ${facts.ends.length} time${facts.ends.length === 1 ? "" : "s"} (${facts.ends[0] ?? ""})`,
+    ),
+    ...said(facts.notDeleted > 0, `${facts.notDeleted} pods could not be deleted`),
+    ...missingTexts(facts, burst, second),
+    ...leakTexts(facts.deletedTraces).map((text) => `left behind: ${text}`),
+  ];
+}
+
+/** A plugin that says it is done and did nothing is not attached. */
+function missingTexts({ plan, attachedTraces }: StormFacts, burst: Waits, second: Waits): readonly string[] {
+  const attached = burst.attached + second.attached;
+  const wanted = attached * (plan.delegates.length === 0 ? 2 : plan.delegates.length);
+  const { interfaces } = attachedTraces;
+  return said(interfaces < wanted, `${attached} attached pods had ${interfaces} interfaces, not ${wanted}`);
+}
+
+function said(isSo: boolean, text: string): readonly string[] {
+  return isSo ? [text] : [];
+}
+
+function waitsOf({ plan, records }: StormFacts, namespace: string): Waits {
+  const waits = waitsMs(records, namespace);
+  return {
+    pods: namespace === site.namespaces.second ? plan.second.pods : plan.pods,
+    attached: waits.length,
+    medianMs: waits[Math.floor((waits.length - 1) / 2)],
+    maxMs: waits.at(-1),
+  };
+}
+
+/** From arrival to attachment, in order of length. */
+export function waitsMs(records: readonly PodRecord[], namespace: string): readonly number[] {
+  return records
+    .filter(({ pod }) => pod.namespace === namespace)
+    .flatMap(({ attachedMs, arrivedMs }) => (attachedMs === undefined ? [] : [attachedMs - arrivedMs]))
+    .toSorted((left, right) => left - right);
+}
+
+const errorsShown = 3;
+
+function topErrors(records: readonly PodRecord[]): StormRun["errors"] {
+  const counts = new Map<string, number>();
+  for (const { message } of records.flatMap(({ errors, delErrors }) => [...errors, ...delErrors])) {
+    // Names and places of pods differ from error to error; what went wrong does not.
+    const kind = message
+      .replaceAll(/pod-\d+/gu, "POD")
+      .replaceAll(/\b[0-9a-f]{12,}\b/gu, "ID")
+      .replaceAll(/\d+/gu, "N");
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return [...counts]
+    .map(([message, count]) => ({ message, count }))
+    .toSorted((left, right) => right.count - left.count)
+    .slice(0, errorsShown);
+}
