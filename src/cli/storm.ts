@@ -32,11 +32,11 @@ export interface StormOrder {
 export async function rehearse(context: Context, order: StormOrder): Promise<void> {
   const { world, settings } = context;
   await requireMachine(context, order.plan);
-  const warnings = [readAheadWarning(readAheadOf(site.stateDir))].filter((warning) => warning !== undefined);
+  const warnings = [readAheadWarning(readAheadOf(order.plan.workDir))].filter((warning) => warning !== undefined);
   for (const warning of warnings) world.stderr.write(`Warning: ${warning}\n`);
   await using _lock = await takeLock(site.name, "storm");
   await removeStale(context);
-  const node = nodeFacts(world.clock);
+  const node = nodeFacts(world.clock, order.plan.workDir);
   const runs = await runSizes(context, order);
   const certificate: Certificate = { node, runs, warnings, isUntilItBreaks: order.isUntilItBreaks };
   print(world.stdout, settings.output, {

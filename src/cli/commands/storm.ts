@@ -25,6 +25,7 @@ export function addStorm(program: Command, world: World): void {
     .option("--delegate <file...>", "the site's own CNI conf or conflist; the first is the pods' default network")
     .option("--plugins <folder>", "where plugins are looked for (LEVEE_CNI_PATH; default: as of attach)")
     .option("--shim <file>", "the shim to run (LEVEE_SHIM; default: levee-shim beside this program)")
+    .option("--work-dir <folder>", "where the daemon's program and journal are put meanwhile", stormDefaults.workDir)
     .option("--timeout <time>", "pods that are not attached by then are lost", stormDefaults.timeout)
     .option("--seed <number>", "decides the waits between kubelet's tries", stormDefaults.seed)
     .option("--until-it-breaks", "double the pods until a storm does not hold, and say which was the last that did")
@@ -38,7 +39,7 @@ export function addStorm(program: Command, world: World): void {
         "time, nothing is killed or restarted, the second namespace does not wait, and nothing is left after the pods are deleted.",
         "Exit status 1 when it does not hold.",
         "",
-        `Uses names of its own (/run/levee-storm, /var/lib/levee-storm, bridges lvstorm-*, the cgroup levee-storm) and leaves`,
+        `Uses names of its own (/run/levee-storm, WORK-DIR/levee-storm, bridges lvstorm-*, the cgroup levee-storm) and leaves`,
         "nothing behind; what a killed one left is removed by the next. Needs root, iproute2 and the plugins bridge and host-local.",
         examples(
           "levee storm --pods 219 --limit 50Mi",

@@ -86,7 +86,7 @@ export function runRows(run: StormRun): readonly CertificateRow[] {
     ...run.errors.map(({ message, count }): CertificateRow => ["", `${count} × ${message}`]),
     [
       "daemon's memory",
-      `${mib(run.peakBytes)} of ${mib(plan.limitBytes)} at most, ${mib(run.peakAnonBytes)} of it its own`,
+      `${mib(run.peakBytes)} of ${mib(plan.limitBytes)} at most; in use ${mib(run.peakWorkingBytes)}, its own ${mib(run.peakAnonBytes)}`,
     ],
     ["daemon's CPU", `${tookText(run.daemonCpuMs)}${plan.cpuMillis === undefined ? "" : ` at ${plan.cpuMillis}m`}`],
     ["kills, restarts", `${run.oomKills}, ${run.restarts}`],

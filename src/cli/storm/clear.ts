@@ -7,6 +7,7 @@ import { toFailure } from "../failure.ts";
 import { ip, requireSuccess } from "../netns.ts";
 import { LimitedGroup } from "./limited-group.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
+import type { Marker } from "./prepare.ts";
 import { site, sitePaths } from "./site.ts";
 
 /** What a clear-up found and removed, and what it could not. */
@@ -33,11 +34,12 @@ export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cl
   await attempt(() => removeGroup(context));
   await attempt(() => endProcesses(context));
   // Without the folder nothing of the site was made: a bridge of that name is somebody else's.
-  if (!existsSync(site.stateDir)) return { removed, left };
+  if (!existsSync(site.runDir)) return { removed, left };
   await attempt(() => removeNetns(netns));
   await attempt(() => removeBridges(context));
-  await attempt(() => removeLeases());
-  if (left.length === 0) await attempt(() => removeFolders());
+  const marker = await readMarker();
+  await attempt(() => removeLeases(marker));
+  if (left.length === 0) await attempt(() => removeFolders(marker));
   return { removed, left };
 }
 
@@ -97,8 +99,8 @@ async function removeBridges({ world }: Context): Promise<string | undefined> {
 }
 
 /** Addresses that were booked in folders of the site's own networks; those of our own networks go with the folder. */
-async function removeLeases(): Promise<string | undefined> {
-  const ours = (await markedLeases()).flatMap(leasesIn);
+async function removeLeases({ leases }: Partial<Marker>): Promise<string | undefined> {
+  const ours = (leases ?? []).flatMap(leasesIn);
   for (const path of ours) await rm(path, { force: true });
   return ours.length === 0 ? undefined : plural(ours.length, "booked address", "booked addresses");
 }
@@ -112,16 +114,16 @@ export function leasesIn(folder: string): readonly string[] {
     .filter((path) => textOf(path).startsWith(site.containerIdPrefix));
 }
 
-async function markedLeases(): Promise<readonly string[]> {
-  const text = await readFile(sitePaths.marker, "utf8").catch(() => "{}");
-  // Our own file; one that was cut short names nothing that we could remove.
-  const marker = JSON.parse(text === "" ? "{}" : text) as { readonly leases?: readonly string[] };
-  return marker.leases ?? [];
+/** Our own file. A storm that was killed before it was written has made nothing else. */
+async function readMarker(): Promise<Partial<Marker>> {
+  return JSON.parse(await readFile(site.marker, "utf8").catch(() => "{}")) as Partial<Marker>;
 }
 
-async function removeFolders(): Promise<string | undefined> {
-  for (const folder of [site.runDir, site.stateDir]) await rm(folder, { recursive: true, force: true });
-  return `${site.runDir} and ${site.stateDir}`;
+/** The one in /run last: it is the marker. */
+async function removeFolders({ workDir }: Partial<Marker>): Promise<string | undefined> {
+  const folders = [...(workDir === undefined ? [] : [sitePaths(workDir).root]), site.runDir];
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  return folders.join(" and ");
 }
 
 function plural(count: number, one: string, many: string): string {

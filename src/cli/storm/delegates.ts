@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import { CommandFailure } from "../failure.ts";
-import { sitePaths } from "./site.ts";
 
 /** One of the site's own CNI configurations, as far as a storm must know it. */
 export interface Delegate {
@@ -57,11 +56,6 @@ export function requirePlugins(plugins: readonly string[], cniPath: string): voi
 
 /** What our own two networks run on. */
 export const ownPlugins = ["bridge", "host-local"] as const;
-
-/** Folders with the leases of `names` of our own networks. */
-export function ownLeases(names: readonly string[]): readonly string[] {
-  return names.map((name) => join(sitePaths.ipam, name));
-}
 
 function parsed(content: string, path: string): unknown {
   try {

@@ -4,7 +4,6 @@ import { runTool, type Context } from "../context.ts";
 import { leasesIn } from "./clear.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import type { StormNetworks } from "./prepare.ts";
-import { sitePaths } from "./site.ts";
 
 /** What is there of pods: while they are attached, and after they were deleted. */
 export interface Traces {
@@ -19,7 +18,7 @@ export interface Traces {
 }
 
 export async function findTraces(context: Context, networks: StormNetworks, netns: NetnsBatch): Promise<Traces> {
-  const journal = await readJournalOnly(sitePaths.journal);
+  const journal = await readJournalOnly(context.settings.stateDir);
   return {
     leases: networks.leases.flatMap(leasesIn).length,
     ports: networks.bridges.flatMap(portsOf).length,

@@ -4,10 +4,9 @@ import { software } from "../../base/version.ts";
 import type { NodeFacts } from "./certificate.ts";
 import { findCgroupLayout } from "./cgroup-layout.ts";
 import { readAheadOf } from "./read-ahead.ts";
-import { site } from "./site.ts";
 
 /** What a reader must know to judge the figures. */
-export function nodeFacts(clock: Clock): NodeFacts {
+export function nodeFacts(clock: Clock, workDir: string): NodeFacts {
   const processors = cpus();
   return {
     levee: software,
@@ -17,7 +16,7 @@ export function nodeFacts(clock: Clock): NodeFacts {
     cores: processors.length,
     processor: processors[0]?.model.trim() ?? "unknown",
     memoryBytes: totalmem(),
-    readAheadKib: readAheadOf(site.stateDir).kib,
+    readAheadKib: readAheadOf(workDir).kib,
     cgroupVersion: findCgroupLayout()?.version,
     load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
   };

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { usageFailure } from "../failure.ts";
 import { bytesText, parseBytes, parseCount, parseCpu, parseSpan } from "./quantity.ts";
 
@@ -12,6 +13,8 @@ export interface StormPlan {
   /** After this the pods that are not attached count as lost. */
   readonly timeoutMs: number;
   readonly seed: number;
+  /** Where the daemon's program and journal lie; on the kind of disk they have on a node. */
+  readonly workDir: string;
 }
 
 /** The pods of another namespace, which did nothing to deserve the storm. */
@@ -35,6 +38,7 @@ export interface StormWords {
   readonly delegate?: readonly string[];
   readonly timeout: string;
   readonly seed: string;
+  readonly workDir: string;
   readonly untilItBreaks?: true;
   readonly maxPods: string;
 }
@@ -53,6 +57,7 @@ export const stormDefaults = {
   secondWithin: "3s",
   timeout: "3m",
   seed: "1",
+  workDir: "/var/lib",
   maxPods: "2000",
 } as const;
 
@@ -76,7 +81,16 @@ export function readPlan(words: StormWords): StormPlan {
     delegates: words.delegate ?? [],
     timeoutMs: parseSpan("--timeout", words.timeout),
     seed: parseCount("--seed", words.seed, { min: 1, max: 999_999_999 }),
+    workDir: existingFolder(words.workDir),
   };
+}
+
+function existingFolder(path: string): string {
+  if (path.startsWith("/") && existsSync(path)) return path;
+  throw usageFailure(
+    `Cannot use ${JSON.stringify(path)} as --work-dir: it must be an absolute path of a folder that exists`,
+    `--work-dir ${stormDefaults.workDir}`,
+  );
 }
 
 /** The sizes to try, in order: the one that was asked for, or that and its doubles up to the most. */

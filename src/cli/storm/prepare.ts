@@ -7,21 +7,19 @@ import { CommandFailure } from "../failure.ts";
 import { ip, requireSuccess } from "../netns.ts";
 import { requireRoot } from "../require-root.ts";
 import { isSuccess } from "../run-program.ts";
-import { ownLeases, ownPlugins, readDelegate, requirePlugins } from "./delegates.ts";
+import { ownPlugins, readDelegate, requirePlugins } from "./delegates.ts";
 import { netnsNameOf } from "./fleet.ts";
+import { daemonConfig, networkConf, networkManifest, podManifest } from "./manifests.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import type { StormPlan } from "./plan.ts";
-import {
-  daemonConfig,
-  networkConf,
-  networkManifest,
-  ownNetworks,
-  podManifest,
-  site,
-  sitePaths,
-  type SiteNetwork,
-  type SitePods,
-} from "./site.ts";
+import { ownNetworks, site, sitePaths, type SiteNetwork, type SitePaths, type SitePods } from "./site.ts";
+
+/** What the next storm must know to clear up after this one. */
+export interface Marker {
+  readonly workDir: string;
+  /** Folders in which the site's own networks book addresses. */
+  readonly leases: readonly string[];
+}
 
 /** The networks of one storm, made. */
 export interface StormNetworks {
@@ -50,13 +48,15 @@ export async function prepareSite(
   { pods, netns }: { readonly pods: SitePods; readonly netns: NetnsBatch },
 ): Promise<StormNetworks> {
   // Whoever can talk on the socket runs plugins as root, so its folder is root's alone; the daemon insists on it.
-  for (const folder of [site.stateDir, site.runDir, sitePaths.journal, sitePaths.calls])
-    await mkdir(folder, { mode: 0o700, recursive: true });
-  for (const folder of [sitePaths.directory, sitePaths.networks, sitePaths.pods])
+  const paths = sitePaths(plan.workDir);
+  await mkdir(site.runDir, { mode: 0o700 });
+  await writeMarker({ workDir: plan.workDir, leases: [] });
+  for (const folder of [site.calls, paths.root, paths.journal]) await mkdir(folder, { mode: 0o700, recursive: true });
+  for (const folder of [paths.directory, paths.networks, paths.pods])
     await mkdir(folder, { mode: 0o755, recursive: true });
   const networks = plan.delegates.length === 0 ? await makeOwn(context, plan) : await takeDelegates(context, plan);
   const all = [...pods.second, ...pods.burst];
-  for (const pod of all) await write(join(sitePaths.pods, `${pod.namespace}.${pod.name}.json`), podManifest(pod));
+  for (const pod of all) await write(join(paths.pods, `${pod.namespace}.${pod.name}.json`), podManifest(pod));
   await netns.add(all.map(netnsNameOf));
   return networks;
 }
@@ -65,45 +65,52 @@ export async function prepareSite(
  * The daemon's program as a file that nobody has read yet. On a fresh node a container's program text is charged to its
  * own cgroup; that of this command's own file would be charged to us, and the measurement would be too good.
  */
-export async function freshProgram({ world }: Context): Promise<readonly [string, ...string[]]> {
+export async function freshProgram(
+  { world }: Context,
+  { program }: SitePaths,
+): Promise<readonly [string, ...string[]]> {
   const [file, ...script] = world.self;
   if (script.length > 0) return world.self; // From source, the program is the interpreter: there is no such file.
-  const copied = await runTool(world, "dd", [`if=${file}`, `of=${sitePaths.program}`, "bs=1M", "conv=fdatasync"]);
+  const copied = await runTool(world, "dd", [`if=${file}`, `of=${program}`, "bs=1M", "conv=fdatasync"]);
   // With a count of nothing dd only asks the kernel to forget what it has of the file.
-  const dropped = await runTool(world, "dd", [`if=${sitePaths.program}`, "iflag=nocache", "count=0"]);
-  const marked = await runTool(world, "chmod", ["755", sitePaths.program]);
+  const dropped = await runTool(world, "dd", [`if=${program}`, "iflag=nocache", "count=0"]);
+  const marked = await runTool(world, "chmod", ["755", program]);
   const bad = [copied, dropped, marked].find((end) => !isSuccess(end));
   if (bad !== undefined)
-    throw new CommandFailure("copy-failed", `Cannot copy ${file} to ${sitePaths.program}: ${bad.stderr.trim()}`, {
-      remedy: `make room in ${site.stateDir}`,
+    throw new CommandFailure("copy-failed", `Cannot copy ${file} to ${program}: ${bad.stderr.trim()}`, {
+      remedy: `make room for ${program}`,
     });
-  return [sitePaths.program];
+  return [program];
 }
 
 async function makeOwn(context: Context, plan: StormPlan): Promise<StormNetworks> {
   const networks = ownNetworks(plan).flat();
-  await writeMarker([]);
+  const paths = sitePaths(plan.workDir);
   for (const network of networks) {
     await makeBridge(context, network);
-    await write(join(sitePaths.networks, `${network.name}.json`), networkManifest(network.name, networkConf(network)));
+    await write(
+      join(paths.networks, `${network.name}.json`),
+      networkManifest(network.name, networkConf(network, paths)),
+    );
   }
-  await write(sitePaths.config, daemonConfig(networks[0]?.name ?? "", binDirOf(context)));
-  return { bridges: networks.map(({ bridge }) => bridge), leases: ownLeases(networks.map(({ name }) => name)) };
+  await write(paths.config, daemonConfig(paths, networks[0]?.name ?? "", binDirOf(context)));
+  return { bridges: networks.map(({ bridge }) => bridge), leases: networks.map(({ name }) => join(paths.ipam, name)) };
 }
 
 async function takeDelegates(context: Context, plan: StormPlan): Promise<StormNetworks> {
+  const paths = sitePaths(plan.workDir);
   const delegates = await Promise.all(plan.delegates.map(readDelegate));
   const leases = delegates.flatMap((delegate) => delegate.leases);
-  await writeMarker(leases);
+  await writeMarker({ workDir: plan.workDir, leases });
   for (const [at, { content }] of delegates.entries())
-    if (at > 0) await write(join(sitePaths.networks, `site${at}.json`), networkManifest(`site${at}`, content));
-  await write(sitePaths.config, daemonConfig(delegates[0]?.path ?? "", binDirOf(context)));
+    if (at > 0) await write(join(paths.networks, `site${at}.json`), networkManifest(`site${at}`, content));
+  await write(paths.config, daemonConfig(paths, delegates[0]?.path ?? "", binDirOf(context)));
   return { bridges: [], leases };
 }
 
 /** Before anything else is made: from here on the next storm can clear up after this one. */
-function writeMarker(leases: readonly string[]): Promise<void> {
-  return write(sitePaths.marker, JSON.stringify({ leases }));
+function writeMarker(marker: Marker): Promise<void> {
+  return write(site.marker, JSON.stringify(marker));
 }
 
 async function makeBridge({ world }: Context, { bridge }: SiteNetwork): Promise<void> {

@@ -15,6 +15,8 @@ export interface Moment {
   readonly secondAttached: number;
   readonly secondWaiting: number;
   readonly usageBytes: number;
+  /** Usage less what the kernel could drop at once: what `kubectl top` shows. */
+  readonly workingBytes: number;
   readonly anonBytes: number;
   readonly cpuMs: number;
   readonly isDaemonUp: boolean;
@@ -82,8 +84,10 @@ export class Series {
       else if (isSecond) counts.secondWaiting += 1;
       else counts[phase === "backing-off" ? "backingOff" : "waiting"] += 1;
     }
-    const { usageBytes, anonBytes, cpuMs } = group.sample();
-    return { atMs: fleet.nowMs(), ...counts, usageBytes, anonBytes, cpuMs, isDaemonUp: daemon.pid !== undefined };
+    const { usageBytes, inactiveFileBytes, anonBytes, cpuMs } = group.sample();
+    const workingBytes = usageBytes - inactiveFileBytes;
+    const isDaemonUp = daemon.pid !== undefined;
+    return { atMs: fleet.nowMs(), ...counts, usageBytes, workingBytes, anonBytes, cpuMs, isDaemonUp };
   }
 
   #lookAtShims(): void {

@@ -3,13 +3,15 @@ import type { FleetPod } from "./fleet.ts";
 import type { StormPlan } from "./plan.ts";
 
 /**
- * Everything a storm makes on this machine, and nothing outside of it. The names are fixed and the folder is the
- * marker: a storm that was killed is found by the next one, and cleared away.
+ * Everything a storm makes on this machine, and nothing outside of it. The names are fixed and the folder in
+ * /run is the marker: a storm that was killed is found by the next one, and cleared away.
  */
 export const site = {
   name: "levee-storm",
   runDir: "/run/levee-storm",
-  stateDir: "/var/lib/levee-storm",
+  /** What the next storm must know if this one is killed. */
+  marker: "/run/levee-storm/marker.json",
+  calls: "/run/levee-storm/calls",
   group: "levee-storm",
   netnsPrefix: "levee-storm-",
   bridgePrefix: "lvstorm",
@@ -18,20 +20,39 @@ export const site = {
   namespaces: { burst: "storm", second: "bystanders", networks: "levee-storm" },
 } as const;
 
-export const sitePaths = {
-  config: join(site.stateDir, "daemon-config.json"),
-  /** What the next storm must know if this one is killed. */
-  marker: join(site.stateDir, "marker.json"),
-  program: join(site.stateDir, "levee"),
-  journal: join(site.stateDir, "state"),
-  directory: join(site.stateDir, "directory"),
-  networks: join(site.stateDir, "directory", "networks"),
-  pods: join(site.stateDir, "directory", "pods"),
-  ipam: join(site.stateDir, "ipam"),
-  calls: join(site.runDir, "calls"),
-  daemonLog: join(site.stateDir, "daemon.log"),
-  handLog: join(site.stateDir, "hand.log"),
-} as const;
+/** Where the storm lives on a disk, given the folder it may use. */
+export function sitePaths(workDir: string): SitePaths {
+  const at = (...parts: readonly string[]): string => join(workDir, site.name, ...parts);
+  return {
+    root: at(),
+    config: at("daemon-config.json"),
+    program: at("levee"),
+    journal: at("state"),
+    directory: at("directory"),
+    networks: at("directory", "networks"),
+    pods: at("directory", "pods"),
+    ipam: at("ipam"),
+    confDir: at("conf.d"),
+    cniDir: at("multus"),
+    daemonLog: at("daemon.log"),
+    handLog: at("hand.log"),
+  };
+}
+
+export interface SitePaths {
+  readonly root: string;
+  readonly config: string;
+  readonly program: string;
+  readonly journal: string;
+  readonly directory: string;
+  readonly networks: string;
+  readonly pods: string;
+  readonly ipam: string;
+  readonly confDir: string;
+  readonly cniDir: string;
+  readonly daemonLog: string;
+  readonly handLog: string;
+}
 
 /** The kernel takes 1,024 ports on a bridge; a /22 has as many addresses. */
 const podsPerBridge = 900;
@@ -51,19 +72,6 @@ export function ownNetworks(plan: StormPlan): readonly (readonly [SiteNetwork, S
 function ownNetwork(kind: string, second: number, at: number): SiteNetwork {
   // Nothing on this host gets one of these addresses or a route there, so they clash with nobody's.
   return { name: `${kind}${at}`, bridge: `${site.bridgePrefix}-${kind}${at}`, subnet: `10.${second}.${at * 4}.0/22` };
-}
-
-export function networkConf({ name, bridge, subnet }: SiteNetwork): string {
-  return JSON.stringify({
-    cniVersion: "1.0.0",
-    name,
-    type: "bridge",
-    bridge,
-    // As gateway the plugin would switch on forwarding on this host.
-    isGateway: false,
-    ipMasq: false,
-    ipam: { type: "host-local", dataDir: sitePaths.ipam, ranges: [[{ subnet }]] },
-  });
 }
 
 export interface SitePods {
@@ -112,35 +120,4 @@ function siteAnnotations(delegates: number): () => Readonly<Record<string, strin
   const annotations: Readonly<Record<string, string>> =
     names.length === 0 ? {} : { "k8s.v1.cni.cncf.io/networks": names.join(",") };
   return () => annotations;
-}
-
-/** The daemon's configuration: every folder it could write to is inside the site. */
-export function daemonConfig(clusterNetwork: string, binDir: string): string {
-  const config = {
-    cniVersion: "1.0.0",
-    socketDir: site.runDir,
-    stateDir: sitePaths.journal,
-    directory: sitePaths.directory,
-    clusterNetwork,
-    multusNamespace: site.namespaces.networks,
-    confDir: join(site.stateDir, "conf.d"),
-    cniDir: join(site.stateDir, "multus"),
-    binDir,
-  };
-  return `${JSON.stringify(config, undefined, 2)}\n`;
-}
-
-/** JSON is YAML, and cheaper to write. */
-export function networkManifest(name: string, config: string): string {
-  return JSON.stringify({
-    apiVersion: "k8s.cni.cncf.io/v1",
-    kind: "NetworkAttachmentDefinition",
-    metadata: { name, namespace: site.namespaces.networks },
-    spec: { config },
-  });
-}
-
-export function podManifest({ name, namespace, uid, annotations, priority }: SitePod): string {
-  const spec = priority === undefined ? {} : { spec: { priority } };
-  return JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace, uid, annotations }, ...spec });
 }

@@ -31,13 +31,14 @@ export interface Stage {
 /** Prepares a storm, has `work` run it, and clears everything away, whatever happened. */
 export async function withStage<T>(outer: Context, plan: StormPlan, work: (stage: Stage) => Promise<T>): Promise<T> {
   const { world } = outer;
+  const paths = sitePaths(plan.workDir);
   const context: Context = {
     world,
     settings: {
       ...outer.settings,
       socketDir: site.runDir,
-      stateDir: sitePaths.journal,
-      directory: sitePaths.directory,
+      stateDir: paths.journal,
+      directory: paths.directory,
     },
   };
   const netns = new NetnsBatch(world.clock, childEnv(world), site.netnsPrefix);
@@ -82,8 +83,9 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
   const { world, settings } = context;
   const { clock } = world;
   const pods = sitePods(plan);
+  const paths = sitePaths(plan.workDir);
   const networks = await prepareSite(context, plan, { pods, netns });
-  const command = await freshProgram(context);
+  const command = await freshProgram(context, paths);
   const { limitBytes: memoryBytes, cpuMillis } = plan;
   const group = await LimitedGroup.make(clock, site.group, {
     memoryBytes,
@@ -91,11 +93,11 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
   });
   const daemon = new KeptDaemon({
     clock,
-    command: [...command, "daemon", "--config", sitePaths.config],
+    command: [...command, "daemon", "--config", paths.config],
     // The way the daemon is run on a node.
     env: childEnv(world, { BUN_JSC_useJIT: "0" }),
     group,
-    log: sitePaths.daemonLog,
+    log: paths.daemonLog,
   });
   running.daemon = daemon;
   await daemon.start();
@@ -103,9 +105,9 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
     name: "resident hand",
     command: [settings.shim, "--resident", "--socket-dir", site.runDir],
     env: childEnv(world, { CNI_PATH: settings.cniPath }),
-    log: sitePaths.handLog,
+    log: paths.handLog,
   });
-  await untilReady(context, daemon);
+  await untilReady(context, daemon, paths.daemonLog);
   const caller = stoppable(
     await programCaller({
       clock,
@@ -113,7 +115,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
       conf: await readConf(undefined, settings),
       cniPath: settings.cniPath,
       env: childEnv(world),
-      folder: sitePaths.calls,
+      folder: site.calls,
     }),
   );
   running.caller = caller;
@@ -124,7 +126,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
 const readyTimeoutMs = 120_000;
 const readyPollMs = 100;
 
-async function untilReady(context: Context, daemon: KeptDaemon): Promise<void> {
+async function untilReady(context: Context, daemon: KeptDaemon, log: string): Promise<void> {
   const { clock, interrupted } = context.world;
   const endMs = clock.monotonicMs() + readyTimeoutMs;
   for (;;) {
@@ -139,7 +141,7 @@ async function untilReady(context: Context, daemon: KeptDaemon): Promise<void> {
         daemon.ends.length > 1
           ? `Cannot start the storm: the daemon ends before it is ready, ${daemon.oomKills > 0 ? "killed for lack of memory" : `with ${daemon.ends.at(-1) ?? ""}`}`
           : `Cannot start the storm: the daemon was not ready within ${readyTimeoutMs / 1000} s`,
-        { details: await lastWords(), remedy: "a larger --limit or --cpu" },
+        { details: await lastWords(log), remedy: "a larger --limit or --cpu" },
       );
     await clock.sleep(readyPollMs, interrupted).catch(() => {
       throw interruptedFailure("waiting for the daemon");
@@ -149,7 +151,7 @@ async function untilReady(context: Context, daemon: KeptDaemon): Promise<void> {
 
 const logLinesShown = 12;
 
-async function lastWords(): Promise<string> {
-  const text = await readFile(sitePaths.daemonLog, "utf8").catch(() => "");
+async function lastWords(log: string): Promise<string> {
+  const text = await readFile(log, "utf8").catch(() => "");
   return text.trim().split("\n").slice(-logLinesShown).join("\n");
 }

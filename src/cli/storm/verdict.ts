@@ -42,6 +42,8 @@ export interface StormRun extends StormFacts {
   readonly failedAdds: number;
   /** The most frequent errors, with how often. */
   readonly errors: readonly { readonly message: string; readonly count: number }[];
+  /** Less what the kernel could drop at once. */
+  readonly peakWorkingBytes: number;
   readonly peakAnonBytes: number;
   readonly daemonCpuMs: number;
   /** What did not hold. Empty: the node holds this storm. */
@@ -59,7 +61,8 @@ export function judge(facts: StormFacts): StormRun {
     tookMs: isComplete ? burst.maxMs : undefined,
     failedAdds: facts.records.reduce((sum, { errors }) => sum + errors.length, 0),
     errors: topErrors(facts.records),
-    peakAnonBytes: Math.max(0, ...facts.moments.map(({ anonBytes }) => anonBytes)),
+    peakWorkingBytes: largest(facts.moments.map(({ workingBytes }) => workingBytes)),
+    peakAnonBytes: largest(facts.moments.map(({ anonBytes }) => anonBytes)),
     daemonCpuMs: facts.moments.at(-1)?.cpuMs ?? 0,
     broken: brokenTexts(facts, burst, second),
   };
@@ -103,6 +106,10 @@ function missingTexts({ plan, attachedTraces }: StormFacts, burst: Waits, second
   return said(interfaces < wanted, `${attached} attached pods had ${interfaces} interfaces, not ${wanted}`);
 }
 
+function largest(values: readonly number[]): number {
+  return values.reduce((left, right) => Math.max(left, right), 0);
+}
+
 function said(isSo: boolean, text: string): readonly string[] {
   return isSo ? [text] : [];
 }
@@ -128,17 +135,13 @@ export function waitsMs(records: readonly PodRecord[], namespace: string): reado
 const errorsShown = 3;
 
 function topErrors(records: readonly PodRecord[]): StormRun["errors"] {
-  const counts = new Map<string, number>();
+  const kinds = new Map<string, { readonly message: string; count: number }>();
   for (const { message } of records.flatMap(({ errors, delErrors }) => [...errors, ...delErrors])) {
-    // Names and places of pods differ from error to error; what went wrong does not.
-    const kind = message
-      .replaceAll(/pod-\d+/gu, "POD")
-      .replaceAll(/\b[0-9a-f]{12,}\b/gu, "ID")
-      .replaceAll(/\d+/gu, "N");
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    // Names and figures differ from pod to pod; what went wrong does not. One of each kind is shown as it was.
+    const kind = message.replaceAll(/[0-9a-f]{12,}|\d+(?:\.\d+)?/gu, "N");
+    const known = kinds.get(kind);
+    if (known === undefined) kinds.set(kind, { message, count: 1 });
+    else known.count += 1;
   }
-  return [...counts]
-    .map(([message, count]) => ({ message, count }))
-    .toSorted((left, right) => right.count - left.count)
-    .slice(0, errorsShown);
+  return [...kinds.values()].toSorted((left, right) => right.count - left.count).slice(0, errorsShown);
 }

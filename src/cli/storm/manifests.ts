@@ -1,0 +1,46 @@
+import { site, type SiteNetwork, type SitePaths, type SitePod } from "./site.ts";
+
+/** One of our own networks, for its plugin. */
+export function networkConf({ name, bridge, subnet }: SiteNetwork, paths: SitePaths): string {
+  return JSON.stringify({
+    cniVersion: "1.0.0",
+    name,
+    type: "bridge",
+    bridge,
+    // As gateway the plugin would switch on forwarding on this host.
+    isGateway: false,
+    ipMasq: false,
+    ipam: { type: "host-local", dataDir: paths.ipam, ranges: [[{ subnet }]] },
+  });
+}
+
+/** The daemon's configuration: every folder it could write to is inside the site. */
+export function daemonConfig(paths: SitePaths, clusterNetwork: string, binDir: string): string {
+  const config = {
+    cniVersion: "1.0.0",
+    socketDir: site.runDir,
+    stateDir: paths.journal,
+    directory: paths.directory,
+    clusterNetwork,
+    multusNamespace: site.namespaces.networks,
+    confDir: paths.confDir,
+    cniDir: paths.cniDir,
+    binDir,
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+/** JSON is YAML, and cheaper to write. */
+export function networkManifest(name: string, config: string): string {
+  return JSON.stringify({
+    apiVersion: "k8s.cni.cncf.io/v1",
+    kind: "NetworkAttachmentDefinition",
+    metadata: { name, namespace: site.namespaces.networks },
+    spec: { config },
+  });
+}
+
+export function podManifest({ name, namespace, uid, annotations, priority }: SitePod): string {
+  const spec = priority === undefined ? {} : { spec: { priority } };
+  return JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace, uid, annotations }, ...spec });
+}
