@@ -155,12 +155,16 @@ export class Lab {
     return daemon;
   }
 
-  /** Starts the daemon without waiting for it. */
-  launchDaemon(env: Readonly<Record<string, string>> = {}, prefix: readonly string[] = []): ChildProcess {
+  /** Starts the daemon without waiting for it. Its log is kept, unless it goes to a file that the test has open. */
+  launchDaemon(
+    env: Readonly<Record<string, string>> = {},
+    prefix: readonly string[] = [],
+    log: number | "pipe" = "pipe",
+  ): ChildProcess {
     const [program = "", ...argv] = [...prefix, leveeProgram, "daemon", "--config", this.path("daemon-config.json")];
     const daemon = spawn(program, argv, {
       env: { PATH: process.env["PATH"] ?? "", BUN_JSC_useJIT: "0", ...env },
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: ["ignore", "ignore", log],
     });
     daemon.stderr?.on("data", (chunk: Buffer) => (this.#daemonLog += chunk.toString()));
     this.#daemon = daemon;
