@@ -1,4 +1,5 @@
 import { systemClock } from "./base/clock.ts";
+import type { Terminal } from "./cli/world.ts";
 
 /** The one entry of `levee`. The daemon and the commands are loaded apart, so neither carries the other's libraries. */
 const argv = process.argv.slice(2);
@@ -35,7 +36,28 @@ async function commands(): Promise<number> {
     self: ownCommand(),
     isRoot: process.getuid?.() === 0,
     interrupted: interrupt.signal,
+    terminal: process.stdin.isTTY && process.stdout.isTTY ? terminal(process.stdin, process.stdout) : undefined,
   });
+}
+
+function terminal(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Terminal {
+  return {
+    // One that does not tell is taken to have the usual size.
+    size: () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
+    hold({ onKey, onResize }) {
+      const onData = (keys: Buffer): void => onKey(keys.toString("utf8"));
+      input.setRawMode(true);
+      input.on("data", onData);
+      output.on("resize", onResize);
+      input.resume();
+      return () => {
+        input.off("data", onData);
+        output.off("resize", onResize);
+        input.setRawMode(false);
+        input.pause();
+      };
+    },
+  };
 }
 
 /** Inside the compiled program the script lives in a file system of its own; from source it is a file beside Bun. */

@@ -10,6 +10,7 @@ import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
 import { addMigrate } from "./commands/migrate.ts";
 import { addStorm } from "./commands/storm.ts";
+import { addTop } from "./commands/top.ts";
 import { addUninstall } from "./commands/uninstall.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
@@ -47,6 +48,7 @@ export function buildProgram(world: World): Command {
         "levee attach web --networks lan,dmz",
         "levee ls -o wide",
         "levee why web",
+        "levee top",
         "levee demo",
       )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted.`,
     );
@@ -55,6 +57,7 @@ export function buildProgram(world: World): Command {
     addDetach,
     addLs,
     addWhy,
+    addTop,
     addLeaks,
     addCheck,
     addGc,

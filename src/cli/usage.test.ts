@@ -13,6 +13,7 @@ const commands = [
   "detach",
   "ls",
   "why",
+  "top",
   "leaks",
   "check",
   "gc",

@@ -12,6 +12,20 @@ export interface World {
   readonly isRoot: boolean;
   /** Aborted by Ctrl-C, SIGTERM and SIGHUP. Whoever made something removes it, then ends. */
   readonly interrupted: AbortSignal;
+  /** Undefined unless a person sits at both ends. */
+  readonly terminal?: Terminal | undefined;
+}
+
+/** A terminal whose keys are taken one by one, for a live screen. */
+export interface Terminal {
+  size(): { readonly columns: number; readonly rows: number };
+  /** Takes the keyboard until the returned function is called. */
+  hold(listener: TerminalListener): () => void;
+}
+
+export interface TerminalListener {
+  onKey(key: string): void;
+  onResize(): void;
 }
 
 export interface Screen {

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { contextOf, examples } from "../command-line.ts";
+import { ask } from "../context.ts";
+import { paintFor } from "../paint.ts";
+import { print } from "../print.ts";
+import { runLive } from "../top/live.ts";
+import { topScreen } from "../top/screen.ts";
+import type { World } from "../world.ts";
+
+/** A line of a log or a pipe may be as long as it likes. */
+const pipeColumns = 1_000;
+const pipeRows = 1_000;
+
+export function addTop(program: Command, world: World): void {
+  const command = program
+    .command("top")
+    .description("Watch the node: who runs and waits, slots, hanging and slow plugins, memory, failures")
+    .option("--once", "print one screen and end")
+    .addHelpText(
+      "after",
+      [
+        "\nRefreshes once a second; q or Ctrl-C leaves. Without a terminal it prints one screen, as with --once.",
+        "Classes: critical (system pods), ordinary, penalty (pods that failed again and again), detach.",
+        "Slots: how many ADDs run at once, of how many the node bears now, of how many at most, and why not more.",
+        examples("levee top", "levee top --once", "levee top -o json | jq .slots"),
+      ].join("\n"),
+    );
+  command.action(async (options: { readonly once?: true }) => {
+    const context = contextOf(command, world);
+    const answer = await ask(context, { ask: "top" });
+    const { terminal } = world;
+    const { output } = context.settings;
+    const isForPeople = output === "table" || output === "wide";
+    if (terminal !== undefined && isForPeople && options.once !== true) {
+      await runLive(context, terminal, answer);
+      return;
+    }
+    const size = terminal === undefined ? { columns: pipeColumns } : terminal.size();
+    const paint = paintFor(world.stdout, world.env);
+    const lines = topScreen({ answer, before: undefined, columns: size.columns, rows: pipeRows, paint, trouble: "" });
+    print(world.stdout, output, { value: answer, text: () => `${lines.join("\n")}\n` });
+  });
+}
