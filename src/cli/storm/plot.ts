@@ -41,8 +41,8 @@ export function plotFigure(plot: Plot): string {
 <svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(plot.title)}">
 ${yTicks.map((value) => yTick(value, scale, plot.yUnit)).join("\n")}
 ${xTicks.map((value) => xTick(value, scale, plot.xUnit)).join("\n")}
-${plot.mark === undefined ? "" : markOf(plot.mark, scale)}
 ${plot.lines.map((line) => lineOf(line, scale)).join("\n")}
+${plot.mark === undefined ? "" : markOf(plot.mark, scale)}
 </svg>
 </figure>`;
 }

@@ -80,7 +80,7 @@ figcaption{font-weight:600}
 .key::before{content:"";display:inline-block;width:14px;height:3px;margin-right:6px;vertical-align:middle;background:currentColor}
 .key.first::before{background:var(--first)}.key.second::before{background:var(--second)}.key.third::before{background:var(--third)}.key.limit::before{background:var(--limit)}
 svg{width:100%;height:auto;display:block}
-svg text{fill:var(--soft);font-size:11px}
+svg text{fill:var(--soft);font-size:11px;paint-order:stroke;stroke:var(--card);stroke-width:3px}
 .grid{stroke:var(--grid)}
 .mark{stroke:var(--soft);stroke-dasharray:3 4}
 .line{fill:none;stroke-width:2;stroke-linejoin:round}

@@ -1,4 +1,3 @@
-import { tookText } from "../span.ts";
 import type { Plot, PlotLine, PlotPoint } from "./plot.ts";
 import type { Moment } from "./series.ts";
 import { site } from "./site.ts";
@@ -70,7 +69,8 @@ function secondLine({ plan }: StormRun, points: readonly PlotPoint[]): readonly 
 function waitPlot(run: StormRun): Plot {
   const { second } = run.plan;
   return {
-    title: `Waits: share of the pods attached within this time${second.pods === 0 ? "" : ` (the second namespace: ${tookText(second.withinMs)} allowed)`}`,
+    title: "Waits: share of the pods attached within this time",
+    ...(second.pods === 0 ? {} : { mark: { x: second.withinMs / 1000, text: "allowed to the second namespace" } }),
     xUnit: " s",
     yUnit: " %",
     lines: [
