@@ -57,9 +57,10 @@ function placeText(view: WaitView | undefined, otherwise: string): string {
   return `${admissionClass}, position ${ahead + 1} of ${inLine}${among}: ${describeBlocker(blocker)}`;
 }
 
-function chargeFacts(uid: string, admission: Admission): TimelineFacts {
+/** Nobody keeps account of a pod without a UID. */
+function chargeFacts(uid: string, admission: Admission): TimelineFacts | undefined {
   const failing = admission.failuresOf(uid);
-  if (failing === undefined) return { uid };
+  if (failing === undefined) return undefined;
   const { failures, failure, nextTryMs } = failing;
   const cause = failure.cause === "own" ? "by what the pod itself asks for" : "";
   return { uid, failures, holdMs: Math.round(nextTryMs), ...(cause === "" ? {} : { detail: cause }) };
