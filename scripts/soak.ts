@@ -1,25 +1,81 @@
 /**
- * Kills everything at random for a long time while pods come and go, then looks for what is left.
- * `npm run soak` takes ten minutes, `npm run soak -- 60` sixty.
+ * `npm run soak`: pods come and go for an hour while everything that can break does. Afterwards the daemon's memory and
+ * everything on the node are compared with how they were. Runs in namespaces of its own, so nothing of it is left.
  */
-import { spawnSync } from "node:child_process";
-import { resolve } from "node:path";
+import { writeFileSync } from "node:fs";
+import { furnishNamespaces, insideFolder, runInside } from "../bench/ground/own-namespaces.ts";
+import { kubernetes } from "../test/peers/kubernetes.ts";
+import { memoryPlot, soakTable } from "../test/soak/soak-report.ts";
+import { soak } from "../test/soak/soak.ts";
 
-const minutes = Number(process.argv[2] ?? 10);
-if (!(minutes > 0 && minutes <= 24 * 60)) {
-  console.error(`Error: the number of minutes must be between 0 and 1440: current value is ${process.argv[2] ?? ""}`);
-  process.exit(2);
+const usage = `Usage: npm run soak [-- --minutes N] [--seed N] [-o json] [--plot FILE]
+
+Pods come and go at two a second, with faults: every part is killed, the API server is restarted, plugins fail and hang,
+the disk is full, the clock steps. At the end memory, namespaces, interfaces, addresses, journal and descriptors must be
+what they were. Needs root; with Go present a real API server is used, else a folder.
+
+  --minutes N   how long, 3 to 1440 (60)
+  --seed N      the same faults in the same order again
+  -o json       the figures as JSON on stdout; progress goes to stderr
+  --plot FILE   memory over time as SVG
+`;
+
+interface Arguments {
+  minutes: number;
+  seed: number;
+  isJson: boolean;
+  plot: string | undefined;
 }
-const lastsMs = Math.round(minutes * 60_000);
-console.log(`Everything is killed at random for ${minutes} minutes…`);
-const { status } = spawnSync(
-  process.execPath,
-  // Afterwards every sandbox is deleted and looked at, which takes longer the more there were.
-  ["test", "--isolate", "--timeout", String(2 * lastsMs + 120_000), "./test/crash/chaos.test.ts"],
-  {
-    cwd: resolve(import.meta.dirname, ".."),
-    stdio: "inherit",
-    env: { ...process.env, LEVEE_CHAOS_MS: String(lastsMs) },
-  },
-);
-process.exit(status ?? 1);
+
+process.exit(await main(process.argv.slice(2)));
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes("-h") || args.includes("--help")) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const parsed = parse(args);
+  if (typeof parsed === "string") {
+    process.stderr.write(`Error: ${parsed}\n\n${usage}`);
+    return 2;
+  }
+  const folder = insideFolder();
+  if (folder === undefined) return outside(args);
+  // What is left there when we are killed is removed by the one outside.
+  process.env["TMPDIR"] = folder;
+  furnishNamespaces();
+  return run(parsed);
+}
+
+/** The API server is built out here, where there is a network. */
+async function outside(args: readonly string[]): Promise<number> {
+  const peer = await kubernetes();
+  const bin = "folder" in peer ? `${peer.folder}:` : "";
+  return runInside(import.meta.path, args, { PATH: `${bin}${process.env["PATH"] ?? ""}` });
+}
+
+async function run({ minutes, seed, isJson, plot }: Arguments): Promise<number> {
+  const say = (line: string): void => void (isJson ? process.stderr : process.stdout).write(`${line}\n`);
+  const outcome = await soak({ minutes, seed, say });
+  if (plot !== undefined) writeFileSync(plot, memoryPlot(outcome));
+  process.stdout.write(isJson ? `${JSON.stringify(outcome, undefined, 2)}\n` : `\n${soakTable(outcome)}\n`);
+  return outcome.problems.length === 0 ? 0 : 1;
+}
+
+/** What was asked for, or what is wrong with it. */
+function parse(args: readonly string[]): Arguments | string {
+  const parsed: Arguments = { minutes: 60, seed: Math.floor(Math.random() * 2 ** 31), isJson: false, plot: undefined };
+  for (let at = 0; at < args.length; at += 2) {
+    const [name = "", value] = args.slice(at, at + 2);
+    if (value === undefined) return `${name} needs a value`;
+    if (name === "--minutes") parsed.minutes = Number(value);
+    else if (name === "--seed") parsed.seed = Number(value);
+    else if (name === "--plot") parsed.plot = value;
+    else if (name === "-o" && value === "json") parsed.isJson = true;
+    else return `there is no option ${name} ${value}`;
+  }
+  if (!(parsed.minutes >= 3 && parsed.minutes <= 1_440))
+    return `the number of minutes must be between 3 and 1440: current value is ${parsed.minutes}`;
+  if (!Number.isSafeInteger(parsed.seed)) return `the seed must be a whole number: current value is ${parsed.seed}`;
+  return parsed;
+}

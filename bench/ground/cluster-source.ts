@@ -2,14 +2,15 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { podText, type PodKey } from "../../src/cli/names.ts";
 import type { FleetPod } from "../../src/cli/storm/fleet.ts";
-import { Api } from "../../test/e2e/api.ts";
+import { Api, ApiFailure, type KubeObject } from "../../test/e2e/api.ts";
 import { applyAll, manifest, pathOf } from "../../test/e2e/manifests.ts";
 import { adminToken, PolicyServer } from "../../test/e2e/policy-server.ts";
 import { serviceAccountFolder } from "../../test/e2e/service-account.ts";
-import { until } from "../../test/e2e/until.ts";
+import { pause, until } from "../../test/e2e/until.ts";
 import { networkNamespace, podNamespaces, type NodeSource, type PodWish } from "./node-source.ts";
 
 const nodeName = "bench-node";
+const conflict = 409;
 /** Enough to keep one API server on two cores busy. */
 const requestsAtOnce = 8;
 
@@ -67,12 +68,19 @@ export class ClusterSource implements NodeSource {
     this.#uids.delete(podText(pod));
   }
 
+  /** Ends the API server, leaves it away for a while and waits until the next one serves. */
+  async restartServer(signal: NodeJS.Signals, awayMs: number): Promise<void> {
+    await this.#server.stopApiServer(signal);
+    await pause(awayMs);
+    await this.#server.startApiServer();
+  }
+
   async stop(): Promise<void> {
     await this.#server.stop();
   }
 
   async #addPod({ namespace, name, annotations, isCritical = false }: PodWish): Promise<void> {
-    const made = await this.#api.create(pathOf("Pod", namespace), {
+    const made = await this.#createOnce(pathOf("Pod", namespace), {
       apiVersion: "v1",
       kind: "Pod",
       metadata: { name, namespace, annotations },
@@ -83,6 +91,16 @@ export class ClusterSource implements NodeSource {
       },
     });
     this.#uids.set(podText({ namespace, name }), made.metadata.uid ?? "");
+  }
+
+  /** A request whose answer was lost, because the server was killed, may have made it. */
+  async #createOnce(path: string, object: KubeObject): Promise<KubeObject> {
+    try {
+      return await this.#api.create(path, object);
+    } catch (thrown) {
+      if (!(thrown instanceof ApiFailure) || thrown.status !== conflict) throw thrown;
+      return this.#api.get(`${path}/${object.metadata.name}`);
+    }
   }
 
   async #furnish(): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PodKey } from "../../src/cli/names.ts";
 import type { FleetPod } from "../../src/cli/storm/fleet.ts";
@@ -45,6 +45,11 @@ export class DirectorySource implements NodeSource {
       });
     }
     return Promise.resolve(wishes.map(({ namespace, name }) => ({ namespace, name, uid: uidOf({ namespace, name }) })));
+  }
+
+  removePod({ namespace, name }: PodKey): Promise<void> {
+    rmSync(join(this.#folder, "pods", `${namespace}.${name}.json`), { force: true });
+    return Promise.resolve();
   }
 
   stop(): Promise<void> {

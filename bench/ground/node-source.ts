@@ -17,6 +17,7 @@ export interface NodeSource {
   addNetwork(name: string, conf: unknown): Promise<void>;
   /** Makes those that are not there yet. */
   addPods(wishes: readonly PodWish[]): Promise<readonly FleetPod[]>;
+  removePod(pod: PodKey): Promise<void>;
   stop(): Promise<void>;
 }
 

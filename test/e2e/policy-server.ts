@@ -40,6 +40,8 @@ interface StatusWrite {
 export class PolicyServer {
   readonly #folder: string;
   readonly #children: ChildProcess[] = [];
+  #apiServer: ChildProcess | undefined;
+  #apiServerArgs: readonly string[] = [];
   #url = "";
   #log = "";
 
@@ -115,6 +117,18 @@ export class PolicyServer {
     return this.#writeStatus(pod, { method: "PUT", type: "application/json", body, token });
   }
 
+  async startApiServer(): Promise<void> {
+    this.#apiServer = this.#run(apiServerProgram, this.#apiServerArgs);
+    await this.#untilReady();
+  }
+
+  /** Ends it and leaves etcd as it is, so that what was stored is there for the next one. */
+  async stopApiServer(signal: NodeJS.Signals): Promise<void> {
+    if (this.#apiServer === undefined) return;
+    this.#children.splice(this.#children.indexOf(this.#apiServer), 1);
+    await ended(this.#apiServer, signal);
+  }
+
   async stop(): Promise<void> {
     for (const child of this.#children.toReversed()) await ended(child);
     await rm(this.#folder, { recursive: true, force: true });
@@ -144,14 +158,14 @@ export class PolicyServer {
     if (key.status !== 0) throw new Error(`openssl failed: ${key.stderr.toString()}`);
     await writeFile(file("tokens.csv"), `${adminToken},admin,admin,system:masters\n`, { mode: 0o600 });
     this.#url = `https://127.0.0.1:${secure}`;
-    this.#run(apiServerProgram, [
+    this.#apiServerArgs = [
       ...["--etcd-servers", etcd, "--secure-port", String(secure), "--bind-address=127.0.0.1"],
       ...["--cert-dir", file("certificates"), "--token-auth-file", file("tokens.csv"), "--authorization-mode=RBAC"],
       ...["--service-account-key-file", file("sa.key"), "--service-account-signing-key-file", file("sa.key")],
       ...["--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.96.0.0/16"],
       ...["--allow-privileged", "--disable-admission-plugins=ServiceAccount"],
-    ]);
-    await this.#untilReady();
+    ];
+    await this.startApiServer();
   }
 
   async #untilReady(): Promise<void> {
@@ -165,10 +179,11 @@ export class PolicyServer {
     }
   }
 
-  #run(program: string, args: readonly string[]): void {
+  #run(program: string, args: readonly string[]): ChildProcess {
     const child = spawn(program, args, { cwd: this.#folder, stdio: ["ignore", "ignore", "pipe"] });
     child.stderr.on("data", (chunk: Buffer) => (this.#log = (this.#log + chunk.toString()).slice(-20_000)));
     this.#children.push(child);
+    return child;
   }
 }
 
@@ -183,10 +198,10 @@ export function freePort(): Promise<number> {
   });
 }
 
-function ended(child: ChildProcess): Promise<void> {
+function ended(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     child.on("exit", () => resolve());
-    child.kill("SIGKILL");
+    child.kill(signal);
   });
 }

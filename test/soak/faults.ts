@@ -1,0 +1,172 @@
+import { pause } from "../e2e/until.ts";
+import { descendantsOf } from "./process-facts.ts";
+import type { PodLives } from "./pod-lives.ts";
+import type { SoakNode } from "./soak-node.ts";
+
+/** Less than an hour: the API server's certificate is valid from an hour before it was made. */
+const shiftSMax = 1_800;
+
+export type FaultName =
+  | "daemon killed"
+  | "hand killed"
+  | "shim killed"
+  | "delegate killed"
+  | "API server restarted"
+  | "plugin fails"
+  | "plugin hangs"
+  | "disk full"
+  | "clock stepped";
+
+/**
+ * For how long after a fault an ADD that begins may still fail: a network that failed is tried with care, and plugins
+ * that hang do so until their limit. A daemon, a hand or a clock must cost no pod anything.
+ */
+const aftermathMs: Partial<Record<FaultName, number>> = {
+  "API server restarted": 10_000,
+  "plugin fails": 20_000,
+  "plugin hangs": 35_000,
+  "disk full": 5_000,
+};
+/** What a daemon lives through; the rest ends its life. */
+export const survivable: readonly FaultName[] = [
+  "hand killed",
+  "shim killed",
+  "shim killed",
+  "delegate killed",
+  "delegate killed",
+  "API server restarted",
+  "plugin fails",
+  "plugin hangs",
+  "disk full",
+  "clock stepped",
+];
+
+export interface FaultOptions {
+  readonly node: SoakNode;
+  readonly random: () => number;
+}
+
+/** Does to the node what happens to nodes, one thing after another, in an order that its random numbers give. */
+export class Faults {
+  readonly counts = new Map<FaultName, number>();
+  readonly #node: SoakNode;
+  readonly #random: () => number;
+  readonly #windows: { readonly name: FaultName; excuseUntilMs: number }[] = [];
+
+  constructor({ node, random }: FaultOptions) {
+    this.#node = node;
+    this.#random = random;
+  }
+
+  /** Whether something that may fail an ADD was going on since then. */
+  isExcused(sinceMs: number): boolean {
+    return this.#windows.some(({ excuseUntilMs }) => excuseUntilMs >= sinceMs);
+  }
+
+  /** One fault after another for so long; the last one is over when this resolves. */
+  async trouble(lives: PodLives, names: readonly FaultName[], forMs: number): Promise<void> {
+    const endsMs = performance.now() + forMs;
+    for (let bag: FaultName[] = []; ;) {
+      await pause(2_000 + this.#random() * 4_000);
+      if (performance.now() >= endsMs) return;
+      if (bag.length === 0) bag = [...names];
+      const [name] = bag.splice(Math.floor(this.#random() * bag.length), 1);
+      if (name !== undefined) await this.#do(name, lives);
+    }
+  }
+
+  async #do(name: FaultName, lives: PodLives): Promise<void> {
+    const afterMs = aftermathMs[name];
+    const window = { name, excuseUntilMs: Infinity };
+    if (afterMs !== undefined) this.#windows.push(window);
+    if (await this.#carryOut(name, lives)) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+    window.excuseUntilMs = performance.now() + (afterMs ?? 0);
+  }
+
+  /** Whether there was anything to do it to. */
+  async #carryOut(name: FaultName, lives: PodLives): Promise<boolean> {
+    const { lab } = this.#node;
+    switch (name) {
+      case "daemon killed":
+        await lab.killDaemon();
+        await pause(this.#random() * 1_000);
+        await this.#node.startDaemon();
+        return true;
+      case "hand killed":
+        await lab.killHand();
+        await pause(this.#random() * 1_000);
+        await lab.startHand();
+        return true;
+      case "shim killed":
+        return this.#killShim(lives);
+      case "delegate killed":
+        return this.#killDelegate(lives);
+      case "API server restarted":
+        return this.#restartApiServer();
+      case "plugin fails":
+        return this.#spoil("fail", 8_000);
+      case "plugin hangs":
+        return this.#spoil("hang", 5_000);
+      case "disk full":
+        await this.#node.disk.fill();
+        await pause(10_000);
+        await this.#node.disk.makeRoom();
+        return true;
+      case "clock stepped":
+        this.#node.clock.set(Math.round((this.#random() * 2 - 1) * shiftSMax));
+        return true;
+    }
+  }
+
+  async #killShim(lives: PodLives): Promise<boolean> {
+    const found = await this.#search(() => [...lives.running][0]);
+    if (found === undefined) return false;
+    found.wasHurt = true;
+    return found.process.kill("SIGKILL");
+  }
+
+  /**
+   * Kills a bridge plugin in the middle of its work. Not the address plugin below it: one that is killed between making
+   * a file and writing into it leaves an address that nobody can give back, whoever called it.
+   */
+  async #killDelegate(lives: PodLives): Promise<boolean> {
+    const found = await this.#search(() => {
+      for (const call of lives.running) {
+        const delegate = descendantsOf(call.process.pid ?? 0).find(({ command }) => /\/bridge$/u.test(command));
+        if (delegate !== undefined) return { call, pid: delegate.pid };
+      }
+      return undefined;
+    });
+    if (found === undefined) return false;
+    found.call.wasHurt = true;
+    try {
+      return process.kill(found.pid, "SIGKILL");
+    } catch {
+      return false; // it had just ended
+    }
+  }
+
+  async #restartApiServer(): Promise<boolean> {
+    const { cluster } = this.#node;
+    if (cluster === undefined) return false;
+    await cluster.restartServer(this.#random() < 0.5 ? "SIGKILL" : "SIGTERM", this.#random() * 4_000);
+    return true;
+  }
+
+  async #spoil(how: "fail" | "hang", forMs: number): Promise<boolean> {
+    await this.#node.spoil(how);
+    await pause(forMs);
+    await this.#node.spoil(undefined);
+    return true;
+  }
+
+  /** Calls are short: looks until one is caught in the act. */
+  async #search<T>(look: () => T | undefined): Promise<T | undefined> {
+    for (let count = 0; count < 100; count += 1) {
+      const found = look();
+      if (found !== undefined) return found;
+      await pause(10);
+    }
+    return undefined;
+  }
+}

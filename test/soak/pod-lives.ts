@@ -1,0 +1,131 @@
+import type { ChildProcess } from "node:child_process";
+import type { CniCall, CniOutcome } from "../lab/lab.ts";
+import { pause } from "../e2e/until.ts";
+import { podNetworks, type SoakNode } from "./soak-node.ts";
+
+/** Two pods a second. */
+const arrivalMs = 500;
+const podNamespace = "storm";
+/** A runtime repeats a DEL for as long as it fails; here it is given up when nothing can be expected any more. */
+const deletePatienceMs = 120_000;
+/** The pause of a runtime between two DELs of one sandbox. */
+const deletePauseMs = 1_000;
+
+/** One call of the runtime that is under way. */
+export interface RunningCall {
+  readonly process: ChildProcess;
+  /** Set by whoever kills it, or something below it: then it may fail. */
+  wasHurt: boolean;
+}
+
+export interface LifeOptions {
+  readonly node: SoakNode;
+  readonly random: () => number;
+  /** Whether an ADD of that time may fail, by what the node was put through. */
+  readonly isExcused: (sinceMs: number) => boolean;
+  readonly say: (line: string) => void;
+}
+
+/** Pods that come and go, as a runtime would have them: an ADD in a new namespace, a while, a DEL until it succeeds. */
+export class PodLives {
+  readonly running = new Set<RunningCall>();
+  readonly counts = { arrived: 0, attached: 0, refused: 0, deletes: 0, deletesRepeated: 0 };
+  /** What should not have failed, and why it did. */
+  readonly troubles: string[] = [];
+  readonly #options: LifeOptions;
+  readonly #lives = new Set<Promise<void>>();
+
+  constructor(options: LifeOptions) {
+    this.#options = options;
+  }
+
+  /** Pods arrive for so long; resolves when the last of them has gone. */
+  async comeAndGo(forMs: number): Promise<void> {
+    const endsMs = performance.now() + forMs;
+    for (let nextMs = performance.now(); nextMs < endsMs; nextMs += arrivalMs) {
+      await pause(Math.max(0, nextMs - performance.now()));
+      const life = this.#live().catch((thrown: unknown) => this.#note(`a pod: ${String(thrown)}`));
+      this.#lives.add(life);
+      void life.finally(() => this.#lives.delete(life));
+    }
+    await Promise.all(this.#lives);
+  }
+
+  async #live(): Promise<void> {
+    const { node, random } = this.#options;
+    this.counts.arrived += 1;
+    const name = `pod-${this.counts.arrived}`;
+    const pod = { namespace: podNamespace, name };
+    // Without an API server there are no new pods.
+    const made = await this.#insist(() => node.source.addPods([{ ...pod, annotations: podNetworks }]));
+    const uid = made[0]?.uid ?? "";
+    const netns = node.lab.netns(name);
+    const args = `${node.lab.podArgs(name, podNamespace)};K8S_POD_UID=${uid}`;
+    const call: CniCall = { containerId: `${name}-sandbox`, netns, args };
+    try {
+      await this.#add(call);
+      await pause(1_000 + random() * 4_000);
+      await this.#delete(call);
+    } finally {
+      node.lab.deleteNetns(netns);
+      await this.#insist(() => node.source.removePod(pod));
+    }
+  }
+
+  async #add(call: CniCall): Promise<void> {
+    const startedMs = performance.now();
+    const { outcome, wasHurt } = await this.#call("ADD", call);
+    if (outcome.exitCode === 0) {
+      this.counts.attached += 1;
+      return;
+    }
+    this.counts.refused += 1;
+    if (!wasHurt && !this.#options.isExcused(startedMs)) this.#note(complaint("ADD", call, outcome));
+  }
+
+  async #delete(call: CniCall): Promise<void> {
+    const startedMs = performance.now();
+    for (;;) {
+      const { outcome } = await this.#call("DEL", call);
+      this.counts.deletes += 1;
+      if (outcome.exitCode === 0) return;
+      this.counts.deletesRepeated += 1;
+      if (performance.now() - startedMs > deletePatienceMs) {
+        this.#note(complaint("DEL", call, outcome));
+        return;
+      }
+      await pause(deletePauseMs);
+    }
+  }
+
+  async #call(verb: string, call: CniCall): Promise<{ outcome: CniOutcome; wasHurt: boolean }> {
+    const started = this.#options.node.lab.start(verb, call);
+    const running = { process: started.process, wasHurt: false };
+    this.running.add(running);
+    const outcome = await started.outcome;
+    this.running.delete(running);
+    return { outcome, wasHurt: running.wasHurt };
+  }
+
+  #note(trouble: string): void {
+    this.troubles.push(trouble);
+    this.#options.say(`  ✗ ${trouble}`);
+  }
+
+  /** Asks the source again and again: it may be away, but not for ever. */
+  async #insist<T>(ask: () => Promise<T>): Promise<T> {
+    for (let count = 0; ; count += 1) {
+      try {
+        return await ask();
+      } catch (thrown) {
+        if (count > 60) throw thrown;
+        await pause(1_000);
+      }
+    }
+  }
+}
+
+function complaint(verb: string, call: CniCall, { stdout, stderr, signal }: CniOutcome): string {
+  const said = (stdout || stderr || (signal ?? "")).replaceAll(/\s+/gu, " ").slice(0, 300);
+  return `${verb} of ${call.containerId} failed: ${said}`;
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { compareInventories, isSame } from "./inventory.ts";
+import { earlyAndLate, roundsOf, type IdleMoment } from "./soak.ts";
+
+function momentsAt(...minutes: readonly number[]): readonly IdleMoment[] {
+  return minutes.map((minute) => ({
+    atMs: minute * 60_000,
+    rssBytes: minute,
+    anonBytes: 0,
+    descriptors: 0,
+    stateBytes: 0,
+  }));
+}
+
+test("roundsOf gives rounds of a minute, of five in a long run, and never less than three", () => {
+  const shape = (minutes: number): readonly number[] => {
+    const rounds = roundsOf(minutes);
+    return [rounds.length, (rounds[0] ?? 0) / 60_000];
+  };
+  expect([3, 10, 20, 60].map(shape)).toEqual([
+    [3, 1],
+    [10, 1],
+    [20, 1],
+    [12, 5],
+  ]);
+});
+
+test("earlyAndLate compares the end of the first ten minutes, or the first quarter, with the last moment before the kills", () => {
+  const minutes = ({ early, late }: ReturnType<typeof earlyAndLate>): readonly number[] => [
+    early.rssBytes,
+    late.rssBytes,
+  ];
+  expect(minutes(earlyAndLate(momentsAt(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 10))).toEqual([2, 9]);
+  expect(minutes(earlyAndLate(momentsAt(5, 10, 15, 20, 25, 30), 60))).toEqual([10, 25]);
+  expect(minutes(earlyAndLate(momentsAt(1.2, 2.2, 3.2), 3))).toEqual([1.2, 2.2]);
+});
+
+test("compareInventories tells what is new and what is gone, one by one", () => {
+  const [links, leaks] = compareInventories(
+    { links: ["lo", "veth", "veth"], leaks: [] },
+    { links: ["lo", "veth", "br0"], leaks: [] },
+  );
+  expect(links).toEqual({ kind: "links", before: 3, after: 3, more: ["br0"], less: ["veth"] });
+  expect(leaks === undefined ? undefined : isSame(leaks)).toBe(true);
+});
