@@ -8,6 +8,7 @@ import { peerFolder } from "../peers/peer.ts";
 
 const kubernetesBin = join(peerFolder("k8s", "v1.34.5"), "bin");
 const apiServerProgram = join(kubernetesBin, "kube-apiserver");
+const stopMs = 5_000;
 /** May do everything. */
 export const adminToken = "policy-admin";
 
@@ -126,7 +127,11 @@ export class PolicyServer {
   async stopApiServer(signal: NodeJS.Signals): Promise<void> {
     if (this.#apiServer === undefined) return;
     this.#children.splice(this.#children.indexOf(this.#apiServer), 1);
-    await ended(this.#apiServer, signal);
+    const server = this.#apiServer;
+    // One that is asked to end waits a minute for its watchers to go.
+    const patience = setTimeout(() => server.kill("SIGKILL"), stopMs);
+    await ended(server, signal);
+    clearTimeout(patience);
   }
 
   async stop(): Promise<void> {

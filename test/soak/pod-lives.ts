@@ -11,6 +11,9 @@ const deletePatienceMs = 120_000;
 /** The pause of a runtime between two DELs of one sandbox. */
 const deletePauseMs = 1_000;
 
+/** An API server that is restarted on a busy machine takes half a minute. */
+const sourceTriesMax = 120;
+
 /** One call of the runtime that is under way. */
 export interface RunningCall {
   readonly process: ChildProcess;
@@ -118,7 +121,7 @@ export class PodLives {
       try {
         return await ask();
       } catch (thrown) {
-        if (count > 60) throw thrown;
+        if (count > sourceTriesMax) throw thrown;
         await pause(1_000);
       }
     }

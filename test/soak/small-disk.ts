@@ -29,6 +29,10 @@ export class SmallDisk {
     await rm(this.#fill, { force: true });
   }
 
+  unmount(): void {
+    run("umount", "-l", this.#folder);
+  }
+
   async usedBytes(): Promise<number> {
     const { blocks, bfree, bsize } = await statfs(this.#folder);
     return (blocks - bfree) * bsize;

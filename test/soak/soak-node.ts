@@ -64,6 +64,9 @@ export class SoakNode {
   }
 
   async stop(): Promise<void> {
+    await this.lab.killHand();
+    await this.lab.killDaemon();
+    this.disk.unmount();
     await this.lab.remove();
     await this.source.stop();
   }
