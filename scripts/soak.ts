@@ -20,11 +20,13 @@ what they were. Needs root; with Go present a real API server is used, else a fo
   --plot FILE   memory over time as SVG
 `;
 
+const options: ReadonlySet<string> = new Set(["--minutes", "--seed", "-o", "--plot"]);
+
 interface Arguments {
-  minutes: number;
-  seed: number;
-  isJson: boolean;
-  plot: string | undefined;
+  readonly minutes: number;
+  readonly seed: number;
+  readonly isJson: boolean;
+  readonly plot: string | undefined;
 }
 
 process.exit(await main(process.argv.slice(2)));
@@ -64,18 +66,18 @@ async function run({ minutes, seed, isJson, plot }: Arguments): Promise<number> 
 
 /** What was asked for, or what is wrong with it. */
 function parse(args: readonly string[]): Arguments | string {
-  const parsed: Arguments = { minutes: 60, seed: Math.floor(Math.random() * 2 ** 31), isJson: false, plot: undefined };
+  const given = new Map<string, string>();
   for (let at = 0; at < args.length; at += 2) {
     const [name = "", value] = args.slice(at, at + 2);
+    if (!options.has(name)) return `there is no option ${name}`;
     if (value === undefined) return `${name} needs a value`;
-    if (name === "--minutes") parsed.minutes = Number(value);
-    else if (name === "--seed") parsed.seed = Number(value);
-    else if (name === "--plot") parsed.plot = value;
-    else if (name === "-o" && value === "json") parsed.isJson = true;
-    else return `there is no option ${name} ${value}`;
+    given.set(name, value);
   }
-  if (!(parsed.minutes >= 3 && parsed.minutes <= 1_440))
-    return `the number of minutes must be between 3 and 1440: current value is ${parsed.minutes}`;
-  if (!Number.isSafeInteger(parsed.seed)) return `the seed must be a whole number: current value is ${parsed.seed}`;
-  return parsed;
+  const minutes = Number(given.get("--minutes") ?? 60);
+  if (!(minutes >= 3 && minutes <= 1_440))
+    return `the number of minutes must be between 3 and 1440: current value is ${given.get("--minutes") ?? ""}`;
+  const seed = Number(given.get("--seed") ?? Math.floor(Math.random() * 2 ** 31));
+  if (!Number.isSafeInteger(seed))
+    return `the seed must be a whole number: current value is ${given.get("--seed") ?? ""}`;
+  return { minutes, seed, isJson: given.get("-o") === "json", plot: given.get("--plot") };
 }

@@ -132,7 +132,7 @@ export class Faults {
   async #killDelegate(lives: PodLives): Promise<boolean> {
     const found = await this.#search(() => {
       for (const call of lives.running) {
-        const delegate = descendantsOf(call.process.pid ?? 0).find(({ command }) => /\/bridge$/u.test(command));
+        const delegate = descendantsOf(call.process.pid ?? 0).find(({ command }) => command.endsWith("/bridge"));
         if (delegate !== undefined) return { call, pid: delegate.pid };
       }
       return undefined;
