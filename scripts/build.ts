@@ -7,13 +7,14 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { elfProblem } from "./build/elf.ts";
 import { inputsHash } from "./build/inputs.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
@@ -94,12 +95,14 @@ function buildShim(to: string): void {
 }
 
 function buildLevee(to: string): void {
-  const args = ["build", "--compile", "--minify", "--sourcemap", "--bytecode", "--format=esm"];
+  // Split where src/main.ts loads late: the daemon does not carry the bytecode of the commands in its memory.
+  const args = ["build", "--compile", "--minify", "--sourcemap", "--bytecode", "--format=esm", "--splitting"];
   // A daemon must not pick up a .env or bunfig.toml from wherever it happens to be started.
   const fixed = ["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig", "src/main.ts", "--outfile", to];
   const { status } = spawnSync(bun(), [...args, ...fixed], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
-  // The program carries its source map inside; the copy beside it is of no use.
-  rmSync(`${to}.map`, { force: true });
+  // The program carries its source maps inside; the copies beside it are of no use.
+  for (const name of readdirSync(dirname(to)))
+    if (name.endsWith(".map")) rmSync(join(dirname(to), name), { force: true });
   if (status !== 0) throw new Error(`Cannot build levee: bun ended with ${status ?? "a signal"}`);
 }
 

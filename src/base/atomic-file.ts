@@ -1,3 +1,4 @@
+import { closeSync, fchmodSync, openSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -8,12 +9,16 @@ export async function writeFileAtomically(
   options: AtomicOptions,
 ): Promise<void> {
   const temporary = options.temporary ?? `${path}.tmp`;
+  if (!options.sync) {
+    writeIntoCache(path, content, { ...options, temporary });
+    return;
+  }
   try {
     const file = await open(temporary, "w", options.mode);
     try {
       await file.writeFile(content);
       if (options.exactMode === true) await file.chmod(options.mode);
-      if (options.sync) await file.sync();
+      await file.sync();
     } finally {
       await file.close();
     }
@@ -23,7 +28,37 @@ export async function writeFileAtomically(
     await unlink(temporary).catch(() => undefined);
     throw cause;
   }
-  if (options.sync) await syncFolder(dirname(path));
+  await syncFolder(dirname(path));
+}
+
+/** What only the page cache has to take is there in microseconds; handing each call to a thread costs ten times as much. */
+function writeIntoCache(
+  path: string,
+  content: string | Uint8Array,
+  { temporary, mode, exactMode }: AtomicOptions & { readonly temporary: string },
+): void {
+  try {
+    const file = openSync(temporary, "w", mode);
+    try {
+      writeFileSync(file, content);
+      if (exactMode === true) fchmodSync(file, mode);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (cause) {
+    removeQuietly(temporary);
+    throw cause;
+  }
+}
+
+/** A full disk must not leave half a file behind; the first error is the one that matters. */
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It may never have been made.
+  }
 }
 
 export interface AtomicOptions {

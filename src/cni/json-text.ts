@@ -84,6 +84,7 @@ export function setMember(text: JsonText, key: string, value: JsonText): JsonTex
 
 /** Removes every copy of `key`, with the comma that belongs to it. */
 export function removeMember(text: JsonText, key: string): JsonText {
+  if (!mayHaveKey(text, key)) return text;
   return dropMembers(text, scanObject(text), key);
 }
 
@@ -200,9 +201,11 @@ function decodeKey(quoted: string): string {
   return quoted.includes("\\") ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 function decodeUtf8(bytes: Uint8Array, what: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (cause) {
     throw new LeveeError("decode-failed", `Cannot read ${what} as JSON: it is not UTF-8`, { cause });
   }

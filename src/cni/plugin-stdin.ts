@@ -17,13 +17,24 @@ export interface StdinOptions {
 
 /** What a plugin gets on stdin: its own bytes with our members spliced in. `prevResult` comes later, per run. */
 export function pluginStdin(plugin: PluginConf, options: StdinOptions): JsonText {
-  let text = setMember(plugin.text, "name", jsonString(options.name));
-  text = setMember(text, "cniVersion", jsonString(options.cniVersion));
-  // For the runtime's eyes only; plugins see what came of it in runtimeConfig.
-  text = removeMember(text, "capabilities");
+  let text = plainStdin(plugin, options.name, options.cniVersion);
   text = withRuntimeConfig(text, plugin, options.runtimeConfig ?? {});
   text = withCniArgs(text, options.cniArgs ?? {}, plugin.type);
   return withDevice(text, options.deviceId);
+}
+
+/** What all pods of a network have in common is made once: for most that is everything, and their records share it. */
+const plainStdins = new WeakMap<PluginConf, { name: string; cniVersion: string; text: JsonText }>();
+
+function plainStdin(plugin: PluginConf, name: string, cniVersion: string): JsonText {
+  const known = plainStdins.get(plugin);
+  if (known?.name === name && known.cniVersion === cniVersion) return known.text;
+  let text = setMember(plugin.text, "name", jsonString(name));
+  text = setMember(text, "cniVersion", jsonString(cniVersion));
+  // For the runtime's eyes only; plugins see what came of it in runtimeConfig.
+  text = removeMember(text, "capabilities");
+  plainStdins.set(plugin, { name, cniVersion, text });
+  return text;
 }
 
 /** The stdin of one run: the result of the plugin before it, or at CHECK and DEL of the whole chain. */

@@ -33,15 +33,18 @@ export function effectiveNetConf(stdin: JsonText, config: DaemonConfig): NetConf
     ]);
   }
   const call = new SettingsReader(stdin);
-  const text = overlay(call.settings, config.rawOverlay);
-  const from = new SettingsReader(text);
+  const settings = overlay(call.settings, config.rawOverlay);
+  const from = new SettingsReader(settings);
   const conf: NetConf = {
     ...readNetSettings(from),
     callVersion: call.string("cniVersion") ?? "",
     validAttachments:
       readAttachments(from, "cni.dev/valid-attachments") ?? readAttachments(from, "cni.dev/attachments"),
     prevResult: from.object("prevResult"),
-    text,
+    // Few ask for it, and every ADD comes by here.
+    get text() {
+      return jsonObject(settings.map(({ key, value }) => [key, value]));
+    },
   };
   const problems = [
     ...from.problems,
@@ -56,10 +59,10 @@ export function effectiveNetConf(stdin: JsonText, config: DaemonConfig): NetConf
   return Object.freeze(conf);
 }
 
-function overlay(call: readonly Setting[], daemon: readonly Setting[]): JsonText {
+function overlay(call: readonly Setting[], daemon: readonly Setting[]): readonly Setting[] {
   const settings = new Map(call.map((setting) => [foldKey(setting.key), setting]));
   for (const setting of daemon) if (!isPerCall.has(foldKey(setting.key))) settings.set(foldKey(setting.key), setting);
-  return jsonObject([...settings.values()].map(({ key, value }) => [key, value]));
+  return [...settings.values()];
 }
 
 /** A fixed list of valid attachments would have GC detach every other pod, so these keys are the call's alone. */

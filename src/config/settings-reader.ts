@@ -21,11 +21,13 @@ export class SettingsReader {
   readonly settings: readonly Setting[];
   readonly #byKey = new Map<string, Setting>();
 
-  constructor(object: JsonText) {
-    for (const member of scanObject(object)) {
+  /** From the text of an object, or from members that were read already. */
+  constructor(object: JsonText | readonly Setting[]) {
+    for (const setting of typeof object === "string" ? settingsIn(object) : object) {
+      const folded = foldKey(setting.key);
       // Deleted first, so that the Map keeps the order of the members that count.
-      this.#byKey.delete(foldKey(member.key));
-      this.#byKey.set(foldKey(member.key), { key: member.key, value: valueOf(object, member) });
+      this.#byKey.delete(folded);
+      this.#byKey.set(folded, setting);
     }
     this.settings = [...this.#byKey.values()];
   }
@@ -146,4 +148,8 @@ export class SettingsReader {
     const setting = this.#byKey.get(foldKey(key));
     return setting === undefined || jsonKind(setting.value) === "null" ? undefined : setting;
   }
+}
+
+function settingsIn(object: JsonText): readonly Setting[] {
+  return scanObject(object).map((member) => ({ key: member.key, value: valueOf(object, member) }));
 }

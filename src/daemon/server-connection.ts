@@ -11,6 +11,9 @@ const unsentBytesMax = 4 * 1_048_576;
 /** How long a peer may take to hear our last word and hang up too. */
 const farewellMs = 1_000;
 
+/** Every connection ends so, and nobody looks at where: one for all of them. */
+const peerGone = new LeveeError("hand-lost", "The peer closed the connection");
+
 /** One peer on the socket: frames in, frames out, and a signal that says when it has gone. */
 export class ServerConnection implements HandChannel {
   readonly #socket: Socket;
@@ -78,6 +81,6 @@ export class ServerConnection implements HandChannel {
   }
 
   #leave(): void {
-    if (!this.#gone.signal.aborted) this.#gone.abort(new LeveeError("hand-lost", "The peer closed the connection"));
+    if (!this.#gone.signal.aborted) this.#gone.abort(peerGone);
   }
 }

@@ -33,7 +33,7 @@ export async function readSourceFile(path: string, wallMs: number): Promise<File
     const facts = await file.stat({ bigint: true });
     if (!facts.isFile()) throw new LeveeError("decode-failed", "Cannot read the file as it must be a regular one");
     if (facts.size > limits.fileBytesMax) throw tooLarge(facts.size);
-    const bytes = await readBounded(file);
+    const bytes = await readBounded(file, Number(facts.size));
     const digest = createHash("sha256").update(bytes).digest("hex");
     return { mark: toMark(facts, wallMs), bytes, digest };
   } finally {
@@ -42,10 +42,12 @@ export async function readSourceFile(path: string, wallMs: number): Promise<File
 }
 
 /** The file may grow between its stat and the end of the reading, so the limit holds here too. */
-async function readBounded(file: FileHandle): Promise<Uint8Array> {
-  const buffer = Buffer.alloc(limits.fileBytesMax + 1);
+async function readBounded(file: FileHandle, expectedBytes: number): Promise<Uint8Array> {
+  // One byte more tells that it has grown. All that is allowed for each of 219 small files would be 56 MiB to collect.
+  let buffer = Buffer.alloc(expectedBytes + 1);
   let length = 0;
-  while (length < buffer.length) {
+  while (length <= limits.fileBytesMax) {
+    if (length === buffer.length) buffer = Buffer.concat([buffer], Math.min(2 * length, limits.fileBytesMax + 1));
     const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
     if (bytesRead === 0) return Uint8Array.prototype.slice.call(buffer, 0, length);
     length += bytesRead;

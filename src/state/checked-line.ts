@@ -148,8 +148,15 @@ function damaged(file: Buffer, start: number, end: number): DamagedBytes {
   return { kind: "damaged", offset: start, content: Buffer.from(file.subarray(start, end)) };
 }
 
+/** Of the prefixes this build writes; every line needs one. */
+const ownPrefixSums: Readonly<Record<LineLetter, number>> = {
+  L: crc32(`L${lineVersion} `),
+  C: crc32(`C${lineVersion} `),
+  F: crc32(`F${lineVersion} `),
+};
+
 function prefixSum(letter: LineLetter, version: number): number {
-  return crc32(`${letter}${version} `);
+  return version === lineVersion ? ownPrefixSums[letter] : crc32(`${letter}${version} `);
 }
 
 function hex(sum: number): string {

@@ -1,4 +1,5 @@
 import type { ContainerId, JsonText, Namespace, PodName } from "../base/brand.ts";
+import { sameNetns, type NetnsIdentity } from "../base/identity.ts";
 import { keyText, type AttachmentKey, type AttachmentRecord } from "./attachment-record.ts";
 import type { Genesis, JournalEntry } from "./journal-entry.ts";
 import { LeakLedger } from "./leak-ledger.ts";
@@ -14,6 +15,8 @@ export class JournalState {
   readonly #byToken = new Map<string, Held>();
   readonly #tokenByKey = new Map<string, string>();
   readonly #tokensByContainer = new Map<ContainerId, Set<string>>();
+  /** By inode: every ADD asks who else is in its namespace. */
+  readonly #tokensByNetns = new Map<bigint, Set<string>>();
   /** Containers whose removal is known, newest last. */
   readonly #settled = new Set<ContainerId>();
   readonly #leakBytes = new Map<string, number>();
@@ -59,6 +62,14 @@ export class JournalState {
 
   forPod(namespace: Namespace, name: PodName): readonly AttachmentRecord[] {
     return [...this.records()].filter(({ pod }) => pod.namespace === namespace && pod.name === name);
+  }
+
+  /** Those that were made in a namespace of this identity; the kernel gives the numbers of dead ones to new ones. */
+  inNetns(identity: NetnsIdentity): readonly AttachmentRecord[] {
+    const tokens = [...(this.#tokensByNetns.get(identity.inode) ?? [])];
+    return tokens
+      .flatMap((token) => this.byToken(token) ?? [])
+      .filter(({ netns }) => sameNetns(netns.identity, identity));
   }
 
   has(containerId: ContainerId): boolean {
@@ -146,8 +157,8 @@ export class JournalState {
     this.#remove(record.token);
     this.#byToken.set(record.token, { record, bytes });
     this.#tokenByKey.set(keyText(record), record.token);
-    const tokens = this.#tokensByContainer.get(record.containerId) ?? new Set();
-    this.#tokensByContainer.set(record.containerId, tokens.add(record.token));
+    addTo(this.#tokensByContainer, record.containerId, record.token);
+    if (record.netns.identity !== undefined) addTo(this.#tokensByNetns, record.netns.identity.inode, record.token);
     this.#settled.delete(record.containerId);
     this.#liveBytes += bytes;
   }
@@ -168,9 +179,8 @@ export class JournalState {
     const { record } = held;
     this.#byToken.delete(token);
     this.#tokenByKey.delete(keyText(record));
-    const tokens = this.#tokensByContainer.get(record.containerId);
-    tokens?.delete(token);
-    if (tokens?.size === 0) this.#tokensByContainer.delete(record.containerId);
+    removeFrom(this.#tokensByContainer, record.containerId, token);
+    if (record.netns.identity !== undefined) removeFrom(this.#tokensByNetns, record.netns.identity.inode, token);
     this.#liveBytes -= held.bytes;
   }
 
@@ -197,6 +207,18 @@ export class JournalState {
     if (bytes === undefined) this.#leakBytes.delete(id);
     else this.#leakBytes.set(id, bytes);
   }
+}
+
+function addTo<Key>(sets: Map<Key, Set<string>>, key: Key, token: string): void {
+  const tokens = sets.get(key);
+  if (tokens === undefined) sets.set(key, new Set([token]));
+  else tokens.add(token);
+}
+
+function removeFrom<Key>(sets: Map<Key, Set<string>>, key: Key, token: string): void {
+  const tokens = sets.get(key);
+  tokens?.delete(token);
+  if (tokens?.size === 0) sets.delete(key);
 }
 
 interface Held {

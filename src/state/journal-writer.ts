@@ -124,7 +124,10 @@ export class JournalWriter {
     let remaining = await this.#makeReady(batch);
     while (remaining.length > 0) {
       try {
-        const bytes = Buffer.from(remaining.map(({ line }) => line).join(""));
+        const [only] = remaining;
+        const text =
+          remaining.length === 1 && only !== undefined ? only.line : remaining.map(({ line }) => line).join("");
+        const bytes = Buffer.from(text);
         await this.#parts.log.append(
           bytes,
           remaining.some(({ sync }) => sync),
@@ -153,10 +156,12 @@ export class JournalWriter {
     }
     const canWait = batch.filter(({ urgent }) => !urgent);
     if (canWait.length === 0) return batch;
+    const { reserve, index } = this.#parts;
+    const begun = canWait.filter(({ entry }) => entry.kind === "begin");
     try {
       // Without the reserve an ADD could take the last block that its own undo would need.
-      await this.#parts.reserve.take();
-      await this.#parts.index.add(canWait.filter(({ entry }) => entry.kind === "begin").map(containerOf));
+      if (!reserve.held) await reserve.take();
+      if (begun.length > 0) await index.add(begun.map(containerOf));
       return batch;
     } catch (cause) {
       this.#refuse(canWait, cause);
@@ -198,8 +203,9 @@ export class JournalWriter {
   async #tidy(batch: readonly Pending[]): Promise<void> {
     const { state, log, index, logger } = this.#parts;
     const ended = batch.filter(({ entry }) => entry.kind === "begin" || entry.kind === "removed").map(containerOf);
+    const gone = ended.filter((id) => !state.has(id));
     try {
-      await index.drop(ended.filter((id) => !state.has(id)));
+      if (gone.length > 0) await index.drop(gone);
       if (this.#isWorthCompacting()) await this.#compact();
       this.#compactAgainAboveBytes = 0;
     } catch (cause) {

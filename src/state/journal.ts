@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import type { ContainerId, JsonText, Namespace, PodName } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
+import type { NetnsIdentity } from "../base/identity.ts";
 import {
   keyText,
   type AttachmentKey,
@@ -63,6 +64,11 @@ export class Journal {
 
   forPod(namespace: Namespace, name: PodName): readonly AttachmentRecord[] {
     return this.#parts.state.forPod(namespace, name);
+  }
+
+  /** Records of this namespace, as far as the numbers tell. */
+  inNetns(identity: NetnsIdentity): readonly AttachmentRecord[] {
+    return this.#parts.state.inNetns(identity);
   }
 
   leaks(): readonly LeakEntry[] {

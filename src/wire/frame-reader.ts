@@ -15,16 +15,10 @@ export class FrameReader {
 
   /** Adds what was received and returns the frames that are complete now. Throws LeveeError on a broken stream. */
   push(chunk: Uint8Array): Frame[] {
-    this.#hold(chunk);
-    const frames: Frame[] = [];
-    let at = 0;
-    for (let end = this.#frameEnd(at); end <= this.#size; end = this.#frameEnd(at)) {
-      // A copy, because a frame's fields point into it and may be kept for long.
-      frames.push(decodeFrame(Uint8Array.prototype.slice.call(this.#held, at + lengthBytes, end)));
-      at = end;
-    }
-    this.#drop(at);
-    return frames;
+    // Nearly every frame comes in one piece and alone; only one that does not is put together.
+    if (this.#size === 0) return this.#cut(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    this.#append(chunk);
+    return this.#cut(this.#held.subarray(0, this.#size));
   }
 
   /** Whether the stream ended inside a frame. */
@@ -32,20 +26,20 @@ export class FrameReader {
     return this.#size > 0;
   }
 
-  /** Where the frame that starts at `at` ends; out of reach while even its length is not known. */
-  #frameEnd(at: number): number {
-    if (this.#size - at < lengthBytes) return Number.POSITIVE_INFINITY;
-    const length = this.#held.readUInt32LE(at);
-    if (length === 0 || length > frameBytesMax) {
-      throw new LeveeError(
-        "protocol-violated",
-        `Cannot read a frame as its length must be between 1 and ${frameBytesMax}: current value is ${length}`,
-      );
+  /** Takes the complete frames off the front and holds the rest. */
+  #cut(bytes: Buffer): Frame[] {
+    const frames: Frame[] = [];
+    let at = 0;
+    for (let end = frameEnd(bytes, at); end <= bytes.length; end = frameEnd(bytes, at)) {
+      // A copy, because a frame's fields point into it and may be kept for long.
+      frames.push(decodeFrame(Uint8Array.prototype.slice.call(bytes, at + lengthBytes, end)));
+      at = end;
     }
-    return at + lengthBytes + length;
+    this.#hold(bytes, at);
+    return frames;
   }
 
-  #hold(chunk: Uint8Array): void {
+  #append(chunk: Uint8Array): void {
     const size = this.#size + chunk.length;
     if (size > this.#held.length) {
       const larger = Buffer.alloc(Math.max(size, 2 * this.#held.length));
@@ -56,10 +50,24 @@ export class FrameReader {
     this.#size = size;
   }
 
-  #drop(count: number): void {
-    if (count === 0) return;
+  #hold(bytes: Buffer, from: number): void {
+    // What has just been appended to and is still no whole frame stays where it is.
+    if (from === 0 && this.#size > 0) return;
     // The rest is copied so that a large frame's memory is not pinned by a few bytes of the next.
-    this.#held = count === this.#size ? empty : Buffer.from(this.#held.subarray(count, this.#size));
-    this.#size -= count;
+    this.#held = from === bytes.length ? empty : Buffer.from(bytes.subarray(from));
+    this.#size = this.#held.length;
   }
+}
+
+/** Where the frame that starts at `at` ends; out of reach while even its length is not known. */
+function frameEnd(bytes: Buffer, at: number): number {
+  if (bytes.length - at < lengthBytes) return Number.POSITIVE_INFINITY;
+  const length = bytes.readUInt32LE(at);
+  if (length === 0 || length > frameBytesMax) {
+    throw new LeveeError(
+      "protocol-violated",
+      `Cannot read a frame as its length must be between 1 and ${frameBytesMax}: current value is ${length}`,
+    );
+  }
+  return at + lengthBytes + length;
 }

@@ -178,8 +178,10 @@ async function plan(
 
 /** An interface of another container in the same namespace would be removed by the undo of the ADD that it makes fail. */
 async function refuseTaken(call: Call, request: AddRequest, chains: readonly Chain[], ports: Ports): Promise<void> {
+  const { netnsIdentity } = call.header;
+  if (netnsIdentity === undefined) return;
   const ifnames = new Set(chains.map((chain) => chain.ifname));
-  for (const other of ports.journal.all()) {
+  for (const other of ports.journal.inNetns(netnsIdentity)) {
     const taken = other.chains.find((chain) => ifnames.has(chain.ifname));
     if (taken === undefined || !(await isInNetnsOf(call, other, ports))) continue;
     throw new LeveeError(
