@@ -69,15 +69,22 @@ function parse(args: readonly string[]): Arguments | string {
   const given = new Map<string, string>();
   for (let at = 0; at < args.length; at += 2) {
     const [name = "", value] = args.slice(at, at + 2);
-    if (!options.has(name)) return `there is no option ${name}`;
-    if (value === undefined) return `${name} needs a value`;
+    if (!options.has(name) || value === undefined) return `cannot read ${args.slice(at, at + 2).join(" ")}`;
     given.set(name, value);
   }
-  const minutes = Number(given.get("--minutes") ?? 60);
-  if (!(minutes >= 3 && minutes <= 1_440))
-    return `the number of minutes must be between 3 and 1440: current value is ${given.get("--minutes") ?? ""}`;
-  const seed = Number(given.get("--seed") ?? Math.floor(Math.random() * 2 ** 31));
-  if (!Number.isSafeInteger(seed))
-    return `the seed must be a whole number: current value is ${given.get("--seed") ?? ""}`;
-  return { minutes, seed, isJson: given.get("-o") === "json", plot: given.get("--plot") };
+  const { "--minutes": minutes, "--seed": seed, "-o": output, "--plot": plot } = Object.fromEntries(given);
+  return checked({
+    minutes: Number(minutes ?? 60),
+    seed: Number(seed ?? Math.floor(Math.random() * 2 ** 31)),
+    isJson: output === "json",
+    plot,
+  });
+}
+
+function checked(parsed: Arguments): Arguments | string {
+  if (!(parsed.minutes >= 3 && parsed.minutes <= 1_440))
+    return `the number of minutes must be between 3 and 1440: current value is ${parsed.minutes}`;
+  return Number.isSafeInteger(parsed.seed)
+    ? parsed
+    : `the seed must be a whole number: current value is ${parsed.seed}`;
 }

@@ -31,7 +31,7 @@ test("earlyAndLate compares the end of the first ten minutes, or the first quart
     late.rssBytes,
   ];
   expect(minutes(earlyAndLate(momentsAt(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 10))).toEqual([2, 9]);
-  expect(minutes(earlyAndLate(momentsAt(5, 10, 15, 20, 25, 30), 60))).toEqual([10, 25]);
+  expect(minutes(earlyAndLate(momentsAt(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60), 60))).toEqual([10, 55]);
   expect(minutes(earlyAndLate(momentsAt(1.2, 2.2, 3.2), 3))).toEqual([1.2, 2.2]);
 });
 

@@ -184,8 +184,9 @@ export function earlyAndLate(
   idle: readonly IdleMoment[],
   minutes: number,
 ): { readonly early: IdleMoment; readonly late: IdleMoment } {
-  const earlyMs = (minutes > 20 ? 10 : minutes / 4) * minuteMs;
-  const early = idle.findLast(({ atMs }, index) => index === 0 || atMs <= earlyMs + idleMs);
+  const roundMin = minutes / idle.length;
+  const earlyRounds = Math.max(1, Math.floor((minutes > 20 ? 10 : minutes / 4) / roundMin));
+  const early = idle[earlyRounds - 1];
   const late = idle.at(-2) ?? idle.at(-1);
   if (early === undefined || late === undefined) throw new Error("There was no idle moment");
   return { early, late };
