@@ -75,7 +75,7 @@ const doorways: readonly Doorway[] = [
       /^src\/base\/atomic-file\.ts$/,
       /^src\/state\//,
       // The kernel's own files: nobody reads half of one, and none can be renamed into place.
-      /^src\/cli\/storm\/limited-group\.ts$/,
+      /^src\/cli\/storm\/kernel-file\.ts$/,
     ],
     remedy: "Use writeFileAtomically (src/base/atomic-file.ts): readers must never see half a file",
   },

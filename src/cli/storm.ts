@@ -12,7 +12,7 @@ import { NetnsBatch } from "./storm/netns-batch.ts";
 import { nodeFacts } from "./storm/node-facts.ts";
 import { planText, type StormPlan } from "./storm/plan.ts";
 import { requireMachine } from "./storm/prepare.ts";
-import { readAheadOf, readAheadWarning } from "./storm/read-ahead.ts";
+import { readAheadOf, readAheadRemedy, readAheadWarning } from "./storm/read-ahead.ts";
 import { reportHtml } from "./storm/report-html.ts";
 import { site } from "./storm/site.ts";
 import { withStage } from "./storm/stage.ts";
@@ -32,11 +32,11 @@ export interface StormOrder {
 export async function rehearse(context: Context, order: StormOrder): Promise<void> {
   const { world, settings } = context;
   await requireMachine(context, order.plan);
-  const warnings = [readAheadWarning(readAheadOf(order.plan.workDir))].filter((warning) => warning !== undefined);
+  const warnings = warningsOf(order.plan);
   for (const warning of warnings) world.stderr.write(`Warning: ${warning}\n`);
   await using _lock = await takeLock(site.name, "storm");
   await removeStale(context);
-  const node = nodeFacts(world.clock, order.plan.workDir);
+  const node = nodeFacts(world.clock, order.plan);
   const runs = await runSizes(context, order);
   const certificate: Certificate = { node, runs, warnings, isUntilItBreaks: order.isUntilItBreaks };
   print(world.stdout, settings.output, {
@@ -44,7 +44,17 @@ export async function rehearse(context: Context, order: StormOrder): Promise<voi
     text: () => certificateText(certificate, paintFor(world.stdout, world.env)),
   });
   if (order.report !== undefined) await writeReport(context, order.report, certificate);
-  if (!isHeld(certificate)) throw new CommandFailure("storm-broke", `Levee ${verdictText(certificate)}`);
+  if (!isHeld(certificate))
+    throw new CommandFailure(
+      "storm-broke",
+      `Levee ${verdictText(certificate)}`,
+      warnings.length === 0 ? {} : { remedy: readAheadRemedy },
+    );
+}
+
+function warningsOf({ workDir, readAheadKib }: StormPlan): readonly string[] {
+  const now = readAheadOf(workDir);
+  return [readAheadWarning({ ...now, kib: readAheadKib ?? now.kib })].filter((warning) => warning !== undefined);
 }
 
 async function runSizes(context: Context, { plan, sizes }: StormOrder): Promise<readonly StormRun[]> {

@@ -5,6 +5,7 @@ import { errnoOf } from "../../base/errors.ts";
 import type { Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
 import { ip, requireSuccess } from "../netns.ts";
+import { writeKernelFile } from "./kernel-file.ts";
 import { LimitedGroup } from "./limited-group.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import type { Marker } from "./prepare.ts";
@@ -39,6 +40,7 @@ export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cl
   await attempt(() => removeBridges(context));
   const marker = await readMarker();
   await attempt(() => removeLeases(marker));
+  await attempt(() => restoreReadAhead(marker));
   if (left.length === 0) await attempt(() => removeFolders(marker));
   return { removed, left };
 }
@@ -112,6 +114,12 @@ export function leasesIn(folder: string): readonly string[] {
     .filter((name) => /^[0-9a-f]+[.:]/u.test(name))
     .map((name) => join(folder, name))
     .filter((path) => textOf(path).startsWith(site.containerIdPrefix));
+}
+
+async function restoreReadAhead({ readAhead }: Partial<Marker>): Promise<string | undefined> {
+  if (readAhead?.kib === undefined) return undefined;
+  writeKernelFile(readAhead.path, `${readAhead.kib}`);
+  return "its read-ahead of the disk";
 }
 
 /** Our own file. A storm that was killed before it was written has made nothing else. */

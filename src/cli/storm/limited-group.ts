@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, writeSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cancel, Clock } from "../../base/clock.ts";
@@ -6,6 +6,7 @@ import { errnoOf } from "../../base/errors.ts";
 import { CommandFailure } from "../failure.ts";
 import { findCgroupLayout, type CgroupLayout } from "./cgroup-layout.ts";
 import { groupFiles, groupSettings, type GroupFiles, type GroupLimits } from "./group-files.ts";
+import { readKernelFile, writeKernelFile } from "./kernel-file.ts";
 import { parseGroupSample, parseOomKills, type GroupSample } from "./group-sample.ts";
 
 /** A process that was killed is in its group until its parent has taken note. */
@@ -138,25 +139,6 @@ export class LimitedGroup {
       }
       await this.#clock.sleep(emptyPollMs);
     }
-  }
-}
-
-/** No rename and no temporary file: the kernel reads each write whole. */
-function writeKernelFile(path: string, value: string): void {
-  const file = openSync(path, "w");
-  try {
-    writeSync(file, value);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Empty when the group is gone or this kernel has no such file. */
-function readKernelFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
   }
 }
 

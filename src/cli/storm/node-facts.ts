@@ -3,10 +3,11 @@ import type { Clock } from "../../base/clock.ts";
 import { software } from "../../base/version.ts";
 import type { NodeFacts } from "./certificate.ts";
 import { findCgroupLayout } from "./cgroup-layout.ts";
+import type { StormPlan } from "./plan.ts";
 import { readAheadOf } from "./read-ahead.ts";
 
 /** What a reader must know to judge the figures. */
-export function nodeFacts(clock: Clock, workDir: string): NodeFacts {
+export function nodeFacts(clock: Clock, plan: Pick<StormPlan, "workDir" | "readAheadKib">): NodeFacts {
   const processors = cpus();
   return {
     levee: software,
@@ -16,7 +17,7 @@ export function nodeFacts(clock: Clock, workDir: string): NodeFacts {
     cores: processors.length,
     processor: processors[0]?.model.trim() ?? "unknown",
     memoryBytes: totalmem(),
-    readAheadKib: readAheadOf(workDir).kib,
+    readAheadKib: plan.readAheadKib ?? readAheadOf(plan.workDir).kib,
     cgroupVersion: findCgroupLayout()?.version,
     load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
   };

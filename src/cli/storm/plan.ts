@@ -15,6 +15,8 @@ export interface StormPlan {
   readonly seed: number;
   /** Where the daemon's program and journal lie; on the kind of disk they have on a node. */
   readonly workDir: string;
+  /** What the disk's read-ahead is set to while the storm lasts; undefined leaves it. */
+  readonly readAheadKib: number | undefined;
 }
 
 /** The pods of another namespace, which did nothing to deserve the storm. */
@@ -39,6 +41,7 @@ export interface StormWords {
   readonly timeout: string;
   readonly seed: string;
   readonly workDir: string;
+  readonly readAhead?: string;
   readonly untilItBreaks?: true;
   readonly maxPods: string;
 }
@@ -82,6 +85,8 @@ export function readPlan(words: StormWords): StormPlan {
     timeoutMs: parseSpan("--timeout", words.timeout),
     seed: parseCount("--seed", words.seed, { min: 1, max: 999_999_999 }),
     workDir: existingFolder(words.workDir),
+    readAheadKib:
+      words.readAhead === undefined ? undefined : parseCount("--read-ahead", words.readAhead, { min: 4, max: 65_536 }),
   };
 }
 

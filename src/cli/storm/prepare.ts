@@ -7,11 +7,13 @@ import { CommandFailure } from "../failure.ts";
 import { ip, requireSuccess } from "../netns.ts";
 import { requireRoot } from "../require-root.ts";
 import { isSuccess } from "../run-program.ts";
-import { ownPlugins, readDelegate, requirePlugins } from "./delegates.ts";
+import { ownPlugins, readDelegate, requirePlugins, type Delegate } from "./delegates.ts";
 import { netnsNameOf } from "./fleet.ts";
+import { writeKernelFile } from "./kernel-file.ts";
 import { daemonConfig, networkConf, networkManifest, podManifest } from "./manifests.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import type { StormPlan } from "./plan.ts";
+import { readAheadOf, type ReadAhead } from "./read-ahead.ts";
 import { ownNetworks, site, sitePaths, type SiteNetwork, type SitePaths, type SitePods } from "./site.ts";
 
 /** What the next storm must know to clear up after this one. */
@@ -19,11 +21,13 @@ export interface Marker {
   readonly workDir: string;
   /** Folders in which the site's own networks book addresses. */
   readonly leases: readonly string[];
+  /** What the disk's read-ahead was before the storm changed it. */
+  readonly readAhead?: ReadAhead;
 }
 
 /** The networks of one storm, made. */
 export interface StormNetworks {
-  /** Undefined for the site's own networks, whose interfaces are its business. */
+  /** None for the site's own networks, whose interfaces are its business. */
   readonly bridges: readonly string[];
   /** Folders in which addresses are booked. */
   readonly leases: readonly string[];
@@ -47,14 +51,16 @@ export async function prepareSite(
   plan: StormPlan,
   { pods, netns }: { readonly pods: SitePods; readonly netns: NetnsBatch },
 ): Promise<StormNetworks> {
-  // Whoever can talk on the socket runs plugins as root, so its folder is root's alone; the daemon insists on it.
   const paths = sitePaths(plan.workDir);
+  const delegates = await Promise.all(plan.delegates.map(readDelegate));
+  // Whoever can talk on the socket runs plugins as root, so its folder is root's alone; the daemon insists on it.
   await mkdir(site.runDir, { mode: 0o700 });
-  await writeMarker({ workDir: plan.workDir, leases: [] });
+  await mark(plan, delegates);
   for (const folder of [site.calls, paths.root, paths.journal]) await mkdir(folder, { mode: 0o700, recursive: true });
   for (const folder of [paths.directory, paths.networks, paths.pods])
     await mkdir(folder, { mode: 0o755, recursive: true });
-  const networks = plan.delegates.length === 0 ? await makeOwn(context, plan) : await takeDelegates(context, plan);
+  const networks =
+    delegates.length === 0 ? await makeOwn(context, plan) : await takeDelegates(context, plan, delegates);
   const all = [...pods.second, ...pods.burst];
   for (const pod of all) await write(join(paths.pods, `${pod.namespace}.${pod.name}.json`), podManifest(pod));
   await netns.add(all.map(netnsNameOf));
@@ -97,20 +103,33 @@ async function makeOwn(context: Context, plan: StormPlan): Promise<StormNetworks
   return { bridges: networks.map(({ bridge }) => bridge), leases: networks.map(({ name }) => join(paths.ipam, name)) };
 }
 
-async function takeDelegates(context: Context, plan: StormPlan): Promise<StormNetworks> {
+async function takeDelegates(
+  context: Context,
+  plan: StormPlan,
+  delegates: readonly Delegate[],
+): Promise<StormNetworks> {
   const paths = sitePaths(plan.workDir);
-  const delegates = await Promise.all(plan.delegates.map(readDelegate));
-  const leases = delegates.flatMap((delegate) => delegate.leases);
-  await writeMarker({ workDir: plan.workDir, leases });
   for (const [at, { content }] of delegates.entries())
     if (at > 0) await write(join(paths.networks, `site${at}.json`), networkManifest(`site${at}`, content));
   await write(paths.config, daemonConfig(paths, delegates[0]?.path ?? "", binDirOf(context)));
-  return { bridges: [], leases };
+  return { bridges: [], leases: leasesOf(delegates) };
 }
 
-/** Before anything else is made: from here on the next storm can clear up after this one. */
-function writeMarker(marker: Marker): Promise<void> {
-  return write(site.marker, JSON.stringify(marker));
+/** Before anything else is made or changed: from here on the next storm can clear up after this one. */
+async function mark(plan: StormPlan, delegates: readonly Delegate[]): Promise<void> {
+  const readAhead = readAheadOf(plan.workDir);
+  const marker: Marker = {
+    workDir: plan.workDir,
+    leases: leasesOf(delegates),
+    ...(plan.readAheadKib === undefined || readAhead.kib === undefined ? {} : { readAhead }),
+  };
+  await write(site.marker, JSON.stringify(marker));
+  if (plan.readAheadKib !== undefined && readAhead.kib !== undefined)
+    writeKernelFile(readAhead.path, `${plan.readAheadKib}`);
+}
+
+function leasesOf(delegates: readonly Delegate[]): readonly string[] {
+  return delegates.flatMap(({ leases }) => leases);
 }
 
 async function makeBridge({ world }: Context, { bridge }: SiteNetwork): Promise<void> {

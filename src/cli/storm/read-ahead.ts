@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname } from "node:path";
+import { readKernelFile } from "./kernel-file.ts";
 
 /** A disk's read-ahead, which decides how much program text is charged to a small cgroup. */
 export interface ReadAhead {
@@ -19,18 +20,17 @@ export function readAheadOf(folder: string): ReadAhead {
   const major = (device >>> 8) & 0xfff;
   const minor = (device & 0xff) | ((device >>> 12) & 0xfff00);
   const path = `/sys/class/bdi/${major}:${minor}/read_ahead_kb`;
-  try {
-    return { kib: Number(readFileSync(path, "utf8")), path };
-  } catch {
-    return { kib: undefined, path };
-  }
+  const text = readKernelFile(path).trim();
+  return { kib: text === "" ? undefined : Number(text), path };
 }
 
 /** Undefined when it is fine, or not known. */
 export function readAheadWarning({ kib, path }: ReadAhead): string | undefined {
   if (kib === undefined || kib <= kibMax) return undefined;
-  return `the disk reads ${kib} KiB ahead, and in a small cgroup that pushes out the program's own text; 128 is usual: echo 128 > ${path}`;
+  return `the disk reads ${kib} KiB ahead (${path}; 128 is usual), and in a small cgroup that pushes out the program's own text: ${readAheadRemedy}`;
 }
+
+export const readAheadRemedy = "--read-ahead 128 sets it for as long as the storm lasts, --work-dir names another disk";
 
 function deviceOf(folder: string): number {
   try {
