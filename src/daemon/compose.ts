@@ -16,7 +16,9 @@ import type { ClusterPlace } from "./kube-access.ts";
 import { DecisionFeed } from "./decision-feed.ts";
 import { EarlyConfigs } from "./early-configs.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
+import { logDecisions } from "./log-decisions.ts";
 import { GcRota } from "./gc-rota.ts";
+import { countDecisions } from "./metrics-admission.ts";
 import { registerLog, type LogCounts } from "./metrics-log.ts";
 import { HungDelegates } from "./hung-delegates.ts";
 import { Measures } from "./metrics-measures.ts";
@@ -124,6 +126,8 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   recorder.start();
   const pulse = new Pulse(clock, recorder);
   const decisions = new DecisionFeed();
+  countDecisions(metrics, decisions);
+  logDecisions(decisions, logger);
   const nodePorts: NodePorts = {
     clock,
     logger,

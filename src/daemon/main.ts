@@ -27,10 +27,8 @@ export async function runDaemon(
   const stopped = new AbortController();
   for (const name of ["SIGTERM", "SIGINT"] as const)
     process.on(name, () => stopped.abort(new LeveeError("cancelled", `The daemon was asked to end by ${name}`)));
-  let logger: JsonLogger | undefined;
   // Without handlers both would end the process.
-  process.on("SIGUSR1", () => logger?.turn("louder"));
-  process.on("SIGUSR2", () => logger?.turn("quieter"));
+  for (const name of ["SIGUSR1", "SIGUSR2"] as const) process.on(name, () => undefined);
   process.stdout.on("error", () => undefined);
   process.stderr.on("error", () => undefined);
   let config: DaemonConfig;
@@ -41,7 +39,9 @@ export async function runDaemon(
     return 1;
   }
   const output = new LogOutput(process.stderr, systemClock);
-  logger = new JsonLogger({ clock: systemClock, level: config.logLevel, write: (line) => output.write(line) });
+  const logger = new JsonLogger({ clock: systemClock, level: config.logLevel, write: (line) => output.write(line) });
+  process.on("SIGUSR1", () => logger.turn("louder"));
+  process.on("SIGUSR2", () => logger.turn("quieter"));
   return serve({ config, logger, output, env }, stopped.signal);
 }
 

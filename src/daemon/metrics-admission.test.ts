@@ -3,7 +3,7 @@ import { Admission } from "../admission/admission.ts";
 import type { AdmissionRequest } from "../admission/request.ts";
 import { settle, VirtualClock } from "../base/virtual-clock.fixture.ts";
 import { DecisionFeed } from "./decision-feed.ts";
-import { registerAdmission } from "./metrics-admission.ts";
+import { countDecisions, registerAdmission } from "./metrics-admission.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
 
 function setUp(): { readonly clock: VirtualClock; readonly admission: Admission; readonly metrics: MetricsRegistry } {
@@ -12,7 +12,8 @@ function setUp(): { readonly clock: VirtualClock; readonly admission: Admission;
   const limits = { attachCeiling: 1, waitingMax: 2 };
   const admission = new Admission({ clock, limits, tell: (decision) => decisions.tell(decision) });
   const metrics = new MetricsRegistry();
-  registerAdmission(metrics, { clock, admission, decisions });
+  countDecisions(metrics, decisions);
+  registerAdmission(metrics, { clock, admission });
   return { clock, admission, metrics };
 }
 
@@ -21,7 +22,7 @@ function pod(name: string, changes: Partial<AdmissionRequest> = {}): AdmissionRe
   return { kind: "attach", namespace: "a", pod: name, priority: undefined, networks: ["n"], wants, ...changes };
 }
 
-test("registerAdmission counts every outcome by class, from zero on", async () => {
+test("countDecisions counts every outcome by class, from zero on", async () => {
   const { clock, admission, metrics } = setUp();
   expect(metrics.render()).toContain('levee_admissions_total{class="penalty",outcome="expired"} 0\n');
   const lost = new AbortController();

@@ -18,9 +18,8 @@ const isOutcome: ReadonlySet<DecisionKind> = new Set(outcomes);
 /** Held and refused at the door is no wait, and would make the waits look short. */
 const endsWait: ReadonlySet<DecisionKind> = new Set(["admitted", "expired", "superseded", "cancelled"]);
 
-/** Counts what admission decides, and shows what it holds when somebody asks. */
-export function registerAdmission(metrics: MetricsRegistry, { clock, admission, decisions }: AdmissionSources): void {
-  countDecisions(metrics, decisions);
+/** Shows what admission holds when somebody asks. */
+export function registerAdmission(metrics: MetricsRegistry, { clock, admission }: AdmissionSources): void {
   const facts = oncePerScrape(clock, () => admission.facts());
   registerLine(metrics, facts);
   registerSlots(metrics, facts);
@@ -30,10 +29,10 @@ export function registerAdmission(metrics: MetricsRegistry, { clock, admission, 
 export interface AdmissionSources {
   readonly clock: Clock;
   readonly admission: Pick<Admission, "facts">;
-  readonly decisions: DecisionFeed;
 }
 
-function countDecisions(metrics: MetricsRegistry, decisions: DecisionFeed): void {
+/** Counts what admission decides. Called before the first call can come. */
+export function countDecisions(metrics: MetricsRegistry, decisions: DecisionFeed): void {
   const total = metrics.counter("levee_admissions_total", "Requests for a slot by what became of them", [
     "class",
     "outcome",
