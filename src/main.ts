@@ -44,8 +44,9 @@ function terminal(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Termina
   return {
     // One that does not tell is taken to have the usual size.
     size: () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
-    hold({ onKey, onResize }) {
-      const onData = (keys: Buffer): void => onKey(keys.toString("utf8"));
+    hold(listener) {
+      const onData = (keys: Buffer): void => listener.onKey(keys.toString("utf8"));
+      const onResize = (): void => listener.onResize();
       input.setRawMode(true);
       input.on("data", onData);
       output.on("resize", onResize);

@@ -1,16 +1,10 @@
 import type { AdmissionRequest } from "../admission/request.ts";
 import { podArgs, type CniArgs } from "../cni/cni-args.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { subjectOf } from "./dismantle.ts";
 import type { PodRequest } from "./networks.ts";
 import type { PodAccount } from "./pod-account.ts";
-import { subjectOfCall } from "./subject.ts";
-
-/**
- * The node's own networks under one name: which they are stands in the configuration, and the shim keeps that until
- * the call has its slot.
- */
-export const nodeNetworks = "(node)";
+import { nodeNetworks } from "./node-networks.ts";
+import { subjectOf, subjectOfCall } from "./subject.ts";
 
 interface CallOfPod {
   readonly containerId: string;

@@ -9,6 +9,7 @@ import type {
   LeaksAnswer,
   NetworkReadyView,
   NodeAnswer,
+  Question,
   TimelineAnswer,
 } from "../wire/node-view.ts";
 import type { TopAnswer } from "../wire/top-view.ts";
@@ -31,9 +32,7 @@ export function answerQuestion(text: string, facts: NodeFacts): AnyAnswer | Prom
     case "timeline":
       return timelineAnswer(question, facts);
     case "leaks":
-      return question.forget === undefined && question.retry === undefined
-        ? leaksAnswer(ports)
-        : changeLeaks(question, ports).then(() => leaksAnswer(ports));
+      return answerLeaks(question, ports);
     case "gc":
       return ports.selfGc.answer(question.run === undefined ? undefined : ports.selfGc.ask(question.run));
     case "node":
@@ -43,6 +42,15 @@ export function answerQuestion(text: string, facts: NodeFacts): AnyAnswer | Prom
     case "top":
       return topAnswer(facts);
   }
+}
+
+function answerLeaks(
+  question: Extract<Question, { readonly ask: "leaks" }>,
+  ports: Ports,
+): LeaksAnswer | Promise<LeaksAnswer> {
+  return question.forget === undefined && question.retry === undefined
+    ? leaksAnswer(ports)
+    : changeLeaks(question, ports).then(() => leaksAnswer(ports));
 }
 
 /** The story comes from the recorder's files, the pod's standing of this moment from memory. */

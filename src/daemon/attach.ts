@@ -11,10 +11,11 @@ import type { Chain } from "../cni/chain.ts";
 import type { Call } from "./call.ts";
 import type { ChainReports } from "./chain-reports.ts";
 import { prepareDeviceInfo } from "./device-info.ts";
-import { noteRun, subjectOf } from "./dismantle.ts";
+import { noteRun } from "./dismantle.ts";
 import type { Ports } from "./ports.ts";
 import { undoRecord } from "./retire.ts";
 import { hasRouteEdits, routesStepOf, stepOf } from "./steps.ts";
+import { subjectOf } from "./subject.ts";
 import { tellAttached } from "./tell-attached.ts";
 import type { Answer } from "./verbs/answer.ts";
 

@@ -3,10 +3,14 @@ import { deadline, type Clock } from "../base/clock.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import { KubeError } from "../kube/api.ts";
 import { backOffMs } from "../kube/back-off.ts";
-import type { Ports } from "./ports.ts";
-import type { LiveView, PodFacts, WantedPod } from "./view.ts";
+import type { DaemonConfig } from "../config/daemon-config.ts";
+import type { LiveView, PodFacts, View, WantedPod } from "./view.ts";
 
-export type LookupPorts = Pick<Ports, "view" | "clock" | "config">;
+export interface LookupPorts {
+  readonly view: View;
+  readonly clock: Clock;
+  readonly config: DaemonConfig;
+}
 
 export interface AwaitedPod extends WantedPod {
   readonly uid: PodUid | undefined;

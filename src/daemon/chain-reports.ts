@@ -4,7 +4,7 @@ import type { Chain } from "../cni/chain.ts";
 import { isOomKill } from "../hands/explain-outcome.ts";
 import type { Ran } from "../hands/run-chain.ts";
 import type { Outcome } from "../wire/outcome.ts";
-import { nodeNetworks } from "./admission-request.ts";
+import { nodeNetworks } from "./node-networks.ts";
 import { pluginFailure, requestFailure } from "./failure-cause.ts";
 import type { PodAccount } from "./pod-account.ts";
 

@@ -9,6 +9,7 @@ import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { ChainReports } from "./chain-reports.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { lastResult, linksStarted } from "./steps.ts";
+import { subjectOf } from "./subject.ts";
 import type { TimelineFacts } from "./timeline.ts";
 
 /** A chain whose DEL failed, and why. */
@@ -86,10 +87,6 @@ export function netnsToPass(record: AttachmentRecord, now: NetnsNow, bootId: str
   if (record.netns.identity === undefined) return (now.identity === undefined ? "" : now.path) as NetnsPath | "";
   const isSame = record.bootId === bootId && sameNetns(record.netns.identity, now.identity);
   return isSame ? (now.path as NetnsPath) : "";
-}
-
-export function subjectOf(record: Pick<AttachmentRecord, "pod" | "containerId">, verb: string): Subject {
-  return { namespace: record.pod.namespace, name: record.pod.name, containerId: record.containerId, verb };
 }
 
 export function noteRun(ports: NodePorts, subject: Subject, ran: Ran): void {

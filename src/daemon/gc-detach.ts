@@ -2,11 +2,11 @@ import { deadline } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { Hand } from "../hands/hand.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { subjectOf } from "./dismantle.ts";
 import { judge } from "./gc-rules.ts";
 import { lookAtNamespaces, placeOf } from "./gc-sight.ts";
 import type { GcPorts } from "./gc-ports.ts";
 import { undoRecord } from "./retire.ts";
+import { subjectOf } from "./subject.ts";
 
 /** A container that somebody works on is not dead. */
 const turnMsMax = 1_000;

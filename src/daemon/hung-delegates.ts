@@ -1,9 +1,10 @@
 import type { AdmissionRequest } from "../admission/request.ts";
 import type { Clock } from "../base/clock.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
+import type { Journal } from "../state/journal.ts";
 import type { HungView } from "../wire/pod-now.ts";
-import { nodeNetworks } from "./admission-request.ts";
-import type { NodePorts } from "./node-ports.ts";
+import type { DecisionFeed } from "./decision-feed.ts";
+import { nodeNetworks } from "./node-networks.ts";
 import { stepOf } from "./steps.ts";
 
 /** Shown; admission takes no more than a few out of the count. */
@@ -12,10 +13,10 @@ const hungMax = 20;
 /** The delegates that hang now, from what admission says of them. */
 export class HungDelegates {
   readonly #clock: Clock;
-  readonly #journal: NodePorts["journal"];
+  readonly #journal: Pick<Journal, "all">;
   readonly #hung = new Map<AdmissionRequest, { readonly network: string; readonly sinceMs: number }>();
 
-  constructor({ clock, journal, decisions }: Pick<NodePorts, "clock" | "journal" | "decisions">) {
+  constructor({ clock, journal, decisions }: HungSources) {
     this.#clock = clock;
     this.#journal = journal;
     decisions.listen(({ what, request, detail, forMs }) => {
@@ -45,6 +46,12 @@ export class HungDelegates {
       })
       .toSorted((left, right) => right.forMs - left.forMs);
   }
+}
+
+export interface HungSources {
+  readonly clock: Clock;
+  readonly journal: Pick<Journal, "all">;
+  readonly decisions: DecisionFeed;
 }
 
 /** The first link that has not finished. The networks of the node are one to admission, and several here. */

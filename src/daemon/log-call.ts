@@ -2,7 +2,7 @@ import type { LeveeError } from "../base/errors.ts";
 import type { LogFields } from "../base/log.ts";
 import { podArgs } from "../cni/cni-args.ts";
 import type { CniRequest } from "../cni/verb.ts";
-import { nodeNetworks } from "./admission-request.ts";
+import { nodeNetworks } from "./node-networks.ts";
 import type { Call } from "./call.ts";
 import type { Ports } from "./ports.ts";
 

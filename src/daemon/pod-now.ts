@@ -4,7 +4,7 @@ import type { AdmissionFacts } from "../admission/facts.ts";
 import type { OpenNetwork } from "../admission/network-breaker.ts";
 import type { TimelineEntry } from "../wire/node-view.ts";
 import type { FailingView, OpenNetworkView, PodNow, WaitingView } from "../wire/pod-now.ts";
-import { nodeNetworks } from "./admission-request.ts";
+import { nodeNetworks } from "./node-networks.ts";
 import type { Ports } from "./ports.ts";
 
 /** Enough to see whom a pod waits with. */
@@ -18,29 +18,38 @@ export async function podNow(
   entries: readonly TimelineEntry[],
   ports: NowPorts,
 ): Promise<PodNow | undefined> {
-  // A pod that was made anew under the same name has another one, so the newest counts.
-  const told = entries.findLast((entry) => entry.uid !== undefined)?.uid;
-  // Names that somebody made up are found nowhere.
-  const uid = told ?? (await ports.view.findPod(pod.namespace as Namespace, pod.name as PodName))?.uid ?? "";
+  const uid = await uidOf(pod, entries, ports);
   const facts = ports.admission.facts();
   const waiting = waitingOf(uid, facts, ports);
   const failing = failingOf(uid, ports);
-  const networks = new Set([
-    nodeNetworks,
-    waiting?.network,
-    failing?.network,
-    ...entries.map(({ network }) => network),
-  ]);
-  const isWanted = waiting !== undefined || failing !== undefined;
-  const openNetworks = isWanted ? openOf(facts, ports).filter(({ network }) => networks.has(network)) : [];
   const hung = ports.hung.all().find((one) => one.namespace === pod.namespace && one.pod === pod.name);
-  const now: PodNow = {
+  if (waiting === undefined && failing === undefined && hung === undefined) return undefined;
+  const networks = [nodeNetworks, waiting?.network, failing?.network, ...entries.map(({ network }) => network)];
+  return {
     ...(waiting === undefined ? {} : { waiting }),
     ...(failing === undefined ? {} : { failing }),
-    ...(openNetworks.length === 0 ? {} : { openNetworks }),
     ...(hung === undefined ? {} : { hung }),
+    ...openAmong(networks, openOf(facts, ports)),
   };
-  return Object.keys(now).length === 0 ? undefined : now;
+}
+
+/** A pod that was made anew under the same name has another one, so the newest counts. */
+async function uidOf(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  entries: readonly TimelineEntry[],
+  { view }: NowPorts,
+): Promise<string> {
+  const told = entries.findLast((entry) => entry.uid !== undefined)?.uid;
+  // Names that somebody made up are found nowhere.
+  return told ?? (await view.findPod(namespace as Namespace, name as PodName))?.uid ?? "";
+}
+
+function openAmong(
+  networks: readonly (string | undefined)[],
+  open: readonly OpenNetworkView[],
+): { readonly openNetworks?: readonly OpenNetworkView[] } {
+  const openNetworks = open.filter(({ network }) => networks.includes(network));
+  return openNetworks.length === 0 ? {} : { openNetworks };
 }
 
 function waitingOf(uid: string, facts: AdmissionFacts, { admission, config }: NowPorts): WaitingView | undefined {

@@ -1,7 +1,7 @@
 import type { Admission } from "../admission/admission.ts";
 import { describeBlocker, type Decision, type WaitView } from "../admission/decisions.ts";
 import type { Subject } from "../base/subject.ts";
-import { nodeNetworks } from "./admission-request.ts";
+import { nodeNetworks } from "./node-networks.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { TimelineFacts } from "./timeline.ts";
 
@@ -20,7 +20,7 @@ export function recordDecisions(
     if (decision.what === "network-opened" || decision.what === "network-closed") noteNetwork(decision, ports);
     const subject = decision.request?.subject;
     if (subject === undefined) return;
-    const facts = factsOf(decision, subject, admission);
+    const facts = noted[decision.what]?.(decision, subject, admission);
     if (facts !== undefined) ports.timeline.note(subject, names[decision.what] ?? decision.what, facts);
   });
 }
@@ -28,27 +28,24 @@ export function recordDecisions(
 /** Where the story has had its own words for longer. */
 const names: Partial<Record<Decision["what"], string>> = { queued: "waiting", admitted: "permitted" };
 
-function factsOf(decision: Decision, { verb }: Subject, admission: Admission): TimelineFacts | undefined {
-  const { what, detail, forMs } = decision;
-  const uid = decision.request?.pod ?? "";
-  switch (what) {
-    case "queued":
-      return { uid, detail: verb === "ADD" ? placeText(admission.why(uid), detail) : detail };
-    case "admitted":
-      if (forMs < waitMsMin) return verb === "ADD" ? { uid } : undefined;
-      return { uid, tookMs: Math.round(forMs) };
-    case "upgraded":
-    case "hung":
-      return { detail };
-    case "moves-again":
-    case "oom-killed":
-      return { network: detail };
-    case "charged":
-      return chargeFacts(uid, admission);
-    default:
-      return undefined;
-  }
-}
+type FactsOf = (decision: Decision, subject: Subject, admission: Admission) => TimelineFacts | undefined;
+
+const noted: Partial<Record<Decision["what"], FactsOf>> = {
+  "queued": ({ request, detail }, { verb }, admission) => {
+    const uid = request?.pod ?? "";
+    return { uid, detail: verb === "ADD" ? placeText(admission.why(uid), detail) : detail };
+  },
+  "admitted": ({ request, forMs }, { verb }) => {
+    const uid = request?.pod ?? "";
+    if (forMs >= waitMsMin) return { uid, tookMs: Math.round(forMs) };
+    return verb === "ADD" ? { uid } : undefined;
+  },
+  "upgraded": ({ detail }) => ({ detail }),
+  "hung": ({ detail }) => ({ detail }),
+  "moves-again": ({ detail }) => ({ network: detail }),
+  "oom-killed": ({ detail }) => ({ network: detail }),
+  "charged": ({ request }, _subject, admission) => chargeFacts(request?.pod ?? "", admission),
+};
 
 function placeText(view: WaitView | undefined, otherwise: string): string {
   if (view === undefined) return otherwise;

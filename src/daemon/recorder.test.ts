@@ -31,7 +31,7 @@ class Site {
 
   recorder(): Recorder {
     const say = (message: string, fields: LogFields = {}): void =>
-      void this.said.push(`${message} ${fields["reason"] ?? ""}`);
+      void this.said.push(`${message} ${String(fields["reason"])}`);
     const logger: Logger = { ...silentLogger, warn: say, info: say };
     const { stateDir, clock } = this;
     const recorder = new Recorder({ stateDir, clock, logger, bytesMax: 262_144, bootId: "boot" });

@@ -8,10 +8,10 @@ import { noteAsked } from "./note-asked.ts";
 import { attach, committedAnswer, giveUp } from "./attach.ts";
 import type { Call } from "./call.ts";
 import { ChainReports } from "./chain-reports.ts";
-import { subjectOf } from "./dismantle.ts";
 import { PodAccount } from "./pod-account.ts";
 import type { Ports } from "./ports.ts";
 import type { ResumeHeader } from "../wire/messages.ts";
+import { subjectOf } from "./subject.ts";
 import { add } from "./verbs/add.ts";
 import type { Answer } from "./verbs/answer.ts";
 

@@ -5,9 +5,10 @@ import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { leakOf, type LeakEntry } from "../state/leak-ledger.ts";
 import type { ChainReports } from "./chain-reports.ts";
 import { removeDeviceInfo } from "./device-info.ts";
-import { dismantle, subjectOf, type ChainFailure, type NetnsNow } from "./dismantle.ts";
+import { dismantle, type ChainFailure, type NetnsNow } from "./dismantle.ts";
 import { keepLeak } from "./keep-leak.ts";
 import type { NodePorts } from "./node-ports.ts";
+import { subjectOf } from "./subject.ts";
 
 /** Who does it, where the namespace is now, and how much time there is at most; by default all that the settings give. */
 export interface RetirePlace {

@@ -1,7 +1,7 @@
 import { podArgs, type CniArgs } from "../cni/cni-args.ts";
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
 import type { Subject } from "../base/subject.ts";
-import type { RecordedPod } from "../state/attachment-record.ts";
+import type { AttachmentRecord, RecordedPod } from "../state/attachment-record.ts";
 
 /** Whom a call is about. A call without a pod is filed under its container ID. */
 export function subjectOfCall(request: {
@@ -16,6 +16,11 @@ export function subjectOfCall(request: {
     containerId: request.containerId,
     verb: request.verb,
   };
+}
+
+/** Whom a record of the journal is about. */
+export function subjectOf(record: Pick<AttachmentRecord, "pod" | "containerId">, verb: string): Subject {
+  return { namespace: record.pod.namespace, name: record.pod.name, containerId: record.containerId, verb };
 }
 
 /** The pod as the journal keeps it; its parts are empty for a runtime that names none. */

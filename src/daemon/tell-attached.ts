@@ -5,9 +5,9 @@ import type { Chain } from "../cni/chain.ts";
 import { parseResult } from "../cni/result.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { readDeviceInfo } from "./device-info.ts";
-import { subjectOf } from "./dismantle.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { silentPublisher, type PodStatus } from "./status-publisher.ts";
+import { subjectOf } from "./subject.ts";
 
 type TellPorts = Pick<NodePorts, "announcer" | "publisher" | "timeline" | "logger" | "clock" | "config">;
 type Results = readonly (JsonText | undefined)[];

@@ -50,17 +50,23 @@ function slotsOf(admission: AdmissionFacts): SlotsView {
 
 /** Why no more ADDs run at once than this. */
 export function limitReason(facts: AdmissionFacts): string {
-  const { ownMemory, pressure, limit, ceiling, isSlowStart, delegateBytes, delegateBytesMax } = facts;
-  if (ownMemory === "exhausted") return "the daemon's own memory is nearly used up: only DELs are served";
-  if (ownMemory === "frozen") return "the daemon's own memory is short: no growth";
-  if (pressure === "severe") return "the host is under memory or disk pressure: shrinking";
-  if (pressure === "high") return "the host is under memory or disk pressure: no growth";
-  if (delegateBytesMax !== undefined && delegateBytes >= delegateBytesMax)
-    return "the runtime's cgroup has no room for more plugins";
-  if (limit >= ceiling) return "at its ceiling (attachCeiling)";
-  if (isSlowStart) return "slow start: doubling with each round";
-  return pressure === "busy" && limit >= ceiling / 2 ? "the cores are busy: no growth" : "by how long plugins take";
+  return reasons.find(([, holds]) => holds(facts))?.[0] ?? "by how long plugins take";
 }
+
+/** The first that holds is what keeps the limit. */
+const reasons: readonly (readonly [string, (facts: AdmissionFacts) => boolean])[] = [
+  ["the daemon's own memory is nearly used up: only DELs are served", ({ ownMemory }) => ownMemory === "exhausted"],
+  ["the daemon's own memory is short: no growth", ({ ownMemory }) => ownMemory === "frozen"],
+  ["the host is under memory or disk pressure: shrinking", ({ pressure }) => pressure === "severe"],
+  ["the host is under memory or disk pressure: no growth", ({ pressure }) => pressure === "high"],
+  [
+    "the runtime's cgroup has no room for more plugins",
+    ({ delegateBytes, delegateBytesMax }) => delegateBytesMax !== undefined && delegateBytes >= delegateBytesMax,
+  ],
+  ["at its ceiling (attachCeiling)", ({ limit, ceiling }) => limit >= ceiling],
+  ["slow start: doubling with each round", ({ isSlowStart }) => isSlowStart],
+  ["the cores are busy: no growth", ({ pressure, limit, ceiling }) => pressure === "busy" && limit >= ceiling / 2],
+];
 
 function memoryOf(own: OwnMemory | undefined, admission: AdmissionFacts): MemoryView {
   const { ownMemory: state, delegateBytes, delegateBytesMax } = admission;

@@ -54,5 +54,5 @@ function parseBody(body: string): RecorderEntry | undefined {
 function factsOf(value: unknown): RecorderFacts {
   if (typeof value !== "object" || value === null) return {};
   const known = Object.entries(value).filter(([, fact]) => typeof fact === "string" || typeof fact === "number");
-  return Object.fromEntries(known) as RecorderFacts; // of texts and numbers only
+  return Object.fromEntries(known);
 }
