@@ -59,13 +59,8 @@ const doorways: readonly Doorway[] = [
   {
     what: "the atomic-file doorway",
     modules: /\/atomic-file\.ts$/,
-    allowed: [
-      /^src\/state\//,
-      /^src\/daemon\/(?:conf-dir|recorder|device-info)[^/]*\.ts$/,
-      /^src\/cli\//,
-      /^src\/base\//,
-    ],
-    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/recorder, daemon/device-info and cli/",
+    allowed: [/^src\/state\//, /^src\/daemon\/(?:conf-dir|device-info)[^/]*\.ts$/, /^src\/cli\//, /^src\/base\//],
+    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/device-info and cli/",
   },
   {
     what: "file writes past the atomic-file doorway",
