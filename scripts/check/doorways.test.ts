@@ -63,7 +63,7 @@ describe("doorways", () => {
   test("lets only a few call atomic-file", async () => {
     const source = `import { writeFileAtomically } from "../base/atomic-file.ts";`;
     expect(await seen("src/daemon/a.ts", source)).toEqual(["1 the atomic-file doorway: ../base/atomic-file.ts"]);
-    for (const path of ["src/state/a.ts", "src/daemon/conf-dir.ts", "src/daemon/recorder.ts", "src/cli/a.ts"]) {
+    for (const path of ["src/state/a.ts", "src/daemon/conf-dir.ts", "src/daemon/device-info.ts", "src/cli/a.ts"]) {
       expect(await seen(path, source)).toEqual([]);
     }
   });
