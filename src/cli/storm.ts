@@ -31,7 +31,7 @@ export interface StormOrder {
 /** Rehearses a storm on this machine and says whether it held: on the screen, and as a page if one is wanted. */
 export async function rehearse(context: Context, order: StormOrder): Promise<void> {
   const { world, settings } = context;
-  await requireMachine(context, order.plan);
+  await requireMachine(context, { ...order.plan, pods: order.sizes.at(-1) ?? order.plan.pods });
   const warnings = warningsOf(order.plan);
   for (const warning of warnings) world.stderr.write(`Warning: ${warning}\n`);
   await using _lock = await takeLock(site.name, "storm");

@@ -27,10 +27,12 @@ export interface CheapEnd {
 
 export function runCheaply(clock: Clock, run: CheapRun): Promise<CheapEnd> {
   return new Promise((resolve) => {
-    const files = [openSync(run.stdinPath, "r"), openSync(run.stdoutPath, "w", 0o600)] as const;
+    const files: number[] = [];
     const settle = (exitCode: number | undefined, reason: string): void =>
       resolve({ exitCode, reason, stdout: takeFile(run.stdoutPath) });
     try {
+      files.push(openSync(run.stdinPath, "r"));
+      files.push(openSync(run.stdoutPath, "w", 0o600));
       start(clock, run, { files, settle });
     } catch (error) {
       settle(undefined, errnoOf(error) ?? String(error)); // Some reasons come as an event, others are thrown.
@@ -41,7 +43,8 @@ export function runCheaply(clock: Clock, run: CheapRun): Promise<CheapEnd> {
 }
 
 interface Start {
-  readonly files: readonly [number, number];
+  /** For stdin and stdout. */
+  readonly files: readonly number[];
   readonly settle: (exitCode: number | undefined, reason: string) => void;
 }
 
@@ -65,8 +68,13 @@ function start(clock: Clock, run: CheapRun, { files, settle }: Start): void {
   child.once("exit", (code, signal) => ended(code ?? undefined, signal ?? ""));
 }
 
+/** Empty when it could not even be made. */
 function takeFile(path: string): string {
-  const text = readFileSync(path, "utf8");
-  unlinkSync(path);
-  return text;
+  try {
+    const text = readFileSync(path, "utf8");
+    unlinkSync(path);
+    return text;
+  } catch {
+    return "";
+  }
 }

@@ -9,7 +9,7 @@ import { requireRoot } from "../require-root.ts";
 import { isSuccess } from "../run-program.ts";
 import { ownPlugins, readDelegate, requirePlugins, type Delegate } from "./delegates.ts";
 import { netnsNameOf } from "./fleet.ts";
-import { writeKernelFile } from "./kernel-file.ts";
+import { readKernelFile, writeKernelFile } from "./kernel-file.ts";
 import { daemonConfig, networkConf, networkManifest, podManifest } from "./manifests.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import type { StormPlan } from "./plan.ts";
@@ -41,8 +41,26 @@ export async function requireMachine({ world, settings }: Context, plan: StormPl
       remedy: "npm run build, or name it with --shim FILE",
     });
   }
+  requireFiles(plan);
   if (plan.delegates.length === 0) requirePlugins(ownPlugins, settings.cniPath);
   for (const path of plan.delegates) requirePlugins((await readDelegate(path)).plugins, settings.cniPath);
+}
+
+/** What this process has open besides one handle for each call under way. */
+const filesOfOurOwn = 100;
+
+/** A storm that this shell's limits cut short would say nothing about the daemon. */
+function requireFiles({ pods, second }: StormPlan): void {
+  const most = Number(/^Max open files\s+(\d+)/mu.exec(readKernelFile("/proc/self/limits"))?.[1] ?? Infinity);
+  const needed = pods + second.pods + filesOfOurOwn;
+  if (needed <= most) return;
+  throw new CommandFailure(
+    "limit-too-low",
+    `Cannot drive ${pods} pods: it takes ${needed} open files, and ${most} are allowed`,
+    {
+      remedy: `ulimit -n ${needed} in the same shell, or fewer pods`,
+    },
+  );
 }
 
 /** Folders, configuration, networks, pods and their namespaces: everything before the daemon starts. */

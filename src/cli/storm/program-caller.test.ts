@@ -54,6 +54,12 @@ describe("programCaller", () => {
     expect((await missing.call("ADD", sandbox)).message).toBe("ENOENT");
   });
 
+  test("takes a file that cannot be opened for a call that failed", async () => {
+    const caller = await programCaller({ ...common, folder, program: program("echo '{}'"), conf: "" });
+    rmSync(join(folder, "stdin.json"));
+    expect(await caller.call("ADD", sandbox)).toEqual({ isOk: false, message: "ENOENT" });
+  });
+
   test("kills the program when its time is over", async () => {
     expect((await call("exec sleep 30", "ADD", 50)).message).toBe("timeout");
   });
