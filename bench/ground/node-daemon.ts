@@ -33,14 +33,12 @@ export async function startNode(ground: Ground, wanted: NodeDaemon, options: Sta
     ...(options.restartMs === undefined ? {} : { backOffMs: [options.restartMs] }),
   });
   await daemon.start();
-  await until(
-    `${wanted.name} is up`,
-    async () => {
-      if (daemon.ends.length > 0) throw new Error(`it has ended: ${tailOf(log)}`);
-      return (await wanted.isUp()) || undefined;
-    },
-    { everyMs: 50 },
-  );
+  try {
+    await until(`${wanted.name} is up`, async () => (await wanted.isUp()) || undefined, { everyMs: 50 });
+  } catch (thrown) {
+    process.stderr.write(`${tailOf(log)}\n`);
+    throw thrown;
+  }
   const conf = readFileSync(wanted.conf, "utf8");
   const folder = ground.runFolder(`${wanted.name}-calls`);
   return {
