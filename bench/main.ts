@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { peerFolder } from "../test/peers/peer.ts";
+import { cniPlugins } from "../test/peers/cni-plugins.ts";
+import { kubernetes } from "../test/peers/kubernetes.ts";
+import { multus } from "../test/peers/multus.ts";
 import { Bench, type BenchOptions } from "./bench.ts";
 import type { Cell } from "./cell.ts";
 import { cells, type NamedCell } from "./cells/named-cells.ts";
 import { furnishNamespaces, insideFolder, runInside } from "./ground/own-namespaces.ts";
+import { keepResults, showResults } from "./keep-results.ts";
 import { machineFacts } from "./machine-facts.ts";
 import { asTable, verdictLines } from "./table.ts";
 
@@ -16,7 +17,8 @@ Without Go there is no API server and no Multus: Levee then takes its pods from 
 Options:
   --list       the cells, and how long each takes
   --quick      few pods, no verdicts, nothing kept: whether everything runs
-  --no-peers   without Multus
+  --no-peers   without Multus; nothing is kept
+  --readme     write README.md anew from bench/results, and nothing else
 
 Examples:
   npm run bench
@@ -31,6 +33,7 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes("--help") || args.includes("-h")) return print(usage);
   if (args.includes("--list")) return print(list());
+  if (args.includes("--readme")) return print(showResults());
   const unknown = args.filter((arg) => !flags.includes(arg) && !cells.some(({ name }) => name === arg));
   if (unknown.length > 0) {
     process.stderr.write(`Error: there is no cell ${unknown.join(", ")}\n\n${usage}\n${list()}`);
@@ -44,9 +47,15 @@ async function main(args: readonly string[]): Promise<number> {
   return measure(folder, named.length === 0 ? cells : named, options);
 }
 
-/** kubectl comes from the same build as the API server. */
-function outside(args: readonly string[]): Promise<number> {
-  const path = `${join(peerFolder("k8s", "v1.34.5"), "bin")}:${process.env["PATH"] ?? ""}`;
+/** What others provide is built before: there is no network inside. */
+async function outside(args: readonly string[]): Promise<number> {
+  const peers = [await kubernetes(), await cniPlugins(), await multus("v4.2.2"), await multus("v4.3.0")];
+  for (const peer of peers) if ("missing" in peer) print(`${peer.missing}\n`);
+  // kubectl comes from the same build as the API server.
+  const [server] = peers;
+  const path = [...(server !== undefined && "folder" in server ? [server.folder] : []), process.env["PATH"] ?? ""].join(
+    ":",
+  );
   return runInside(import.meta.path, args, { PATH: path });
 }
 
@@ -73,22 +82,19 @@ async function measure(folder: string, chosen: readonly NamedCell[], options: Be
       const cell = await named.run(bench);
       bench.ground.disk.requireReadAhead();
       print(`\n${asTable(cell)}\n${options.isQuick ? "" : verdictLines(cell)}\n`);
-      if (!options.isQuick) keep(cell, facts);
+      if (isKept(options)) keepResults(cell, facts);
       done.push(cell);
     }
+    if (isKept(options)) print(showResults());
     return options.isQuick || done.every(({ verdicts }) => verdicts.every(({ holds }) => holds)) ? 0 : 1;
   } finally {
     await bench.stop();
   }
 }
 
-function keep(cell: Cell, facts: Readonly<Record<string, string>>): void {
-  const folder = join(import.meta.dir, "results");
-  mkdirSync(folder, { recursive: true });
-  const { plots, ...told } = cell;
-  writeFileSync(join(folder, `${cell.name}.json`), `${JSON.stringify({ facts, ...told }, undefined, 2)}\n`);
-  writeFileSync(join(folder, `${cell.name}.md`), `${asTable(cell)}\n${verdictLines(cell)}\n`);
-  for (const [name, svg] of Object.entries(plots)) writeFileSync(join(folder, `${name}.svg`), svg);
+/** README.md shows whole results only. */
+function isKept({ isQuick, withPeers }: BenchOptions): boolean {
+  return !isQuick && withPeers;
 }
 
 function list(): string {

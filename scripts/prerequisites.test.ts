@@ -1,12 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { advice, installCommand, missingFor, pluginFolder, thisMachine, type Machine } from "./prerequisites.ts";
+import {
+  advice,
+  installCommand,
+  missingFor,
+  pluginFolder,
+  thisMachine,
+  type Machine,
+  type Purpose,
+} from "./prerequisites.ts";
 
 const complete: Machine = { platform: "linux", isRoot: true, hasProgram: () => true, hasFile: () => true };
 
-function packages(
-  machine: Partial<Machine>,
-  purpose: "build" | "test" | "start" | "e2e" = "test",
-): readonly (string | undefined)[] {
+function packages(machine: Partial<Machine>, purpose: Purpose = "test"): readonly (string | undefined)[] {
   return missingFor(purpose, { ...complete, ...machine }).map(({ debianPackage }) => debianPackage);
 }
 
@@ -41,6 +46,15 @@ describe("missingFor", () => {
     };
     expect(packages(bare, "test")).toEqual([]);
     expect(packages(bare, "e2e")).toEqual(["etcd-server", "containerd", "runc", "openssl", "busybox-static"]);
+  });
+
+  test("asks for the bench's own tools, and for the parts of a node only where Go can build the rest", () => {
+    const bare = (hasGo: boolean): Partial<Machine> => ({
+      hasProgram: (name) => !["strace", "mkfs.ext4", "etcd"].includes(name) && (hasGo || name !== "go"),
+      hasFile: (path) => hasGo || !path.startsWith("/usr/local/go"),
+    });
+    expect(packages(bare(false), "bench")).toEqual(["e2fsprogs", "strace"]);
+    expect(packages(bare(true), "bench")).toEqual(["e2fsprogs", "strace", "etcd-server"]);
   });
 
   test("stops at once on another system", () => {

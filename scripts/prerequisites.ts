@@ -1,12 +1,14 @@
 /**
  * What a machine needs to build, test and start Levee. On Debian and Ubuntu, as root, what is missing is installed;
- * elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start|e2e`
+ * elsewhere the exact command is printed. `bun scripts/prerequisites.ts --for build|test|start|e2e|bench`
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-export type Purpose = "build" | "test" | "start" | "e2e";
+const purposes = ["build", "test", "start", "e2e", "bench"] as const;
+
+export type Purpose = (typeof purposes)[number];
 
 export interface Missing {
   /** For people: what is not there. */
@@ -44,6 +46,7 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
   const missing = [...missingForBuild(machine)];
   if (purpose !== "build") missing.push(...missingForNetworks(machine));
   if (purpose === "e2e") missing.push(...missingForCluster(machine));
+  if (purpose === "bench") missing.push(...missingForBench(machine));
   return missing;
 }
 
@@ -78,6 +81,16 @@ function missingForCluster(machine: Machine): readonly Missing[] {
   if (!machine.hasFile("/bin/busybox"))
     missing.push({ what: "busybox, statically linked, for images", debianPackage: "busybox-static" });
   return missing;
+}
+
+/** A disk of its own and slower syncs; without Go there is no API server to compare on, so its parts are not asked for. */
+function missingForBench(machine: Machine): readonly Missing[] {
+  const programs = { "losetup": "mount", "mkfs.ext4": "e2fsprogs", "strace": "strace" };
+  const missing: Missing[] = Object.entries(programs)
+    .filter(([program]) => !machine.hasProgram(program))
+    .map(([program, debianPackage]) => ({ what: program, debianPackage }));
+  const hasGo = machine.hasProgram("go") || machine.hasFile("/usr/local/go/bin/go");
+  return hasGo ? [...missing, ...missingForCluster(machine)] : missing;
 }
 
 export function installCommand(packages: readonly string[]): string {
@@ -151,9 +164,9 @@ function isExecutable(path: string): boolean {
 }
 
 if (import.meta.main) {
-  const purpose = process.argv[2] === "--for" ? process.argv[3] : undefined;
-  if (purpose !== "build" && purpose !== "test" && purpose !== "start" && purpose !== "e2e") {
-    console.error("Usage: bun scripts/prerequisites.ts --for build|test|start|e2e");
+  const purpose = purposes.find((name) => process.argv[2] === "--for" && process.argv[3] === name);
+  if (purpose === undefined) {
+    console.error(`Usage: bun scripts/prerequisites.ts --for ${purposes.join("|")}`);
     process.exit(2);
   }
   process.exit(ensurePrerequisites(purpose) ? 0 : 1);

@@ -1,5 +1,6 @@
 /** Everything CI holds against a change, in one command: `npm run check`. Exit code 1 when any rule is broken. */
 import { resolve } from "node:path";
+import { benchResults } from "./bench-results.ts";
 import { cleanText } from "./clean-text.ts";
 import { deployRule } from "./deploy.ts";
 import { docsInStep } from "./docs-in-step.ts";
@@ -20,6 +21,7 @@ const rules: readonly Rule[] = [
   jsonPrint,
   fileNames,
   docsInStep,
+  benchResults,
   deployRule,
   versions,
   cleanText,
