@@ -27,12 +27,12 @@ export function isShim(software: string): boolean {
 }
 
 /** A folder that is not there is a slip of the pen; without this it would show as a plugin that is missing. */
-export function requirePluginFolders({ cniPath }: Pick<Settings, "cniPath">): void {
+export function requirePluginFolders({ cniPath }: Pick<Settings, "cniPath">, option = "--cni-path"): void {
   const missing = cniPath.split(":").find((folder) => folder !== "" && !existsSync(folder));
   if (missing === undefined) return;
   throw usageFailure(
     `Cannot look for plugins in ${missing}: there is no such folder`,
-    "--cni-path with existing folders only, separated by colons",
+    `${option} with existing folders only, separated by colons`,
   );
 }
 

@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import { errnoOf } from "../base/errors.ts";
 import type { Context } from "./context.ts";
 import { takeLock } from "./demo/lock.ts";
-import { CommandFailure } from "./failure.ts";
+import { CommandFailure, usageFailure } from "./failure.ts";
 import { paintFor } from "./paint.ts";
 import { print } from "./print.ts";
 import { withProgress } from "./progress.ts";
@@ -31,6 +33,7 @@ export interface StormOrder {
 /** Rehearses a storm on this machine and says whether it held: on the screen, and as a page if one is wanted. */
 export async function rehearse(context: Context, order: StormOrder): Promise<void> {
   const { world, settings } = context;
+  requireReportFolder(order.report);
   await requireMachine(context, { ...order.plan, pods: order.sizes.at(-1) ?? order.plan.pods });
   const warnings = warningsOf(order.plan);
   for (const warning of warnings) world.stderr.write(`Warning: ${warning}\n`);
@@ -82,6 +85,12 @@ async function removeStale(context: Context): Promise<void> {
     throw new CommandFailure("leftovers", `Cannot remove what an earlier storm left: ${left.join(", ")}`, {
       remedy: "remove it by hand, then start again",
     });
+}
+
+/** Now, and not after the storm. */
+function requireReportFolder(path: string | undefined): void {
+  if (path === undefined || existsSync(dirname(path))) return;
+  throw usageFailure(`Cannot write the report ${path}: there is no folder ${dirname(path)}`, "--report storm.html");
 }
 
 async function writeReport({ world }: Context, path: string, certificate: Certificate): Promise<void> {

@@ -166,6 +166,8 @@ describe("levee storm", () => {
     });
     const shim = await storm("--shim", "/nowhere/levee-shim");
     expect(shim).toMatchObject({ status: 1, err: expect.stringContaining("(shim-missing)") });
+    const page = await storm("--report", "/nowhere/storm.html");
+    expect(page).toMatchObject({ status: 2, err: expect.stringContaining("there is no folder /nowhere") });
     const wrong = await storm("--limit", "50MB");
     expect(wrong).toMatchObject({ status: 2, err: expect.stringContaining("try: --limit 50Mi") });
     expect(leftovers()).toEqual([]);

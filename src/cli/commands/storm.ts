@@ -56,7 +56,7 @@ export function addStorm(program: Command, world: World): void {
       ...outer,
       settings: options.plugins === undefined ? outer.settings : { ...outer.settings, cniPath: options.plugins },
     };
-    requirePluginFolders(context.settings);
+    requirePluginFolders(context.settings, "--plugins");
     const plan = readPlan(options);
     await rehearse(context, {
       plan,

@@ -1,6 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { readJournalOnly } from "../../state/read-only.ts";
-import { runTool, type Context } from "../context.ts";
+import type { Context } from "../context.ts";
+import { CommandFailure } from "../failure.ts";
+import { isSuccess, runProgram } from "../run-program.ts";
+import { childEnv } from "../world.ts";
 import { leasesIn } from "./clear.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import type { StormNetworks } from "./prepare.ts";
@@ -45,12 +48,35 @@ function portsOf(bridge: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
+/** Thousands of namespaces on a busy machine. */
+const countTimeoutMs = 300_000;
+
 /**
  * Only the names that a pod's interfaces get: with some modules loaded, every namespace has devices of the kernel's own.
- * One shell for all, as thousands of programs one by one would take longer than the storm.
+ * One shell for all, as a program for each would take longer than the storm.
  */
 async function interfacesIn({ world }: Context, netns: NetnsBatch): Promise<number> {
-  const script = 'cd /var/run/netns && for n in "$1"*; do [ -e "$n" ] && nsenter --net="$n" cat /proc/net/dev; done; :';
-  const { stdout } = await runTool(world, "sh", ["-c", script, "sh", netns.prefix]);
-  return [...stdout.matchAll(/^\s*(?:eth|net)\d+:/gmu)].length;
+  const end = await runProgram(world.clock, {
+    file: "sh",
+    args: ["-c", countScript, "sh", netns.prefix],
+    env: childEnv(world),
+    timeoutMs: countTimeoutMs,
+    isApart: true,
+  });
+  if (!isSuccess(end))
+    throw new CommandFailure("tool-failed", `Cannot look into the pods' namespaces: ${end.stderr.trim()}`, {
+      remedy: "apt-get install util-linux (nsenter)",
+    });
+  return end.stdout
+    .split("\n")
+    .map(Number)
+    .reduce((sum, count) => sum + count, 0);
 }
+
+const countScript = `
+command -v nsenter > /dev/null || { echo "nsenter is not installed" >&2; exit 127; }
+cd /var/run/netns || exit 1
+for name in "$1"*; do
+  [ -e "$name" ] && nsenter --net="$name" grep -cE '^ *(eth|net)[0-9]+:' /proc/net/dev
+done
+exit 0`;

@@ -8,8 +8,8 @@ import type { Stage } from "./stage.ts";
 import { stormBar } from "./storm-bar.ts";
 import { judge, type StormRun } from "./verdict.ts";
 
-/** Deleting is measured too, but it must end: kubelet would try for ever. */
-const deleteTimeoutMs = 120_000;
+/** Deleting is measured too, but it must end, where kubelet would try for ever: after as long as attaching, or this. */
+const deleteTimeoutMinMs = 120_000;
 
 /** The storm itself, on a stage that is set: pods come, are attached, are counted, and go. */
 export async function runCourse(stage: Stage): Promise<StormRun> {
@@ -24,9 +24,11 @@ export async function runCourse(stage: Stage): Promise<StormRun> {
   });
   const series = new Series({ clock, fleet, group, daemon, running: caller.running });
   const bar = stormBar(context.world, plan);
-  {
+  try {
     using _looking = series.start((moment) => bar.show(moment));
-    await arrivals(stage, fleet).finally(() => bar.end());
+    await arrivals(stage, fleet);
+  } finally {
+    bar.end();
   }
   const attachedTraces = await findTraces(context, networks, netns);
   const startedMs = clock.monotonicMs();
@@ -59,7 +61,8 @@ async function arrivals(stage: Stage, fleet: Fleet): Promise<void> {
     caller.hurry();
   });
   using _interrupt = onInterrupt(stage, () => end.abort());
-  const second = clock.sleep(plan.second.afterMs, end.signal).then(
+  const secondAfterMs = pods.second.length === 0 ? 0 : plan.second.afterMs;
+  const second = clock.sleep(secondAfterMs, end.signal).then(
     () => fleet.arrive(pods.second, end.signal),
     () => undefined, // Over before they came.
   );
@@ -71,7 +74,7 @@ async function arrivals(stage: Stage, fleet: Fleet): Promise<void> {
 async function deleteAll(stage: Stage, fleet: Fleet): Promise<void> {
   const { clock, interrupted } = stage.context.world;
   const end = new AbortController();
-  const cancel = clock.after(deleteTimeoutMs, () => end.abort());
+  const cancel = clock.after(Math.max(deleteTimeoutMinMs, stage.plan.timeoutMs), () => end.abort());
   using _interrupt = onInterrupt(stage, () => end.abort());
   await fleet.deleteAll(end.signal);
   cancel();
