@@ -45,6 +45,7 @@ export interface StormRun extends StormFacts {
   /** Less what the kernel could drop at once. */
   readonly peakWorkingBytes: number;
   readonly peakAnonBytes: number;
+  /** While pods were being attached; without its start. */
   readonly daemonCpuMs: number;
   /** What did not hold. Empty: the node holds this storm. */
   readonly broken: readonly string[];
@@ -63,7 +64,7 @@ export function judge(facts: StormFacts): StormRun {
     errors: topErrors(facts.records),
     peakWorkingBytes: largest(facts.moments.map(({ workingBytes }) => workingBytes)),
     peakAnonBytes: largest(facts.moments.map(({ anonBytes }) => anonBytes)),
-    daemonCpuMs: facts.moments.at(-1)?.cpuMs ?? 0,
+    daemonCpuMs: (facts.moments.at(-1)?.cpuMs ?? 0) - (facts.moments[0]?.cpuMs ?? 0),
     broken: brokenTexts(facts, burst, second),
   };
 }
