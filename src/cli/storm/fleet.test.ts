@@ -99,6 +99,18 @@ describe("Fleet", () => {
     await arrived;
   });
 
+  test("does not count as an error what ends with the trying", async () => {
+    const stop = new AbortController();
+    const caller = new ScriptedCaller((verb) => {
+      if (verb === "ADD") stop.abort();
+      return verb === "ADD" ? broken : ok;
+    });
+    const { fleet } = fleetOf(caller);
+    await fleet.arrive(pods(1), stop.signal);
+    expect(fleet.records[0]).toMatchObject({ attempts: 1, errors: [] });
+    expect(caller.verbs).toBe("ADD DEL");
+  });
+
   test("ends its trying at once when told, and deleteAll still deletes what has a sandbox", async () => {
     const caller = new ScriptedCaller((verb, nth) => (verb === "ADD" && nth === 2 ? broken : ok));
     const { fleet, clock } = fleetOf(caller);

@@ -113,7 +113,8 @@ export class Fleet {
         record.attachedMs = this.nowMs();
         return;
       }
-      record.errors.push(this.#errorOf(end));
+      // What fails once the time is over was ended by us.
+      if (!signal.aborted) record.errors.push(this.#errorOf(end));
       record.phase = "backing-off";
       if (!(await this.#tearDown(record, signal)) || !(await this.#rest(signal))) return;
       await this.#options.netns.renew(netnsNameOf(record.pod));
