@@ -179,7 +179,10 @@ export function roundsOf(minutes: number): readonly number[] {
   return Array.from({ length: count }, () => (minutes * minuteMs) / count);
 }
 
-/** The last moment of the first ten minutes (of a short run its first quarter), and the last before the kills begin again. */
+/**
+ * The last moment of the first ten minutes (of a short run its first quarter), and the least of the last quarter before
+ * the kills begin again: what is collected late comes and goes, what leaks stays.
+ */
 export function earlyAndLate(
   idle: readonly IdleMoment[],
   minutes: number,
@@ -187,9 +190,14 @@ export function earlyAndLate(
   const roundMin = minutes / idle.length;
   const earlyRounds = Math.max(1, Math.floor((minutes > 20 ? 10 : minutes / 4) / roundMin));
   const early = idle[earlyRounds - 1];
-  const late = idle.at(-2) ?? idle.at(-1);
+  const lastQuarter = idle.slice(Math.min(-2, -Math.floor(idle.length / 4) - 1), -1);
+  const late = lastQuarter.at(-1);
   if (early === undefined || late === undefined) throw new Error("There was no idle moment");
-  return { early, late };
+  const least = (of: (moment: IdleMoment) => number): number => Math.min(...lastQuarter.map(of));
+  return {
+    early,
+    late: { ...late, rssBytes: least(({ rssBytes }) => rssBytes), anonBytes: least(({ anonBytes }) => anonBytes) },
+  };
 }
 
 function growth(what: string, early: number, late: number): readonly string[] {
