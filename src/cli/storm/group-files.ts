@@ -44,11 +44,9 @@ export function groupFiles(layout: CgroupLayout, name: string): GroupFiles {
       cpuUsage: join(folder, "cpu.stat"),
     };
   }
-  const [memory, cpu, cpuacct] = [layout.memory, layout.cpu, layout.cpuacct].map((root) => join(root, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const memory = join(layout.memory, name);
+  const cpu = join(layout.cpu, name);
+  const cpuacct = join(layout.cpuacct, name);
   const folders = [...new Set([memory, cpu, cpuacct])];
   return {
     folders,
