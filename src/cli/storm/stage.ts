@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { daemonEnv } from "../../config/daemon-env.ts";
 import { isUnreachable } from "../ask.ts";
 import { ask, type Context } from "../context.ts";
 import { Child } from "../demo/child.ts";
@@ -95,7 +96,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
     clock,
     command: [...command, "daemon", "--config", paths.config],
     // The way the daemon is run on a node.
-    env: childEnv(world, { BUN_JSC_useJIT: "0" }),
+    env: childEnv(world, daemonEnv),
     group,
     log: paths.daemonLog,
   });

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { daemonEnv } from "../../../src/config/daemon-env.ts";
 import type { NodeAnswer, Question } from "../../../src/wire/node-view.ts";
 import { ask } from "../../lab/ask.ts";
 import type { Cluster } from "../cluster.ts";
@@ -143,7 +144,7 @@ export class LeveeNode {
         KUBERNETES_SERVICE_PORT: apiPort,
         LEVEE_SERVICE_ACCOUNT_DIR: accountFolder,
         MULTUS_NODE_NAME: nodeName,
-        BUN_JSC_useJIT: "0",
+        ...daemonEnv,
       },
     });
   }
