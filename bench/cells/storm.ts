@@ -30,7 +30,7 @@ const header = [
   "OOM kills",
   "peak MiB (anonymous)",
   "processes",
-  "daemon's CPU",
+  "CPU of its cgroup",
   "shims MiB",
 ];
 
@@ -41,9 +41,9 @@ export async function stormCell(bench: Bench, cell: StormCell): Promise<{ cell: 
   bench.say(`${floorLabel}: ${seconds(floor.tookMs)}`);
   const levee = await one(bench, bench.levee, cell);
   const figures = [levee];
-  const notes: string[] = [];
+  const absent: string[][] = [];
   for (const peer of cell.withPeers ? bench.peers : []) {
-    if ("missing" in peer) notes.push(`No ${peer.label}: ${peer.missing}`);
+    if ("missing" in peer) absent.push([peer.label, peer.missing, ...header.slice(2).map(() => "–")]);
     else figures.push(await one(bench, peer, cell));
   }
   const floorRow = [
@@ -70,9 +70,9 @@ export async function stormCell(bench: Bench, cell: StormCell): Promise<{ cell: 
       title,
       command: `npm run bench -- ${cell.name}`,
       header,
-      rows: [...(pods === bench.count(219) ? [floorRow] : []), ...figures.map(rowOf)],
+      rows: [...(pods === bench.count(219) ? [floorRow] : []), ...figures.map(rowOf), ...absent],
       verdicts: [],
-      notes,
+      notes: [],
       plots: { [cell.name]: timeLine({ title, pods, curves }) },
       figures: { floorMs: floor.tookMs, contenders: figures },
     },
