@@ -12,6 +12,8 @@ export interface AdmissionLimits {
   readonly addQueueMs: number;
   /** How long a DEL waits before the caller makes it durable. */
   readonly delQueueMs: number;
+  /** The longest pause of a pod that fails by its own request; 0 for none. */
+  readonly holdMsMax: number;
   /** Namespaces whose pods are critical whatever their priority. */
   readonly systemNamespaces: ReadonlySet<string>;
 }
@@ -27,5 +29,7 @@ export const defaultLimits: AdmissionLimits = {
   addQueueMs: 15_000,
   // containerd gives its clean-up 60 s, and the plugins need 25 of them.
   delQueueMs: 20_000,
+  // Nothing but a change of what the pod wants helps it, and that ends the pause at once.
+  holdMsMax: 300_000,
   systemNamespaces,
 };

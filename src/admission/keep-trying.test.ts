@@ -58,13 +58,13 @@ function call({ admission, clock }: Node, leftMs: number, facts: Parameters<type
   const caller = new AbortController();
   const seen = { tries: [] as number[], answer: undefined as unknown };
   const endsMs = clock.monotonicMs() + leftMs;
-  const attempts = { admission, clock, signal: caller.signal, leftMs: () => endsMs - clock.monotonicMs() };
   const attempt = (permit: Permit): Promise<string> => {
     seen.tries.push(clock.monotonicMs());
     permit.settle(failure);
     return Promise.reject(new LeveeError("delegate-failed", `try ${seen.tries.length}`));
   };
-  keepTrying(attachRequest({ priority, ...facts }), attempts, attempt).catch((thrown: unknown) => {
+  const attempts = { admission, clock, signal: caller.signal, leftMs: () => endsMs - clock.monotonicMs(), attempt };
+  keepTrying(attachRequest({ priority, ...facts }), attempts).catch((thrown: unknown) => {
     seen.answer = thrown;
   });
   return { caller, seen };

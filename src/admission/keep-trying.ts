@@ -11,59 +11,58 @@ const attemptMsMin = 3_000;
 /** As much as all plugins of an ADD are given, unless somebody sets it otherwise. */
 const attemptMsMax = 25_000;
 
-/** One call as far as it limits its attempts. */
-export interface Attempts {
+/** One call, and how it makes its attempt. An object rather than functions: every ADD in line holds one. */
+export interface Attempts<T> {
   readonly admission: Admission;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** What is left of the call's time for attempts: without what their undo and the answer need. */
-  readonly leftMs: () => number;
+  leftMs(): number;
+  /** Has undone everything when it throws. */
+  attempt(permit: Permit): Promise<T>;
 }
 
 /**
  * Makes an attempt under a permit. A critical ADD whose network fails for everybody does not go back to kubelet, which
  * would bring it again 10 to 15 s later only: it waits for the network's next probe, or is that probe, and tries again as
- * long as there is time for a whole attempt. Whoever attempts has undone everything before it throws.
+ * long as there is time for a whole attempt.
  */
-export async function keepTrying<T>(
-  request: AdmissionRequest,
-  attempts: Attempts,
-  attempt: (permit: Permit) => Promise<T>,
-): Promise<T> {
-  let tried = await tryOnce(await attempts.admission.admit(request, attempts.signal), attempts, attempt);
+export async function keepTrying<T>(request: AdmissionRequest, attempts: Attempts<T>): Promise<T> {
+  let tried = await tryOnce(await attempts.admission.admit(request, attempts.signal), attempts);
   while ("error" in tried) {
     if (!tried.stays) throw tried.error;
-    tried = await tryOnce(await admitAgain(request, attempts, tried.error), attempts, attempt);
+    tried = await tryOnce(await admitAgain(request, attempts, tried.error), attempts);
   }
   return tried.value;
 }
 
 type Tried<T> = { readonly value: T } | { readonly error: LeveeError; readonly stays: boolean };
 
-async function tryOnce<T>(
-  held: Permit,
-  attempts: Attempts,
-  attempt: (permit: Permit) => Promise<T>,
-): Promise<Tried<T>> {
+async function tryOnce<T>(held: Permit, attempts: Attempts<T>): Promise<Tried<T>> {
   using permit = held;
   try {
-    return { value: await attempt(permit) };
+    return { value: await attempts.attempt(permit) };
   } catch (thrown) {
     return { error: toLeveeError(thrown, "Cannot attach the pod"), stays: stays(permit, attempts) };
   }
 }
 
 /** Ordinary pods go back to kubelet: a call that stays holds a shim, and a lock of the runtime, for most of a minute. */
-function stays(permit: Permit, { admission, signal, leftMs }: Attempts): boolean {
+function stays(permit: Permit, attempts: Attempts<unknown>): boolean {
+  const { admission, signal } = attempts;
   const { failedNetwork, request, admissionClass } = permit;
   if (admissionClass !== "critical" || failedNetwork === undefined || signal.aborted) return false;
-  return admission.isFailing(failedNetwork) && leftMs() > attemptMs(request, admission);
+  return admission.isFailing(failedNetwork) && attempts.leftMs() > attemptMs(request, admission);
 }
 
 /** Whatever keeps it from another try, the reason why there is no attachment is what the last one failed with. */
-async function admitAgain(request: AdmissionRequest, attempts: Attempts, failure: LeveeError): Promise<Permit> {
-  const { admission, clock, signal, leftMs } = attempts;
-  using limit = deadline(clock, leftMs() - attemptMs(request, admission), () => failure, signal);
+async function admitAgain(
+  request: AdmissionRequest,
+  attempts: Attempts<unknown>,
+  failure: LeveeError,
+): Promise<Permit> {
+  const { admission, clock, signal } = attempts;
+  using limit = deadline(clock, attempts.leftMs() - attemptMs(request, admission), () => failure, signal);
   try {
     return await admission.admit({ ...request, isRetry: true }, limit.signal);
   } catch (thrown) {

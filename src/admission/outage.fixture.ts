@@ -66,9 +66,10 @@ export class Outage {
         clock: this.clock,
         signal: never,
         leftMs: () => endsMs - this.clock.monotonicMs(),
+        attempt: (permit: Permit) => this.#attempt(permit),
       };
       try {
-        await keepTrying(request, attempts, (permit) => this.#attempt(permit));
+        await keepTrying(request, attempts);
         const afterMs = this.clock.monotonicMs() - this.#options.outageMs;
         this.attached.push({ pod: request.pod, afterMs, isCritical: request.priority === critical });
         return;

@@ -1,24 +1,35 @@
 import { expect, test } from "bun:test";
 import { judgeMemory, parseOwnMemory, type MemoryState } from "./own-memory.ts";
 
-test("parseOwnMemory reads cgroup v2, less the pages that can be given back", () => {
+const mib = 2 ** 20;
+
+test("parseOwnMemory reads cgroup v2, less the pages that can be given back, and keeps the program's text", () => {
   const memory = parseOwnMemory({
-    limit: "52428800\n",
-    usage: "41943040\n",
-    stat: "anon 20000000\nfile 15000000\ninactive_file 10485760\nactive_file 4194304\n",
+    limit: `${50 * mib}\n`,
+    usage: `${49 * mib}\n`,
+    // As of a daemon of 20 MiB whose program fills what is left.
+    stat: [
+      `anon ${20 * mib}`,
+      `file ${27 * mib}`,
+      `file_mapped ${24 * mib}`,
+      `inactive_file ${10 * mib}`,
+      `active_file ${17 * mib}`,
+      `slab_reclaimable ${mib}`,
+    ].join("\n"),
     events: "low 0\nhigh 3\nmax 12\noom 1\noom_kill 1\noom_group_kill 0\n",
   });
-  expect(memory).toEqual({ limitBytes: 52_428_800, usageBytes: 31_457_280, oomKills: 1 });
+  expect(memory).toEqual({ limitBytes: 50 * mib, usageBytes: (49 - 27 - 1 + 12) * mib, oomKills: 1 });
+  expect(judgeMemory(memory, "free")).toBe("free");
 });
 
 test("parseOwnMemory reads cgroup v1, where the totals include what is below", () => {
   const memory = parseOwnMemory({
     limit: "52428800\n",
     usage: "41943040\n",
-    stat: "cache 1\ninactive_file 5\ntotal_inactive_file 943040\n",
+    stat: "cache 1\ninactive_file 5\ntotal_mapped_file 43040\ntotal_inactive_file 900000\ntotal_active_file 43040\n",
     events: "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n",
   });
-  expect(memory).toEqual({ limitBytes: 52_428_800, usageBytes: 41_000_000, oomKills: 2 });
+  expect(memory).toEqual({ limitBytes: 52_428_800, usageBytes: 41_043_040, oomKills: 2 });
 });
 
 test.each([

@@ -1,7 +1,7 @@
 /** The daemon's own cgroup, in bytes. */
 export interface OwnMemory {
   readonly limitBytes: number;
-  /** Without inactive file pages: those are given back before anybody is killed. */
+  /** What cannot be given back, and the program's own text. */
   readonly usageBytes: number;
   /** Kills in the cgroup since it was made; undefined where the kernel does not tell. */
   readonly oomKills: number | undefined;
@@ -13,7 +13,7 @@ export interface OwnMemoryFiles {
   readonly limit: string | undefined;
   /** v2 `memory.current`, v1 `memory.usage_in_bytes`. */
   readonly usage: string | undefined;
-  /** `memory.stat`: `inactive_file` in v2, `total_inactive_file` in v1. */
+  /** `memory.stat`; the rows of v1 that count begin with `total_`. */
   readonly stat: string | undefined;
   /** v2 `memory.events`, v1 `memory.oom_control`: both have `oom_kill`. */
   readonly events: string | undefined;
@@ -25,6 +25,12 @@ const frozenFrom = 0.85;
 const exhaustedFrom = 0.95;
 /** Below its mark by this much a state ends, so that it does not come and go with each request. */
 const calmBelow = 0.03;
+/**
+ * Of the program's text, what it cannot run without: less than this in memory and it reads it from the disk over and
+ * over. The rest of a file's pages are given back before anybody is killed, so they do not count: within 50 MiB the
+ * kernel fills with them whatever is free.
+ */
+const textBytes = 12 * 2 ** 20;
 /** v1 writes the largest number of pages for "no limit"; no node has 4 PiB. */
 const unlimitedBytes = 2 ** 52;
 
@@ -35,8 +41,15 @@ export function parseOwnMemory(files: OwnMemoryFiles): OwnMemory | undefined {
   const limitBytes = bytesOf(files.limit);
   const usedBytes = bytesOf(files.usage);
   if (limitBytes === undefined || usedBytes === undefined || limitBytes >= unlimitedBytes) return undefined;
-  const idleBytes = rowOf(files.stat, "total_inactive_file") ?? rowOf(files.stat, "inactive_file") ?? 0;
-  return { limitBytes, usageBytes: Math.max(0, usedBytes - idleBytes), oomKills: rowOf(files.events, "oom_kill") };
+  const usageBytes = Math.max(0, usedBytes - reclaimableBytes(files.stat));
+  return { limitBytes, usageBytes, oomKills: rowOf(files.events, "oom_kill") };
+}
+
+function reclaimableBytes(stat: string | undefined): number {
+  const row = (name: string): number => rowOf(stat, `total_${name}`) ?? rowOf(stat, name) ?? 0;
+  const mappedBytes = rowOf(stat, "total_mapped_file") ?? rowOf(stat, "file_mapped") ?? 0;
+  const fileBytes = row("inactive_file") + row("active_file");
+  return Math.max(0, fileBytes - Math.min(mappedBytes, textBytes)) + row("slab_reclaimable");
 }
 
 /** What the memory allows now, given what it was a moment ago. */

@@ -46,7 +46,7 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
     clock,
     limits,
     ...learned,
-    budget: new RetryBudget(clock),
+    budget: new RetryBudget(clock, limits.holdMsMax),
     attach: attachDoor(clock, limits, learned),
     detach: detachDoor(clock, limits),
   };

@@ -3,13 +3,11 @@ import { saltedHash } from "./salted-hash.ts";
 
 /** The first hold: kubelet's own pause is 10 to 15 s, so it is hardly felt. People who run a tool by hand have none. */
 const holdMsMin = 10_000;
-/** A pod that fails by its own configuration: nothing but a change of it helps, and that clears the hold at once. */
-const ownHoldMsMax = 300_000;
 /** Any other failure may have gone by itself, so it is tried again at least once a minute. */
 const otherHoldMsMax = 60_000;
 /** Failures in a row after which a pod is served behind those that may well succeed. */
 const penaltyFailures = 3;
-/** Twice the longest hold: a pod that has not failed for so long begins afresh. */
+/** Twice the longest hold unless set otherwise: a pod that has not failed for so long begins afresh. */
 const forgetMs = 600_000;
 /** A full node has some hundred pods; each entry costs about half a KiB. */
 const podsMax = 1_024;
@@ -64,10 +62,13 @@ interface Entry {
  */
 export class RetryBudget {
   readonly #clock: Clock;
+  readonly #holdMsMax: number;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(clock: Clock) {
+  /** `holdMsMax`: of a pod that fails by its own request. */
+  constructor(clock: Clock, holdMsMax: number) {
     this.#clock = clock;
+    this.#holdMsMax = holdMsMax;
   }
 
   /** The hold of a pod that still wants what it failed with; a change of that clears it. */
@@ -137,7 +138,8 @@ export class RetryBudget {
    */
   #holdMs(failures: number, cause: FailureCause): number {
     if (cause !== "own" && failures === 1) return 0;
-    const fullMs = Math.min(cause === "own" ? ownHoldMsMax : otherHoldMsMax, holdMsMin * 2 ** (failures - 1));
+    const causeMsMax = cause === "own" ? this.#holdMsMax : Math.min(otherHoldMsMax, this.#holdMsMax);
+    const fullMs = Math.min(causeMsMax, holdMsMin * 2 ** (failures - 1));
     return fullMs * (0.5 + this.#clock.random() / 2);
   }
 

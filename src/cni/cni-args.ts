@@ -16,28 +16,49 @@ export interface PodArgs {
   readonly uid?: PodUid;
 }
 
-/** Splits at `;` and at the first `=`: a value may contain `=`, and the text may end in `;`. */
-export function parseCniArgs(text: string): CniArgs {
-  const bad: string[] = [];
-  const pairs = text
-    .split(";")
-    .filter((pair) => pair !== "")
-    .map((pair): readonly [string, string] => {
+/** The text itself, cut up when somebody asks: a call in line keeps it for long, and 2,000 of them may be in line. */
+class ArgsText implements CniArgs {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get pairs(): readonly (readonly [string, string])[] {
+    return pairTexts(this.#text).map((pair) => {
       const equals = pair.indexOf("=");
-      if (equals < 1 || pair.includes("\0")) bad.push(pair);
       return [pair.slice(0, equals), pair.slice(equals + 1)];
     });
+  }
+
+  find(key: string): string | undefined {
+    const from = `;${this.#text}`.lastIndexOf(`;${key}=`);
+    if (from < 0) return undefined;
+    const end = this.#text.indexOf(";", from);
+    return this.#text.slice(from + key.length + 1, end < 0 ? undefined : end);
+  }
+}
+
+/** Splits at `;` and at the first `=`: a value may contain `=`, and the text may end in `;`. */
+export function parseCniArgs(text: string): CniArgs {
+  if (text === "") return noArgs;
+  const bad = pairTexts(text).filter((pair) => pair.indexOf("=") < 1 || pair.includes("\0"));
   if (bad.length > 0) {
     throw new LeveeError(
       "env-invalid",
       `Cannot use CNI_ARGS: each pair must be KEY=VALUE: current value has ${JSON.stringify(bad.join(";"))}`,
     );
   }
-  return { pairs };
+  return new ArgsText(text);
+}
+
+function pairTexts(text: string): readonly string[] {
+  return text.split(";").filter((pair) => pair !== "");
 }
 
 /** The value of `key`; of several the last counts. */
 export function argOf(args: CniArgs, key: string): string | undefined {
+  if (args instanceof ArgsText) return args.find(key);
   return args.pairs.findLast(([candidate]) => candidate === key)?.[1];
 }
 

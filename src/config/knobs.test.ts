@@ -41,6 +41,7 @@ describe("knobs", () => {
       attachCeiling: 8,
       detachCeiling: 4,
       waitingMax: 2_000,
+      addHoldMs: 300_000,
       shutdownMs: 10_000,
       gcIntervalMs: 300_000,
       gcGraceMs: 30_000,

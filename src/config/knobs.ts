@@ -74,6 +74,12 @@ export const numberKnobs = {
     100_000,
     "Calls that may wait; each costs the daemon a connection and a header, and a full node has some hundred pods.",
   ),
+  addHoldMs: ms(
+    300_000,
+    0,
+    3_600_000,
+    "The longest pause of a pod that fails by its own request, from 10 s doubling; a change of its annotation, its networks or the primary's conf ends it. 0: every retry is served.",
+  ),
   shutdownMs: ms(
     10_000,
     0,

@@ -45,7 +45,10 @@ export const multusKeys = {
     "The default network: a NetworkAttachmentDefinition in `multusNamespace`, a conf's name, a file or a folder.",
   ),
   "defaultNetworks": used("strings", "Further networks for every pod outside `systemNamespaces`."),
-  "systemNamespaces": used("strings", "Namespaces whose pods get no `defaultNetworks`; `kube-system`."),
+  "systemNamespaces": used(
+    "strings",
+    "Namespaces whose pods get no `defaultNetworks`, and whose ADDs go before others; `kube-system`.",
+  ),
   "multusNamespace": used(
     "string",
     "Namespace in which `clusterNetwork` and `defaultNetworks` are looked up; `kube-system`.",

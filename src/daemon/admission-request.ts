@@ -6,6 +6,9 @@ import type { PodAccount } from "./pod-account.ts";
 import { nodeNetworks } from "./node-networks.ts";
 import { subjectOf, subjectOfCall } from "./subject.ts";
 
+/** What most pods ask for, shared by all of them while they wait. */
+const nodeNetworksOnly: readonly string[] = [nodeNetworks];
+
 interface CallOfPod {
   readonly containerId: string;
   readonly ifname: string;
@@ -23,7 +26,7 @@ export function admissionOfAdd(
     namespace: podArgs(call.args).namespace ?? "",
     pod: account.key,
     priority: wanted.pod?.priority,
-    networks: [nodeNetworks, ...wanted.definitions.keys()],
+    networks: wanted.definitions.size === 0 ? nodeNetworksOnly : [nodeNetworks, ...wanted.definitions.keys()],
     wants: account.wants,
   };
 }

@@ -7,7 +7,7 @@ import { asJsonText, memberText } from "../cni/json-text.ts";
 import { Hand } from "../hands/hand.ts";
 import { bytesField, encodeFrame, flagField, required, type Frame } from "../wire/frame.ts";
 import { encodeFinish, encodeWelcome, type CallHeader, type ResumeHeader } from "../wire/messages.ts";
-import type { ServerConnection } from "./server-connection.ts";
+import type { ConnectionOwner, ServerConnection } from "./server-connection.ts";
 
 /** What the runtime gave the shim is bounded there too; a larger one means a broken peer. */
 const configBytesMax = 262_144;
@@ -29,7 +29,7 @@ export interface CallOptions {
 }
 
 /** One CNI call and the shim that makes it, from its first frame to BYE. */
-export class Call {
+export class Call implements ConnectionOwner {
   readonly header: CallHeader;
   readonly hand: Hand;
   readonly token: string;
@@ -54,13 +54,8 @@ export class Call {
     this.#clock = clock;
     this.#endsMs = clock.monotonicMs() + Math.min(header.budgetMs, budgetMsMax);
     this.hand = new Hand(connection, header.hand, { clock, version, isResident: false, cniPath: header.cniPath });
-    const stopTimer = clock.after(this.remainingMs() + overtimeMs, () => connection.close());
-    const onClosed = (): void => {
-      stopTimer();
-      this.cancel(connection.closed.reason as Error);
-    };
-    connection.closed.addEventListener("abort", onClosed, { once: true });
-    connection.handOver((frame) => this.#take(frame));
+    connection.closeAtMs = this.#endsMs + overtimeMs;
+    connection.handOver(this);
   }
 
   /** The CNI version in which the runtime wants its answer; the newest until its configuration is here. */
@@ -71,6 +66,11 @@ export class Call {
   /** Aborted when the shim is gone, or when a DEL of the same container ends this call. */
   get signal(): AbortSignal {
     return this.#cancel.signal;
+  }
+
+  /** With `cancel` it can hold a container's turn. */
+  get verb(): string {
+    return this.header.verb;
   }
 
   cancel(reason: Error): void {
@@ -141,11 +141,10 @@ export class Call {
   }
 
   #await<T>(keep: (waiter: Waiter<T>) => void, frame: Uint8Array): Promise<T> {
-    const { closed } = this.#connection;
-    if (closed.aborted) return Promise.reject(closed.reason as Error);
+    const { closed, isClosed } = this.#connection;
+    if (isClosed) return Promise.reject(closed.reason as Error);
     return new Promise<T>((resolve, reject) => {
-      closed.addEventListener("abort", () => reject(closed.reason as Error), { once: true });
-      keep({ resolve });
+      keep({ resolve, reject });
       this.#connection.send(frame);
     });
   }
@@ -159,7 +158,14 @@ export class Call {
     );
   }
 
-  #take(frame: Frame): void {
+  /** The shim is gone. */
+  left(reason: Error): void {
+    this.#config?.reject(reason);
+    this.#acknowledgement?.reject(reason);
+    this.cancel(reason);
+  }
+
+  take(frame: Frame): void {
     switch (frame.type) {
       case "OUTCOME":
         return this.hand.settle(frame);
@@ -177,6 +183,7 @@ export class Call {
 
 interface Waiter<T> {
   resolve(value: T): void;
+  reject(reason: Error): void;
 }
 
 function settle<T>(waiter: Waiter<T> | undefined, value: T, frame: Frame): void {

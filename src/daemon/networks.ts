@@ -52,10 +52,13 @@ export interface PodRequest {
   readonly definitions: ReadonlyMap<string, NetworkDefinition>;
 }
 
+const noDefinitions: ReadonlyMap<string, NetworkDefinition> = new Map();
+
 /** Reads the pod's annotation and finds each network it names; needs no slot and no configuration. */
 export async function requestOf(pod: PodFacts | undefined, view: NetworkView): Promise<PodRequest> {
   const annotation = pod?.annotations[networksAnnotation] ?? "";
-  const elements = pod === undefined || annotation.trim() === "" ? [] : parseSelection(annotation, pod.namespace);
+  if (pod === undefined || annotation.trim() === "") return { pod, elements: [], definitions: noDefinitions };
+  const elements = parseSelection(annotation, pod.namespace);
   const definitions = new Map<string, NetworkDefinition>();
   for (const element of elements) {
     const key = `${element.namespace}/${element.name}`;

@@ -2,7 +2,10 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { readLoad } from "./own-load.ts";
+import { Admission } from "../admission/admission.ts";
+import type { Check } from "../readiness/check.ts";
+import { readLoad, startOwnLoad } from "./own-load.ts";
+import { VirtualClock } from "../base/virtual-clock.fixture.ts";
 
 const roots: string[] = [];
 afterEach(() => {
@@ -62,4 +65,32 @@ test("readLoad reads the host's pressure, and does without what is not there", a
 test("readLoad takes no limit for none", async () => {
   const files = { "proc/self/cgroup": "0::/\n", ...under("sys/fs/cgroup", { ...v2, "memory.max": "max\n" }) };
   expect((await readLoad(machine(files))).ownMemory).toBeUndefined();
+});
+
+test("startOwnLoad freezes and stops ADDs as memory fills, says so once each time, and never fails a check", async () => {
+  const clock = new VirtualClock();
+  const admission = new Admission({ clock });
+  const root = machine({ "proc/self/cgroup": "0::/\n", ...under("sys/fs/cgroup", v2) });
+  const said: string[] = [];
+  const say = (level: string) => (message: string) => void said.push(`${level}: ${message}`);
+  const logger = { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error") };
+  let read: () => readonly Check[] = () => [];
+  const checks = { add: (reader: typeof read) => void (read = reader) };
+  const service = startOwnLoad({ clock, logger, admission, checks, root });
+  expect(read()).toMatchObject([{ name: "memory", state: "ok" }]);
+  const states: string[] = [];
+  for (const usage of ["50", "96", "96", "106", "80"]) {
+    writeFileSync(join(root, "sys/fs/cgroup/memory.current"), usage);
+    await clock.advance(1_000);
+    // The files are real ones, and are read in their own time.
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    states.push(`${admission.facts().ownMemory} ${read()[0]?.state ?? ""}`);
+  }
+  await service.stop();
+  expect(states).toEqual(["free ok", "frozen warning", "frozen warning", "exhausted warning", "free ok"]);
+  expect(said).toEqual([
+    "warn: The daemon's memory is short; no more ADDs run at once than now",
+    "error: The daemon's memory is nearly used up; only DELs are served",
+    "info: The daemon's memory is free again",
+  ]);
 });

@@ -7,6 +7,8 @@ import { parseStall } from "../admission/pressure.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { cgroupPlaces } from "./own-cgroup.ts";
+import type { NodeChecks } from "./node-checks.ts";
+import { memoryCheck } from "../readiness/memory-rules.ts";
 import type { Service } from "./service.ts";
 
 /** Often enough to see a storm's memory grow; a look is seven small files. */
@@ -16,13 +18,22 @@ export interface OwnLoadOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly admission: Pick<Admission, "observe" | "facts">;
+  readonly checks: Pick<NodeChecks, "add">;
   /** Where `proc` and `sys` are. */
   readonly root?: string;
 }
 
 /** Tells admission once a second how much of the daemon's memory is used, and how the host bears its load. */
-export function startOwnLoad({ clock, logger, admission, root = "/" }: OwnLoadOptions): Service {
+export function startOwnLoad({ clock, logger, admission, checks, root = "/" }: OwnLoadOptions): Service {
   let isLooking = false;
+  let seen: OwnMemory | undefined;
+  checks.add(() => [
+    memoryCheck({
+      state: admission.facts().ownMemory,
+      usageBytes: seen?.usageBytes,
+      limitBytes: seen?.limitBytes,
+    }),
+  ]);
   const cancel = clock.every(lookMs, () => void look());
   return { stop: cancel };
 
@@ -32,6 +43,7 @@ export function startOwnLoad({ clock, logger, admission, root = "/" }: OwnLoadOp
     isLooking = true;
     const facts = await readLoad(root);
     isLooking = false;
+    seen = facts.ownMemory;
     const before = admission.facts().ownMemory;
     admission.observe(facts);
     const { ownMemory: now } = admission.facts();

@@ -1,8 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Clock } from "../base/clock.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
-import type { DaemonConfig } from "../config/daemon-config.ts";
-import type { Ports } from "./ports.ts";
 
 export interface ReadinessWait {
   /** As the daemon sees it; empty when the default network has no such file. */
@@ -12,23 +10,13 @@ export interface ReadinessWait {
   readonly signal: AbortSignal;
 }
 
-/**
- * The gate of one ADD. It is asked before the ADD takes a slot with the daemon's own setting, and once more when the
- * call's conf, which may name a file too, is here: both within the time of the lookup.
- */
-export function readinessGate(signal: AbortSignal, { clock, config }: GatePorts): (path: string) => Promise<void> {
-  const endsMs = clock.monotonicMs() + config.addLookupMs;
-  return (path) => awaitReadinessFile({ path, endsMs, signal }, clock);
-}
-
-export type GatePorts = Pick<Ports, "clock"> & { readonly config: Pick<DaemonConfig, "addLookupMs"> };
-
 /** As often as Multus looks; network agents take seconds to come up. */
 const lookAgainMs = 1_000;
 
 /**
  * Waits for the file by which the default network says that it is ready (`readinessindicatorfile`). For ADD only:
- * STATUS would take the node out of service, and what was attached can be detached whatever the network's agent does.
+ * it is asked before the ADD takes a slot with the daemon's own setting, and once more when the call's conf, which may
+ * name a file too, is here. STATUS would take the node out of service, and what was attached can be detached whatever the network's agent does.
  */
 export async function awaitReadinessFile({ path, endsMs, signal }: ReadinessWait, clock: Clock): Promise<void> {
   if (path === "") return;

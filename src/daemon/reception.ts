@@ -40,15 +40,14 @@ function startCall(connection: ServerConnection, first: Frame, reception: Recept
   const header = resumed?.call ?? readCall(first);
   const call = new Call({ connection, version, header, clock: ports.clock, token, resumed });
   call.welcome(ports.config.heartbeatMs, reception.software);
-  const served = serveCall(call, ports)
-    .catch((thrown: unknown) => {
-      const error = toLeveeError(thrown, "Cannot serve the call");
-      ports.logger.error("A call ended in a defect", { reason: error.message });
-      // Its shim would wait for an answer until its budget ends.
-      call.refuse(error);
-    })
-    .finally(() => reception.calls.delete(served));
+  const served = serveCall(call, ports).catch((thrown: unknown) => {
+    const error = toLeveeError(thrown, "Cannot serve the call");
+    ports.logger.error("A call ended in a defect", { reason: error.message });
+    // Its shim would wait for an answer until its budget ends.
+    call.refuse(error);
+  });
   reception.calls.add(served);
+  void served.then(() => reception.calls.delete(served));
 }
 
 function takeResident(connection: ServerConnection, first: Frame, reception: Reception, version: number): void {
@@ -59,11 +58,13 @@ function takeResident(connection: ServerConnection, first: Frame, reception: Rec
     isResident: true,
     cniPath: textField(first, "cni_path") ?? "",
   });
-  connection.handOver((frame) => {
-    if (frame.type === "PROGRESS") return hand.progressed(frame);
-    if (frame.type !== "OUTCOME")
-      throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
-    hand.settle(frame);
+  connection.handOver({
+    take: (frame) => {
+      if (frame.type === "PROGRESS") return hand.progressed(frame);
+      if (frame.type !== "OUTCOME")
+        throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
+      hand.settle(frame);
+    },
   });
   connection.send(encodeWelcome(ports.clock.randomBytes(16), ports.config.heartbeatMs, software, version));
   ports.logger.info("The resident hand is here", { pid: hand.identity.pid, software: hand.identity.software });
@@ -87,7 +88,7 @@ function answer(connection: ServerConnection, first: Frame, reception: Reception
     const told = answerQuestion(question, reception);
     if (!(told instanceof Promise)) return tell(told);
     // What follows a question is for nobody.
-    connection.handOver(() => undefined);
+    connection.handOver({ take: () => undefined });
     told.then(tell).catch(refuse);
   } catch (thrown) {
     refuse(thrown);

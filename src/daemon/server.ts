@@ -1,15 +1,17 @@
 import { chmod, lstat, mkdir, rename, stat, unlink } from "node:fs/promises";
-import { createServer, type Server as NetServer } from "node:net";
 import { join } from "node:path";
-import type { Clock } from "../base/clock.ts";
+import type { SocketHandler, UnixSocketListener } from "bun";
+import type { Cancel, Clock } from "../base/clock.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
 import { encodeFrame, type Frame } from "../wire/frame.ts";
-import { ServerConnection } from "./server-connection.ts";
+import { ServerConnection, type ConnectionHost, type PeerSocket } from "./server-connection.ts";
 
 export const socketName = "levee.sock";
 
 /** A peer that connects and says nothing holds a descriptor; five seconds are plenty for one frame from a local process. */
 const firstFrameMsMax = 5_000;
+/** How often connections are looked at for the end of their time; one timer for all, as there may be thousands. */
+const lookMs = 1_000;
 
 export interface ServerOptions {
   readonly socketDir: string;
@@ -25,37 +27,35 @@ export interface ServerOptions {
  * The socket is bound under a unique name and renamed into place: there is never a moment without a socket, and a
  * dying daemon cannot unlink its successor's.
  */
-export class Server {
+export class Server implements ConnectionHost {
   readonly path: string;
   readonly #options: ServerOptions;
   readonly #connections = new Set<ServerConnection>();
-  readonly #net: NetServer;
+  #listener: UnixSocketListener<{ connection: ServerConnection | undefined }> | undefined;
   #inode: bigint | undefined;
-  #stopHeartbeat: () => void = () => undefined;
+  readonly #timers: Cancel[] = [];
 
   constructor(options: ServerOptions) {
     this.#options = options;
     this.path = join(options.socketDir, socketName);
-    this.#net = createServer({ allowHalfOpen: false }, (socket) =>
-      this.#welcome(new ServerConnection(socket, options.clock)),
-    );
   }
 
   async listen(): Promise<void> {
     const { socketDir, clock, heartbeatMs } = this.#options;
     await makePrivateFolder(socketDir);
     const unique = `${this.path}.${Buffer.from(clock.randomBytes(6)).toString("hex")}`;
-    await new Promise<void>((resolve, reject) => {
-      this.#net.once("error", reject);
-      this.#net.listen(unique, resolve);
-    });
+    // Not node:net: a connection of it costs 3 KiB while it waits, and thousands may. See ADR 0023.
+    this.#listener = Bun.listen({ unix: unique, data: { connection: undefined }, socket: this.#handlers() });
     await chmod(unique, 0o600);
     this.#inode = (await stat(unique, { bigint: true })).ino;
     await rename(unique, this.path);
     const beat = encodeFrame("HEARTBEAT", []);
-    this.#stopHeartbeat = clock.every(heartbeatMs, () => {
-      for (const connection of this.#connections) connection.send(beat);
-    });
+    this.#timers.push(
+      clock.every(heartbeatMs, () => {
+        for (const connection of this.#connections) connection.send(beat);
+      }),
+      clock.every(lookMs, () => this.#closeLate()),
+    );
   }
 
   /** Takes no new peers; those connected stay until they are done. */
@@ -63,11 +63,11 @@ export class Server {
     // A successor may have renamed its own socket over ours meanwhile; that one is not ours to remove.
     const current = await stat(this.path, { bigint: true }).catch(() => undefined);
     if (current !== undefined && current.ino === this.#inode) await unlink(this.path).catch(() => undefined);
-    this.#net.close();
+    this.#listener?.stop();
   }
 
   closeConnections(): void {
-    this.#stopHeartbeat();
+    for (const stop of this.#timers) stop();
     for (const connection of this.#connections) connection.close();
   }
 
@@ -75,8 +75,29 @@ export class Server {
     return this.#connections.size;
   }
 
+  /** One set for all sockets. The reason of a broken connection does not matter: the peer is gone either way. */
+  #handlers(): SocketHandler<{ connection: ServerConnection | undefined }> {
+    const leave = ({ data }: PeerSocket): void => data.connection?.leave();
+    return {
+      open: (socket) => {
+        const connection = new ServerConnection(socket, this.#options.clock, this);
+        socket.data = { connection };
+        this.#welcome(connection);
+      },
+      data: ({ data }, chunk) => data.connection?.receive(chunk),
+      drain: ({ data }) => data.connection?.drain(),
+      // Without half-open connections: a peer that says no more hears no more.
+      end: (socket) => {
+        leave(socket);
+        socket.end();
+      },
+      close: leave,
+      error: leave,
+    };
+  }
+
   #welcome(connection: ServerConnection): void {
-    const { clock, connectionsMax, onOpened } = this.#options;
+    const { clock, connectionsMax } = this.#options;
     if (this.#connections.size >= connectionsMax) {
       connection.refuse(
         new LeveeError("try-later", `Cannot take another connection as there are ${connectionsMax} already`),
@@ -84,15 +105,22 @@ export class Server {
       return;
     }
     this.#connections.add(connection);
-    const cancel = clock.after(firstFrameMsMax, () => connection.close());
-    connection.closed.addEventListener("abort", () => {
-      cancel();
-      this.#connections.delete(connection);
-    });
-    connection.handOver((frame) => {
-      cancel();
-      onOpened(connection, frame);
-    });
+    connection.closeAtMs = clock.monotonicMs() + firstFrameMsMax;
+  }
+
+  /** The first frame of a connection; whoever is given it owns the connection from then on. */
+  take(frame: Frame, connection: ServerConnection): void {
+    connection.closeAtMs = Number.POSITIVE_INFINITY;
+    this.#options.onOpened(connection, frame);
+  }
+
+  ended(connection: ServerConnection): void {
+    this.#connections.delete(connection);
+  }
+
+  #closeLate(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const connection of this.#connections) if (connection.closeAtMs <= nowMs) connection.close();
   }
 }
 

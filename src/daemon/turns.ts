@@ -101,16 +101,31 @@ export class Turns {
     const { containerId, holder } = waiting;
     if (containerId === undefined) this.#alone = true;
     else this.#active.set(containerId, holder);
-    let isHeld = true;
-    waiting.granted({
-      [Symbol.dispose]: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        if (containerId === undefined) this.#alone = false;
-        else this.#active.delete(containerId);
-        this.#grant();
-      },
-    });
+    waiting.granted(new Turn(this, containerId));
+  }
+
+  /** A turn is over. */
+  end(containerId: ContainerId | undefined): void {
+    if (containerId === undefined) this.#alone = false;
+    else this.#active.delete(containerId);
+    this.#grant();
+  }
+}
+
+/** Given back once; an object without closures, as every call in line holds one. */
+class Turn implements Disposable {
+  #turns: Turns | undefined;
+  readonly #containerId: ContainerId | undefined;
+
+  constructor(turns: Turns, containerId: ContainerId | undefined) {
+    this.#turns = turns;
+    this.#containerId = containerId;
+  }
+
+  [Symbol.dispose](): void {
+    const turns = this.#turns;
+    this.#turns = undefined;
+    turns?.end(this.#containerId);
   }
 }
 

@@ -55,6 +55,7 @@ export class Hand {
   readonly #clock: Clock;
   readonly #waiting = new Map<number, Waiter>();
   #nextStep = unplannedStepMin;
+  #isListening = false;
 
   constructor(
     channel: HandChannel,
@@ -67,7 +68,6 @@ export class Hand {
     this.version = options.version;
     this.isResident = options.isResident;
     this.cniPath = options.cniPath;
-    channel.closed.addEventListener("abort", () => this.#loseAll(), { once: true });
   }
 
   get isLost(): boolean {
@@ -173,11 +173,19 @@ export class Hand {
 
   #ask<T>(step: number, frame: Uint8Array, limitMs: number, read: (outcome: Frame) => T): Promise<T> {
     if (this.isLost) return Promise.reject(this.#lostError());
+    this.#listen();
     return new Promise((resolve, reject) => {
       const stopTimer = this.#clock.after(limitMs + stuckMs, () => this.#channel.close());
       this.#waiting.set(step, { take: (outcome) => resolve(read(outcome)), reject, stopTimer, onProgress: undefined });
       this.#channel.send(frame);
     });
+  }
+
+  /** From the first order on: a call that waits for its turn has none, and there may be thousands of those. */
+  #listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    this.#channel.closed.addEventListener("abort", () => this.#loseAll(), { once: true });
   }
 
   #require(feature: HandFeature): void {

@@ -74,11 +74,23 @@ export function negotiateVersion(frame: Frame): number {
 
 export function readHandIdentity(frame: Frame): HandIdentity {
   return {
-    software: headerText(frame, "software") ?? "",
+    software: common(headerText(frame, "software") ?? ""),
     pid: required(numberField(frame, "pid"), frame, "pid"),
     pidStart: required(numberField(frame, "pid_start"), frame, "pid_start"),
     pidNamespace: numberField(frame, "pid_namespace") ?? 0,
   };
+}
+
+/** Texts that most calls of a node have in common, kept once; more different ones than this are no common ones. */
+const commonTextsMax = 64;
+const commonTextCharsMax = 512;
+const commonTexts = new Map<string, string>();
+
+function common(text: string): string {
+  const known = commonTexts.get(text);
+  if (known !== undefined) return known;
+  if (commonTexts.size < commonTextsMax && text.length <= commonTextCharsMax) commonTexts.set(text, text);
+  return text;
 }
 
 export function readCall(frame: Frame): CallHeader {
@@ -86,12 +98,12 @@ export function readCall(frame: Frame): CallHeader {
   const inode = bigintField(frame, "netns_ino");
   return {
     hand: readHandIdentity(frame),
-    verb: required(headerText(frame, "verb"), frame, "verb"),
+    verb: common(required(headerText(frame, "verb"), frame, "verb")),
     containerId: headerText(frame, "container_id") ?? "",
     netns: headerText(frame, "netns") ?? "",
-    ifname: headerText(frame, "ifname") ?? "",
+    ifname: common(headerText(frame, "ifname") ?? ""),
     cniArgs: headerText(frame, "cni_args") ?? "",
-    cniPath: headerText(frame, "cni_path") ?? "",
+    cniPath: common(headerText(frame, "cni_path") ?? ""),
     netnsIdentity: device === undefined || inode === undefined ? undefined : { device, inode },
     configLength: required(numberField(frame, "config_length"), frame, "config_length"),
     budgetMs: required(numberField(frame, "budget_ms"), frame, "budget_ms"),

@@ -9,7 +9,7 @@ import type { NodeAnswer } from "../../src/wire/node-view.ts";
 import { ask } from "./ask.ts";
 
 const root = join(import.meta.dir, "../..");
-const leveeProgram = join(root, "dist/levee");
+export const leveeProgram = join(root, "dist/levee");
 const shimProgram = join(root, "dist/levee-shim");
 export const distributionPlugins = "/usr/lib/cni";
 

@@ -1,4 +1,7 @@
-import { keepTrying } from "../../admission/keep-trying.ts";
+import type { Admission } from "../../admission/admission.ts";
+import { keepTrying, type Attempts } from "../../admission/keep-trying.ts";
+import type { Permit } from "../../admission/permit.ts";
+import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { sameNetns } from "../../base/identity.ts";
 import { planAttachments } from "../../attachment/plan.ts";
@@ -19,10 +22,9 @@ import { lookAgain, lookUp, resolve } from "../look-up.ts";
 import type { PodRequest } from "../networks.ts";
 import { PodAccount } from "../pod-account.ts";
 import type { Ports } from "../ports.ts";
-import { readinessGate } from "../readiness-file.ts";
+import { awaitReadinessFile } from "../readiness-file.ts";
 import { undoRecord } from "../retire.ts";
 import { recordedPod, subjectOfCall } from "../subject.ts";
-import type { Holder } from "../turns.ts";
 import type { Answer } from "./answer.ts";
 
 /** Attaches every network the pod asks for, in order, or none of them. */
@@ -30,55 +32,88 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   using held = new DisposableStack();
   const account = await PodAccount.open(podArgs(request.args), request, ports);
   await account.refuseHeld();
-  const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
-  await settleFirst(call, request, holder, ports);
-  held.use(await ports.turns.take(request.containerId, holder, call.signal));
+  await settleFirst(call, request, ports);
+  held.use(await ports.turns.take(request.containerId, call, call.signal));
   refuseMissingNetns(call, request);
   await clearEarlier(call, request, ports);
-  const ready = readinessGate(call.signal, ports);
-  const looked = account.watch(lookUp(call, request, held, ports));
-  const [found] = await Promise.all([looked, ready(ports.config.readinessindicatorfile)]);
-
+  const readyByMs = ports.clock.monotonicMs() + ports.config.addLookupMs;
+  const [found] = await Promise.all([
+    account.watch(lookUp(call, request, held, ports)),
+    awaitReadinessFile(
+      { path: ports.config.readinessindicatorfile, endsMs: readyByMs, signal: call.signal },
+      ports.clock,
+    ),
+  ]);
   const asked = noteAsked(call, admissionOfAdd(request, found, account), ports);
-  const { admission, clock, config } = ports;
-  const leftMs = (): number => call.remainingMs() - config.addUndoMs - closingMs;
-  const answer = await keepTrying(asked, { admission, clock, signal: call.signal, leftMs }, (permit) =>
-    attempt(call, request, { found, reports: new ChainReports(permit, account), ready }, ports),
-  );
+  const answer = await keepTrying(asked, new AddAttempts(call, request, { found, account, readyByMs }, ports));
   return { ...answer, held: held.move() };
 }
 
-interface Attempt {
+interface Found {
   readonly found: PodRequest;
-  readonly reports: ChainReports;
-  readonly ready: ReturnType<typeof readinessGate>;
+  readonly account: PodAccount;
+  /** When the default network must be ready at last. */
+  readonly readyByMs: number;
 }
 
-/** One try, undone to its end before it fails; a permit is held for as long. */
-async function attempt(call: Call, request: AddRequest, trial: Attempt, ports: Ports): Promise<Answer> {
-  const subject = subjectOfCall(request);
-  const record = await trial.reports.watch(prepare(call, request, trial, ports));
-  // Durable before the first side effect: a crash after this line is finished or undone from the journal.
-  await ports.journal.begin(record);
-  ports.timeline.note(subject, "planned", {
-    detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", "),
-  });
-  return await attach(call, record, ports, trial.reports);
-}
+/** The part of an ADD that needs a slot. */
+class AddAttempts implements Attempts<Answer> {
+  readonly #call: Call;
+  readonly #request: AddRequest;
+  readonly #facts: Found;
+  readonly #ports: Ports;
 
-async function prepare(call: Call, request: AddRequest, trial: Attempt, ports: Ports): Promise<AttachmentRecord> {
-  const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
-  const conf = effectiveNetConf(text, ports.config);
-  ports.wants.seen(conf);
-  await trial.ready(conf.readinessindicatorfile);
-  const wanted = await lookAgain(call, request, { wanted: trial.found, config: text }, ports);
-  trial.reports.asksFor(wanted.definitions.keys());
-  return plan(call, request, wanted, { conf, ports });
+  constructor(call: Call, request: AddRequest, facts: Found, ports: Ports) {
+    this.#call = call;
+    this.#request = request;
+    this.#facts = facts;
+    this.#ports = ports;
+  }
+
+  get admission(): Admission {
+    return this.#ports.admission;
+  }
+
+  get clock(): Clock {
+    return this.#ports.clock;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  leftMs(): number {
+    return this.#call.remainingMs() - this.#ports.config.addUndoMs - closingMs;
+  }
+
+  async attempt(permit: Permit): Promise<Answer> {
+    const reports = new ChainReports(permit, this.#facts.account);
+    const record = await reports.watch(this.#prepare(reports));
+    // Durable before the first side effect: a crash after this line is finished or undone from the journal.
+    await this.#ports.journal.begin(record);
+    this.#ports.timeline.note(subjectOfCall(this.#request), "planned", {
+      detail: record.chains.map((chain) => `${chain.network} as ${chain.ifname}`).join(", "),
+    });
+    return await attach(this.#call, record, this.#ports, reports);
+  }
+
+  async #prepare(reports: ChainReports): Promise<AttachmentRecord> {
+    const [call, request, ports] = [this.#call, this.#request, this.#ports];
+    const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
+    const conf = effectiveNetConf(text, ports.config);
+    ports.wants.seen(conf);
+    const { found, readyByMs } = this.#facts;
+    const ready = { path: conf.readinessindicatorfile, endsMs: readyByMs, signal: call.signal };
+    await awaitReadinessFile(ready, ports.clock);
+    const wanted = await lookAgain(call, request, { wanted: found, config: text }, ports);
+    reports.asksFor(wanted.definitions.keys());
+    return plan(call, request, wanted, { conf, ports });
+  }
 }
 
 /** A DEL that comes while the ADD still waits for others must find it, or it would succeed before the ADD does. */
-async function settleFirst(call: Call, request: AddRequest, holder: Holder, ports: Ports): Promise<void> {
-  using _announced = ports.turns.announce(request.containerId, holder);
+async function settleFirst(call: Call, request: AddRequest, ports: Ports): Promise<void> {
+  using _announced = ports.turns.announce(request.containerId, call);
   await ports.recovery.settleBefore(call, request.args);
   call.signal.throwIfAborted();
 }
