@@ -21,8 +21,9 @@ export interface ConnectionOwner {
   left?(reason: Error): void;
 }
 
-/** Who keeps the connections, whoever owns them. */
+/** Who keeps the connections, whoever owns them, and closes each when its time has come. */
 export interface ConnectionHost extends ConnectionOwner {
+  /** It says no more; its socket may be there a while longer. */
   ended(connection: ServerConnection): void;
 }
 
@@ -88,7 +89,7 @@ export class ServerConnection implements HandChannel {
     this.#isEnding = true;
     this.#endIfSent();
     // One that neither reads nor hangs up would hold a descriptor for as long as it lives.
-    this.#clock.after(farewellMs, () => void this.#socket.terminate());
+    this.closeAtMs = this.#clock.monotonicMs() + farewellMs;
     this.leave();
   }
 

@@ -31,6 +31,8 @@ export class Server implements ConnectionHost {
   readonly path: string;
   readonly #options: ServerOptions;
   readonly #connections = new Set<ServerConnection>();
+  /** Those that have had their last word, until their sockets are closed. */
+  readonly #ending = new Set<ServerConnection>();
   #listener: UnixSocketListener<{ connection: ServerConnection | undefined }> | undefined;
   #inode: bigint | undefined;
   readonly #timers: Cancel[] = [];
@@ -68,7 +70,7 @@ export class Server implements ConnectionHost {
 
   closeConnections(): void {
     for (const stop of this.#timers) stop();
-    for (const connection of this.#connections) connection.close();
+    for (const connection of [...this.#connections, ...this.#ending]) connection.close();
   }
 
   get connections(): number {
@@ -91,7 +93,10 @@ export class Server implements ConnectionHost {
         leave(socket);
         socket.end();
       },
-      close: leave,
+      close: (socket) => {
+        leave(socket);
+        if (socket.data.connection !== undefined) this.#ending.delete(socket.data.connection);
+      },
       error: leave,
     };
   }
@@ -116,11 +121,13 @@ export class Server implements ConnectionHost {
 
   ended(connection: ServerConnection): void {
     this.#connections.delete(connection);
+    this.#ending.add(connection);
   }
 
   #closeLate(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const connection of this.#connections) if (connection.closeAtMs <= nowMs) connection.close();
+    for (const peers of [this.#connections, this.#ending])
+      for (const connection of peers) if (connection.closeAtMs <= nowMs) connection.close();
   }
 }
 
