@@ -100,3 +100,14 @@ test("ran of a delegate that the kernel killed halves the limit and is told", as
   expect(admission.facts()).toMatchObject({ limit: 1, isSlowStart: false });
   expect(decisions.at(-1)).toMatchObject({ what: "oom-killed", detail: "primary" });
 });
+
+test("a permit that is given back while its delegate hangs says that this is over", async () => {
+  const { admission, clock, decisions } = node();
+  const permit = await admission.admit(attachRequest(), never);
+  permit.started("primary");
+  await clock.advance(8_000);
+  permit.progress(2_000);
+  permit[Symbol.dispose]();
+  expect(decisions.map(({ what }) => what)).toEqual(["admitted", "hung", "moves-again"]);
+  expect(admission.facts()).toMatchObject({ hung: 0, attaching: 0 });
+});

@@ -107,6 +107,7 @@ export class Permit implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#comeBack();
     const owner = this.#owner;
     this.#owner = undefined;
     owner?.released(this);

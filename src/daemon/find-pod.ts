@@ -1,6 +1,7 @@
-import type { JsonText, PodUid } from "../base/brand.ts";
+import type { JsonText } from "../base/brand.ts";
 import { podArgs, type CniArgs } from "../cni/cni-args.ts";
 import { awaitPod, type LookupPorts } from "./await-pod.ts";
+import { hasUid } from "./has-uid.ts";
 import { podOfRuntime, runtimeAnnotations } from "./runtime-annotations.ts";
 import type { PodFacts } from "./view.ts";
 
@@ -38,9 +39,4 @@ export async function findPod(lookup: PodLookup, ports: LookupPorts): Promise<Fo
   }
   const isWanted = (pod: PodFacts): boolean => hasUid(pod, rest.uid);
   return await awaitPod({ namespace, name, uid: rest.uid, other: found, isWanted }, lookup, ports);
-}
-
-/** A static pod's mirror on the API server has another UID than the one kubelet made up for it. */
-export function hasUid(pod: PodFacts, uid: PodUid | undefined): boolean {
-  return uid === undefined || pod.uid === "" || pod.uid === uid || pod.isStatic;
 }

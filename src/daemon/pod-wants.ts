@@ -3,7 +3,7 @@ import { toLeveeError } from "../base/errors.ts";
 import type { PodArgs } from "../cni/cni-args.ts";
 import type { NetConf } from "../config/net-conf.ts";
 import type { ConfCache } from "./conf-cache.ts";
-import { hasUid } from "./find-pod.ts";
+import { hasUid } from "./has-uid.ts";
 import { primaryNetwork } from "./networks.ts";
 import { resourceNameAnnotation, type PodFacts, type View } from "./view.ts";
 

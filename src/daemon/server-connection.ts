@@ -1,4 +1,3 @@
-import type { Socket } from "bun";
 import type { Clock } from "../base/clock.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { HandChannel } from "../hands/hand.ts";
@@ -28,7 +27,7 @@ export interface ConnectionHost extends ConnectionOwner {
 }
 
 /** What the server made of a peer's socket: the connection itself stands in its `data`. */
-export type PeerSocket = Socket<{ connection: ServerConnection | undefined }>;
+export type PeerSocket = Bun.Socket<{ connection: ServerConnection | undefined }>;
 
 /** One peer on the socket: frames in, frames out, and a signal that says when it has gone. */
 export class ServerConnection implements HandChannel {

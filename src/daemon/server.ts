@@ -1,6 +1,5 @@
 import { chmod, lstat, mkdir, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { SocketHandler, UnixSocketListener } from "bun";
 import type { Cancel, Clock } from "../base/clock.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
 import { encodeFrame, type Frame } from "../wire/frame.ts";
@@ -33,7 +32,7 @@ export class Server implements ConnectionHost {
   readonly #connections = new Set<ServerConnection>();
   /** Those that have had their last word, until their sockets are closed. */
   readonly #ending = new Set<ServerConnection>();
-  #listener: UnixSocketListener<{ connection: ServerConnection | undefined }> | undefined;
+  #listener: Bun.UnixSocketListener<{ connection: ServerConnection | undefined }> | undefined;
   #inode: bigint | undefined;
   readonly #timers: Cancel[] = [];
 
@@ -78,7 +77,7 @@ export class Server implements ConnectionHost {
   }
 
   /** One set for all sockets. The reason of a broken connection does not matter: the peer is gone either way. */
-  #handlers(): SocketHandler<{ connection: ServerConnection | undefined }> {
+  #handlers(): Bun.SocketHandler<{ connection: ServerConnection | undefined }> {
     const leave = ({ data }: PeerSocket): void => data.connection?.leave();
     return {
       open: (socket) => {

@@ -162,7 +162,7 @@ export class Lab {
     prefix: readonly string[] = [],
     log: number | "pipe" = "pipe",
   ): ChildProcess {
-    const [program = "", ...argv] = [...prefix, leveeProgram, "daemon", "--config", this.path("daemon-config.json")];
+    const [program, ...argv] = [...prefix, leveeProgram, "daemon", "--config", this.path("daemon-config.json")];
     const daemon = spawn(program, argv, {
       env: { PATH: process.env["PATH"] ?? "", ...daemonEnv, ...env },
       stdio: ["ignore", "ignore", log],
@@ -230,7 +230,7 @@ export class Lab {
       CNI_PATH: call.path ?? `${this.path("bin")}:${distributionPlugins}`,
       ...call.env,
     };
-    const [program = "", ...argv] = [...(call.prefix ?? []), shimProgram];
+    const [program, ...argv] = [...(call.prefix ?? []), shimProgram];
     const child = spawn(program, argv, { env, stdio: ["pipe", "pipe", "pipe"] });
     child.stdin.on("error", () => undefined);
     child.stdin.end(call.conf ?? this.shimConf());
