@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { protocolVersion } from "../wire/frame.ts";
 
 /** The demonstration as `npm start` runs it: the built programs, real plugins, real namespaces. Needs root and a build. */
 const dist = resolve(import.meta.dirname, "../../dist");
@@ -94,7 +95,7 @@ describe.skipIf(!canRun)("levee demo", () => {
     expect(run("why", "extra").out).toStartWith("default/extra attached");
     const failed = run("attach", "extra2", "--networks", "lan,nope");
     expect(failed).toMatchObject({ status: 1, err: expect.stringContaining("CNI code 101, network-unknown") });
-    expect(JSON.parse(run("version", "-o", "json").out)).toMatchObject({ daemon: { protocol: 2 } });
+    expect(JSON.parse(run("version", "-o", "json").out)).toMatchObject({ daemon: { protocol: protocolVersion } });
     expect(await demo.end("SIGTERM")).toBe(0);
     expect(demo.text).toContain("Nothing is left");
     expectNothingLeft();
