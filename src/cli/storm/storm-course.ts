@@ -1,7 +1,7 @@
 import { interruptedFailure } from "../failure.ts";
 import { withProgress } from "../progress.ts";
 import { Fleet } from "./fleet.ts";
-import { findTraces } from "./leaks.ts";
+import { findTraces, leakTexts, type Traces } from "./leaks.ts";
 import { Series } from "./series.ts";
 import { site } from "./site.ts";
 import type { Stage } from "./stage.ts";
@@ -34,7 +34,9 @@ export async function runCourse(stage: Stage): Promise<StormRun> {
   const startedMs = clock.monotonicMs();
   await withProgress(context.world, "Deleting all pods", () => deleteAll(stage, fleet));
   const deleteMs = clock.monotonicMs() - startedMs;
-  const deletedTraces = await findTraces(context, networks, netns);
+  const deletedTraces = await withProgress(context.world, "Waiting for deletes that were put off", () =>
+    tidyTraces(stage),
+  );
   return judge({
     plan,
     records: fleet.records,
@@ -79,6 +81,21 @@ async function deleteAll(stage: Stage, fleet: Fleet): Promise<void> {
   await fleet.deleteAll(end.signal);
   cancel();
   if (interrupted.aborted) throw await interruption(stage, fleet);
+}
+
+const tidyPollMs = 500;
+
+/** A DEL that waited too long is written down, answered, and carried out later: only what stays is left behind. */
+async function tidyTraces({ context, plan, networks, netns }: Stage): Promise<Traces> {
+  const { clock, interrupted } = context.world;
+  const endMs = clock.monotonicMs() + Math.max(deleteTimeoutMinMs, plan.timeoutMs);
+  for (;;) {
+    const traces = await findTraces(context, networks, netns);
+    if (leakTexts(traces).length === 0 || clock.monotonicMs() > endMs) return traces;
+    await clock.sleep(tidyPollMs, interrupted).catch(() => {
+      throw interruptedFailure("deletes were under way");
+    });
+  }
 }
 
 /** Networks of our own go with their folders and namespaces, so nothing need be undone; the site's own are given back. */
