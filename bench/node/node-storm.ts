@@ -88,23 +88,10 @@ function rowOf(name: ContenderName, outcome: StormOutcome, count: number): reado
 
 function verdictsOf({ primary, levee }: Outcomes, count: number): readonly Verdict[] {
   if (primary === undefined || levee === undefined) return [];
-  const [floorMs, tookMs] = [allRunningMs(primary, count), allRunningMs(levee, count)];
-  const [floorCriticalMs, tookCriticalMs] = [criticalMs(primary), criticalMs(levee)];
-  const times = floorMs === undefined || tookMs === undefined ? Infinity : tookMs / floorMs;
-  const laterMs =
-    floorCriticalMs === undefined || tookCriticalMs === undefined ? Infinity : tookCriticalMs - floorCriticalMs;
   const kills = levee.use?.oomKills ?? 0;
   return [
-    {
-      promise: `all Running, at most ${timesMax} × the primary CNI alone`,
-      seen: `${levee.runningMs.length} of ${count}, ${seconds(tookMs)} against ${seconds(floorMs)} (${round(times)} ×)`,
-      holds: times <= timesMax,
-    },
-    {
-      promise: "critical pods no later than with the primary CNI alone plus 1 s",
-      seen: `${seconds(tookCriticalMs)} against ${seconds(floorCriticalMs)}`,
-      holds: laterMs <= criticalExtraMs,
-    },
+    timeVerdict(primary, levee, count),
+    criticalVerdict(primary, levee),
     {
       promise: "no OOM kill, no restart",
       seen: `${kills} kills, ${levee.restarts} restarts`,
@@ -116,6 +103,25 @@ function verdictsOf({ primary, levee }: Outcomes, count: number): readonly Verdi
       holds: levee.left?.length === 0,
     },
   ];
+}
+
+function timeVerdict(primary: StormOutcome, levee: StormOutcome, count: number): Verdict {
+  const [floorMs, tookMs] = [allRunningMs(primary, count), allRunningMs(levee, count)];
+  const times = floorMs === undefined || tookMs === undefined ? Infinity : tookMs / floorMs;
+  return {
+    promise: `all Running, at most ${timesMax} × the primary CNI alone`,
+    seen: `${levee.runningMs.length} of ${count}, ${seconds(tookMs)} against ${seconds(floorMs)} (${round(times)} ×)`,
+    holds: times <= timesMax,
+  };
+}
+
+function criticalVerdict(primary: StormOutcome, levee: StormOutcome): Verdict {
+  const [floorMs, tookMs] = [criticalMs(primary), criticalMs(levee)];
+  return {
+    promise: "critical pods no later than with the primary CNI alone plus 1 s",
+    seen: `${seconds(tookMs)} against ${seconds(floorMs)}`,
+    holds: floorMs !== undefined && tookMs !== undefined && tookMs <= floorMs + criticalExtraMs,
+  };
 }
 
 function allRunningMs({ runningMs }: StormOutcome, count: number): number | undefined {

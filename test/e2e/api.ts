@@ -102,7 +102,8 @@ export class Api {
       throw new ApiFailure(response.status, `GET ${path}: ${response.status}`);
     const decoder = new TextDecoder();
     let rest = "";
-    for await (const chunk of response.body) {
+    // The types of a response leave open what its chunks are; they are bytes.
+    for await (const chunk of response.body as ReadableStream<Uint8Array<ArrayBuffer>>) {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) {
