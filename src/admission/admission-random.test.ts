@@ -83,3 +83,27 @@ async function orderOf(seed: number, ghosts: number): Promise<readonly string[]>
 function never(): AbortSignal {
   return new AbortController().signal;
 }
+
+test("the seed alone decides which namespaces share a line, and how long a pod is held", async () => {
+  const [first, again, other] = [await chances(5), await chances(5), await chances(6)];
+  expect(again).toEqual(first);
+  expect(other.order).not.toEqual(first.order);
+  expect(other.heldMs).not.toEqual(first.heldMs);
+});
+
+/** The order in which pods of more namespaces than there are lines are served, and the hold of one that failed. */
+async function chances(seed: number): Promise<{ readonly order: readonly string[]; readonly heldMs: number }> {
+  const { admission, clock, decisions } = node({ attachCeiling: 1 }, seed);
+  for (let pod = 0; pod < 300; pod += 1) {
+    const namespace = `n${pod % 150}`;
+    void admission.admit(attachRequest({ pod: `${namespace}/${pod}`, namespace }), never()).then(async (permit) => {
+      await clock.sleep(10);
+      permit[Symbol.dispose]();
+    });
+  }
+  await clock.advance(4_000);
+  admission.charge({ pod: "p", wants: () => "" }, { cause: "own", reason: "no" });
+  const order = decisions.filter(({ what }) => what === "admitted").map(({ request }) => request?.pod ?? "");
+  expect(order).toHaveLength(300);
+  return { order, heldMs: admission.failuresOf("p")?.nextTryMs ?? 0 };
+}
