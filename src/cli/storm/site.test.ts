@@ -6,7 +6,7 @@ import { readPlan, stormDefaults } from "./plan.ts";
 import { ownNetworks, site, sitePaths, sitePods } from "./site.ts";
 
 const plan = readPlan(stormDefaults);
-const paths = sitePaths("/work");
+const paths = sitePaths("/site");
 
 describe("ownNetworks", () => {
   test("are two for a usual node, and two more for every 900 pods: a bridge takes 1,024 ports", () => {
@@ -28,7 +28,7 @@ describe("ownNetworks", () => {
       expect(JSON.parse(networkConf(network, paths))).toMatchObject({
         isGateway: false,
         ipMasq: false,
-        ipam: { dataDir: "/work/levee-storm/ipam" },
+        ipam: { dataDir: "/site/levee-storm/ipam" },
       });
   });
 });
