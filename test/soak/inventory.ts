@@ -55,11 +55,15 @@ export interface Difference {
   readonly less: readonly string[];
 }
 
+/** Connections to the API server are kept for a while in case they are needed again, and closed when they are not. */
+const mayShrink: ReadonlySet<string> = new Set(["daemon's descriptors"]);
+
 /** One entry per kind, whether it differs or not. */
 export function compareInventories(before: Inventory, after: Inventory): readonly Difference[] {
   return Object.keys(before).map((kind) => {
     const [old = [], now = []] = [before[kind], after[kind]];
-    return { kind, before: old.length, after: now.length, more: without(now, old), less: without(old, now) };
+    const less = mayShrink.has(kind) ? [] : without(old, now);
+    return { kind, before: old.length, after: now.length, more: without(now, old), less };
   });
 }
 

@@ -6,7 +6,7 @@ const kib = 1_024;
 export interface ProcessFacts {
   readonly rssBytes: number;
   readonly anonBytes: number;
-  /** Each descriptor's kind; files of the state folder by name, so that one that is forgotten can be told. */
+  /** Each descriptor's kind, files by name but for their numbers: a log that was begun anew is the same log. */
   readonly descriptors: readonly string[];
 }
 
@@ -28,7 +28,7 @@ function descriptorsOf(pid: number): readonly string[] {
   return readdirSync(folder)
     .flatMap((fd) => {
       try {
-        return [readlinkSync(`${folder}/${fd}`).replace(/\[?\d+\]?$/u, "")];
+        return [readlinkSync(`${folder}/${fd}`).replaceAll(/\d+/gu, "#")];
       } catch {
         return []; // closed while we looked
       }

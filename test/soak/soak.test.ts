@@ -42,4 +42,8 @@ test("compareInventories tells what is new and what is gone, one by one", () => 
   );
   expect(links).toEqual({ kind: "links", before: 3, after: 3, more: ["br0"], less: ["veth"] });
   expect(leaks === undefined ? undefined : isSame(leaks)).toBe(true);
+  const descriptors = (before: readonly string[], after: readonly string[]): readonly boolean[] =>
+    compareInventories({ "daemon's descriptors": before }, { "daemon's descriptors": after }).map(isSame);
+  expect(descriptors(["socket", "socket"], ["socket"])).toEqual([true]);
+  expect(descriptors(["socket"], ["socket", "socket"])).toEqual([false]);
 });
