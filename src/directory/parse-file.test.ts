@@ -287,11 +287,13 @@ describe("parseFile survives", () => {
     "a file full of %s in bounded time",
     (_what, unit, start) => {
       const text = start + unit.repeat(Math.floor(limits.fileBytesMax / unit.length) - 1);
-      const startedMs = performance.now();
+      // The time of the processor: on a busy machine the clock says nothing about the parser.
+      const before = process.cpuUsage();
       parse(bytesOf(text));
-      expect(performance.now() - startedMs).toBeLessThan(10_000);
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1_000).toBeLessThan(10_000);
     },
-    30_000,
+    60_000,
   );
 
   test("very many different keys in bounded time", () => {
