@@ -41,12 +41,14 @@ export async function attach(
     call.signal.throwIfAborted();
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
     refuseUnsendable(output);
+    // The API server writes its copy while the disk writes ours; an undo drops or outlives what was told too early.
+    const told = tellAttached(record, results, call.signal, ports);
     await ports.journal.commit(record.token, results);
     reports.succeeded();
     // Only for going back to Multus, so nobody waits for it; an undo that removes it again comes after it.
     void ports.mirror.write({ ...record, results });
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
-    return { ...answerOf(record, output, ports), told: tellAttached(record, results, call.signal, ports) };
+    return { ...answerOf(record, output, ports), told };
   } catch (thrown) {
     // Whoever ended the call knows the reason; the plugin that was killed for it does not.
     const cause: unknown = call.signal.aborted ? call.signal.reason : thrown;

@@ -24,9 +24,11 @@ export async function tellAttached(
 ): Promise<void> {
   if (ports.publisher === silentPublisher || record.pod.name === "") return;
   try {
-    announce(record, results, ports);
     const status = await statusOf(record, results, ports);
-    if (status !== undefined) await publish(status, record, signal, ports);
+    const published = status === undefined ? undefined : publish(status, record, signal, ports);
+    // The events are made while the API server writes: nobody waits for them.
+    announce(record, results, ports);
+    await published;
   } catch (thrown) {
     ports.logger.error("What a pod got could not be told", {
       container: record.containerId,
