@@ -65,6 +65,18 @@ test("ChainReports charges nobody for a cancelled call", async () => {
   expect(admission.facts()).toMatchObject({ openNetworks: [], heldPods: 0 });
 });
 
+test("ChainReports charges no network whose plugins had no time left to run, and one whose plugin took too long", async () => {
+  const timeout = new LeveeError("delegate-timeout", "too late");
+  const admission = await failing(timeout, chain("default/lan"));
+  expect(admission.facts()).toMatchObject({ openNetworks: [], heldPods: 0 });
+  const { permit, reports } = await reported();
+  reports.begin(chain("default/lan"));
+  reports.ran(ran({ timedOut: true }));
+  reports.end(false);
+  await reports.failed(timeout);
+  expect(permit.failedNetwork).toBe("default/lan");
+});
+
 test("ChainReports follows the networks that the annotations of the call name", async () => {
   const { admission, permit } = await reported();
   const reports = new ChainReports(permit);

@@ -77,9 +77,14 @@ export class ChainReports {
 
   async failed(error: LeveeError): Promise<void> {
     const failure = this.#hasBegun ? pluginFailure(error, this.#network) : requestFailure(error);
-    if (failure === undefined) return;
+    if (failure === undefined || this.#isOutOfTime(error)) return;
     await this.#account?.look();
     this.#permit.settle(failure);
+  }
+
+  /** The time was used up before the network's first plugin ran, by a wait or another network: this one did nothing. */
+  #isOutOfTime({ code }: LeveeError): boolean {
+    return code === "delegate-timeout" && this.#outcomes.length === 0;
   }
 
   #run(isOk: boolean): DelegateRun {
