@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Departure } from "../base/given-up.ts";
 import { defaultLimits, type AdmissionLimits } from "./admission-limits.ts";
 import {
   describeBlocker,
@@ -56,7 +57,7 @@ export class Admission implements WaitingOwner {
    * Waits for a slot. Rejects with "try later" when the wait is over or the pod is held, with the signal's reason when
    * the caller goes away, and with "cancelled" when the same pod is asked for again. Dispose the permit on every path.
    */
-  admit(request: AdmissionRequest, signal: AbortSignal): Promise<Permit> {
+  admit(request: AdmissionRequest, signal: Departure): Promise<Permit> {
     try {
       signal.throwIfAborted();
       return this.#enter(request, signal);
@@ -129,7 +130,7 @@ export class Admission implements WaitingOwner {
     this.#pump();
   }
 
-  #enter(request: AdmissionRequest, signal: AbortSignal): Promise<Permit> {
+  #enter(request: AdmissionRequest, signal: Departure): Promise<Permit> {
     const sinceMs = this.#parts.clock.monotonicMs();
     const admissionClass = classOf(request, this.#classRules);
     if (admissionClass === "exempt") {

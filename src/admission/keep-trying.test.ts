@@ -64,9 +64,12 @@ function call({ admission, clock }: Node, leftMs: number, facts: Parameters<type
     return Promise.reject(new LeveeError("delegate-failed", `try ${seen.tries.length}`));
   };
   const attempts = { admission, clock, signal: caller.signal, leftMs: () => endsMs - clock.monotonicMs(), attempt };
-  keepTrying(attachRequest({ priority, ...facts }), attempts).catch((thrown: unknown) => {
-    seen.answer = thrown;
-  });
+  admission
+    .admit(attachRequest({ priority, ...facts }), caller.signal)
+    .then((permit) => keepTrying(permit, attempts))
+    .catch((thrown: unknown) => {
+      seen.answer = thrown;
+    });
   return { caller, seen };
 }
 

@@ -23,12 +23,13 @@ export interface Attempts<T> {
 }
 
 /**
- * Makes an attempt under a permit. A critical ADD whose network fails for everybody does not go back to kubelet, which
+ * Makes an attempt under a permit, which it gives back. A critical ADD whose network fails for everybody does not go back to kubelet, which
  * would bring it again 10 to 15 s later only: it waits for the network's next probe, or is that probe, and tries again as
  * long as there is time for a whole attempt.
  */
-export async function keepTrying<T>(request: AdmissionRequest, attempts: Attempts<T>): Promise<T> {
-  let tried = await tryOnce(await attempts.admission.admit(request, attempts.signal), attempts);
+export async function keepTrying<T>(first: Permit, attempts: Attempts<T>): Promise<T> {
+  const { request } = first;
+  let tried = await tryOnce(first, attempts);
   while ("error" in tried) {
     if (!tried.stays) throw tried.error;
     tried = await tryOnce(await admitAgain(request, attempts, tried.error), attempts);

@@ -69,7 +69,7 @@ export class Outage {
         attempt: (permit: Permit) => this.#attempt(permit),
       };
       try {
-        await keepTrying(request, attempts);
+        await keepTrying(await this.admission.admit(request, never), attempts);
         const afterMs = this.clock.monotonicMs() - this.#options.outageMs;
         this.attached.push({ pod: request.pod, afterMs, isCritical: request.priority === critical });
         return;

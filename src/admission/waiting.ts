@@ -1,3 +1,4 @@
+import type { Departure } from "../base/given-up.ts";
 import type { Lane } from "./lane.ts";
 import type { Permit } from "./permit.ts";
 import type { AdmissionClass, AdmissionRequest } from "./request.ts";
@@ -26,21 +27,22 @@ export class Waiting {
   number = 0;
 
   readonly #owner: WaitingOwner;
-  readonly #signal: AbortSignal;
+  readonly #signal: Departure;
   #resolve: ((permit: Permit) => void) | undefined;
   #reject: ((reason: Error) => void) | undefined;
 
-  constructor(owner: WaitingOwner, facts: WaitingFacts, signal: AbortSignal) {
+  constructor(owner: WaitingOwner, facts: WaitingFacts, signal: Departure) {
     this.#owner = owner;
     this.#signal = signal;
     this.request = facts.request;
     this.lane = facts.lane;
     this.sinceMs = facts.sinceMs;
     this.admissionClass = facts.admissionClass;
-    this.promise = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    // Not a constructor's function: what it closes over would stay as long as the promise does.
+    const { promise, resolve, reject } = Promise.withResolvers<Permit>();
+    this.promise = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
   get isSettled(): boolean {

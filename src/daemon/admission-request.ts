@@ -9,6 +9,9 @@ import { subjectOf, subjectOfCall } from "./subject.ts";
 /** What most pods ask for, shared by all of them while they wait. */
 const nodeNetworksOnly: readonly string[] = [nodeNetworks];
 
+/** By the definitions themselves, which pods with the same wishes share. */
+const networkNames = new WeakMap<PodRequest["definitions"], readonly string[]>();
+
 interface CallOfPod {
   readonly containerId: string;
   readonly ifname: string;
@@ -20,13 +23,14 @@ export function admissionOfAdd(
   wanted: PodRequest,
   account: PodAccount,
 ): AdmissionRequest {
+  const subject = subjectOfCall(call);
   return {
-    subject: subjectOfCall(call),
+    subject,
     kind: "attach",
-    namespace: podArgs(call.args).namespace ?? "",
+    namespace: subject.namespace,
     pod: account.key,
     priority: wanted.pod?.priority,
-    networks: wanted.definitions.size === 0 ? nodeNetworksOnly : [nodeNetworks, ...wanted.definitions.keys()],
+    networks: namesOf(wanted),
     wants: account.wants,
   };
 }
@@ -60,6 +64,15 @@ export function admissionOfDel(call: CallOfPod, record: AttachmentRecord | undef
 export function admissionOfCheck(call: CallOfPod): AdmissionRequest {
   const namespace = podArgs(call.args).namespace ?? "";
   return { kind: "attach", namespace, pod: "", priority: undefined, networks: [] };
+}
+
+function namesOf({ definitions }: PodRequest): readonly string[] {
+  if (definitions.size === 0) return nodeNetworksOnly;
+  const known = networkNames.get(definitions);
+  if (known !== undefined) return known;
+  const names = [nodeNetworks, ...definitions.keys()];
+  networkNames.set(definitions, names);
+  return names;
 }
 
 function networksOf({ chains }: AttachmentRecord): readonly string[] {

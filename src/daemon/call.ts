@@ -2,6 +2,7 @@ import type { AdmissionRequest } from "../admission/request.ts";
 import type { JsonText } from "../base/brand.ts";
 import type { Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
+import { GivenUp } from "../base/given-up.ts";
 import { isSupportedVersion, newestVersion, versionWhenAbsent } from "../cni/cni-version.ts";
 import { asJsonText, memberText } from "../cni/json-text.ts";
 import { Hand } from "../hands/hand.ts";
@@ -36,10 +37,12 @@ export class Call implements ConnectionOwner {
   readonly resumed: ResumeHeader | undefined;
   /** What it asked admission for, and for the how manieth time in a row; undefined until it does. */
   asked: { readonly request: AdmissionRequest; readonly attempt: number } | undefined;
+  /** When the shim is gone, or a DEL of the same container ends this call. */
+  readonly givenUp = new GivenUp();
   readonly #connection: ServerConnection;
   readonly #clock: Clock;
+  readonly #beganMs: number;
   readonly #endsMs: number;
-  readonly #cancel = new AbortController();
   #answerVersion: string = newestVersion;
   #text: Promise<JsonText> | undefined;
   #config: Waiter<Uint8Array> | undefined;
@@ -52,7 +55,8 @@ export class Call implements ConnectionOwner {
     this.resumed = options.resumed;
     this.#connection = connection;
     this.#clock = clock;
-    this.#endsMs = clock.monotonicMs() + Math.min(header.budgetMs, budgetMsMax);
+    this.#beganMs = clock.monotonicMs();
+    this.#endsMs = this.#beganMs + Math.min(header.budgetMs, budgetMsMax);
     this.hand = new Hand(connection, header.hand, { clock, version, isResident: false, cniPath: header.cniPath });
     connection.closeAtMs = this.#endsMs + overtimeMs;
     connection.handOver(this);
@@ -63,9 +67,9 @@ export class Call implements ConnectionOwner {
     return this.#answerVersion;
   }
 
-  /** Aborted when the shim is gone, or when a DEL of the same container ends this call. */
+  /** For who needs a real signal; who only waits looks at `givenUp`. */
   get signal(): AbortSignal {
-    return this.#cancel.signal;
+    return this.givenUp.signal;
   }
 
   /** With `cancel` it can hold a container's turn. */
@@ -74,7 +78,11 @@ export class Call implements ConnectionOwner {
   }
 
   cancel(reason: Error): void {
-    if (!this.#cancel.signal.aborted) this.#cancel.abort(reason);
+    this.givenUp.giveUp(reason);
+  }
+
+  ageMs(): number {
+    return this.#clock.monotonicMs() - this.#beganMs;
   }
 
   /** What is left of the shim's whole budget. */

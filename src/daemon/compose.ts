@@ -29,6 +29,7 @@ import { openSource } from "./open-source.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { Ports } from "./ports.ts";
 import { Pulse } from "./pulse.ts";
+import { CallsUnderWay } from "./calls-under-way.ts";
 import { receive, type Reception } from "./reception.ts";
 import { PodWants } from "./pod-wants.ts";
 import { recordDecisions } from "./recorder-decisions.ts";
@@ -79,7 +80,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
   for (const notice of [...notices, ...source.notices()]) logger.warn(notice);
 
   const confDir = installsConf(config) ? new ConfDir({ ...ports, lookForShim: () => shimProblem(ports) }) : undefined;
-  const calls = new Set<Promise<void>>();
+  const calls = new CallsUnderWay();
   const server = new Server({
     socketDir: config.socketDir,
     clock,
@@ -179,7 +180,7 @@ function sayWaiting({ logger, config }: DaemonOptions): void {
 interface Running {
   readonly server: Server;
   readonly ports: Ports;
-  readonly calls: ReadonlySet<Promise<void>>;
+  readonly calls: CallsUnderWay;
   readonly lock: Disposable;
   readonly services: readonly Service[];
   readonly source: Source;
@@ -193,14 +194,14 @@ interface Running {
  */
 async function stop({ server, ports, calls, lock, services, source }: Running): Promise<void> {
   await server.stopListening();
-  await Promise.race([Promise.allSettled(calls), ports.clock.sleep(ports.config.shutdownMs)]);
+  await Promise.race([calls.none(), ports.clock.sleep(ports.config.shutdownMs)]);
   const recovered = ports.recovery
     .stop()
     .catch((thrown: unknown) =>
       ports.logger.warn("Recovery was cut off", { reason: toLeveeError(thrown, "Recovery").message }),
     );
   server.closeConnections();
-  await Promise.allSettled(calls);
+  await calls.none();
   ports.offline.stop();
   await recovered;
   await ports.mirror.settled();

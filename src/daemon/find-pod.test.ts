@@ -40,7 +40,7 @@ function find(
 ): ReturnType<typeof findPod> {
   const { config = {}, signal = never } = options;
   const endsMs = ports.clock.monotonicMs() + ports.config.addLookupMs;
-  return findPod({ args: of, config: () => Promise.resolve(jsonValue(config)), endsMs, signal }, ports);
+  return findPod({ args: of, config: () => Promise.resolve(jsonValue(config)), endsMs, caller: { signal } }, ports);
 }
 
 /** A configuration with the pod's annotations, as containerd sends it. */
@@ -60,7 +60,7 @@ test.each([
   const config = (): never => {
     throw new Error("the configuration was asked for");
   };
-  const lookup = { args, config, endsMs: 0, signal: never };
+  const lookup = { args, config, endsMs: 0, caller: { signal: never } };
   expect(await findPod(lookup, portsWith(facts))).toEqual({ pod: facts });
 });
 

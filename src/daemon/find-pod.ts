@@ -11,7 +11,8 @@ export interface PodLookup {
   readonly config: () => Promise<JsonText | undefined>;
   /** When it must be found, on the monotonic clock. */
   readonly endsMs: number;
-  readonly signal: AbortSignal;
+  /** Who waits for it, and may give up. */
+  readonly caller: { readonly signal: AbortSignal };
 }
 
 export interface FoundPod {
@@ -38,5 +39,9 @@ export async function findPod(lookup: PodLookup, ports: LookupPorts): Promise<Fo
     return { pod: podOfRuntime({ ...rest, namespace, name }, annotations), how: "its annotations came with the call" };
   }
   const isWanted = (pod: PodFacts): boolean => hasUid(pod, rest.uid);
-  return await awaitPod({ namespace, name, uid: rest.uid, other: found, isWanted }, lookup, ports);
+  return await awaitPod(
+    { namespace, name, uid: rest.uid, other: found, isWanted },
+    { endsMs: lookup.endsMs, signal: lookup.caller.signal },
+    ports,
+  );
 }

@@ -31,12 +31,12 @@ function viewWith(read: LiveView["readNetwork"], known?: NetworkDefinition, isSy
 
 function request(view: View, annotation: string): ReturnType<typeof requestOf> {
   const pod = { namespace, name: "web", annotations: { "k8s.v1.cni.cncf.io/networks": annotation } };
-  return requestOf(pod as unknown as PodFacts, liveNetworks(view, systemClock, new AbortController().signal));
+  return requestOf(pod as unknown as PodFacts, liveNetworks(view, systemClock, new AbortController()));
 }
 
 async function primaryType(view: View, conf: Pick<NetConf, "clusterNetwork" | "confDir">): Promise<string> {
   const all = { defaultNetworks: [], systemNamespaces: [], multusNamespace: "kube-system", ...conf };
-  const networks = liveNetworks(view, systemClock, new AbortController().signal);
+  const networks = liveNetworks(view, systemClock, new AbortController());
   const source = await primaryNetwork(all as unknown as NetConf, { confs: new ConfCache(), view: networks });
   return source.conf.plugins[0]?.type ?? "";
 }
@@ -137,6 +137,6 @@ describe("liveNetworks", () => {
   });
 
   test("leaves a view without a server as it is", () => {
-    expect(liveNetworks(emptyView, systemClock, new AbortController().signal)).toBe(emptyView);
+    expect(liveNetworks(emptyView, systemClock, new AbortController())).toBe(emptyView);
   });
 });

@@ -9,7 +9,7 @@ import type { LiveView, View } from "./view.ts";
  * The networks of the view, and for those it lacks a question to the server itself: a pod and its network are often
  * created together, and the watch of the one may be ahead of the other's. For ADD only, as it may wait.
  */
-export function liveNetworks(view: View, clock: Clock, signal: AbortSignal): NetworkView {
+export function liveNetworks(view: View, clock: Clock, caller: { readonly signal: AbortSignal }): NetworkView {
   const { live } = view;
   if (live === undefined) return view;
   return {
@@ -26,7 +26,7 @@ export function liveNetworks(view: View, clock: Clock, signal: AbortSignal): Net
     // Nothing can have such a name, and in a path it would mean another object or a list.
     if (!isObjectName(namespace) || !isObjectName(name)) return undefined;
     try {
-      return await from.readNetwork(namespace, name, signal);
+      return await from.readNetwork(namespace, name, caller.signal);
     } catch (thrown) {
       if (!(thrown instanceof KubeError)) throw thrown;
       throw new LeveeError(

@@ -21,12 +21,12 @@ export async function lookUp(
 ): Promise<PodRequest> {
   const endsMs = ports.clock.monotonicMs() + ports.config.addLookupMs;
   const { pod, how } = await findPod(
-    { args: request.args, config: () => earlyConfig(call, held, ports), endsMs, signal: call.signal },
+    { args: request.args, config: () => earlyConfig(call, held, ports), endsMs, caller: call },
     ports,
   );
   if (how !== undefined) ports.timeline.note(subjectOfCall(request), "found", { detail: how });
-  using limit = networksLimit(call, endsMs, ports);
-  return await networksWanted(pod, networksOf(call, limit, ports), ports);
+  using limit = new NetworksLimit(call, endsMs, ports);
+  return await networksWanted(pod, networksOf(limit, ports), ports);
 }
 
 /** The configuration before the call's turn; undefined when too many calls have theirs already. */
@@ -54,15 +54,15 @@ export async function lookAgain(
   ports.timeline.note(subjectOfCall(request), "found", {
     detail: "the annotations that came with the call differ from the local copy's, and are used",
   });
-  using limit = networksLimit(call, ports.clock.monotonicMs() + ports.config.addLookupMs, ports);
+  using limit = new NetworksLimit(call, ports.clock.monotonicMs() + ports.config.addLookupMs, ports);
   const pod: PodFacts = { ...wanted.pod, annotations };
-  return await networksWanted(pod, networksOf(call, limit, ports), ports);
+  return await networksWanted(pod, networksOf(limit, ports), ports);
 }
 
 /** The configuration of each network. One that the node's own configuration names may have to be read live as well. */
 export async function resolve(call: Call, wanted: PodRequest, conf: NetConf, ports: Ports): Promise<PodNetworks> {
-  using limit = networksLimit(call, ports.clock.monotonicMs() + ports.config.addLookupMs, ports);
-  const view = networksOf(call, limit, ports);
+  using limit = new NetworksLimit(call, ports.clock.monotonicMs() + ports.config.addLookupMs, ports);
+  const view = networksOf(limit, ports);
   try {
     return await resolveNetworks(wanted, conf, { confs: ports.confs, view });
   } catch (thrown) {
@@ -86,15 +86,36 @@ function announceMissing(pod: PodFacts, thrown: unknown, { announcer }: Pick<Por
   announcer.aboutPod(pod, { type: "Warning", reason: "NoNetworkFound", message: thrown.message });
 }
 
-function networksOf(call: Call, limit: Deadline | undefined, { view, clock }: Ports): NetworkView {
-  return liveNetworks(view, clock, limit?.signal ?? call.signal);
+function networksOf(limit: NetworksLimit, { view, clock }: Ports): NetworkView {
+  return liveNetworks(view, clock, limit);
 }
 
-/** What is left of the lookup's time is the networks'. Where nobody is asked, there is nothing to limit. */
-function networksLimit(call: Call, endsMs: number, { view, clock, config }: Ports): Deadline | undefined {
-  if (view.live === undefined) return undefined;
-  const late = (): LeveeError =>
-    new LeveeError("try-later", `Cannot look up the pod's networks within ${config.addLookupMs} ms`);
-  // At least one question is worth a moment, also when the pod has used up all the time.
-  return deadline(clock, Math.max(endsMs - clock.monotonicMs(), 500), late, call.signal);
+/** What is left of the lookup's time is the networks'. Made when the server is asked, which it seldom is. */
+class NetworksLimit implements Disposable {
+  readonly #call: Call;
+  readonly #endsMs: number;
+  readonly #ports: Ports;
+  #limit: Deadline | undefined;
+
+  constructor(call: Call, endsMs: number, ports: Ports) {
+    this.#call = call;
+    this.#endsMs = endsMs;
+    this.#ports = ports;
+  }
+
+  get signal(): AbortSignal {
+    return (this.#limit ??= this.#start()).signal;
+  }
+
+  [Symbol.dispose](): void {
+    this.#limit?.[Symbol.dispose]();
+  }
+
+  #start(): Deadline {
+    const { clock, config } = this.#ports;
+    const late = (): LeveeError =>
+      new LeveeError("try-later", `Cannot look up the pod's networks within ${config.addLookupMs} ms`);
+    // At least one question is worth a moment, also when the pod has used up all the time.
+    return deadline(clock, Math.max(this.#endsMs - clock.monotonicMs(), 500), late, this.#call.signal);
+  }
 }

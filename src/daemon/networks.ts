@@ -16,6 +16,7 @@ import type { NetConf } from "../config/net-conf.ts";
 import { dirname, join } from "node:path";
 import { findConfByName, hasConfs, loadConfPath, subFolderTexts } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
+import { SameWishes, type Wishes } from "./same-wishes.ts";
 import { resourceNameAnnotation, type NetworkDefinition, type PodFacts, type View } from "./view.ts";
 
 /** No object's name is longer; an annotation may ask for one of a quarter of a megabyte, which nobody wants to read. */
@@ -46,25 +47,25 @@ export interface NetworkPorts {
 }
 
 /** What the pod asks for, found in the view before it is admitted. */
-export interface PodRequest {
+export interface PodRequest extends Wishes {
   readonly pod: PodFacts | undefined;
-  readonly elements: readonly SelectionElement[];
-  readonly definitions: ReadonlyMap<string, NetworkDefinition>;
 }
 
-const noDefinitions: ReadonlyMap<string, NetworkDefinition> = new Map();
+const noWishes: Wishes = { elements: [], definitions: new Map() };
+const sameWishes = new SameWishes();
 
 /** Reads the pod's annotation and finds each network it names; needs no slot and no configuration. */
 export async function requestOf(pod: PodFacts | undefined, view: NetworkView): Promise<PodRequest> {
   const annotation = pod?.annotations[networksAnnotation] ?? "";
-  if (pod === undefined || annotation.trim() === "") return { pod, elements: [], definitions: noDefinitions };
-  const elements = parseSelection(annotation, pod.namespace);
+  if (pod === undefined || annotation.trim() === "") return { pod, ...noWishes };
+  const key = `${pod.namespace}\n${annotation}`;
+  const elements = sameWishes.elements(key) ?? parseSelection(annotation, pod.namespace);
   const definitions = new Map<string, NetworkDefinition>();
   for (const element of elements) {
     const key = `${element.namespace}/${element.name}`;
     definitions.set(key, definitions.get(key) ?? (await definitionOf(element, view)));
   }
-  return { pod, elements, definitions };
+  return { pod, ...sameWishes.share(key, { elements, definitions }) };
 }
 
 /** What a pod names is a definition, never a file of the node that happens to have the name. */

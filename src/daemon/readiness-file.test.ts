@@ -7,7 +7,7 @@ import { LeveeError, toLeveeError } from "../base/errors.ts";
 import { awaitReadinessFile, type ReadinessWait } from "./readiness-file.ts";
 
 function wait(path: string, limitMs: number, signal = new AbortController().signal): ReadinessWait {
-  return { path, endsMs: systemClock.monotonicMs() + limitMs, signal };
+  return { path, endsMs: systemClock.monotonicMs() + limitMs, caller: { signal } };
 }
 
 function failureOf(waiting: ReadinessWait): Promise<LeveeError> {

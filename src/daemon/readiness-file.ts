@@ -7,7 +7,8 @@ export interface ReadinessWait {
   readonly path: string;
   /** When to give up, on the monotonic clock. At least one look is always taken. */
   readonly endsMs: number;
-  readonly signal: AbortSignal;
+  /** Ends the wait. */
+  readonly caller: { readonly signal: AbortSignal };
 }
 
 /** As often as Multus looks; network agents take seconds to come up. */
@@ -18,7 +19,7 @@ const lookAgainMs = 1_000;
  * it is asked before the ADD takes a slot with the daemon's own setting, and once more when the call's conf, which may
  * name a file too, is here. STATUS would take the node out of service, and what was attached can be detached whatever the network's agent does.
  */
-export async function awaitReadinessFile({ path, endsMs, signal }: ReadinessWait, clock: Clock): Promise<void> {
+export async function awaitReadinessFile({ path, endsMs, caller }: ReadinessWait, clock: Clock): Promise<void> {
   if (path === "") return;
   for (;;) {
     const lack = await lackOf(path);
@@ -30,7 +31,7 @@ export async function awaitReadinessFile({ path, endsMs, signal }: ReadinessWait
         "try-later",
         `have you checked that your default network is ready? still waiting for readinessindicatorfile @ ${path}: ${lack}`,
       );
-    await clock.sleep(Math.min(lookAgainMs, leftMs), signal);
+    await clock.sleep(Math.min(lookAgainMs, leftMs), caller.signal);
   }
 }
 

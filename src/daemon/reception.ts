@@ -5,13 +5,13 @@ import { encodeWelcome, negotiateVersion, readCall, readHandIdentity, readResume
 import type { Answer } from "../wire/node-view.ts";
 import { answerQuestion } from "./answers.ts";
 import { Call } from "./call.ts";
+import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { serveCall } from "./serve-call.ts";
 import type { ServerConnection } from "./server-connection.ts";
 
 export interface Reception extends NodeFacts {
-  /** Calls under way, so that shutdown can wait for them. */
-  readonly calls: Set<Promise<void>>;
+  readonly calls: CallsUnderWay;
 }
 
 /** Sends each new connection where its first frame belongs. */
@@ -40,14 +40,7 @@ function startCall(connection: ServerConnection, first: Frame, reception: Recept
   const header = resumed?.call ?? readCall(first);
   const call = new Call({ connection, version, header, clock: ports.clock, token, resumed });
   call.welcome(ports.config.heartbeatMs, reception.software);
-  const served = serveCall(call, ports).catch((thrown: unknown) => {
-    const error = toLeveeError(thrown, "Cannot serve the call");
-    ports.logger.error("A call ended in a defect", { reason: error.message });
-    // Its shim would wait for an answer until its budget ends.
-    call.refuse(error);
-  });
-  reception.calls.add(served);
-  void served.then(() => reception.calls.delete(served));
+  void serveCall(call, reception);
 }
 
 function takeResident(connection: ServerConnection, first: Frame, reception: Reception, version: number): void {

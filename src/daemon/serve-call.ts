@@ -3,6 +3,7 @@ import { podArgs } from "../cni/cni-args.ts";
 import { printCniError } from "../cni/cni-error.ts";
 import { parseRequest, type CniRequest } from "../cni/verb.ts";
 import type { Call } from "./call.ts";
+import type { CallsUnderWay } from "./calls-under-way.ts";
 import { logCall } from "./log-call.ts";
 import type { Ports } from "./ports.ts";
 import { alreadyPrinted, resumeAdd } from "./resume.ts";
@@ -14,12 +15,16 @@ import { del } from "./verbs/del.ts";
 import { gc } from "./verbs/gc.ts";
 import { status } from "./verbs/status.ts";
 
-/** Serves one CNI call from its header to goodbye. Every error of a verb ends here: told once, logged once. */
-export async function serveCall(call: Call, ports: Ports): Promise<void> {
-  const startedMs = ports.clock.monotonicMs();
+/**
+ * Serves one CNI call from its header to goodbye. Every error of a verb ends here: told once, logged once. No functions
+ * inside: what they close over would be kept for each call in line.
+ */
+export async function serveCall(
+  call: Call,
+  { ports, calls }: { readonly ports: Ports; readonly calls: CallsUnderWay },
+): Promise<void> {
   let request: CniRequest | undefined;
-  const end = (error?: LeveeError): void =>
-    logCall({ call, request, tookMs: ports.clock.monotonicMs() - startedMs, error }, ports);
+  calls.began();
   try {
     request = parseRequest(call.header);
     note(request, "asked", ports);
@@ -27,12 +32,25 @@ export async function serveCall(call: Call, ports: Ports): Promise<void> {
     const answer = await dispatch(call, request, ports);
     if (answer !== alreadyPrinted) await deliver(call, answer, ports);
     call.bye();
-    end();
+    logCall({ call, request, tookMs: call.ageMs(), error: undefined }, ports);
   } catch (thrown) {
+    await fail(call, request, thrown, ports);
+  } finally {
+    calls.ended();
+  }
+}
+
+async function fail(call: Call, request: CniRequest | undefined, thrown: unknown, ports: Ports): Promise<void> {
+  try {
     const error = toLeveeError(thrown, `Cannot serve ${call.header.verb}`);
     if (request !== undefined) note(request, "failed", ports, error);
-    end(error);
+    logCall({ call, request, tookMs: call.ageMs(), error }, ports);
     await tell(call, error);
+  } catch (defect) {
+    const error = toLeveeError(defect, "Cannot serve the call");
+    ports.logger.error("A call ended in a defect", { reason: error.message });
+    // Its shim would wait for an answer until its budget ends.
+    call.refuse(error);
   }
 }
 

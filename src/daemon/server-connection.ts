@@ -26,8 +26,8 @@ export interface ConnectionHost extends ConnectionOwner {
   ended(connection: ServerConnection): void;
 }
 
-/** What the server made of a peer's socket: the connection itself stands in its `data`. */
-export type PeerSocket = Bun.Socket<{ connection: ServerConnection | undefined }>;
+/** A peer's socket as the server has made it: its `data` is the connection itself. */
+export type PeerSocket = Bun.Socket<ServerConnection | undefined>;
 
 /** One peer on the socket: frames in, frames out, and a signal that says when it has gone. */
 export class ServerConnection implements HandChannel {

@@ -32,7 +32,7 @@ export class Server implements ConnectionHost {
   readonly #connections = new Set<ServerConnection>();
   /** Those that have had their last word, until their sockets are closed. */
   readonly #ending = new Set<ServerConnection>();
-  #listener: Bun.UnixSocketListener<{ connection: ServerConnection | undefined }> | undefined;
+  #listener: Bun.UnixSocketListener<ServerConnection | undefined> | undefined;
   #inode: bigint | undefined;
   readonly #timers: Cancel[] = [];
 
@@ -46,7 +46,7 @@ export class Server implements ConnectionHost {
     await makePrivateFolder(socketDir);
     const unique = `${this.path}.${Buffer.from(clock.randomBytes(6)).toString("hex")}`;
     // Not node:net: a connection of it costs 3 KiB while it waits, and thousands may. See ADR 0023.
-    this.#listener = Bun.listen({ unix: unique, data: { connection: undefined }, socket: this.#handlers() });
+    this.#listener = Bun.listen({ unix: unique, data: undefined, socket: this.#handlers() });
     await chmod(unique, 0o600);
     this.#inode = (await stat(unique, { bigint: true })).ino;
     await rename(unique, this.path);
@@ -77,16 +77,16 @@ export class Server implements ConnectionHost {
   }
 
   /** One set for all sockets. The reason of a broken connection does not matter: the peer is gone either way. */
-  #handlers(): Bun.SocketHandler<{ connection: ServerConnection | undefined }> {
-    const leave = ({ data }: PeerSocket): void => data.connection?.leave();
+  #handlers(): Bun.SocketHandler<ServerConnection | undefined> {
+    const leave = ({ data }: PeerSocket): void => data?.leave();
     return {
       open: (socket) => {
         const connection = new ServerConnection(socket, this.#options.clock, this);
-        socket.data = { connection };
+        socket.data = connection;
         this.#welcome(connection);
       },
-      data: ({ data }, chunk) => data.connection?.receive(chunk),
-      drain: ({ data }) => data.connection?.drain(),
+      data: ({ data }, chunk) => data?.receive(chunk),
+      drain: ({ data }) => data?.drain(),
       // Without half-open connections: a peer that says no more hears no more.
       end: (socket) => {
         leave(socket);
@@ -94,7 +94,7 @@ export class Server implements ConnectionHost {
       },
       close: (socket) => {
         leave(socket);
-        if (socket.data.connection !== undefined) this.#ending.delete(socket.data.connection);
+        if (socket.data !== undefined) this.#ending.delete(socket.data);
       },
       error: leave,
     };

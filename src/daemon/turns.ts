@@ -1,5 +1,6 @@
 import type { ContainerId } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
+import type { Departure } from "../base/given-up.ts";
 
 /** Who holds a container's turn, and how it can be asked to stop. */
 export interface Holder {
@@ -18,12 +19,12 @@ export class Turns {
   #alone = false;
 
   /** Waits for the container's turn. The caller disposes it on every path. */
-  take(containerId: ContainerId, holder: Holder, signal: AbortSignal): Promise<Disposable> {
+  take(containerId: ContainerId, holder: Holder, signal: Departure): Promise<Disposable> {
     return this.#queue({ containerId, holder, signal });
   }
 
   /** Waits until nothing runs, and keeps everything else out. */
-  takeAlone(holder: Holder, signal: AbortSignal): Promise<Disposable> {
+  takeAlone(holder: Holder, signal: Departure): Promise<Disposable> {
     return this.#queue({ containerId: undefined, holder, signal });
   }
 
@@ -62,21 +63,23 @@ export class Turns {
         reject(request.signal.reason as Error);
         return;
       }
-      const onAbort = (): void => {
-        const at = this.#waiting.indexOf(waiting);
-        if (at < 0) return;
-        this.#waiting.splice(at, 1);
-        reject(request.signal.reason as Error);
-        this.#grant();
+      const listener = {
+        handleEvent: (): void => {
+          const at = this.#waiting.indexOf(waiting);
+          if (at < 0) return;
+          this.#waiting.splice(at, 1);
+          reject(request.signal.reason as Error);
+          this.#grant();
+        },
       };
       const waiting: Waiting = {
         ...request,
         granted: (turn) => {
-          request.signal.removeEventListener("abort", onAbort);
+          request.signal.removeEventListener("abort", listener);
           resolve(turn);
         },
       };
-      request.signal.addEventListener("abort", onAbort, { once: true });
+      request.signal.addEventListener("abort", listener, { once: true });
       this.#waiting.push(waiting);
       this.#grant();
     });
@@ -132,7 +135,7 @@ class Turn implements Disposable {
 interface Request {
   readonly containerId: ContainerId | undefined;
   readonly holder: Holder;
-  readonly signal: AbortSignal;
+  readonly signal: Departure;
 }
 
 interface Waiting extends Request {

@@ -33,19 +33,19 @@ export async function add(call: Call, request: AddRequest, ports: Ports): Promis
   const account = await PodAccount.open(podArgs(request.args), request, ports);
   await account.refuseHeld();
   await settleFirst(call, request, ports);
-  held.use(await ports.turns.take(request.containerId, call, call.signal));
+  held.use(await ports.turns.take(request.containerId, call, call.givenUp));
   refuseMissingNetns(call, request);
   await clearEarlier(call, request, ports);
   const readyByMs = ports.clock.monotonicMs() + ports.config.addLookupMs;
   const [found] = await Promise.all([
     account.watch(lookUp(call, request, held, ports)),
-    awaitReadinessFile(
-      { path: ports.config.readinessindicatorfile, endsMs: readyByMs, signal: call.signal },
-      ports.clock,
-    ),
+    awaitReadinessFile({ path: ports.config.readinessindicatorfile, endsMs: readyByMs, caller: call }, ports.clock),
   ]);
   const asked = noteAsked(call, admissionOfAdd(request, found, account), ports);
-  const answer = await keepTrying(asked, new AddAttempts(call, request, { found, account, readyByMs }, ports));
+  // In here and not in keepTrying: thousands may wait at this line, and each function on the way to it costs memory.
+  const permit = await ports.admission.admit(asked, call.givenUp);
+  const attempts = new AddAttempts(call, request, { found, account, readyByMs }, ports);
+  const answer = await keepTrying(permit, attempts);
   return { ...answer, held: held.move() };
 }
 
@@ -103,7 +103,7 @@ class AddAttempts implements Attempts<Answer> {
     const conf = effectiveNetConf(text, ports.config);
     ports.wants.seen(conf);
     const { found, readyByMs } = this.#facts;
-    const ready = { path: conf.readinessindicatorfile, endsMs: readyByMs, signal: call.signal };
+    const ready = { path: conf.readinessindicatorfile, endsMs: readyByMs, caller: call };
     await awaitReadinessFile(ready, ports.clock);
     const wanted = await lookAgain(call, request, { wanted: found, config: text }, ports);
     reports.asksFor(wanted.definitions.keys());
@@ -115,7 +115,7 @@ class AddAttempts implements Attempts<Answer> {
 async function settleFirst(call: Call, request: AddRequest, ports: Ports): Promise<void> {
   using _announced = ports.turns.announce(request.containerId, call);
   await ports.recovery.settleBefore(call, request.args);
-  call.signal.throwIfAborted();
+  call.givenUp.throwIfAborted();
 }
 
 function refuseMissingNetns(call: Call, request: AddRequest): void {
