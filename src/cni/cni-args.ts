@@ -19,6 +19,7 @@ export interface PodArgs {
 /** The text itself, cut up when somebody asks: a call in line keeps it for long, and 2,000 of them may be in line. */
 class ArgsText implements CniArgs {
   readonly #text: string;
+  #pod: PodArgs | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -29,6 +30,11 @@ class ArgsText implements CniArgs {
       const equals = pair.indexOf("=");
       return [pair.slice(0, equals), pair.slice(equals + 1)];
     });
+  }
+
+  /** Read once: it is asked for with every step of a call, and whoever keeps it keeps the same. */
+  get pod(): PodArgs {
+    return (this.#pod ??= readPodArgs(this));
   }
 
   find(key: string): string | undefined {
@@ -64,6 +70,10 @@ export function argOf(args: CniArgs, key: string): string | undefined {
 
 /** The pod the runtime is speaking of. Names reach paths and URLs, so they must look like Kubernetes names. */
 export function podArgs(args: CniArgs): PodArgs {
+  return args instanceof ArgsText ? args.pod : readPodArgs(args);
+}
+
+function readPodArgs(args: CniArgs): PodArgs {
   const namespace = kubernetesName(args, "K8S_POD_NAMESPACE");
   const name = kubernetesName(args, "K8S_POD_NAME");
   const infraContainerId = argOf(args, "K8S_POD_INFRA_CONTAINER_ID");

@@ -141,20 +141,23 @@ function problemsOf(verb: Verb, raw: RawRequest): string[] {
 
 function requestOf(verb: Verb, raw: RawRequest): CniRequest {
   const isUnused = verbTable[verb].CNI_ARGS === "unused";
-  const surroundings: Surroundings = { args: isUnused ? noArgs : parseCniArgs(raw.cniArgs), cniPath: raw.cniPath };
+  const { cniPath } = raw;
+  const args = isUnused ? noArgs : parseCniArgs(raw.cniArgs);
   // The validators of the table have passed, which is what the brands stand for.
-  const attachment: Attachment = { containerId: raw.containerId as ContainerId, ifname: raw.ifname as IfName };
+  const containerId = raw.containerId as ContainerId;
+  const ifname = raw.ifname as IfName; // as above
   const netns = raw.netns as NetnsPath; // checked by the table as well
   switch (verb) {
     case "ADD":
     case "CHECK":
-      return { verb, netns, ...attachment, ...surroundings };
+      // Written out: an object put together from others takes twice the room, and a call in line keeps it.
+      return { verb, netns, containerId, ifname, args, cniPath };
     case "DEL":
-      return { verb, netns: raw.netns === "" ? undefined : netns, ...attachment, ...surroundings };
+      return { verb, netns: raw.netns === "" ? undefined : netns, containerId, ifname, args, cniPath };
     case "GC":
     case "STATUS":
     case "VERSION":
-      return { verb, ...surroundings };
+      return { verb, args, cniPath };
   }
 }
 

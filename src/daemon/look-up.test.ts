@@ -7,6 +7,7 @@ import type { AddRequest } from "../cni/verb.ts";
 import type { NetConf } from "../config/net-conf.ts";
 import type { Call } from "./call.ts";
 import { EarlyConfigs } from "./early-configs.ts";
+import { Holdings } from "./holdings.ts";
 import { lookAgain, lookUp, resolve } from "./look-up.ts";
 import type { Ports } from "./ports.ts";
 import { KeptTimeline } from "./timeline.fixture.ts";
@@ -65,7 +66,7 @@ class Node {
   }
 
   lookUp(): ReturnType<typeof lookUp> {
-    return lookUp(this.call, request, new DisposableStack(), this.ports);
+    return lookUp(this.call, request, new Holdings(), this.ports);
   }
 
   async lookAgain(): Promise<readonly string[]> {

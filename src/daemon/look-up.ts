@@ -5,6 +5,7 @@ import type { AddRequest } from "../cni/verb.ts";
 import type { NetConf } from "../config/net-conf.ts";
 import type { Call } from "./call.ts";
 import { findPod } from "./find-pod.ts";
+import type { Holdings } from "./holdings.ts";
 import { liveNetworks } from "./live-networks.ts";
 import { requestOf, resolveNetworks, type NetworkView, type PodNetworks, type PodRequest } from "./networks.ts";
 import type { Ports } from "./ports.ts";
@@ -13,12 +14,7 @@ import { subjectOfCall } from "./subject.ts";
 import type { PodFacts } from "./view.ts";
 
 /** The pod and its networks, found before the ADD gets a slot: a slow or absent API server holds nobody else up. */
-export async function lookUp(
-  call: Call,
-  request: AddRequest,
-  held: DisposableStack,
-  ports: Ports,
-): Promise<PodRequest> {
+export async function lookUp(call: Call, request: AddRequest, held: Holdings, ports: Ports): Promise<PodRequest> {
   const endsMs = ports.clock.monotonicMs() + ports.config.addLookupMs;
   const { pod, how } = await findPod(
     { args: request.args, config: () => earlyConfig(call, held, ports), endsMs, caller: call },
@@ -30,7 +26,7 @@ export async function lookUp(
 }
 
 /** The configuration before the call's turn; undefined when too many calls have theirs already. */
-async function earlyConfig(call: Call, held: DisposableStack, ports: Ports): Promise<JsonText | undefined> {
+async function earlyConfig(call: Call, held: Holdings, ports: Ports): Promise<JsonText | undefined> {
   const room = ports.earlyConfigs.take(call.header.configLength);
   if (room === undefined) return undefined;
   held.use(room);

@@ -57,7 +57,7 @@ const sameWishes = new SameWishes();
 /** Reads the pod's annotation and finds each network it names; needs no slot and no configuration. */
 export async function requestOf(pod: PodFacts | undefined, view: NetworkView): Promise<PodRequest> {
   const annotation = pod?.annotations[networksAnnotation] ?? "";
-  if (pod === undefined || annotation.trim() === "") return { pod, ...noWishes };
+  if (pod === undefined || annotation.trim() === "") return withPod(pod, noWishes);
   const key = `${pod.namespace}\n${annotation}`;
   const elements = sameWishes.elements(key) ?? parseSelection(annotation, pod.namespace);
   const definitions = new Map<string, NetworkDefinition>();
@@ -65,7 +65,11 @@ export async function requestOf(pod: PodFacts | undefined, view: NetworkView): P
     const key = `${element.namespace}/${element.name}`;
     definitions.set(key, definitions.get(key) ?? (await definitionOf(element, view)));
   }
-  return { pod, ...sameWishes.share(key, { elements, definitions }) };
+  return withPod(pod, sameWishes.share(key, { elements, definitions }));
+}
+
+function withPod(pod: PodFacts | undefined, { elements, definitions }: Wishes): PodRequest {
+  return { pod, elements, definitions };
 }
 
 /** What a pod names is a definition, never a file of the node that happens to have the name. */

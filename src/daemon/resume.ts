@@ -8,6 +8,7 @@ import { noteAsked } from "./note-asked.ts";
 import { attach, committedAnswer, giveUp } from "./attach.ts";
 import type { Call } from "./call.ts";
 import { ChainReports } from "./chain-reports.ts";
+import { Holdings } from "./holdings.ts";
 import { PodAccount } from "./pod-account.ts";
 import type { Ports } from "./ports.ts";
 import type { ResumeHeader } from "../wire/messages.ts";
@@ -27,7 +28,7 @@ export async function resumeAdd(
 ): Promise<Answer | typeof alreadyPrinted> {
   const isKnown = ports.journal.findByToken(resumed.token) !== undefined;
   if (!isKnown && hasLeftNothing(resumed)) return add(call, request, ports);
-  using held = new DisposableStack();
+  using held = new Holdings();
   const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
   held.use(await ports.turns.take(request.containerId, holder, call.signal));
   const record = ports.journal.findByToken(resumed.token);

@@ -18,6 +18,7 @@ import type { Call } from "../call.ts";
 import { ChainReports } from "../chain-reports.ts";
 import { withDevices } from "../devices.ts";
 import { deleteUnknown } from "../delete-unknown.ts";
+import { Holdings } from "../holdings.ts";
 import { lookAgain, lookUp, resolve } from "../look-up.ts";
 import type { PodRequest } from "../networks.ts";
 import { PodAccount } from "../pod-account.ts";
@@ -29,7 +30,7 @@ import type { Answer } from "./answer.ts";
 
 /** Attaches every network the pod asks for, in order, or none of them. */
 export async function add(call: Call, request: AddRequest, ports: Ports): Promise<Answer> {
-  using held = new DisposableStack();
+  using held = new Holdings();
   const account = await PodAccount.open(podArgs(request.args), request, ports);
   await account.refuseHeld();
   await settleFirst(call, request, ports);
