@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { version } from "../src/base/version.ts";
@@ -15,6 +16,25 @@ export async function machineFacts(): Promise<Readonly<Record<string, string>>> 
     "bun": Bun.version,
     "load before": load.split(" ").slice(0, 1).join(""),
   };
+}
+
+/** The processors' time so far, and how much of it a virtual machine's host gave to others. */
+export interface Ticks {
+  readonly all: number;
+  readonly stolen: number;
+}
+
+export function stolenTicks(stat = readFileSync("/proc/stat", "utf8")): Ticks {
+  const [, ...fields] = (stat.split("\n")[0] ?? "").split(/\s+/u);
+  // user, nice, system, idle, iowait, irq, softirq, steal; what follows is counted in the first two already.
+  const ticks = fields.slice(0, 8).map(Number);
+  return { all: ticks.reduce((sum, one) => sum + one, 0), stolen: ticks[7] ?? 0 };
+}
+
+/** A figure taken while the host gave the processors to others says little. */
+export function stolenSince(before: Ticks, now = stolenTicks()): string {
+  const all = now.all - before.all;
+  return `${(all === 0 ? 0 : (100 * (now.stolen - before.stolen)) / all).toFixed(1)} % of the processors' time`;
 }
 
 /** Which source it was; a tree with changes of its own says so. */

@@ -6,7 +6,7 @@ import type { Cell } from "./cell.ts";
 import { cells, type NamedCell } from "./cells/named-cells.ts";
 import { furnishNamespaces, insideFolder, runInside } from "./ground/own-namespaces.ts";
 import { keepResults, showResults } from "./keep-results.ts";
-import { machineFacts } from "./machine-facts.ts";
+import { machineFacts, stolenSince, stolenTicks } from "./machine-facts.ts";
 import { asTable, verdictLines } from "./table.ts";
 
 const usage = `Usage: npm run bench [-- OPTION... CELL...]
@@ -79,10 +79,11 @@ async function measure(folder: string, chosen: readonly NamedCell[], options: Be
     const done: Cell[] = [];
     for (const [index, named] of chosen.entries()) {
       print(`\n[${index + 1}/${chosen.length}] ${named.name}: ${named.about}\n`);
+      const before = stolenTicks();
       const cell = await named.run(bench);
       bench.ground.disk.requireReadAhead();
       print(`\n${asTable(cell)}\n${options.isQuick ? "" : verdictLines(cell)}\n`);
-      if (isKept(options)) keepResults(cell, facts);
+      if (isKept(options)) keepResults(cell, { ...facts, "taken by the host": stolenSince(before) });
       done.push(cell);
     }
     if (isKept(options)) print(showResults());

@@ -1,5 +1,5 @@
 /**
- * All tests: what the machine needs, the build, the shim's unit tests, then everything under src, scripts and test.
+ * All tests: what the machine needs, the build, the shim's unit tests, then everything under src, scripts, bench and test.
  * `npm test -- src/wire` runs only the TypeScript tests named. The last line is the sum over both runners.
  */
 import { spawnSync } from "node:child_process";
@@ -59,7 +59,7 @@ function typescriptTests(paths: readonly string[]): Counts {
       "--reporter-outfile",
       report,
     ];
-    const where = paths.length > 0 ? paths : ["./src/", "./scripts/", ...testFolders()];
+    const where = paths.length > 0 ? paths : ["./src/", "./scripts/", "./bench/", ...testFolders()];
     // What tests leave behind is left in here.
     const env = { ...process.env, TMPDIR: folder };
     const { status } = spawnSync(process.execPath, [...args, ...where], { cwd: root, env, stdio: "inherit" });
