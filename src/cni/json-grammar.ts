@@ -27,7 +27,7 @@ export function checkGrammar(text: string): void {
  * more brackets than may be nested, and one that it refuses, is looked at in detail.
  */
 function isPlainlyJson(text: string): boolean {
-  if ((text.match(brackets)?.length ?? 0) > jsonDepthMax) return false;
+  if (!hasFewBrackets(text)) return false;
   try {
     JSON.parse(text);
     return true;
@@ -37,7 +37,17 @@ function isPlainlyJson(text: string): boolean {
   }
 }
 
-const brackets = /[[{]/g;
+/** Whether it opens too few objects and arrays to nest them too deep, even if each stood in the one before. */
+function hasFewBrackets(text: string): boolean {
+  let left = jsonDepthMax;
+  for (const open of ["{", "["]) {
+    for (let at = text.indexOf(open); at >= 0; at = text.indexOf(open, at + 1)) {
+      if (left === 0) return false;
+      left -= 1;
+    }
+  }
+  return true;
+}
 
 /** The offset just past the value that starts at `at`. */
 export function skipValue(text: string, at: number, depth: number): number {

@@ -1,6 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonText } from "../base/brand.ts";
-import { arrayElements, asJsonText, memberText, removeMember, scanObject, setMember } from "./json-text.ts";
+import {
+  arrayElements,
+  asJsonText,
+  foldKey,
+  jsonString,
+  memberText,
+  removeMember,
+  scanObject,
+  setMember,
+  valueOf,
+} from "./json-text.ts";
 
 /** Seeded, so that a failure can be repeated (mulberry32). */
 function randomFrom(seed: number): () => number {
@@ -156,6 +166,31 @@ describe("random documents", () => {
       const fresh = "never used by the author";
       expect(removeMember(setMember(before, fresh, before), fresh)).toBe(before);
     }
+  });
+
+  test("without an escape, and with keys that look like their surroundings, are read and changed as a walk does it", () => {
+    const author = new Author(8);
+    const odd = [...keys, ",", ":", "s", '":"', '","', "{", "]}", "nAme"] as const;
+    let plain = 0;
+    for (let round = 0; round < 4 * rounds; round += 1) {
+      const text = author.object(0);
+      if (text.includes("\\")) continue;
+      plain += 1;
+      const before = asJsonText(text, "x");
+      const key = author.pick(odd);
+      const members = scanObject(before);
+      const last = members.findLast((member) => member.key === key);
+      expect(memberText(before, key)).toBe(last === undefined ? undefined : valueOf(before, last));
+      const after = asJsonText(setMember(before, key, jsonString("new")), "the outcome");
+      expect(memberText(after, key)).toBe(jsonString("new"));
+      expect(others(after, key)).toEqual(others(before, key));
+      const isLast = members.every((member) => foldKey(member.key) !== foldKey(key) || member === last);
+      // In its place when it was the only one of its name, at the end when there was none.
+      const place = last === undefined ? members.length : members.indexOf(last);
+      if (isLast) expect(scanObject(after).findIndex((member) => member.key === key)).toBe(place);
+      expect(others(asJsonText(removeMember(before, key), "the outcome"), key)).toEqual(others(before, key));
+    }
+    expect(plain).toBeGreaterThan(rounds);
   });
 
   test("memberText and arrayElements agree with JSON.parse", () => {

@@ -1,5 +1,6 @@
 import type { JsonText } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
+import { findMember } from "./find-member.ts";
 import { checkGrammar, JsonGrammarError, skipArray, skipObject, skipSpace } from "./json-grammar.ts";
 
 /**
@@ -54,14 +55,11 @@ export function scanObject(text: JsonText): Member[] {
 
 /** The value of `key` as text. Of duplicates the last one counts, as in Go's decoder. */
 export function memberText(text: JsonText, key: string): JsonText | undefined {
-  if (!mayHaveKey(text, key)) return undefined;
+  const found = findMember(text, key);
+  if (found === "absent") return undefined;
+  if (found !== "unclear") return text.slice(found.valueStart, found.valueEnd) as JsonText; // a value inside checked JSON
   const member = scanObject(text).findLast((candidate) => candidate.key === key);
   return member === undefined ? undefined : valueOf(text, member);
-}
-
-/** A text that holds neither the key as it is nor any escape cannot have it as a key. Most questions end here. */
-function mayHaveKey(text: JsonText, key: string): boolean {
-  return text.includes(`"${key}"`) || text.includes("\\");
 }
 
 /** The text of one member's value. */
@@ -74,6 +72,11 @@ export function valueOf(text: JsonText, member: Member): JsonText {
  * so that no reader can see an old one.
  */
 export function setMember(text: JsonText, key: string, value: JsonText): JsonText {
+  const found = text[skipSpace(text, 0)] === "{" ? findMember(text, key) : "unclear";
+  if (found === "absent") return append(text, key, value);
+  if (found !== "unclear" && !hasVariant(found.keys, key)) {
+    return `${text.slice(0, found.valueStart)}${value}${text.slice(found.valueEnd)}` as JsonText; // one value for another
+  }
   const members = scanObject(text);
   const last = members.findLast((member) => member.key === key);
   if (last === undefined || hasVariantAfter(members, last)) {
@@ -84,8 +87,7 @@ export function setMember(text: JsonText, key: string, value: JsonText): JsonTex
 
 /** Removes every copy of `key`, with the comma that belongs to it. */
 export function removeMember(text: JsonText, key: string): JsonText {
-  if (!mayHaveKey(text, key)) return text;
-  return dropMembers(text, scanObject(text), key);
+  return findMember(text, key) === "absent" ? text : dropMembers(text, scanObject(text), key);
 }
 
 /** The elements of an array, each as the text it has there. */
@@ -176,10 +178,12 @@ interface Replacement {
   readonly value: JsonText;
 }
 
+/** After the last member. What follows the object's own brace is white space, so the last brace is that one. */
 function append(text: JsonText, key: string, value: JsonText): JsonText {
-  const last = scanObject(text).at(-1);
-  const at = last?.valueEnd ?? text.indexOf("{") + 1;
-  const comma = last === undefined ? "" : ",";
+  const inside = text.slice(0, text.lastIndexOf("}")).trimEnd();
+  const isEmpty = inside.length === text.indexOf("{") + 1;
+  const at = inside.length;
+  const comma = isEmpty ? "" : ",";
   return `${text.slice(0, at)}${comma}${jsonString(key)}:${value}${text.slice(at)}` as JsonText; // one more member
 }
 
@@ -190,6 +194,10 @@ function append(text: JsonText, key: string, value: JsonText): JsonText {
 function hasVariantAfter(members: readonly Member[], last: Member): boolean {
   const folded = foldKey(last.key);
   return members.some((member) => member.keyStart > last.keyStart && foldKey(member.key) === folded);
+}
+
+function hasVariant(keys: readonly string[], key: string): boolean {
+  return keys.some((other) => other !== key && foldKey(other) === foldKey(key));
 }
 
 /** A key as Go's case-insensitive match sees it: both ways round, for the letters that have two lower-case forms. */

@@ -27,6 +27,19 @@ export interface ValidAttachment {
  * Put together as text, so that no number and no unknown key changes. Throws a ConfigError (`config-invalid`) with every problem.
  */
 export function effectiveNetConf(stdin: JsonText, config: DaemonConfig): NetConf {
+  const [known] = lastConf;
+  if (known?.stdin === stdin && known.config === config) return known.conf;
+  const conf = readNetConf(stdin, config);
+  // A text that no other call will have, such as one with a result in it, is not worth the memory.
+  if (stdin.length <= lastConfCharsMax) lastConf[0] = { stdin, config, conf };
+  return conf;
+}
+
+/** A runtime gives the same text with every pod, as a rule. */
+const lastConf: [{ readonly stdin: JsonText; readonly config: DaemonConfig; readonly conf: NetConf }?] = [];
+const lastConfCharsMax = 8_192;
+
+function readNetConf(stdin: JsonText, config: DaemonConfig): NetConf {
   if (jsonKind(stdin) !== "object") {
     throw new ConfigError("config-invalid", "the configuration on stdin", [
       { key: "the whole", seen: shorten(stdin), remedy: "give a JSON object" },
