@@ -13,7 +13,7 @@ export interface KubeCredentials {
   readonly tls: KubeTls;
 }
 
-/** As `node:https` names them; a kubeconfig's own files and data end up here. */
+/** As `node:tls` names them; a kubeconfig's own files and data end up here. */
 export interface KubeTls {
   readonly ca?: string;
   readonly cert?: string;

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from "node:http";
 import { deadline, type Cancel, type Clock } from "../base/clock.ts";
 import { errnoOf } from "../base/errors.ts";
 import type { KubeAccess } from "./access.ts";
 import { KubeError, kubeStatusOf, type KubeApi, type KubeRequest, type LinesOptions } from "./api.ts";
-import { Exchange, ExchangeFailure, type Answer, type SentRequest } from "./exchange.ts";
+import { AnswerTooLarge, type Answer } from "./answer.ts";
+import { Exchange, ExchangeFailure, type SentRequest } from "./exchange.ts";
 import { LineReader, LineTooLong } from "./line-reader.ts";
 import { refusalError } from "./refusal.ts";
 
@@ -21,7 +21,7 @@ export interface ApiClientOptions {
   readonly clock: Clock;
 }
 
-/** The HTTP side of the Kubernetes API, on `node:` built-ins: our own deadlines, limits and retries, and nothing else. */
+/** The HTTP side of the Kubernetes API, with our own deadlines, limits and retries, and nothing else. */
 export class ApiClient implements KubeApi {
   readonly #access: KubeAccess;
   readonly #clock: Clock;
@@ -34,19 +34,21 @@ export class ApiClient implements KubeApi {
   }
 
   async call(request: KubeRequest): Promise<string> {
-    const doing = this.#doing(request);
     const tooLate = (): Error =>
-      new KubeError("api-unreachable", `Cannot ${doing}: it was not answered within ${request.deadlineMs} ms`);
+      new KubeError(
+        "api-unreachable",
+        `Cannot ${this.#doing(request)}: it was not answered within ${request.deadlineMs} ms`,
+      );
     const startedMs = this.#clock.monotonicMs();
     using limit = deadline(this.#clock, request.deadlineMs, tooLate, request.signal);
     try {
-      const { response } = await this.#ask(request, limit.signal);
-      return await this.#read(response, bodyBytesMax);
+      const answer = await this.#ask(request, limit.signal);
+      return await answer.text(bodyBytesMax);
     } catch (thrown) {
       // Those that are idle lead to the same silent server. A caller who soon had its answer elsewhere proves nothing.
       const waitedMs = this.#clock.monotonicMs() - startedMs;
       if (limit.signal.aborted && waitedMs >= Math.min(silentMs, request.deadlineMs)) this.#exchange.dropIdle();
-      throw this.#explain(doing, thrown, limit.signal);
+      throw this.#explain(this.#doing(request), thrown, limit.signal);
     }
   }
 
@@ -57,12 +59,11 @@ export class ApiClient implements KubeApi {
     using idle = new IdleLimit(this.#clock, options, silent);
     const reader = new LineReader(lineBytesMax);
     try {
-      const { response } = await this.#ask({ method: "GET", path }, idle.signal);
+      const answer = await this.#ask({ method: "GET", path }, idle.signal);
       options.onOpen?.();
-      for await (const chunk of response) {
+      for await (const part of answer.parts()) {
         idle.heard();
-        // The stream has no encoding, so its chunks are buffers.
-        yield* reader.push(chunk as Buffer);
+        yield* reader.push(part);
       }
       if (reader.pendingBytes > 0) throw new Error("the connection ended in the middle of a line");
     } catch (thrown) {
@@ -97,28 +98,11 @@ export class ApiClient implements KubeApi {
   async #attempt(request: SentRequest, signal: AbortSignal): Promise<Answer> {
     const credentials = await this.#access.credentials();
     const answer = await this.#exchange.send(request, credentials, signal);
-    const { response } = answer;
-    const status = response.statusCode ?? 0;
+    const { status, retryAfter } = answer.head;
     if (status >= 200 && status < 300) return answer;
-    const body = await this.#read(response, refusalBytesMax).catch(() => "");
+    const body = await answer.text(refusalBytesMax).catch(() => "");
     signal.throwIfAborted();
-    const { headers } = response;
-    throw refusalError({ doing: this.#doing(request), status, headers, body, wallMs: this.#clock.wallMs() });
-  }
-
-  async #read(response: IncomingMessage, bytesMax: number): Promise<string> {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of response) {
-      const part = chunk as Buffer;
-      bytes += part.length;
-      if (bytes > bytesMax) {
-        response.destroy();
-        throw new TooLarge(`the answer has more than the ${bytesMax} bytes it may have`);
-      }
-      chunks.push(part);
-    }
-    return Buffer.concat(chunks).toString("utf8");
+    throw refusalError({ doing: this.#doing(request), status, retryAfter, body, wallMs: this.#clock.wallMs() });
   }
 
   #doing({ method, path }: Pick<KubeRequest, "method" | "path">): string {
@@ -133,15 +117,13 @@ export class ApiClient implements KubeApi {
     const words = cause instanceof Error ? cause.message : String(cause);
     const errno = errnoOf(cause) ?? "";
     const why = errno === "" || words.includes(errno) ? words : `${words} (${errno})`;
-    const reason = cause instanceof TooLarge || cause instanceof LineTooLong ? tooLargeReason : "";
+    const reason = cause instanceof AnswerTooLarge || cause instanceof LineTooLong ? tooLargeReason : "";
     return new KubeError("api-unreachable", `Cannot ${doing}: ${why}`, { cause, reason });
   }
 }
 
 /** The reason of an answer that was cut off at our own limit: asking for less may help. */
 export const tooLargeReason = "AnswerTooLarge";
-
-class TooLarge extends Error {}
 
 /** Aborts when nothing is heard for too long, or when the caller does. */
 class IdleLimit implements Disposable {

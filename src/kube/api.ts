@@ -18,10 +18,15 @@ export interface KubeRequest {
   readonly body?: string;
   /** Of the body; `application/json` unless told. */
   readonly contentType?: string;
+  /** The form of the answer; `application/json` unless told. */
+  readonly accept?: string;
   /** For everything from connecting to the last byte: a stalled handshake and a slow body count as well. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
 }
+
+/** Of what was written, only the metadata comes back; a server that cannot do that sends all of it. */
+export const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 export interface LinesOptions {
   readonly signal: AbortSignal;

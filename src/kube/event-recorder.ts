@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { kubeStatusOf, type KubeApi } from "./api.ts";
+import { kubeStatusOf, metadataOnly, type KubeApi } from "./api.ts";
 import {
   eventBody,
   eventCountBody,
@@ -101,6 +101,7 @@ export class EventRecorder {
         method: "PATCH",
         path: `/api/v1/namespaces/${namespace}/events/${name}`,
         contentType: "application/merge-patch+json",
+        accept: metadataOnly,
         body: eventCountBody(event),
         deadlineMs,
       });
@@ -116,6 +117,7 @@ export class EventRecorder {
     await api.call({
       method: "POST",
       path: `/api/v1/namespaces/${event.identity.namespace}/events`,
+      accept: metadataOnly,
       body: eventBody(event.identity, about, text, { source, counts: event }),
       deadlineMs,
     });

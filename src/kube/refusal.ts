@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { KubeError } from "./api.ts";
 
 /** Longer than any API server asks for; a wrong clock on either side must not silence us for a day. */
@@ -10,21 +9,22 @@ export interface Refusal {
   /** What was being asked, for people: the method and the address without its query. */
   readonly doing: string;
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  /** The header of this name, as it was sent. */
+  readonly retryAfter: string | undefined;
   readonly body: string;
   readonly wallMs: number;
 }
 
 /** An answer that is not 2xx as an error: Kubernetes' own words when the body is its Status object. */
 export function refusalError(refusal: Refusal): KubeError {
-  const { doing, status, headers, body, wallMs } = refusal;
+  const { doing, status, retryAfter, body, wallMs } = refusal;
   const told = statusObject(body);
   const reason = textOf(told["reason"]);
   const words = textOf(told["message"]) || shortened(body);
   return new KubeError("api-refused", `Cannot ${doing}: the API server answered ${status} (${words || "no reason"})`, {
     status,
     reason,
-    retryAfterMs: retryAfterMs(headers["retry-after"], wallMs),
+    retryAfterMs: retryAfterMs(retryAfter, wallMs),
   });
 }
 

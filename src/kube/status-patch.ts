@@ -1,5 +1,5 @@
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
-import type { KubeRequest } from "./api.ts";
+import { metadataOnly, type KubeRequest } from "./api.ts";
 
 export interface PatchedPod {
   readonly namespace: Namespace;
@@ -21,6 +21,8 @@ export function statusPatch(pod: PatchedPod, annotations: Readonly<Record<string
     method: "PATCH",
     path: `/api/v1/namespaces/${namespace}/pods/${name}/status`,
     contentType: "application/merge-patch+json",
+    // Nobody reads the pod that comes back.
+    accept: metadataOnly,
     body: JSON.stringify({ metadata: { ...(uid === undefined ? {} : { uid }), annotations } }),
     deadlineMs,
   };
