@@ -51,9 +51,9 @@ export class KubeNode {
 
   /** Waits for the watch to be open: from here on a pod is told of at once. */
   async synced(): Promise<void> {
-    const isOpen = (): true | undefined =>
-      this.api.requests.filter((line) => line === "GET /api/v1/pods").length >= 2 || undefined;
-    await this.lab.until("the pods are watched", () => Promise.resolve(isOpen()));
+    const lists = ["GET /api/v1/pods", "GET /apis/k8s.cni.cncf.io/v1/network-attachment-definitions"];
+    const isOpen = (list: string): boolean => this.api.requests.filter((line) => line === list).length >= 2;
+    await this.lab.until("pods and networks are watched", () => Promise.resolve(lists.every(isOpen) || undefined));
   }
 
   async timeline(pod: string): Promise<readonly string[]> {
