@@ -53,7 +53,8 @@ export class Hand {
   readonly cniPath: string;
   readonly #channel: HandChannel;
   readonly #clock: Clock;
-  readonly #waiting = new Map<number, Waiter>();
+  /** Orders under way by step; made with the first, as a call that waits for its turn has none. */
+  #waiting: Map<number, Waiter> | undefined;
   #nextStep = unplannedStepMin;
   #isListening = false;
 
@@ -80,7 +81,7 @@ export class Hand {
 
   /** How many orders are under way. A call's shim takes one at a time, the resident hand eight. */
   get busy(): number {
-    return this.#waiting.size;
+    return this.#waiting?.size ?? 0;
   }
 
   /** Whether this hand can be asked for it: an older one cannot, and some things only the resident hand does. */
@@ -96,7 +97,7 @@ export class Hand {
   ): Promise<Outcome> {
     if (order.scratchNetns === true) this.#require("scratch-netns");
     const asked = this.#ask(step, encodeRun(step, order), order.timeoutMs, readOutcome);
-    const waiter = this.#waiting.get(step);
+    const waiter = this.#waiting?.get(step);
     if (waiter !== undefined) waiter.onProgress = onProgress;
     return asked;
   }
@@ -142,18 +143,18 @@ export class Hand {
 
   /** Ends a run early; its outcome still arrives, as a failure. */
   kill(step: number): void {
-    if (this.#waiting.has(step) && !this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
+    if (this.#waiting?.has(step) === true && !this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
   }
 
   /** Takes an OUTCOME frame from the connection. */
   settle(frame: Frame): void {
     const step = required(numberField(frame, "step"), frame, "step");
-    const waiter = this.#waiting.get(step);
+    const waiter = this.#waiting?.get(step);
     if (waiter === undefined)
       throw new LeveeError("protocol-violated", `Cannot use an outcome nobody asked for: its step is ${step}`);
     // Read first: while it waits, an outcome that cannot be read ends it with the connection, not in silence.
     waiter.take(frame);
-    this.#waiting.delete(step);
+    this.#waiting?.delete(step);
     waiter.stopTimer();
   }
 
@@ -162,7 +163,7 @@ export class Hand {
     this.#require("progress");
     const step = required(numberField(frame, "step"), frame, "step");
     const idleMs = required(numberField(frame, "idle_ms"), frame, "idle_ms");
-    const waiter = this.#waiting.get(step);
+    const waiter = this.#waiting?.get(step);
     if (waiter === undefined)
       throw new LeveeError(
         "protocol-violated",
@@ -176,7 +177,12 @@ export class Hand {
     this.#listen();
     return new Promise((resolve, reject) => {
       const stopTimer = this.#clock.after(limitMs + stuckMs, () => this.#channel.close());
-      this.#waiting.set(step, { take: (outcome) => resolve(read(outcome)), reject, stopTimer, onProgress: undefined });
+      (this.#waiting ??= new Map()).set(step, {
+        take: (outcome) => resolve(read(outcome)),
+        reject,
+        stopTimer,
+        onProgress: undefined,
+      });
       this.#channel.send(frame);
     });
   }
@@ -199,8 +205,8 @@ export class Hand {
   }
 
   #loseAll(): void {
-    const waiters = [...this.#waiting.values()];
-    this.#waiting.clear();
+    const waiters = [...(this.#waiting?.values() ?? [])];
+    this.#waiting = undefined;
     for (const waiter of waiters) {
       waiter.stopTimer();
       waiter.reject(this.#lostError());
