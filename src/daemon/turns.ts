@@ -60,7 +60,7 @@ export class Turns {
   #queue(request: Request): Promise<Disposable> {
     return new Promise((resolve, reject) => {
       if (request.signal.aborted) {
-        reject(request.signal.reason as Error);
+        reject(request.signal.reason);
         return;
       }
       const listener = {
@@ -68,7 +68,7 @@ export class Turns {
           const at = this.#waiting.indexOf(waiting);
           if (at < 0) return;
           this.#waiting.splice(at, 1);
-          reject(request.signal.reason as Error);
+          reject(request.signal.reason);
           this.#grant();
         },
       };

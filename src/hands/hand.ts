@@ -177,7 +177,7 @@ export class Hand {
     this.#listen();
     return new Promise((resolve, reject) => {
       const stopTimer = this.#clock.after(limitMs + stuckMs, () => this.#channel.close());
-      (this.#waiting ??= new Map()).set(step, {
+      (this.#waiting ??= new Map<number, Waiter>()).set(step, {
         take: (outcome) => resolve(read(outcome)),
         reject,
         stopTimer,
