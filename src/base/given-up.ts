@@ -7,6 +7,11 @@ export interface Departure {
   removeEventListener(type: "abort", listener: DepartureListener): void;
 }
 
+/** Why it was given up, for who rejects a promise with it. */
+export function departureError({ reason }: Departure): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
+
 /** An object, as one that waits is its own listener and needs no closure. */
 export interface DepartureListener {
   handleEvent(): void;

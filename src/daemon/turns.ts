@@ -1,6 +1,6 @@
 import type { ContainerId } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
-import type { Departure } from "../base/given-up.ts";
+import { departureError, type Departure } from "../base/given-up.ts";
 
 /** Who holds a container's turn, and how it can be asked to stop. */
 export interface Holder {
@@ -60,7 +60,7 @@ export class Turns {
   #queue(request: Request): Promise<Disposable> {
     return new Promise((resolve, reject) => {
       if (request.signal.aborted) {
-        reject(request.signal.reason);
+        reject(departureError(request.signal));
         return;
       }
       const listener = {
@@ -68,7 +68,7 @@ export class Turns {
           const at = this.#waiting.indexOf(waiting);
           if (at < 0) return;
           this.#waiting.splice(at, 1);
-          reject(request.signal.reason);
+          reject(departureError(request.signal));
           this.#grant();
         },
       };
