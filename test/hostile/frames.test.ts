@@ -105,7 +105,6 @@ describe("frames that do not belong where they stand are refused", () => {
     ["a RESUME", encodeFrame("RESUME", callFields({ token: new Uint8Array(16) }))],
     ["a RESIDENT", encodeFrame("RESIDENT", callFields())],
     ["an ASK", encodeFrame("ASK", [["question", "{}"]])],
-    ["CONFIG before GO", encodeFrame("CONFIG", [["config", "{}"]])],
     ["an ACK nobody asked for", encodeFrame("ACK", [["printed", 1]])],
     [
       "an OUTCOME of an unknown step",
@@ -127,6 +126,12 @@ describe("frames that do not belong where they stand are refused", () => {
     const call = callFrame({ cni_args: "K8S_POD_NAMESPACE=default;K8S_POD_NAME=never" });
     expect(refusalOf(await say(call, frame))).toMatch(/^protocol-violated: Cannot/);
     expect(refusalOf(await say(Buffer.concat([call, frame])))).toMatch(/^protocol-violated: Cannot/);
+  });
+
+  test("CONFIG before GO in a call", async () => {
+    // In one breath with the call: of a pod that is not known GO comes at once, and a moment later CONFIG is due.
+    const frame = encodeFrame("CONFIG", [["config", "{}"]]);
+    expect(refusalOf(await say(Buffer.concat([callFrame(), frame])))).toMatch(/^protocol-violated: Cannot/);
   });
 
   test.each([["CONFIG"], ["CALL"], ["RESIDENT"], ["ACK"], ["FINISH"], ["ASK"]] as const)(
