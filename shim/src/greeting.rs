@@ -27,6 +27,8 @@ fn call_fields(request: &Request, whole: Instant) -> Fields {
         .optional_text(tag::CNI_PATH, &request.cni_path)
         .optional_number(tag::NETNS_DEV, request.netns_inode.map(|inode| inode.device))
         .optional_number(tag::NETNS_INO, request.netns_inode.map(|inode| inode.number))
+        .optional_number(tag::OWN_NETNS_DEV, request.own_netns_inode.map(|inode| inode.device))
+        .optional_number(tag::OWN_NETNS_INO, request.own_netns_inode.map(|inode| inode.number))
         .number(tag::CONFIG_LENGTH, request.config.len() as u64)
         .number(tag::BUDGET_MS, ms_until(whole))
 }

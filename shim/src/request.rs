@@ -27,6 +27,8 @@ pub struct Request {
     pub cni_args: String,
     pub cni_path: String,
     pub netns_inode: Option<Inode>,
+    /// The shim's own namespace, which is the host's: the daemon compares, and has no proc of the host to look at.
+    pub own_netns_inode: Option<Inode>,
     pub config: Vec<u8>,
     pub conf: Conf,
 }
@@ -49,6 +51,7 @@ pub fn read_request(command: &str) -> Result<Request, (String, CniError)> {
         cni_args: variable("CNI_ARGS").map_err(in_version)?,
         cni_path: variable("CNI_PATH").map_err(in_version)?,
         netns_inode: stat_opened(&netns),
+        own_netns_inode: stat_opened("/proc/self/ns/net"),
         netns,
         config,
         conf,
@@ -116,7 +119,7 @@ fn check_foreign_netns(request: &Request) -> Result<(), CniError> {
     if request.verb != Verb::Add || allowed || request.netns_inode.is_none() {
         return Ok(());
     }
-    if request.netns_inode == stat_opened("/proc/self/ns/net") {
+    if request.netns_inode == request.own_netns_inode {
         let message = "plugin's netns and netns from CNI_NETNS should not be the same";
         return Err(CniError::new(INVALID_NETNS, message).with_details(&request.netns));
     }

@@ -58,3 +58,5 @@ pub const TRUNCATED: u8 = 57;
 pub const AFTER: u8 = 58;
 pub const SHARED: u8 = 59;
 pub const IDLE_MS: u8 = 60;
+pub const OWN_NETNS_DEV: u8 = 61;
+pub const OWN_NETNS_INO: u8 = 62;

@@ -44,6 +44,7 @@ test("readCall reads the header of a call, with empty text for what is absent", 
     cniArgs: "",
     cniPath: "",
     netnsIdentity: { device: 4n, inode: 2n ** 40n },
+    ownNetns: undefined,
     configLength: 100,
     budgetMs: 55_000,
   });

@@ -32,6 +32,8 @@ export interface CallHeader {
   readonly cniArgs: string;
   readonly cniPath: string;
   readonly netnsIdentity: NetnsIdentity | undefined;
+  /** Where the shim itself runs, which is the host's; shims from before version 3 do not say. */
+  readonly ownNetns: NetnsIdentity | undefined;
   readonly configLength: number;
   readonly budgetMs: number;
 }
@@ -94,8 +96,6 @@ function common(text: string): string {
 }
 
 export function readCall(frame: Frame): CallHeader {
-  const device = bigintField(frame, "netns_dev");
-  const inode = bigintField(frame, "netns_ino");
   return {
     hand: readHandIdentity(frame),
     verb: common(required(headerText(frame, "verb"), frame, "verb")),
@@ -104,10 +104,17 @@ export function readCall(frame: Frame): CallHeader {
     ifname: common(headerText(frame, "ifname") ?? ""),
     cniArgs: headerText(frame, "cni_args") ?? "",
     cniPath: common(headerText(frame, "cni_path") ?? ""),
-    netnsIdentity: device === undefined || inode === undefined ? undefined : { device, inode },
+    netnsIdentity: netnsOf(frame, "netns_dev", "netns_ino"),
+    ownNetns: netnsOf(frame, "own_netns_dev", "own_netns_ino"),
     configLength: required(numberField(frame, "config_length"), frame, "config_length"),
     budgetMs: required(numberField(frame, "budget_ms"), frame, "budget_ms"),
   };
+}
+
+function netnsOf(frame: Frame, deviceTag: TagName, inodeTag: TagName): NetnsIdentity | undefined {
+  const device = bigintField(frame, deviceTag);
+  const inode = bigintField(frame, inodeTag);
+  return device === undefined || inode === undefined ? undefined : { device, inode };
 }
 
 /** Far above any real CNI_ARGS or CNI_PATH: 2,000 waiting calls each keep theirs in memory, and some of it is logged. */

@@ -60,6 +60,8 @@ export const tagNumber = {
   after: 58,
   shared: 59,
   idle_ms: 60,
+  own_netns_dev: 61,
+  own_netns_ino: 62,
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;

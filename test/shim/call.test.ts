@@ -63,12 +63,14 @@ test("a whole call: header, configuration, run, result, acknowledgement", async 
   expect(await shim.exited).toEqual({ code: 0, signal: null, stdout: '{"done":true}', stderr: "" });
 });
 
-test("the netns is identified by device and inode", async () => {
+test("the netns and the shim's own are identified by device and inode", async () => {
   const netns = sandbox.netns("identity");
   sandbox.call("ADD", {}, { CNI_NETNS: netns });
   const call = readCall(await (await daemon.accept()).expect("CALL"));
   const facts = statSync(netns, { bigint: true });
   expect(call.netnsIdentity).toEqual({ device: facts.dev, inode: facts.ino });
+  const own = statSync("/proc/self/ns/net", { bigint: true });
+  expect(call.ownNetns).toEqual({ device: own.dev, inode: own.ino });
 });
 
 test("FINISH with an error is printed and its exit code kept", async () => {

@@ -126,7 +126,7 @@ function refuseMissingNetns(call: Call, request: AddRequest): void {
 
 /** Plugins would rename the host's own interfaces. */
 async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
-  const [own] = await call.hand.stat(["/proc/self/ns/net"]);
+  const own = call.header.ownNetns ?? (await call.hand.stat(["/proc/self/ns/net"]))[0];
   if (sameNetns(own, call.header.netnsIdentity)) {
     throw new LeveeError(
       "env-invalid",
