@@ -42,10 +42,10 @@ async function allSlotsWork({ admission, clock }: Chaos): Promise<void> {
   await clock.advance(600_000);
   admission.observe({ ownMemory: undefined, pressure: {} });
   const { limit } = admission.facts();
-  const dels = Array.from({ length: 20 }, (_, pod) => ask(admission, detachRequest({ pod: `z/${pod}` })));
   const adds = Array.from({ length: 20 }, (_, pod) =>
     ask(admission, attachRequest({ pod: `z/${pod}`, namespace: "z", networks: ["new"] })),
   );
+  const dels = Array.from({ length: 20 }, (_, pod) => ask(admission, detachRequest({ pod: `z/${pod}` })));
   await settle();
   expect(adds.filter(({ permit }) => permit !== undefined)).toHaveLength(limit);
   expect(dels.filter(({ permit }) => permit !== undefined)).toHaveLength(chaosLimits.detachCeiling);

@@ -42,14 +42,13 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
   const limit = new AdaptiveLimit(limits.attachCeiling);
   const breaker = new NetworkBreaker(clock);
   const learned = { limit, breaker, load: new HostLoad(limit), memory: new DelegateMemory() };
-  const attach = attachDoor(clock, limits, learned);
   return {
     clock,
     limits,
     ...learned,
     budget: new RetryBudget(clock, limits.holdMsMax),
-    attach,
-    detach: detachDoor(clock, limits, attach.gate),
+    attach: attachDoor(clock, limits, learned),
+    detach: detachDoor(clock, limits),
   };
 }
 
@@ -67,12 +66,8 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
   return { gate: new Gate(rules), bulkhead, times: new DelegateTimes(clock), queueMs: limits.addQueueMs };
 }
 
-/**
- * DELs are kept back by nothing but their number: they free what others wait for. While somebody is to be attached they
- * have half of it: a pod that starts is waited for, one that is gone is not, and their plugins share the same cores.
- */
-function detachDoor(clock: Clock, limits: AdmissionLimits, attach: Gate): Door {
-  const half = Math.ceil(limits.detachCeiling / 2);
+/** DELs are kept back by nothing but their number: they free what others wait for. */
+function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
   const bulkhead = new Bulkhead(() => false);
   const rules: GateRules = {
     classes: ["detach"],
@@ -80,7 +75,7 @@ function detachDoor(clock: Clock, limits: AdmissionLimits, attach: Gate): Door {
     lateMs: limits.delQueueMs * lateShare,
     salt: clock.random() * 2 ** 31,
     bulkhead,
-    slots: () => (attach.running + attach.waiting > 0 ? half : limits.detachCeiling),
+    slots: () => limits.detachCeiling,
     blocker: () => undefined,
   };
   return { gate: new Gate(rules), bulkhead, times: new DelegateTimes(clock), queueMs: limits.delQueueMs };
