@@ -13,6 +13,8 @@ const knownHosts: readonly RegExp[] = [
   /^no-color\.org$/,
   /^(?:www\.)?(?:example\.(?:com|org|net)|.+\.(?:test|invalid|example))$/,
   /^(?:localhost|127\.0\.0\.1|\[::1\])$/,
+  // What the shim of Multus calls the socket of its daemon, so it is in the errors that we measured.
+  /^dummy$/,
 ];
 
 const url = /\bhttps?:\/\/([^\s/"'`)>\]\\]+)/g;
