@@ -76,15 +76,20 @@ export class VirtualClock implements Clock {
   /** Lets time pass, timer by timer, and everything happen that they set off. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
-    await settle();
+    await this.settled();
     for (let next = this.#timers[0]; next !== undefined && next.atMs <= endMs; next = this.#timers[0]) {
       this.#timers.shift();
       if (next.isCancelled) continue;
       this.#nowMs = next.atMs;
       next.fire();
-      await settle();
+      await this.settled();
     }
     this.#nowMs = endMs;
+  }
+
+  /** Until what a timer set off has happened. */
+  protected settled(): Promise<void> {
+    return settle();
   }
 }
 
