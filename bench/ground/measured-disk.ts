@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { run } from "../../test/e2e/run.ts";
+import { dropPageCache } from "./page-cache.ts";
 
 /** What a disk has by default; a virtual one may have 8192, with which any program thrashes in a small cgroup. */
 export const readAheadKib = 128;
@@ -74,8 +75,7 @@ export class MeasuredDisk {
   /** A new node has nothing in its page cache: program text is read, and charged to who reads it. */
   dropPageCache(): void {
     this.requireReadAhead();
-    run("sync");
-    writeFileSync("/proc/sys/vm/drop_caches", "3");
+    dropPageCache();
   }
 
   remove(): void {

@@ -7,7 +7,7 @@ import { importLevee, startShippedPods, type Container } from "../../test/e2e/sh
 import { until } from "../../test/e2e/until.ts";
 import { ask } from "../../test/lab/ask.ts";
 import type { Contender, Limits } from "./contender.ts";
-import { dropPageCache } from "./page-cache.ts";
+import { dropPageCache } from "../ground/page-cache.ts";
 import { containerGroup, type ContainerGroup } from "./container-group.ts";
 
 const daemonPod = "shipped-levee";

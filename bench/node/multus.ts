@@ -3,7 +3,7 @@ import type { Cluster } from "../../test/e2e/cluster.ts";
 import { ofMachine } from "../../test/e2e/leftovers.ts";
 import { MultusNode } from "../../test/e2e/node/multus-node.ts";
 import { limits, type Contender } from "./contender.ts";
-import { dropPageCache } from "./page-cache.ts";
+import { dropPageCache } from "../ground/page-cache.ts";
 import { accountOf, killAll, oomKills, type ContainerGroup } from "./container-group.ts";
 
 /** As the kubelet starts a container again: 10 s, doubled each time. */
