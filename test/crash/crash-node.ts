@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout } from "bun:test";
-import type { ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import type { AttachmentsAnswer, AttachmentView } from "../../src/wire/node-view.ts";
 import { Lab, type CniCall, type CniOutcome } from "../lab/lab.ts";
@@ -41,6 +41,24 @@ export async function startFragile(lab: Lab, write: number): Promise<ChildProces
   await lab.startDaemon();
   await lab.killDaemon("SIGTERM");
   return lab.startDaemon({ LEVEE_FAULT: `journal-write:${write}` });
+}
+
+/** More than a pipe holds: who writes it is stuck for as long as nobody reads. */
+export function longResult(): string {
+  const domains = Array.from({ length: 14_000 }, (_, index) => `d${index}.example`);
+  return JSON.stringify({ cniVersion: "1.1.0", interfaces: [{ name: "eth0" }], dns: { search: domains } });
+}
+
+/** A pipe for the shim's result that nobody reads until told to: a paused stream of ours may have read ahead. */
+export function unreadPipe(lab: Lab): { readonly prefix: readonly string[]; read(): void } {
+  const pipe = lab.path("unread");
+  execFileSync("mkfifo", [pipe]);
+  return {
+    prefix: ["sh", "-c", `exec "$@" 1<>${pipe}`, "sh"],
+    read: () => {
+      spawn("cat", [pipe], { stdio: "ignore" });
+    },
+  };
 }
 
 export function isDead(process: ChildProcess): boolean {

@@ -11,11 +11,13 @@ import {
   errorOf,
   expectSuccess,
   isDead,
+  longResult,
   makeNode,
   pause,
   podCall,
   startFragile,
   story,
+  unreadPipe,
   untilPhase,
   untilRunning,
   type PodCall,
@@ -120,14 +122,14 @@ test("the daemon is killed between FINISH and ACK: the note on disk is the ackno
   // The daemon stands still while the shim, which has its result, is stuck in writing it.
   await lab.answer("beta.ADD", longResult());
   const call = podCall(lab, "c1");
-  const shim = lab.start("ADD", call);
-  shim.process.stdout?.pause();
+  const pipe = unreadPipe(lab);
+  const shim = lab.start("ADD", { ...call, prefix: pipe.prefix });
   await lab.until("it is committed", async () =>
     (await readFile(join(lab.stateDir, "journal.log"), "utf8")).includes("commit") ? true : undefined,
   );
   await pause(200);
   daemon.kill("SIGSTOP");
-  shim.process.stdout?.resume();
+  pipe.read();
   await pause(300);
   daemon.kill("SIGKILL");
   expectSuccess(await shim.outcome);
@@ -258,9 +260,4 @@ async function expectStays(lab: Lab): Promise<void> {
   expect((await attachments(lab)).map(({ phase }) => phase)).toEqual(["attached"]);
   expect(await story(lab)).toEqual(addStory);
   expect(await offline(lab)).toEqual([]);
-}
-
-function longResult(): string {
-  const domains = Array.from({ length: 14_000 }, (_, index) => `d${index}.example`);
-  return JSON.stringify({ cniVersion: "1.1.0", interfaces: [{ name: "eth0" }], dns: { search: domains } });
 }

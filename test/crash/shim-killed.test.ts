@@ -6,10 +6,12 @@ import {
   attachments,
   eachOf,
   expectSuccess,
+  longResult,
   makeNode,
   pause,
   podCall,
   story,
+  unreadPipe,
   untilPhase,
   untilRunning,
   type PodCall,
@@ -115,8 +117,7 @@ test("killed after its result was ready but before it could be written: the atta
     await lab.startDaemon();
     if (withHand) await lab.startHand();
     const call = podCall(lab, "c1");
-    const shim = lab.start("ADD", call);
-    shim.process.stdout?.pause();
+    const shim = lab.start("ADD", { ...call, prefix: unreadPipe(lab).prefix });
     await lab.until("gamma has run", async () => ((await story(lab)).includes("ADD gamma net1") ? true : undefined));
     await pause(300);
     expect((await attachments(lab)).map(({ phase }) => phase)).toEqual(["attaching"]);
@@ -255,9 +256,4 @@ async function untilThere(lab: Lab, file: string): Promise<void> {
 async function beginOf(lab: Lab, command: string): Promise<bigint> {
   const names = (await readdir(lab.path("control/calls"))).toSorted().filter((name) => name.includes(`-${command}-`));
   return BigInt(names[0]?.split("-")[0] ?? "0");
-}
-
-function longResult(): string {
-  const domains = Array.from({ length: 14_000 }, (_, index) => `d${index}.example`);
-  return JSON.stringify({ cniVersion: "1.1.0", interfaces: [{ name: "eth0" }], dns: { search: domains } });
 }
