@@ -3,7 +3,6 @@
  * folder), then runs test/e2e in namespaces of its own, so that nothing of it is left on the machine.
  * `npm run e2e -- NAME...` runs the scenarios and files named; `--help` lists them.
  */
-import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { cniPlugins } from "../test/peers/cni-plugins.ts";
@@ -19,6 +18,7 @@ import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
+import { bunTest } from "./test/bun-test.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const busybox = "/bin/busybox";
@@ -104,10 +104,9 @@ async function run({ scenarios, files }: Chosen): Promise<number> {
 }
 
 function runServerTests(kubernetesBin: string, names: readonly string[]): number {
-  const files = names.map((name) => `./test/e2e/${name}.test.ts`);
-  const args = ["test", "--isolate", "--timeout", String(testTimeoutMs), ...files];
-  const env = { ...process.env, PATH: `${kubernetesBin}:${process.env["PATH"] ?? ""}` };
-  return spawnSync(process.execPath, args, { cwd: root, stdio: "inherit", env }).status ?? 1;
+  const where = names.map((name) => `./test/e2e/${name}.test.ts`);
+  const env = { PATH: `${kubernetesBin}:${process.env["PATH"] ?? ""}` };
+  return bunTest({ where, timeoutMs: testTimeoutMs, env }).failed === 0 ? 0 : 1;
 }
 
 /** Of a run that failed, for whoever looks into it. */

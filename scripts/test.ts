@@ -1,20 +1,22 @@
 /**
  * All tests: what the machine needs, the build, the shim's unit tests, then everything under src, scripts, bench and test.
  * `npm test -- src/wire` runs only the TypeScript tests named. The last line is the sum over both runners.
+ * `--once` does not look twice at a file that failed (see test/bun-test.ts).
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "./build.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
-import { addCounts, cargoCounts, junitCounts, summaryLine, type Counts } from "./test/counts.ts";
+import { bunTest } from "./test/bun-test.ts";
+import { addCounts, atLeastOneFailure, cargoCounts, summaryLine, type Counts } from "./test/counts.ts";
 
 const root = resolve(import.meta.dirname, "..");
 /** Longest a single test may take: tests with real plugins wait for real processes. */
 const testTimeoutMs = 60_000;
 
-const filters = process.argv.slice(2);
+const filters = process.argv.slice(2).filter((argument) => argument !== "--once");
+const once = process.argv.includes("--once");
 if (!ensurePrerequisites("test")) process.exit(1);
 buildOrEnd();
 const counts = [...(filters.length === 0 ? [shimTests()] : []), typescriptTests(filters)];
@@ -47,26 +49,8 @@ function shimTests(): Counts {
 
 function typescriptTests(paths: readonly string[]): Counts {
   console.log("\n— TypeScript: bun test");
-  const folder = mkdtempSync(join(tmpdir(), "levee-test-"));
-  try {
-    const report = join(folder, "report.xml");
-    const args = [
-      "test",
-      "--isolate",
-      "--timeout",
-      String(testTimeoutMs),
-      "--reporter=junit",
-      "--reporter-outfile",
-      report,
-    ];
-    const where = paths.length > 0 ? paths : ["./src/", "./scripts/", "./bench/", ...testFolders()];
-    // What tests leave behind is left in here.
-    const env = { ...process.env, TMPDIR: folder };
-    const { status } = spawnSync(process.execPath, [...args, ...where], { cwd: root, env, stdio: "inherit" });
-    return atLeastOneFailure(junitCounts(readReport(report)), status);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const where = paths.length > 0 ? paths : ["./src/", "./scripts/", "./bench/", ...testFolders()];
+  return bunTest({ where, timeoutMs: testTimeoutMs, once });
 }
 
 /** All but the suite that needs a cluster's real parts: `npm run e2e`. */
@@ -74,18 +58,4 @@ function testFolders(): readonly string[] {
   return readdirSync(join(root, "test"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== "e2e")
     .map((entry) => `./test/${entry.name}/`);
-}
-
-function readReport(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    // The runner ended before it wrote one: counted as a failure by its exit code.
-    return "";
-  }
-}
-
-/** A runner that ends badly without naming a failed test (a crash, a build error) still counts as one failure. */
-function atLeastOneFailure(counts: Counts, status: number | null): Counts {
-  return status === 0 || counts.failed > 0 ? counts : { ...counts, failed: 1 };
 }

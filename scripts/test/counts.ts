@@ -24,6 +24,11 @@ export function junitCounts(report: string): Counts {
   return { passed: number("tests") - failed - number("skipped"), failed };
 }
 
+/** A runner that ends badly without naming a failed test (a crash, a build error) still counts as one failure. */
+export function atLeastOneFailure(counts: Counts, status: number | null): Counts {
+  return status === 0 || counts.failed > 0 ? counts : { ...counts, failed: 1 };
+}
+
 export function summaryLine(counts: Counts): string {
   return `${counts.passed} passed, ${counts.failed} failed`;
 }
