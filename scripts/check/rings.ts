@@ -32,6 +32,7 @@ export const allowedImports: Readonly<Record<string, readonly string[]>> = {
     "directory",
     "hands",
   ],
+  guard: ["base", "config", "wire", "kube"],
   // attachment: `levee migrate --check` asks the very code that will judge a pod.
   cli: ["base", "config", "wire", "cni", "attachment", "state", "kube", "readiness"],
   // src/main.ts: picks the daemon or the CLI and does nothing else.
