@@ -11,14 +11,14 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     ["deploy/install.yaml", manifest(renderFolder("deploy/base", read))],
     ["deploy/multus-drop-in.yaml", manifest(renderFolder("deploy/overlays/multus-drop-in", read))],
     ["deploy/uninstall.yaml", manifest(renderFolder("deploy/overlays/uninstall", read))],
-    [crdCopy, read("deploy/crd/network-attachment-definition.yaml") ?? ""],
+    ...crds.map((name): [string, string] => [`deploy/helm/levee/crds/${name}`, read(`deploy/crd/${name}`) ?? ""]),
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
     [componentFile, withImage(read(componentFile) ?? "", image)],
     ["deploy/air-gap.txt", airGap(image)],
   ]);
 }
 
-const crdCopy = "deploy/helm/levee/crds/network-attachment-definition.yaml";
+const crds = ["network-attachment-definition.yaml", "decision.yaml", "decision-approval.yaml"];
 const componentFile = "deploy/components/back-to-multus/kustomization.yaml";
 const valuesFile = "deploy/helm/levee/values.yaml";
 
@@ -46,7 +46,7 @@ function airGap(image: Image): string {
     `${image.newName}@${image.digest}`,
     "# Only to build that image yourself: its base, distroless base-debian12, by the digest that you give as BASE",
     "# Files, all of this repository",
-    "deploy/crd/network-attachment-definition.yaml",
+    "deploy/crd/",
     "deploy/install.yaml",
     "deploy/multus-drop-in.yaml",
     "deploy/uninstall.yaml",
