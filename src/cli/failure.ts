@@ -1,7 +1,7 @@
 import { errnoOf, errorCatalogue, LeveeError } from "../base/errors.ts";
 import { KubeError } from "../kube/api.ts";
 import { kubeRemedy } from "./kube-remedy.ts";
-import { oneLine, plainText } from "./plain-text.ts";
+import { oneLine, plainText } from "../base/plain-text.ts";
 
 /** kubectl's convention: 1 means it failed, 2 that the command line was wrong; 130 is what shells use for Ctrl-C. */
 export const exitCode = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;

@@ -6,7 +6,7 @@ import { errnoOf, LeveeError } from "../base/errors.ts";
 import { readRegularFile } from "../base/regular-file.ts";
 import { runTool } from "./context.ts";
 import { CommandFailure, toFailure } from "./failure.ts";
-import { oneLine } from "./plain-text.ts";
+import { oneLine } from "../base/plain-text.ts";
 import { isSuccess } from "./run-program.ts";
 import type { World } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { plainValue } from "./plain-text.ts";
+import { plainValue } from "../base/plain-text.ts";
 import type { Screen } from "./world.ts";
 
 export const outputFormats = ["table", "wide", "json", "yaml"] as const;

@@ -1,4 +1,4 @@
-import { oneLine } from "./plain-text.ts";
+import { oneLine } from "../base/plain-text.ts";
 
 /** Columns as kubectl prints them: headings in capitals, three spaces between, nothing after the last cell. */
 export function renderTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {

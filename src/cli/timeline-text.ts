@@ -1,7 +1,7 @@
 import type { TimelineAnswer, TimelineEntry } from "../wire/node-view.ts";
 import { withoutPrefix } from "./addresses.ts";
 import type { Paint } from "./paint.ts";
-import { oneLine, plainText } from "./plain-text.ts";
+import { oneLine, plainText } from "../base/plain-text.ts";
 import { failuresText, heldText, openNetworkLines, waitingText } from "./pod-now-text.ts";
 import { newestOf, outcomeOf, type PodOutcome, type PodStory } from "./pod-outcome.ts";
 import { ageText, momentText, tookText } from "./span.ts";

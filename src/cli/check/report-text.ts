@@ -1,6 +1,6 @@
 import { plural } from "./plural.ts";
 import type { Paint } from "../paint.ts";
-import { oneLine } from "../plain-text.ts";
+import { oneLine } from "../../base/plain-text.ts";
 import type { Line } from "./line.ts";
 import type { NodeReport, Section } from "./report.ts";
 

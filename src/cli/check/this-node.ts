@@ -3,7 +3,7 @@ import { readJournalOnly } from "../../state/read-only.ts";
 import type { ChecksAnswer } from "../../wire/node-view.ts";
 import { ask, runTool, type Context } from "../context.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
-import { oneLine } from "../plain-text.ts";
+import { oneLine } from "../../base/plain-text.ts";
 import { isSuccess } from "../run-program.ts";
 import { isShim } from "../shim-options.ts";
 import type { Line } from "./line.ts";

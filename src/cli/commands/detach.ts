@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { attachedPods, detachEach, type Detached } from "../detach.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { parsePod, podText, type PodKey } from "../names.ts";
-import { oneLine } from "../plain-text.ts";
+import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../print.ts";
 import { requireRoot } from "../require-root.ts";
 import { addShimOptions, readConf, requirePluginFolders } from "../shim-options.ts";

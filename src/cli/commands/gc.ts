@@ -3,7 +3,7 @@ import type { GcAnswer, GcFinding } from "../../wire/node-view.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { runGcRound } from "../gc-round.ts";
-import { oneLine } from "../plain-text.ts";
+import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../print.ts";
 import { renderTable } from "../table.ts";
 import type { World } from "../world.ts";

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { usageFailure } from "../failure.ts";
 import { forgetLeak, retryLeaks } from "../leak-orders.ts";
 import { readLeaks, readQuarantineFolder, type Sourced } from "../node-source.ts";
-import { oneLine } from "../plain-text.ts";
+import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../print.ts";
 import { ageText } from "../span.ts";
 import { renderTable } from "../table.ts";

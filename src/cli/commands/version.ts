@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { ask, runTool, type Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
-import { oneLine } from "../plain-text.ts";
+import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../print.ts";
 import { isSuccess } from "../run-program.ts";
 import { isShim } from "../shim-options.ts";

@@ -1,5 +1,5 @@
 import type { Paint } from "../paint.ts";
-import { oneLine } from "../plain-text.ts";
+import { oneLine } from "../../base/plain-text.ts";
 import { topics, type Finding, type Level } from "./finding.ts";
 
 const marks: Readonly<Record<Level, readonly [string, "green" | "yellow" | "red"]>> = {

@@ -1,4 +1,4 @@
-import { plainText } from "../plain-text.ts";
+import { plainText } from "../../base/plain-text.ts";
 import { isHeld, nodeRows, runRows, verdictText, type Certificate, type CertificateRow } from "./certificate.ts";
 import { planText } from "./plan.ts";
 import { escapeHtml, plotFigure } from "./plot.ts";

@@ -1,4 +1,4 @@
-import { plainText } from "../plain-text.ts";
+import { plainText } from "../../base/plain-text.ts";
 import type { Colour, Paint } from "../paint.ts";
 
 /** A line of the screen. Colour comes last, as its codes have no width. */
