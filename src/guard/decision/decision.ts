@@ -1,20 +1,20 @@
-import type { Cause } from "./cause.ts";
-import type { DecisionStatus } from "./decision-status.ts";
 import type { Step } from "./step.ts";
 
+export const decisionGroup = "levee.dev";
+export const decisionVersion = "v1alpha1";
 export const decisionApiVersion = "levee.dev/v1alpha1";
 
 /** What a person approves and the guard then does. `spec` is frozen when it is created; only `status` changes. */
 export interface Decision {
   readonly apiVersion: typeof decisionApiVersion;
   readonly kind: "Decision";
-  readonly metadata: ObjectMetadata;
+  readonly metadata: DecisionMetadata;
   readonly spec: DecisionSpec;
   /** Absent until the guard has written it once. */
   readonly status?: DecisionStatus;
 }
 
-export interface ObjectMetadata {
+export interface DecisionMetadata {
   readonly name: string;
   readonly namespace: string;
   /** Given by the API server, as the next two. */
@@ -25,49 +25,124 @@ export interface ObjectMetadata {
 }
 
 export interface DecisionSpec {
-  readonly kind: DecisionKind;
-  /** What the person is asked, in one sentence. */
-  readonly question: string;
-  readonly cause: Cause;
-  /** The numbers on which the proposal rests. */
-  readonly evidence?: readonly Evidence[];
-  /** What the guard may do at most, and how much of it was used, at the time of the proposal. */
-  readonly limits?: DecisionLimits;
-  readonly steps: readonly Step[];
-  /** An approval names it; the guard computes it again: `plan-hash.ts`. */
+  /** The kind of cause. */
+  readonly cause: "OwnerlessPodAvalanche";
+  readonly purpose: DecisionPurpose;
+  /** What the cause is about, by which a later look finds it again. */
+  readonly subject: DecisionSubject;
+  /** A few sentences for people. */
+  readonly summary: string;
+  /** What the detector saw, frozen. */
+  readonly evidence: readonly Evidence[];
+  /** What followed from the cause, each edge with the rule that says so. */
+  readonly chain: readonly ChainEdge[];
+  /** What a person should know before approving: what is missing, what can go wrong. */
+  readonly notes: readonly string[];
+  /** `sha256:` and 64 hexadecimal digits over the plan: see `plan-hash.ts`. */
   readonly planHash: string;
-  /** An approval that is older than this and has not begun is void. */
-  readonly startWithinSeconds: number;
+  readonly steps: readonly Step[];
 }
 
-/** Q-MR-1 is two Decisions: stop the source, which keeps new members out, and recover, which repairs what they did. */
-export type DecisionKind = "StopSource" | "Recover";
+/** Q-MR-1 is two Decisions: stop the source, and recover. */
+export type DecisionPurpose = "StopSource" | "Recover";
 
-/** One number and what it is of. */
+export interface DecisionSubject {
+  readonly namespace: string;
+  /** Of the set of pods: see `detect/pod-shape.ts`. */
+  readonly shape: string;
+}
+
+/** One number and where it comes from. */
 export interface Evidence {
-  readonly name: string;
+  readonly fact: string;
   readonly value: number;
-  readonly unit?: string;
-  readonly node?: string;
   /** RFC 3339. */
+  readonly at: string;
+  /** In words, cleaned: it may contain what tenants wrote. Empty when the fact says it all. */
+  readonly detail: string;
+}
+
+/** `effect` follows from `cause`, because of `rule` (`detect/chain-rules.ts`). */
+export interface ChainEdge {
+  readonly cause: string;
+  readonly effect: string;
+  readonly rule: string;
+  readonly why: string;
+}
+
+export const decisionPhases = [
+  "Proposed",
+  "Approved",
+  "Running",
+  "Paused",
+  "Succeeded",
+  "Failed",
+  "Expired",
+  "Rejected",
+  "Superseded",
+] as const;
+
+export type DecisionPhase = (typeof decisionPhases)[number];
+
+/** A Decision in one of these never changes again; the definition's own rules hold that. */
+export const terminalPhases: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>([
+  "Succeeded",
+  "Failed",
+  "Expired",
+  "Rejected",
+  "Superseded",
+]);
+
+export interface DecisionStatus {
+  readonly phase: DecisionPhase;
+  /** Why it is in this phase, or what it waits for. */
+  readonly message: string;
+  /** `leaseTransitions` of the leader that wrote this; an older leader's write is refused. */
+  readonly fence: number;
+  /** `holderIdentity` of that leader. */
+  readonly leader: string;
+  /** RFC 3339, of the last change of phase. */
+  readonly since: string;
+  /** Where it is, as `3/7 RemovePods`. */
+  readonly step?: string;
+  /** The one that counted. */
+  readonly approval?: { readonly name: string; readonly by: string; readonly at: string };
+  /** RFC 3339; absent until the first step began. */
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly intent?: Intent;
+  readonly steps?: readonly StepStatus[];
+}
+
+/** What the leader is about to do, written before it does it. */
+export interface Intent {
+  readonly step: number;
+  readonly batch: number;
+  readonly uids: readonly string[];
   readonly at: string;
 }
 
-export interface DecisionLimits {
-  readonly podsPerMinute: number;
-  readonly podsPerNamespacePerDay: number;
-  readonly podsPerDay: number;
-  readonly podsToday: number;
-  readonly podsInNamespaceToday: number;
-  readonly breakerOpen: boolean;
-  readonly breakerReason?: string;
+export interface StepStatus {
+  readonly id: number;
+  readonly phase: "Waiting" | "Running" | "Done" | "Skipped" | "Failed";
+  readonly message: string;
+  readonly at: string;
+  readonly dryRun?: "Passed" | "Refused";
+  readonly verified?: boolean;
+  /** Of the step's targets. */
+  readonly removed?: number;
+  readonly gone?: number;
+  /** Replaced by a pod of the same name, or started meanwhile: left alone and reported, with the reason. */
+  readonly leftAlone?: readonly string[];
+  /** Of LockToGit. */
+  readonly commit?: string;
 }
 
 /** A person's word on a Decision. Its author is who the API server says: an admission policy holds `by` to that. */
 export interface DecisionApproval {
   readonly apiVersion: typeof decisionApiVersion;
   readonly kind: "DecisionApproval";
-  readonly metadata: ObjectMetadata;
+  readonly metadata: DecisionMetadata;
   readonly spec: {
     readonly decision: string;
     readonly decisionUID: string;

@@ -1,28 +1,39 @@
 import { expect, test } from "bun:test";
-import { canonicalJson, planHash } from "./plan-hash.ts";
-import type { Step } from "./step.ts";
+import { canonicalJson, planHash, type Plan } from "./plan-hash.ts";
 
-const plan: readonly Step[] = [
-  {
-    id: 1,
-    type: "RemovePods",
-    what: "Remove 1 pod of fc-desktop",
-    check: { rule: "TargetsGone", what: "it is gone", deadlineSeconds: 60 },
-    kubectl: ["kubectl get pods"],
-    removePods: { batchPerNode: 10, force: true, causeMin: 20 },
-    targets: [{ namespace: "fc-desktop", name: "rd-1", uid: "u-1", node: "n1" }],
-  },
-];
+const plan: Plan = {
+  cause: "OwnerlessPodAvalanche",
+  purpose: "Recover",
+  subject: { namespace: "fc-desktop", shape: "rd-" },
+  steps: [
+    {
+      id: 1,
+      action: "RemovePods",
+      title: "Remove 1 pod",
+      kubectl: ["kubectl get pods"],
+      preconditions: [],
+      check: { what: "it is gone", deadlineSeconds: 300 },
+      removePods: { namespace: "fc-desktop", batchPerNode: 10, forceAfterSeconds: 60, presentMin: 20 },
+      targets: [{ namespace: "fc-desktop", name: "rd-1", uid: "u-1", node: "n1" }],
+    },
+  ],
+};
 
 test("planHash is the same for a plan that went through the API server with its keys in another order", () => {
-  const [step] = plan;
-  const turned = [Object.fromEntries(Object.entries(step!).toReversed())];
-  expect(planHash(turned as unknown as readonly Step[])).toBe(planHash(plan));
+  const [step] = plan.steps;
+  const turned = Object.fromEntries(Object.entries(step!).toReversed());
+  const again = {
+    steps: [turned],
+    subject: { shape: "rd-", namespace: "fc-desktop" },
+    purpose: plan.purpose,
+    cause: plan.cause,
+  };
+  expect(planHash(again as unknown as Plan)).toBe(planHash(plan));
 });
 
 test("planHash can be computed by anybody with sorted JSON and SHA-256", () => {
-  // Of Python: json.dumps(steps, sort_keys=True, separators=(",", ":")).
-  expect(planHash(plan)).toBe("sha256:f6e8bf24dc51b8e5db4af710593ee04c01dc765b1d67e029606b42eeb8ac3cb2");
+  // Of Python: json.dumps(plan, sort_keys=True, separators=(",", ":")).
+  expect(planHash(plan)).toBe("sha256:cd12aaf461a0f347727d4fe9389740698a04e60d4e21fafdf1f2411d3c977300");
 });
 
 for (const [what, from, to] of [
@@ -30,10 +41,11 @@ for (const [what, from, to] of [
   ["a target's node", '"n1"', '"n2"'],
   ["a parameter", "60", "61"],
   ["a step's line for people", "kubectl get", "kubectl delete"],
-  ["the force of a removal", "true", "false"],
+  ["the namespace", "fc-desktop", "fc-desktup"],
+  ["the purpose", "Recover", "StopSource"],
 ] as const) {
   test(`planHash changes with ${what}`, () => {
-    const other = JSON.parse(JSON.stringify(plan).replaceAll(from, to)) as readonly Step[];
+    const other = JSON.parse(JSON.stringify(plan).replaceAll(from, to)) as Plan;
     expect(planHash(other)).not.toBe(planHash(plan));
   });
 }

@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
-import type { Step } from "./step.ts";
+import type { DecisionSpec } from "./decision.ts";
+
+/** Everything that is approved. Evidence, chain and notes are reasons; they explain the plan and are no part of it. */
+export type Plan = Pick<DecisionSpec, "cause" | "purpose" | "subject" | "steps">;
 
 /**
  * The hash a person approves. It covers every step with all its parameters, the frozen targets, and for git the content
- * that was read and the bytes that will be written. Cause, evidence and limits are reasons and no part of it. Whoever has
- * the Decision can compute it again: SHA-256 over `spec.steps` as JSON, keys sorted, no blanks.
+ * that was read and the bytes that will be written. Whoever has the Decision can compute it again: SHA-256 over the plan
+ * as JSON, keys sorted, no blanks.
  */
-export function planHash(steps: readonly Step[]): string {
-  return `sha256:${createHash("sha256").update(canonicalJson(steps), "utf8").digest("hex")}`;
+export function planHash({ cause, purpose, subject, steps }: Plan): string {
+  const text = canonicalJson({ cause, purpose, subject, steps });
+  return `sha256:${createHash("sha256").update(text, "utf8").digest("hex")}`;
 }
 
 /** One text per value, whatever the order of keys was. Throws for what two readers could print differently. */

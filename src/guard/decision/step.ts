@@ -1,195 +1,161 @@
 /**
- * The steps of a plan: a closed list, each with typed parameters in a member named after its type. No shell, no free
- * text: what a step may do is written here and in the definition of the Decision (`deploy/crd/decision.yaml`), nowhere else.
+ * The steps of a plan: a closed list, each with typed parameters in a member named after its action. No shell, no free
+ * text: what a step may do is written here and in the definition of the Decision (`deploy/crd/`), nowhere else.
  */
-export const stepTypes = [
-  "LabelNamespace",
-  "SetQuota",
-  "HoldArgo",
+export const stepActions = [
+  "StopSource",
+  "HoldArgoApp",
   "RemovePods",
-  "SetMemory",
-  "RolloutRestart",
-  "LockGit",
+  "SetMemoryLimit",
+  "LockToGit",
   "ListStuck",
   "Verify",
 ] as const;
 
-export type StepType = (typeof stepTypes)[number];
+export type StepAction = (typeof stepActions)[number];
 
 export type Step =
-  | LabelNamespaceStep
-  | SetQuotaStep
-  | HoldArgoStep
+  | StopSourceStep
+  | HoldArgoAppStep
   | RemovePodsStep
-  | SetMemoryStep
-  | RolloutRestartStep
-  | LockGitStep
+  | SetMemoryLimitStep
+  | LockToGitStep
   | ListStuckStep
   | VerifyStep;
 
-export interface StepBase {
+interface StepBase {
   /** Its place in the plan, from 1 on. */
   readonly id: number;
-  /** The step in one sentence. */
-  readonly what: string;
-  /** What takes it back, or that nothing does. */
-  readonly undo?: string;
-  /** Looked at again just before the step. One that does not hold pauses. */
-  readonly preconditions?: readonly Precondition[];
-  /** Looked at after the step, until it holds or the deadline has passed, which pauses. */
-  readonly check: StepCheck;
-  /** The same by hand; at least one line. */
+  /** One sentence for people: what is done to what. */
+  readonly title: string;
+  /** What a person would type to do the same by hand, or to look at it; at least one line. */
   readonly kubectl: readonly string[];
+  /** Looked at again just before the step. One that does not hold pauses. */
+  readonly preconditions: readonly string[];
+  /** Looked at after the step until it holds. When the deadline passes first, that pauses. */
+  readonly check: { readonly what: string; readonly deadlineSeconds: number };
 }
 
-export interface Precondition {
-  readonly rule: PreconditionRule;
-  readonly what: string;
+/** Makes the namespace refuse new pods without an owner. */
+export interface StopSourceStep extends StepBase {
+  readonly action: "StopSource";
+  readonly stopSource: StopSource;
 }
 
-export type PreconditionRule =
-  /** Enough of the frozen targets are still Pending. Up to and including the removal. */
-  | "CausePresent"
-  /** The namespace refuses new ownerless pods. */
-  | "SourceStopped"
-  /** Argo CD does not revert by itself: a window denies it, or automatic sync is off. */
-  | "RevertHeld"
-  /** The object has the UID and the old value that the step names. */
-  | "Unchanged"
-  /** The file in git still has the content that was read. */
-  | "BlobUnchanged";
+/**
+ * `Label`: the installed ownerless-pod policy denies in a namespace with this label. `Quota`: only where that policy is
+ * not installed; as many pods as the namespace has besides the avalanche, and some headroom.
+ */
+export type StopSource =
+  | { readonly way: "Label"; readonly namespace: string; readonly key: string; readonly value: string }
+  | { readonly way: "Quota"; readonly namespace: string; readonly quota: string; readonly pods: number };
 
-export interface StepCheck {
-  readonly rule: CheckRule;
-  readonly what: string;
-  readonly deadlineSeconds: number;
-}
-
-export type CheckRule =
-  | "LabelSeen"
-  | "QuotaInForce"
-  | "RevertHeld"
-  | "TargetsGone"
-  | "RolloutComplete"
-  | "CommitHasOnePath"
-  | "Listed"
-  | "Recovered";
-
-/** The installed ownerless-pod policy denies in a namespace with this label: the source is stopped at once. */
-export interface LabelNamespaceStep extends StepBase {
-  readonly type: "LabelNamespace";
-  readonly labelNamespace: {
-    readonly namespace: string;
-    readonly uid: string;
-    readonly key: string;
-    readonly value: string;
-  };
-}
-
-/** Only where that policy is not installed: as many pods as the namespace has besides the avalanche, and some headroom. */
-export interface SetQuotaStep extends StepBase {
-  readonly type: "SetQuota";
-  readonly setQuota: { readonly namespace: string; readonly name: string; readonly pods: number };
-}
-
-/** Waits until Argo CD cannot revert the next steps. A person makes the hold with the line shown. */
-export interface HoldArgoStep extends StepBase {
-  readonly type: "HoldArgo";
-  readonly holdArgo: {
+/** Waits until Argo CD cannot revert the live change of the next steps. A person makes the hold, by the line printed. */
+export interface HoldArgoAppStep extends StepBase {
+  readonly action: "HoldArgoApp";
+  readonly holdArgoApp: {
     readonly namespace: string;
     readonly application: string;
     readonly project: string;
-    /** What the window is recognised by: its description. */
-    readonly window: string;
-    /** Whether Argo CD would revert the change on its own, at the proposal. */
-    readonly revertArmed?: boolean;
+    /** How long the hold is looked for before the plan pauses. */
+    readonly waitSeconds: number;
   };
 }
 
-/** Removes pods that never started a container: by UID, in batches. */
+/** Removes pods that never started a container: by UID, in batches, gracefully, and by force only what hangs. */
 export interface RemovePodsStep extends StepBase {
-  readonly type: "RemovePods";
+  readonly action: "RemovePods";
   readonly removePods: {
+    readonly namespace: string;
     /** At once on one node; each removal is a CNI DEL there. */
     readonly batchPerNode: number;
-    /** Without a grace period, which is for what has never started a container. */
-    readonly force: boolean;
-    /** With fewer targets still Pending the cause is taken as gone. */
-    readonly causeMin: number;
+    /** A pod that is still there after this long and still never ran is removed by force. */
+    readonly forceAfterSeconds: number;
+    /** The avalanche is over, and nothing is removed, when fewer of the targets than this are still Pending. */
+    readonly presentMin: number;
   };
   readonly targets: readonly PodTarget[];
 }
 
-/** A pod as it was frozen at the proposal. Everything else about it is read again just before the step. */
+/** A pod as it was frozen at proposal. Everything else about it is read again just before the step. */
 export interface PodTarget {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  readonly node?: string;
+  readonly node: string;
 }
 
-export interface WorkloadReference {
-  readonly kind: "DaemonSet" | "Deployment" | "StatefulSet";
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
-/** Gives one container more memory; the workload's controller restarts its pods for it. */
-export interface SetMemoryStep extends StepBase {
-  readonly type: "SetMemory";
-  readonly setMemory: {
-    readonly workload: WorkloadReference;
+/** Gives a container of a DaemonSet more memory; its controller restarts the pods for it. */
+export interface SetMemoryLimitStep extends StepBase {
+  readonly action: "SetMemoryLimit";
+  readonly setMemoryLimit: {
+    readonly kind: "DaemonSet";
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
     readonly container: string;
-    /** As written in the object. */
-    readonly limitWas: string;
-    readonly limit: string;
-    readonly requestWas?: string;
-    readonly request?: string;
+    /** As written in the object; empty when it has none. */
+    readonly oldLimit: string;
+    readonly newLimit: string;
+    readonly oldRequest: string;
+    readonly newRequest: string;
   };
 }
 
-export interface RolloutRestartStep extends StepBase {
-  readonly type: "RolloutRestart";
-  readonly rolloutRestart: { readonly workload: WorkloadReference };
-}
-
-/** Writes the same value into git, so that the next sync does not take it back. */
-export interface LockGitStep extends StepBase {
-  readonly type: "LockGit";
-  readonly lockGit: {
+/** Writes the same values into git, so that the next sync does not take them back. */
+export interface LockToGitStep extends StepBase {
+  readonly action: "LockToGit";
+  readonly lockToGit: {
     readonly repository: string;
-    /** What was read. The commit goes to `branch`. */
+    /** The branch that was read. The commit goes to `branch`. */
     readonly baseRef: string;
     readonly branch: string;
     readonly path: string;
-    /** Git's own name of the content that was read. Another one by then pauses. */
-    readonly blobSha: string;
-    /** The whole new file, as base64: the very bytes that are approved. */
-    readonly content: string;
-    /** The one field that changes. */
-    readonly field: string;
-    readonly valueWas: string;
-    readonly value: string;
+    /** Git's own name of the file's content that was read. */
+    readonly oldBlobSha: string;
+    /** Of the content that will be written: the bytes themselves, as they are part of what is approved. */
+    readonly newBlobSha: string;
+    readonly newBytesSha256: string;
+    /** From 0 on. */
+    readonly document: number;
+    /** Each a JSON pointer into that document. */
+    readonly edits: readonly FieldEdit[];
   };
 }
 
-/** Tells which workloads are stuck and, in `kubectl`, how each is restarted; the guard restarts none of them. */
+export interface FieldEdit {
+  readonly pointer: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Tells which workloads are stuck and how each is restarted; the guard restarts none of them. */
 export interface ListStuckStep extends StepBase {
-  readonly type: "ListStuck";
-  readonly listStuck: { readonly workloads: readonly WorkloadReference[] };
+  readonly action: "ListStuck";
+  readonly listStuck: { readonly workloads: readonly StuckWorkload[]; readonly omitted: number };
 }
 
-/** Services that must have ready endpoints, and Argo CD Applications that must be compared again. */
-export interface VerifyStep extends StepBase {
-  readonly type: "Verify";
-  readonly verify: {
-    readonly endpoints?: readonly ObjectReference[];
-    readonly applications?: readonly ObjectReference[];
-  };
-}
-
-export interface ObjectReference {
+export interface StuckWorkload {
+  readonly kind: string;
   readonly namespace: string;
   readonly name: string;
+  /** Its pods that are bound and Pending for too long. */
+  readonly stuckPods: number;
+  readonly kubectl: string;
 }
+
+/** Looks whether the cluster has recovered; every check must hold before the deadline. */
+export interface VerifyStep extends StepBase {
+  readonly action: "Verify";
+  readonly verify: { readonly withinSeconds: number; readonly checks: readonly VerifyCheck[] };
+}
+
+export type VerifyCheck =
+  /** Fewer than `podsMax` pods of the avalanche's shape are Pending there. */
+  | { readonly check: "BacklogGone"; readonly namespace: string; readonly podsMax: number }
+  | { readonly check: "DaemonSetReady"; readonly namespace: string; readonly name: string }
+  | { readonly check: "DeploymentAvailable"; readonly namespace: string; readonly name: string }
+  /** The Service has at least one ready endpoint. */
+  | { readonly check: "EndpointsReady"; readonly namespace: string; readonly name: string }
+  /** No more than `unknownMax` Applications are Unknown. */
+  | { readonly check: "ApplicationsKnown"; readonly unknownMax: number };
