@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import type { PodRecord } from "../facts/pod-record.ts";
+import { minuteMs, nowMs, outagePods, stuckPod } from "../world.fixture.ts";
+import { findAvalanches } from "./avalanche.ts";
+
+test("findAvalanches names the set of the outage, from its pods alone", () => {
+  const [found, ...others] = findAvalanches(outagePods(219), nowMs);
+  expect(others).toEqual([]);
+  expect(found).toMatchObject({ namespace: "fc-desktop", clientSays: "RemoteDesktop", recent: 143 });
+  expect(found?.members.length).toBe(219);
+  expect([...(found?.nodes ?? [])]).toEqual([
+    ["rke2-agent1", 73],
+    ["rke2-agent2", 73],
+    ["rke2-agent3", 73],
+  ]);
+});
+
+test("findAvalanches sees a plateau that has not grown for a day", () => {
+  const dayAgoMs = nowMs - 24 * 60 * minuteMs;
+  const [found] = findAvalanches(outagePods(219, { createdMs: dayAgoMs, boundMs: dayAgoMs }), nowMs);
+  expect(found).toMatchObject({ recent: 0, sinceMs: dayAgoMs });
+});
+
+test("findAvalanches names it with the twentieth member, as soon as that is stuck, and not before", () => {
+  const pods = outagePods(19);
+  const last = stuckPod("last", { boundMs: nowMs - 5 * minuteMs });
+  expect(findAvalanches(pods, nowMs)).toEqual([]);
+  expect(findAvalanches([...pods, last], nowMs)).toEqual([]);
+  expect(findAvalanches([...pods, last], nowMs + 1)[0]?.members.length).toBe(20);
+});
+
+for (const [what, changes] of [
+  ["pods of a healthy rollout", { owner: "ReplicaSet/web-1", phase: "Running" }],
+  ["pods of a rollout that waits", { owner: "ReplicaSet/web-1" }],
+  ["pods of Jobs", { owner: "Job/nightly" }],
+  ["pods that only wait for a node", { node: "", boundMs: 0 }],
+  ["running ownerless pods", { phase: "Running", everRan: true }],
+  ["finished ownerless pods", { phase: "Succeeded" }],
+  ["static pods", { isMirror: true }],
+  ["pods that say why they have no owner", { isExempt: true }],
+  ["pods on their way out", { isDeleting: true }],
+  ["pods that were bound 4 minutes ago", { boundMs: nowMs - 4 * minuteMs }],
+  ["pods with a time in the future", { boundMs: nowMs + 60 * minuteMs }],
+] as const) {
+  test(`findAvalanches finds nothing in 300 ${what}`, () => {
+    expect(findAvalanches(outagePods(300, changes), nowMs)).toEqual([]);
+  });
+}
+
+test("findAvalanches does not join pods of several namespaces, nor of several shapes", () => {
+  const spread = outagePods(57).map((pod, index) => ({ ...pod, namespace: `ns-${index % 3}` }));
+  const varied = outagePods(57).map((pod, index) => ({ ...pod, shape: `debug-${index % 3}` }));
+  expect(findAvalanches([...spread, ...varied], nowMs)).toEqual([]);
+});
+
+test("findAvalanches leaves everything else of the namespace out of the set", () => {
+  const others: PodRecord[] = [
+    stuckPod("debug", { shape: "labels 1 spec 2", clientSays: "kubectl-run" }),
+    stuckPod("owned", { owner: "Job/x", shape: "" }),
+    stuckPod("static", { isMirror: true }),
+    stuckPod("running", { phase: "Running", everRan: true }),
+  ];
+  const [found] = findAvalanches([...others, ...outagePods(30)], nowMs);
+  expect(found?.members.every(({ name }) => name.startsWith("rd-browser-only-"))).toBe(true);
+  expect(found?.members.length).toBe(30);
+});
+
+test("findAvalanches puts the largest first and walks 50,000 pods in a moment", () => {
+  const pods = [
+    ...outagePods(25, { namespace: "small" }),
+    ...outagePods(49_775, { owner: "ReplicaSet/web" }),
+    ...outagePods(200, { namespace: "large" }),
+  ];
+  const startedMs = performance.now();
+  expect(findAvalanches(pods, nowMs).map(({ namespace }) => namespace)).toEqual(["large", "small"]);
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
+});

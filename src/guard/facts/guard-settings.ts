@@ -1,0 +1,24 @@
+/** What the guard is told about its cluster. */
+export interface GuardSettings {
+  /** Where Decisions live. */
+  readonly namespace: string;
+  /** The `cluster` label of this cluster's alerts; empty when they carry none. */
+  readonly cluster: string;
+  /** The daemons that pod starts depend on. */
+  readonly cniDaemons: readonly CniDaemon[];
+}
+
+export interface CniDaemon {
+  readonly namespace: string;
+  readonly daemonSet: string;
+  readonly container: string;
+}
+
+export const defaultGuardSettings: GuardSettings = {
+  namespace: "levee-system",
+  cluster: "",
+  cniDaemons: [
+    { namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" },
+    { namespace: "levee-system", daemonSet: "levee", container: "daemon" },
+  ],
+};

@@ -1,0 +1,139 @@
+import type { Decision } from "../decision/decision.ts";
+import type { PodRecord } from "./pod-record.ts";
+
+/** Everything the guard knows at one moment. Detection and decision are functions of it alone. */
+export interface World {
+  readonly nowMs: number;
+  /** Walked over several times. */
+  readonly pods: Iterable<PodRecord>;
+  readonly nodes: readonly NodeFacts[];
+  readonly namespaces: readonly NamespaceFacts[];
+  readonly daemonSets: readonly DaemonSetFacts[];
+  readonly deployments: readonly DeploymentFacts[];
+  readonly services: readonly ServiceFacts[];
+  readonly events: readonly EventFacts[];
+  /** Empty where Argo CD's definitions are not installed, as the next. */
+  readonly applications: readonly ApplicationFacts[];
+  readonly projects: readonly ProjectFacts[];
+  readonly alerts: readonly AlertFacts[];
+  readonly nodeViews: readonly NodeViewFacts[];
+  readonly decisions: readonly Decision[];
+  /** The ownerless-pod policy and the binding that denies by label are installed. */
+  readonly isOwnerPolicyInstalled: boolean;
+  /** What git has of the files that hold memory limits; empty where no repository is configured or it cannot be read. */
+  readonly gitFiles: readonly GitFileFacts[];
+}
+
+export interface NodeFacts {
+  readonly name: string;
+  readonly isReady: boolean;
+  /** Allocatable; 0 when unknown. */
+  readonly memoryBytes: number;
+}
+
+export interface NamespaceFacts {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface DaemonSetFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly desired: number;
+  readonly ready: number;
+  readonly containers: readonly ContainerFacts[];
+  /** The Argo CD Application that says it owns this object; empty when none does. */
+  readonly trackedBy: string;
+}
+
+/** Quantities as written; empty where there is none. */
+export interface ContainerFacts {
+  readonly name: string;
+  readonly memoryLimit: string;
+  readonly memoryRequest: string;
+}
+
+export interface DeploymentFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly desired: number;
+  readonly available: number;
+}
+
+/** A Service with a selector, and how many of its endpoints are ready. */
+export interface ServiceFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly readyEndpoints: number;
+}
+
+/** An Event by who made it and of what; its message is a tenant's text and is not kept for deciding. */
+export interface EventFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly reason: string;
+  readonly node: string;
+  readonly podUid: string;
+  readonly count: number;
+  readonly lastMs: number;
+}
+
+export interface ApplicationFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly project: string;
+  /** `Synced`, `OutOfSync`, `Unknown`. */
+  readonly sync: string;
+  /** When a ComparisonError began; 0 when there is none. */
+  readonly comparisonErrorMs: number;
+  readonly isAutomated: boolean;
+  readonly skipsReconcile: boolean;
+  readonly source: ApplicationSource;
+}
+
+export interface ApplicationSource {
+  readonly repository: string;
+  readonly path: string;
+  readonly revision: string;
+  /** Helm, Kustomize and several sources: the file cannot be guessed. */
+  readonly isPlain: boolean;
+}
+
+export interface ProjectFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly syncWindows: readonly SyncWindow[];
+}
+
+/** As in `spec.syncWindows` of an AppProject. */
+export interface SyncWindow {
+  readonly kind: string;
+  readonly schedule: string;
+  readonly duration: string;
+  readonly timeZone: string;
+  readonly applications: readonly string[];
+}
+
+/** A firing alert. Its labels may hold tenants' text; it explains, and nothing is decided on it. */
+export interface AlertFacts {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly startsMs: number;
+}
+
+/** What a node's daemon says of itself. */
+export interface NodeViewFacts {
+  readonly node: string;
+  readonly waiting: number;
+  readonly running: number;
+  readonly leaks: number;
+}
+
+export interface GitFileFacts {
+  readonly repository: string;
+  readonly ref: string;
+  readonly path: string;
+  readonly blobSha: string;
+  readonly bytes: Uint8Array;
+}

@@ -1,0 +1,70 @@
+import type { PodRecord } from "./facts/pod-record.ts";
+import type { World } from "./facts/world.ts";
+
+/** 2026-05-10 19:00 UTC, an hour and more after the first pod of the outage. */
+export const nowMs = Date.parse("2026-05-10T19:00:00Z");
+export const minuteMs = 60_000;
+const shape = "rd-browser-only- spec 0123456789abcdef";
+
+/** An ownerless pod that has been bound and Pending for an hour, with what the test changes. */
+export function stuckPod(name: string, changes: Partial<PodRecord> = {}): PodRecord {
+  return {
+    namespace: "fc-desktop",
+    name,
+    uid: `uid-${name}`,
+    phase: "Pending",
+    node: "rke2-agent1",
+    createdMs: nowMs - 60 * minuteMs,
+    boundMs: nowMs - 60 * minuteMs,
+    owner: "",
+    shape,
+    clientSays: "RemoteDesktop",
+    isMirror: false,
+    isExempt: false,
+    isDeleting: false,
+    everRan: false,
+    restarts: 0,
+    oomKilledMs: 0,
+    ...changes,
+  };
+}
+
+/** `count` pods of one shape on three nodes, one made each 10 s, the last of them 6 minutes ago. */
+export function outagePods(count: number, changes: Partial<PodRecord> = {}): PodRecord[] {
+  return Array.from({ length: count }, (_, index) => {
+    const madeMs = nowMs - 6 * minuteMs - (count - index) * 10_000;
+    const node = `rke2-agent${(index % 3) + 1}`;
+    return stuckPod(`rd-browser-only-${String(index).padStart(4, "0")}`, {
+      node,
+      createdMs: madeMs,
+      boundMs: madeMs,
+      ...changes,
+    });
+  });
+}
+
+/** A cluster in which nothing happens, with what the test adds. */
+export function world(facts: Partial<World> = {}): World {
+  return {
+    nowMs,
+    pods: [],
+    nodes: ["rke2-agent1", "rke2-agent2", "rke2-agent3"].map((name) => ({
+      name,
+      isReady: true,
+      memoryBytes: 64 * 2 ** 30,
+    })),
+    namespaces: [{ name: "fc-desktop", labels: {} }],
+    daemonSets: [],
+    deployments: [],
+    services: [],
+    events: [],
+    applications: [],
+    projects: [],
+    alerts: [],
+    nodeViews: [],
+    decisions: [],
+    isOwnerPolicyInstalled: true,
+    gitFiles: [],
+    ...facts,
+  };
+}
