@@ -1,0 +1,73 @@
+import type { AlertFacts } from "../facts/world.ts";
+import type { Avalanche } from "./avalanche.ts";
+import { isSymptom } from "./chain-rules.ts";
+import type { Symptom } from "./symptoms.ts";
+
+/** Which alerts tell of which thing: by name, and by labels that name the very object. A name alone links nothing. */
+export interface AlertRule {
+  readonly name: string;
+  readonly why: string;
+  readonly alerts: RegExp;
+  readonly tellsOf: (alert: AlertFacts, thing: Avalanche | Symptom) => boolean;
+}
+
+const podAlerts = /^(?:KubePodNotReady|KubeContainerWaiting)$/;
+
+export const alertRules: readonly AlertRule[] = [
+  {
+    name: "AlertOfNamespace",
+    why: "the alert names the namespace of the avalanche",
+    alerts: /^(?:NamespacePendingPodBacklog|OwnerlessPods|OwnerlessPodsGrowing)$/,
+    tellsOf: ({ labels }, thing) => !isSymptom(thing) && labels["namespace"] === thing.namespace,
+  },
+  {
+    name: "AlertOfMember",
+    why: "the alert names a pod of the avalanche",
+    alerts: podAlerts,
+    tellsOf: ({ labels }, thing) =>
+      !isSymptom(thing) &&
+      labels["namespace"] === thing.namespace &&
+      thing.members.some(({ name }) => name === labels["pod"]),
+  },
+  {
+    name: "AlertOfCniDaemon",
+    why: "the alert names the CNI daemon that is killed",
+    alerts: /^(?:MultusMemoryPressure|MultusOOMLoop|KubePodCrashLooping|KubeDaemonSet\w+|KubePodNotReady)$/,
+    tellsOf: ({ labels }, thing) =>
+      isSymptom(thing) &&
+      thing.kind === "CniDaemonKilled" &&
+      labels["namespace"] === thing.daemon.namespace &&
+      (labels["pod"] === thing.daemon.name || `${labels["namespace"]}/${labels["daemonset"]}` === thing.daemonSet),
+  },
+  {
+    name: "AlertOfNode",
+    why: "the alert names a node on which sandboxes cannot be made",
+    alerts: /^(?:CniAddErrorRate|StaleSandboxReservations)$/,
+    tellsOf: ({ labels }, thing) => isSymptom(thing) && thing.kind === "SandboxesFail" && labels["node"] === thing.node,
+  },
+  {
+    name: "AlertOfStuckPod",
+    why: "the alert names a stuck pod of the workload",
+    alerts: podAlerts,
+    tellsOf: ({ labels }, thing) =>
+      isSymptom(thing) &&
+      thing.kind === "WorkloadStuck" &&
+      thing.workload.pods.some(({ namespace, name }) => namespace === labels["namespace"] && name === labels["pod"]),
+  },
+  {
+    name: "AlertOfWorkload",
+    why: "the alert names the workload",
+    alerts: /^Kube(?:Deployment|StatefulSet|DaemonSet)\w+$/,
+    tellsOf: ({ labels }, thing) =>
+      isSymptom(thing) &&
+      thing.kind === "WorkloadStuck" &&
+      labels["namespace"] === thing.workload.namespace &&
+      labels[thing.workload.kind.toLowerCase()] === thing.workload.name,
+  },
+  {
+    name: "AlertOfApplications",
+    why: "the alert tells of Applications that are Unknown",
+    alerts: /^Argo\w*Unknown\w*$/i,
+    tellsOf: (_alert, thing) => isSymptom(thing) && thing.kind === "ApplicationsUnknown",
+  },
+];

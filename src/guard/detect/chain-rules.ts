@@ -1,0 +1,64 @@
+import type { Avalanche } from "./avalanche.ts";
+import type { Symptom } from "./symptoms.ts";
+
+/** So many pods that all retry load a node's CNI daemon; fewer are no explanation for its end. */
+const backlogMin = 10;
+
+/** Why one thing follows from another. Every edge of a chain names one of these, or one of `alert-rules.ts`. */
+export interface ChainRule {
+  readonly name: string;
+  /** Completes "because …". */
+  readonly why: string;
+  /** From the avalanche itself, or from a symptom that is linked already. */
+  readonly follows: (from: Avalanche | Symptom, to: Symptom, avalanche: Avalanche) => boolean;
+}
+
+export const chainRules: readonly ChainRule[] = [
+  {
+    name: "BacklogOverloadsCni",
+    why: "kubelet asks the CNI daemon again and again for every bound pod, and this node has many of them",
+    follows: (from, to) =>
+      !isSymptom(from) &&
+      to.kind === "CniDaemonKilled" &&
+      (from.nodes.get(to.node) ?? 0) >= backlogMin &&
+      to.daemon.oomKilledMs >= from.sinceMs,
+  },
+  {
+    name: "CniDownFailsSandboxes",
+    why: "no sandbox gets its network while the CNI daemon of the node is down",
+    follows: (from, to, { sinceMs }) =>
+      isSymptom(from) &&
+      from.kind === "CniDaemonKilled" &&
+      to.kind === "SandboxesFail" &&
+      to.node === from.node &&
+      to.lastMs >= sinceMs,
+  },
+  {
+    name: "CniDownSticksPods",
+    why: "its stuck pods are on a node whose CNI daemon is down",
+    follows: (from, to, { sinceMs }) =>
+      isSymptom(from) &&
+      from.kind === "CniDaemonKilled" &&
+      to.kind === "WorkloadStuck" &&
+      to.workload.pods.some((pod) => pod.node === from.node && pod.boundMs >= sinceMs),
+  },
+  {
+    name: "StuckArgoLosesGit",
+    why: "a workload of Argo CD does not start, so nothing can be compared with git",
+    follows: (from, to) =>
+      isSymptom(from) &&
+      from.kind === "WorkloadStuck" &&
+      to.kind === "ApplicationsUnknown" &&
+      to.namespaces.has(from.workload.namespace),
+  },
+  {
+    name: "CniDownCutsArgo",
+    why: "Argo CD lost what it compares with after the CNI daemon went down",
+    follows: (from, to, { sinceMs }) =>
+      isSymptom(from) && from.kind === "CniDaemonKilled" && to.kind === "ApplicationsUnknown" && to.sinceMs >= sinceMs,
+  },
+];
+
+export function isSymptom(value: Avalanche | Symptom): value is Symptom {
+  return "kind" in value;
+}

@@ -1,0 +1,87 @@
+import type { GuardSettings } from "../facts/guard-settings.ts";
+import type { PodRecord } from "../facts/pod-record.ts";
+import type { World } from "../facts/world.ts";
+import { findStuckWorkloads, type StuckWorkload } from "./stuck-workloads.ts";
+
+/** Kubelet's own word for a sandbox that it could not make. */
+const sandboxReason = "FailedCreatePodSandBox";
+/** Of all Applications; fewer are their own problem. */
+const unknownShare = 0.5;
+
+/** Something that is wrong, seen in objects rather than in words. */
+export type Symptom =
+  | { readonly kind: "CniDaemonKilled"; readonly node: string; readonly daemon: PodRecord; readonly daemonSet: string }
+  | { readonly kind: "SandboxesFail"; readonly node: string; readonly count: number; readonly lastMs: number }
+  | { readonly kind: "WorkloadStuck"; readonly workload: StuckWorkload }
+  | {
+      readonly kind: "ApplicationsUnknown";
+      readonly unknown: number;
+      readonly total: number;
+      /** When the first of their errors began; 0 when none says so. */
+      readonly sinceMs: number;
+      readonly namespaces: ReadonlySet<string>;
+    };
+
+export function findSymptoms(world: World, settings: GuardSettings): readonly Symptom[] {
+  return [
+    ...killedDaemons(world, settings),
+    ...failingSandboxes(world),
+    ...findStuckWorkloads(world).map((workload): Symptom => ({ kind: "WorkloadStuck", workload })),
+    ...unknownApplications(world),
+  ];
+}
+
+/** For people: what it is, in a few words. */
+export function symptomText(symptom: Symptom): string {
+  switch (symptom.kind) {
+    case "CniDaemonKilled":
+      return `${symptom.daemonSet} on ${symptom.node} is killed for its memory (${symptom.daemon.restarts} restarts)`;
+    case "SandboxesFail":
+      return `sandboxes cannot be made on ${symptom.node} (${symptom.count} times)`;
+    case "WorkloadStuck": {
+      const { kind, namespace, name, pods } = symptom.workload;
+      return `${kind} ${namespace}/${name} has ${pods.length} pods that do not start`;
+    }
+    case "ApplicationsUnknown":
+      return `${symptom.unknown} of ${symptom.total} Argo CD Applications are Unknown`;
+  }
+}
+
+function killedDaemons({ pods }: World, { cniDaemons }: GuardSettings): readonly Symptom[] {
+  const owners = new Map(
+    cniDaemons.map(({ namespace, daemonSet }) => [`${namespace}/DaemonSet/${daemonSet}`, daemonSet]),
+  );
+  const found: Symptom[] = [];
+  for (const pod of pods) {
+    if (pod.oomKilledMs === 0) continue;
+    const daemonSet = owners.get(`${pod.namespace}/${pod.owner}`);
+    if (daemonSet === undefined) continue;
+    found.push({ kind: "CniDaemonKilled", node: pod.node, daemon: pod, daemonSet: `${pod.namespace}/${daemonSet}` });
+  }
+  return found;
+}
+
+function failingSandboxes({ events }: World): readonly Symptom[] {
+  const nodes = new Map<string, { count: number; lastMs: number }>();
+  for (const event of events) {
+    if (event.reason !== sandboxReason || event.node === "") continue;
+    const seen = nodes.get(event.node) ?? { count: 0, lastMs: 0 };
+    nodes.set(event.node, { count: seen.count + event.count, lastMs: Math.max(seen.lastMs, event.lastMs) });
+  }
+  return [...nodes].map(([node, seen]): Symptom => ({ kind: "SandboxesFail", node, ...seen }));
+}
+
+function unknownApplications({ applications }: World): readonly Symptom[] {
+  const unknown = applications.filter(({ sync }) => sync === "Unknown");
+  if (unknown.length === 0 || unknown.length <= applications.length * unknownShare) return [];
+  const errors = unknown.map(({ comparisonErrorMs }) => comparisonErrorMs).filter((ms) => ms > 0);
+  return [
+    {
+      kind: "ApplicationsUnknown",
+      unknown: unknown.length,
+      total: applications.length,
+      sinceMs: errors.length === 0 ? 0 : Math.min(...errors),
+      namespaces: new Set(unknown.map(({ namespace }) => namespace)),
+    },
+  ];
+}
