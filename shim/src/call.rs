@@ -231,7 +231,10 @@ impl Call {
         let frames = ended.iter().map(outcome_frame).collect();
         for one in ended {
             if !one.outcome.ran {
-                self.to_undo.retain(|order| order.step != one.step);
+                // The last of that number: an earlier run of the same step may well have left something.
+                if let Some(at) = self.to_undo.iter().rposition(|order| order.step == one.step) {
+                    self.to_undo.remove(at);
+                }
             }
             self.last = Some(one);
         }

@@ -184,6 +184,19 @@ describe("at the end of its time an ADD undoes its own runs, last first", () => 
     expect(error.code).toBe(11);
     expect(error.details).toBeUndefined();
   });
+
+  test("and a run that did, also when the same step was ordered again and did not start", async () => {
+    const shim = sandbox.call("ADD", { addBudgetMs: 800 });
+    const peer = await daemon.accept();
+    await peer.begin();
+    const order = logging("one");
+    peer.send(encodeRun(1, order));
+    await peer.expect("OUTCOME");
+    peer.send(encodeRun(1, { ...order, env: { ...order.env, CNI_PATH: "/nowhere" } }));
+    await peer.expect("OUTCOME");
+    expect(await shim.error()).toMatchObject({ code: 11, details: "Undid 1 of 1 runs" });
+    expect(sandbox.read("log")).toBe("one ADD eth0 {}\none DEL eth0 {}\n");
+  });
 });
 
 describe("REFUSE", () => {
