@@ -14,7 +14,7 @@ import { NetnsBatch } from "./storm/netns-batch.ts";
 import { nodeFacts } from "./storm/node-facts.ts";
 import { planText, type StormPlan } from "./storm/plan.ts";
 import { requireMachine } from "./storm/prepare.ts";
-import { readAheadOf, readAheadRemedy, readAheadWarning } from "./storm/read-ahead.ts";
+import { readAheadOf, readAheadWarning } from "./storm/read-ahead.ts";
 import { reportHtml } from "./storm/report-html.ts";
 import { site } from "./storm/site.ts";
 import { withStage } from "./storm/stage.ts";
@@ -47,17 +47,11 @@ export async function rehearse(context: Context, order: StormOrder): Promise<voi
     text: () => certificateText(certificate, paintFor(world.stdout, world.env)),
   });
   if (order.report !== undefined) await writeReport(context, order.report, certificate);
-  if (!isHeld(certificate))
-    throw new CommandFailure(
-      "storm-broke",
-      `Levee ${verdictText(certificate)}`,
-      warnings.length === 0 ? {} : { remedy: readAheadRemedy },
-    );
+  if (!isHeld(certificate)) throw new CommandFailure("storm-broke", `Levee ${verdictText(certificate)}`);
 }
 
 function warningsOf({ workDir, readAheadKib }: StormPlan): readonly string[] {
-  const now = readAheadOf(workDir);
-  return [readAheadWarning({ ...now, kib: readAheadKib ?? now.kib })].filter((warning) => warning !== undefined);
+  return [readAheadWarning(readAheadOf(workDir), readAheadKib)].filter((warning) => warning !== undefined);
 }
 
 async function runSizes(context: Context, { plan, sizes }: StormOrder): Promise<readonly StormRun[]> {

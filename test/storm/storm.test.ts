@@ -70,7 +70,9 @@ function leftovers(): readonly string[] {
   return [
     ...netns.filter((name) => name.startsWith("levee-storm-")),
     ...readdirSync("/sys/class/net").filter((name) => name.startsWith("lvstorm-")),
-    ...["/run/levee-storm", join(folder, "levee-storm")].filter((path) => existsSync(path)),
+    ...["/run/levee-storm", join(folder, "levee-storm"), join(folder, "levee-storm.img")].filter((path) =>
+      existsSync(path),
+    ),
     ...(LimitedGroup.existing(systemClock, "levee-storm") === undefined ? [] : ["the cgroup"]),
     ...processes(),
   ];

@@ -26,7 +26,10 @@ export function addStorm(program: Command, world: World): void {
     .option("--plugins <folder>", "where plugins are looked for (LEVEE_CNI_PATH; default: as of attach)")
     .option("--shim <file>", "the shim to run (LEVEE_SHIM; default: levee-shim beside this program)")
     .option("--work-dir <folder>", "where the daemon's program and journal are put meanwhile", stormDefaults.workDir)
-    .option("--read-ahead <KiB>", "read_ahead_kb of that disk meanwhile, such as 128 (default: as it is)")
+    .option(
+      "--read-ahead <KiB>",
+      "put them on a disk of their own that reads so far ahead; node: on the node's, as it is (default: 128 when the node's reads further)",
+    )
     .option("--timeout <time>", "pods that are not attached by then are lost", stormDefaults.timeout)
     .option("--seed <number>", "decides the waits between kubelet's tries", stormDefaults.seed)
     .option("--until-it-breaks", "double the pods until a storm does not hold, and say which was the last that did")

@@ -13,7 +13,11 @@ export interface NodeFacts {
   readonly cores: number;
   readonly processor: string;
   readonly memoryBytes: number;
+  /** Of the disk on which the daemon's files were. */
   readonly readAheadKib: number | undefined;
+  readonly nodeReadAheadKib: number | undefined;
+  /** Whether the daemon's files were on a disk of the storm's own. */
+  readonly hasOwnDisk: boolean;
   readonly cgroupVersion: number | undefined;
   readonly load: number;
 }
@@ -119,7 +123,6 @@ function leftText({ deletedTraces }: StormRun): string {
 }
 
 export function nodeRows(node: NodeFacts): readonly CertificateRow[] {
-  const readAhead = node.readAheadKib === undefined ? "unknown" : `${node.readAheadKib} KiB`;
   return [
     [
       "node",
@@ -127,10 +130,15 @@ export function nodeRows(node: NodeFacts): readonly CertificateRow[] {
     ],
     [
       "",
-      `Linux ${node.kernel}, cgroup v${node.cgroupVersion ?? "?"}, read-ahead ${readAhead}, load ${node.load} before`,
+      `Linux ${node.kernel}, cgroup v${node.cgroupVersion ?? "?"}, read-ahead ${readAheadText(node)}, load ${node.load} before`,
     ],
     ["when", `${new Date(node.wallMs).toISOString().slice(0, 16).replace("T", " ")} UTC, ${node.levee}`],
   ];
+}
+
+function readAheadText({ readAheadKib, nodeReadAheadKib, hasOwnDisk }: NodeFacts): string {
+  const text = readAheadKib === undefined ? "unknown" : `${readAheadKib} KiB`;
+  return hasOwnDisk ? `${text} on a disk of its own (the node's: ${nodeReadAheadKib ?? "unknown"})` : text;
 }
 
 function rowsText(rows: readonly CertificateRow[]): string {

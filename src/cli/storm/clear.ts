@@ -5,9 +5,9 @@ import { errnoOf } from "../../base/errors.ts";
 import type { Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
 import { ip, requireSuccess } from "../netns.ts";
-import { writeKernelFile } from "./kernel-file.ts";
 import { LimitedGroup } from "./limited-group.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
+import { removeOwnDisk } from "./own-disk.ts";
 import type { Marker } from "./prepare.ts";
 import { site, sitePaths } from "./site.ts";
 
@@ -40,7 +40,7 @@ export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cl
   await attempt(() => removeBridges(context));
   const marker = await readMarker();
   await attempt(() => removeLeases(marker));
-  await attempt(() => restoreReadAhead(marker));
+  await attempt(() => removeDisk(context, marker));
   if (left.length === 0) await attempt(() => removeFolders(marker));
   return { removed, left };
 }
@@ -116,10 +116,9 @@ export function leasesIn(folder: string): readonly string[] {
     .filter((path) => textOf(path).startsWith(site.containerIdPrefix));
 }
 
-async function restoreReadAhead({ readAhead }: Partial<Marker>): Promise<string | undefined> {
-  if (readAhead?.kib === undefined) return undefined;
-  writeKernelFile(readAhead.path, `${readAhead.kib}`);
-  return "its read-ahead of the disk";
+async function removeDisk({ world }: Context, { workDir }: Partial<Marker>): Promise<string | undefined> {
+  if (workDir === undefined) return undefined;
+  return (await removeOwnDisk(world, sitePaths(workDir))) ? "its disk" : undefined;
 }
 
 /** Our own file. A storm that was killed before it was written has made nothing else. */

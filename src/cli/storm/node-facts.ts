@@ -9,6 +9,7 @@ import { readAheadOf } from "./read-ahead.ts";
 /** What a reader must know to judge the figures. */
 export function nodeFacts(clock: Clock, plan: Pick<StormPlan, "workDir" | "readAheadKib">): NodeFacts {
   const processors = cpus();
+  const { kib: nodeReadAheadKib } = readAheadOf(plan.workDir);
   return {
     levee: software,
     wallMs: clock.wallMs(),
@@ -17,7 +18,9 @@ export function nodeFacts(clock: Clock, plan: Pick<StormPlan, "workDir" | "readA
     cores: processors.length,
     processor: processors[0]?.model.trim() ?? "unknown",
     memoryBytes: totalmem(),
-    readAheadKib: plan.readAheadKib ?? readAheadOf(plan.workDir).kib,
+    readAheadKib: plan.readAheadKib ?? nodeReadAheadKib,
+    nodeReadAheadKib,
+    hasOwnDisk: plan.readAheadKib !== undefined,
     cgroupVersion: findCgroupLayout()?.version,
     load: Math.round((loadavg()[0] ?? 0) * 100) / 100,
   };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CommandFailure } from "../failure.ts";
-import { planText, readPlan, sizesOf, stormDefaults, type StormWords } from "./plan.ts";
+import { planText, readAheadWanted, readPlan, sizesOf, stormDefaults, type StormWords } from "./plan.ts";
 import { bytesText, parseBytes, parseCount, parseCpu, parseSpan } from "./quantity.ts";
 
 function refusal(work: () => unknown): CommandFailure {
@@ -65,6 +65,20 @@ describe("readPlan", () => {
       expect(refusal(() => readPlan({ ...words, ...wrong })).exitCode).toBe(2);
     },
   );
+});
+
+describe("readAheadWanted", () => {
+  test("is 128 on a disk of its own when the node's reads further ahead, unless something else is wanted", () => {
+    expect([undefined, 64, 128, 129, 8192].map((kib) => readAheadWanted(undefined, kib))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      128,
+      128,
+    ]);
+    expect([readAheadWanted("node", 8192), readAheadWanted("4096", 128)]).toEqual([undefined, 4096]);
+    expect(refusal(() => readAheadWanted("128k", 128)).exitCode).toBe(2);
+  });
 });
 
 describe("sizesOf", () => {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { usageFailure } from "../failure.ts";
+import { readAheadOf, usualKib } from "./read-ahead.ts";
 import { bytesText, parseBytes, parseCount, parseCpu, parseSpan } from "./quantity.ts";
 
 /** What one storm is to be. */
@@ -15,7 +16,7 @@ export interface StormPlan {
   readonly seed: number;
   /** Where the daemon's program and journal lie; on the kind of disk they have on a node. */
   readonly workDir: string;
-  /** What the disk's read-ahead is set to while the storm lasts; undefined leaves it. */
+  /** The daemon's files are put on a disk of the storm's own with this read-ahead; undefined takes the node's disk. */
   readonly readAheadKib: number | undefined;
 }
 
@@ -71,6 +72,7 @@ export function readPlan(words: StormWords): StormPlan {
       `Cannot run the daemon in ${words.limit}: it needs at least ${bytesText(limitBytesMin)} to start`,
       `--limit ${stormDefaults.limit}`,
     );
+  const workDir = existingFolder(words.workDir);
   return {
     pods: parseCount("--pods", words.pods, { min: 1, max: podsMax }),
     limitBytes,
@@ -84,10 +86,16 @@ export function readPlan(words: StormWords): StormPlan {
     delegates: words.delegate ?? [],
     timeoutMs: parseSpan("--timeout", words.timeout),
     seed: parseCount("--seed", words.seed, { min: 1, max: 999_999_999 }),
-    workDir: existingFolder(words.workDir),
-    readAheadKib:
-      words.readAhead === undefined ? undefined : parseCount("--read-ahead", words.readAhead, { min: 4, max: 65_536 }),
+    workDir,
+    readAheadKib: readAheadWanted(words.readAhead, readAheadOf(workDir).kib),
   };
+}
+
+/** By default 128, as disks have it: on a disk of the storm's own when the node's reads further ahead. */
+export function readAheadWanted(word: string | undefined, nodeKib: number | undefined): number | undefined {
+  if (word === "node") return undefined;
+  if (word !== undefined) return parseCount("--read-ahead", word, { min: 4, max: 65_536 });
+  return nodeKib === undefined || nodeKib <= usualKib ? undefined : usualKib;
 }
 
 function existingFolder(path: string): string {

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { runTool, type Context } from "../context.ts";
@@ -9,11 +9,12 @@ import { requireRoot } from "../require-root.ts";
 import { isSuccess } from "../run-program.ts";
 import { ownPlugins, readDelegate, requirePlugins, type Delegate } from "./delegates.ts";
 import { netnsNameOf } from "./fleet.ts";
-import { readKernelFile, writeKernelFile } from "./kernel-file.ts";
+import { readKernelFile } from "./kernel-file.ts";
 import { daemonConfig, networkConf, networkManifest, podManifest } from "./manifests.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
+import { makeOwnDisk } from "./own-disk.ts";
 import type { StormPlan } from "./plan.ts";
-import { readAheadOf, type ReadAhead } from "./read-ahead.ts";
+import { mib } from "./quantity.ts";
 import { ownNetworks, site, sitePaths, type SiteNetwork, type SitePaths, type SitePods } from "./site.ts";
 
 /** What the next storm must know to clear up after this one. */
@@ -21,8 +22,6 @@ export interface Marker {
   readonly workDir: string;
   /** Folders in which the site's own networks book addresses. */
   readonly leases: readonly string[];
-  /** What the disk's read-ahead was before the storm changed it. */
-  readonly readAhead?: ReadAhead;
 }
 
 /** The networks of one storm, made. */
@@ -42,6 +41,7 @@ export async function requireMachine({ world, settings }: Context, plan: StormPl
     });
   }
   requireFiles(plan);
+  await requireRoom(plan, world.self[0]);
   if (plan.delegates.length === 0) requirePlugins(ownPlugins, settings.cniPath);
   for (const path of plan.delegates) requirePlugins((await readDelegate(path)).plugins, settings.cniPath);
 }
@@ -63,6 +63,23 @@ function requireFiles({ pods, second }: StormPlan): void {
   );
 }
 
+/** Journal, recorder, logs and the file system's own, whatever the size of the storm. */
+const roomBytes = 200 * 1024 ** 2;
+/** A pod's manifest, addresses, records and mirrored files, of which each takes a block or two. */
+const roomBytesPerPod = 64 * 1024;
+
+/** A disk that is full in the middle would say nothing about the daemon, and hurt the node. */
+async function requireRoom({ workDir, pods, second }: StormPlan, program: string): Promise<void> {
+  const { bavail, bsize } = await statfs(workDir);
+  const neededBytes = statSync(program).size + roomBytes + (pods + second.pods) * roomBytesPerPod;
+  if (bavail * bsize >= neededBytes) return;
+  throw new CommandFailure(
+    "disk-full",
+    `Cannot rehearse ${pods} pods in ${workDir}: it takes ${mib(neededBytes)}, and ${mib(bavail * bsize)} are free`,
+    { remedy: "--work-dir with a folder that has room" },
+  );
+}
+
 /** Folders, configuration, networks, pods and their namespaces: everything before the daemon starts. */
 export async function prepareSite(
   context: Context,
@@ -74,6 +91,7 @@ export async function prepareSite(
   // Whoever can talk on the socket runs plugins as root, so its folder is root's alone; the daemon insists on it.
   await mkdir(site.runDir, { mode: 0o700 });
   await mark(plan, delegates);
+  if (plan.readAheadKib !== undefined) await makeOwnDisk(context.world, paths, plan.readAheadKib);
   for (const folder of [site.calls, paths.root, paths.journal]) await mkdir(folder, { mode: 0o700, recursive: true });
   for (const folder of [paths.directory, paths.networks, paths.pods])
     await mkdir(folder, { mode: 0o755, recursive: true });
@@ -135,15 +153,8 @@ async function takeDelegates(
 
 /** Before anything else is made or changed: from here on the next storm can clear up after this one. */
 async function mark(plan: StormPlan, delegates: readonly Delegate[]): Promise<void> {
-  const readAhead = readAheadOf(plan.workDir);
-  const marker: Marker = {
-    workDir: plan.workDir,
-    leases: leasesOf(delegates),
-    ...(plan.readAheadKib === undefined || readAhead.kib === undefined ? {} : { readAhead }),
-  };
+  const marker: Marker = { workDir: plan.workDir, leases: leasesOf(delegates) };
   await write(site.marker, JSON.stringify(marker));
-  if (plan.readAheadKib !== undefined && readAhead.kib !== undefined)
-    writeKernelFile(readAhead.path, `${plan.readAheadKib}`);
 }
 
 function leasesOf(delegates: readonly Delegate[]): readonly string[] {

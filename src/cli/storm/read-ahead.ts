@@ -10,8 +10,10 @@ export interface ReadAhead {
   readonly path: string;
 }
 
-/** 128 is usual; from about here on a daemon in a small cgroup reads its own text again and again. */
-const kibMax = 1024;
+/** What a disk has unless somebody, or a virtual machine, says otherwise. */
+export const usualKib = 128;
+/** From about here on a daemon in a small cgroup reads its own text again and again. */
+const harmfulKib = 1024;
 
 /** Of the disk that `folder` is on, or will be. */
 export function readAheadOf(folder: string): ReadAhead {
@@ -24,13 +26,14 @@ export function readAheadOf(folder: string): ReadAhead {
   return { kib: text === "" ? undefined : Number(text), path };
 }
 
-/** Undefined when it is fine, or not known. */
-export function readAheadWarning({ kib, path }: ReadAhead): string | undefined {
-  if (kib === undefined || kib <= kibMax) return undefined;
-  return `the disk reads ${kib} KiB ahead (${path}; 128 is usual), and in a small cgroup that pushes out the program's own text: ${readAheadRemedy}`;
+/** What to know of the node's disk when it reads far ahead; `ownKib` when the storm had a disk of its own instead. */
+export function readAheadWarning({ kib, path }: ReadAhead, ownKib: number | undefined): string | undefined {
+  if (kib === undefined || kib <= harmfulKib) return undefined;
+  const trouble = `this node's disk reads ${kib} KiB ahead (${usualKib} is usual), which pushes a program's own text out of a small cgroup`;
+  return ownKib === undefined
+    ? `${trouble}, and the storm runs on it: without --read-ahead node it gets a disk of its own`
+    : `${trouble}, so the storm has a disk of its own that reads ${ownKib} KiB ahead; for real pods set it on the node: echo ${usualKib} > ${path}`;
 }
-
-export const readAheadRemedy = "--read-ahead 128 sets it for as long as the storm lasts, --work-dir names another disk";
 
 function deviceOf(folder: string): number {
   try {

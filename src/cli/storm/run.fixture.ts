@@ -19,6 +19,8 @@ export const testNode: NodeFacts = {
   processor: "a processor",
   memoryBytes: 8 * 1024 ** 3,
   readAheadKib: 128,
+  nodeReadAheadKib: 128,
+  hasOwnDisk: false,
   cgroupVersion: 2,
   load: 0.5,
 };

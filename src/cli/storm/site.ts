@@ -25,6 +25,7 @@ export function sitePaths(workDir: string): SitePaths {
   const at = (...parts: readonly string[]): string => join(workDir, site.name, ...parts);
   return {
     root: at(),
+    image: join(workDir, `${site.name}.img`),
     config: at("daemon-config.json"),
     program: at("levee"),
     journal: at("state"),
@@ -41,6 +42,8 @@ export function sitePaths(workDir: string): SitePaths {
 
 export interface SitePaths {
   readonly root: string;
+  /** Of the disk of the storm's own, when it has one: it is mounted on the root. */
+  readonly image: string;
   readonly config: string;
   readonly program: string;
   readonly journal: string;
