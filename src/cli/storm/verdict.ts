@@ -1,3 +1,4 @@
+import { messageKind } from "../message-kind.ts";
 import { tookText } from "../span.ts";
 import type { PodRecord } from "./fleet.ts";
 import { leakTexts, type Traces } from "./leaks.ts";
@@ -139,7 +140,7 @@ function topErrors(records: readonly PodRecord[]): StormRun["errors"] {
   const kinds = new Map<string, { readonly message: string; count: number }>();
   for (const { message } of records.flatMap(({ errors, delErrors }) => [...errors, ...delErrors])) {
     // Names and figures differ from pod to pod; what went wrong does not. One of each kind is shown as it was.
-    const kind = message.replaceAll(/[0-9a-f]{12,}|\d+(?:\.\d+)?/gu, "N");
+    const kind = messageKind(message);
     const known = kinds.get(kind);
     if (known === undefined) kinds.set(kind, { message, count: 1 });
     else known.count += 1;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { TopAnswer } from "../../wire/top-view.ts";
+import type { RecentFailure, TopAnswer } from "../../wire/top-view.ts";
 import { topScreen, type TopView } from "./screen.ts";
 
 const mib = 1_048_576;
@@ -67,9 +67,9 @@ describe("topScreen", () => {
     expect(text()).toBe(
       [
         "22:13:20  node-1  levee 0.1.0  up 1h  219 attached",
-        "rates   calls 400  attached 219  detached 0  failed 2  plugins 440",
+        "so far  calls 400  attached 219  detached 0  failed 2  plugins 440",
         "slots   ADD 8 of 8 (ceiling 8)  DEL 2 of 4  at its ceiling",
-        "memory  [##########----------] 25.0 of 50.0 MiB, free",
+        "memory  [##########----------] 25.0 of 50.0 MiB, enough",
         "stalls  cpu 61 %  memory 0 %  io 3 % of the last 10 s",
         "",
         "CLASS     RUNNING  WAITING  OLDEST",
@@ -96,7 +96,7 @@ describe("topScreen", () => {
     expect(text({ before: answer({ monotonicMs: 58_000, totals }) })).toContain(
       "calls 10.0/s  attached 5.0/s  detached 0.0/s  failed 0.0/s  plugins 20.0/s",
     );
-    expect(text({ before: answer({ monotonicMs: 900_000 }) })).toContain("calls 400");
+    expect(text({ before: answer({ monotonicMs: 900_000 }) })).toContain("so far  calls 400");
   });
 
   test("what hangs and what fails comes first, with the next probe", () => {
@@ -143,6 +143,23 @@ describe("topScreen", () => {
     expect(shown).toContain("memory  no limit");
     expect(shown).toContain("219 attached, 2 held, 1 leaks");
     for (const heading of ["stalls", "IN LINE", "SLOWEST", "LAST", "HANGING"]) expect(shown).not.toContain(heading);
+  });
+
+  test("failures of the same kind are one row, with the newest of them", () => {
+    const failed = (secondsAgo: number, pod: string, reason: string): RecentFailure => ({
+      ...answer().failures[0]!,
+      wallMs: answer().wallMs - secondsAgo * 1_000,
+      pod,
+      reason,
+    });
+    const failures = [
+      failed(9, "a", "waited 14.8 s, position 1 in line"),
+      failed(3, "b", "waited 14.9 s, position 22 in line"),
+      failed(5, "c", "no room"),
+    ];
+    expect(text({ answer: answer({ failures }) })).toEndWith(
+      "3s ago  ADD shop/b and 1 more  waited 14.9 s, position 22 in line\n5s ago  ADD shop/c  no room",
+    );
   });
 
   test("what a plugin said cannot drive the terminal", () => {

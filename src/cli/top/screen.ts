@@ -1,7 +1,8 @@
-import type { DelegateView, MemoryView, RecentFailure, TopAnswer, TotalsView } from "../../wire/top-view.ts";
+import type { DelegateView, MemoryView, TopAnswer, TotalsView } from "../../wire/top-view.ts";
 import { openNetworkText } from "../pod-now-text.ts";
 import type { Paint } from "../paint.ts";
 import { ageText, momentText, tookText } from "../span.ts";
+import { failureRows } from "./failure-rows.ts";
 import { aligned, fitSections, painted, type Line, type Section } from "./section.ts";
 
 export interface TopView {
@@ -40,7 +41,7 @@ function headLines(view: TopView): readonly Line[] {
     },
     ...(trouble === "" ? [] : [{ text: `! ${trouble}`, colour: "red" as const }]),
     ...answer.notices.map((notice) => ({ text: `! ${notice}`, colour: "yellow" as const })),
-    { text: `rates   ${ratesText(view)}` },
+    { text: ratesText(view) },
     slotsLine(answer),
     memoryLine(answer.memory, view.columns),
     ...pressureLines(answer),
@@ -59,15 +60,13 @@ const totalNames: readonly (readonly [keyof TotalsView, string])[] = [
 /** Per second since the last look; at the first, what there was since the start. */
 function ratesText({ answer, before }: TopView): string {
   const spanMs = before === undefined ? 0 : answer.monotonicMs - before.monotonicMs;
-  return totalNames
-    .map(([key, name]) => {
-      const count = answer.totals[key] - (before?.totals[key] ?? 0);
-      // A daemon that was started again counts from zero.
-      return spanMs > 0 && count >= 0
-        ? `${name} ${((count * 1_000) / spanMs).toFixed(1)}/s`
-        : `${name} ${answer.totals[key]}`;
-    })
-    .join("  ");
+  const since = (key: keyof TotalsView): number => answer.totals[key] - (before?.totals[key] ?? 0);
+  // A daemon that was started again counts from zero.
+  const isRate = spanMs > 0 && totalNames.every(([key]) => since(key) >= 0);
+  const parts = totalNames.map(([key, name]) =>
+    isRate ? `${name} ${((since(key) * 1_000) / spanMs).toFixed(1)}/s` : `${name} ${answer.totals[key]}`,
+  );
+  return `${isRate ? "rates " : "so far"}  ${parts.join("  ")}`;
 }
 
 function slotsLine({ slots }: TopAnswer): Line {
@@ -79,6 +78,12 @@ function slotsLine({ slots }: TopAnswer): Line {
   };
 }
 
+/** What the state means for whoever waits. */
+const memoryWords = {
+  free: "enough",
+  frozen: "short: no growth",
+  exhausted: "used up: only deletes",
+} as const;
 const memoryColours = { free: {}, frozen: { colour: "yellow" }, exhausted: { colour: "red" } } as const;
 
 function memoryLine(memory: MemoryView, columns: number): Line {
@@ -86,7 +91,7 @@ function memoryLine(memory: MemoryView, columns: number): Line {
   const own =
     usageBytes === undefined || limitBytes === undefined
       ? "no limit"
-      : `${bar(usageBytes / limitBytes, columns)} ${mib(usageBytes)} of ${mib(limitBytes)} MiB, ${memory.state}`;
+      : `${bar(usageBytes / limitBytes, columns)} ${mib(usageBytes)} of ${mib(limitBytes)} MiB, ${memoryWords[memory.state]}`;
   const kills = oomKills === 0 ? "" : `  ${oomKills} OOM kills`;
   const plugins =
     delegateBytesMax === undefined ? "" : `  plugins ${mib(delegateBytes)} of ${mib(delegateBytesMax)} MiB`;
@@ -143,7 +148,7 @@ function sectionsOf(answer: TopAnswer): readonly Section[] {
     tableSection(["SLOWEST PLUGINS", "RUNS", "FAILED", "P50", "P99", "PEAK"], answer.delegates.map(delegateRow)),
     {
       heading: "LAST FAILURES",
-      rows: answer.failures.map((failure) => ({ text: failureText(failure, answer.wallMs) })),
+      rows: failureRows(answer.failures, answer.wallMs).map((text) => ({ text })),
     },
   ];
 }
@@ -156,9 +161,4 @@ function tableSection(headings: readonly string[], rows: readonly (readonly stri
 function delegateRow({ plugin, verb, runs, failed, p50Ms, p99Ms, maxRssKib }: DelegateView): readonly string[] {
   const peak = maxRssKib === 0 ? "-" : `${(maxRssKib / 1024).toFixed(1)} MiB`;
   return [`${plugin} ${verb}`, String(runs), String(failed), tookText(p50Ms), tookText(p99Ms), peak];
-}
-
-function failureText({ wallMs, namespace, pod, verb, reason }: RecentFailure, nowMs: number): string {
-  const name = namespace === "" ? pod.slice(0, 13) : `${namespace}/${pod}`;
-  return `${ageText(nowMs - wallMs)} ago  ${verb} ${name}  ${reason}`;
 }
