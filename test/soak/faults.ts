@@ -18,14 +18,14 @@ export type FaultName =
   | "clock stepped";
 
 /**
- * For how long after a fault an ADD that begins may still fail: a network that failed is tried with care, and plugins
- * that hang do so until their limit. A daemon, a hand or a clock must cost no pod anything.
+ * With which words an ADD may fail that was under way while a fault lasted; none may fail with others, and none that
+ * began when it was over. A daemon, a hand or a clock must cost no pod anything.
  */
-const aftermathMs: Partial<Record<FaultName, number>> = {
-  "API server restarted": 10_000,
-  "plugin fails": 20_000,
-  "plugin hangs": 35_000,
-  "disk full": 5_000,
+const wordsOf: Partial<Record<FaultName, RegExp>> = {
+  "API server restarted": /API server/u,
+  "plugin fails": /the bridge is out of order|Cannot attach now/u,
+  "plugin hangs": /ran past its \d+ ms|Cannot attach now/u,
+  "disk full": /ENOSPC/u,
 };
 /** What a daemon lives through; the rest ends its life. */
 export const survivable: readonly FaultName[] = [
@@ -41,6 +41,27 @@ export const survivable: readonly FaultName[] = [
   "clock stepped",
 ];
 
+interface PastFault {
+  readonly name: FaultName;
+  readonly beganMs: number;
+  endedMs: number;
+}
+
+/** An ADD that failed, on the clock of the soak. */
+export interface FailedAdd {
+  readonly beganMs: number;
+  readonly endedMs: number;
+  readonly said: string;
+}
+
+/** The fault that an ADD failed of, if it was under way meanwhile and says so. */
+export function causeIn(past: readonly Readonly<PastFault>[], failed: FailedAdd): FaultName | undefined {
+  return past.find(
+    ({ name, beganMs, endedMs }) =>
+      failed.beganMs <= endedMs && failed.endedMs >= beganMs && wordsOf[name]?.test(failed.said) === true,
+  )?.name;
+}
+
 export interface FaultOptions {
   readonly node: SoakNode;
   readonly random: () => number;
@@ -51,16 +72,15 @@ export class Faults {
   readonly counts = new Map<FaultName, number>();
   readonly #node: SoakNode;
   readonly #random: () => number;
-  readonly #windows: { readonly name: FaultName; excuseUntilMs: number }[] = [];
+  readonly #past: PastFault[] = [];
 
   constructor({ node, random }: FaultOptions) {
     this.#node = node;
     this.#random = random;
   }
 
-  /** Whether something that may fail an ADD was going on since then. */
-  isExcused(sinceMs: number): boolean {
-    return this.#windows.some(({ excuseUntilMs }) => excuseUntilMs >= sinceMs);
+  causeOf(failed: FailedAdd): FaultName | undefined {
+    return causeIn(this.#past, failed);
   }
 
   /** One fault after another for so long; the last one is over when this resolves. */
@@ -76,11 +96,10 @@ export class Faults {
   }
 
   async #do(name: FaultName, lives: PodLives): Promise<void> {
-    const afterMs = aftermathMs[name];
-    const window = { name, excuseUntilMs: Infinity };
-    if (afterMs !== undefined) this.#windows.push(window);
+    const fault: PastFault = { name, beganMs: performance.now(), endedMs: Infinity };
+    this.#past.push(fault);
     if (await this.#carryOut(name, lives)) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-    window.excuseUntilMs = performance.now() + (afterMs ?? 0);
+    fault.endedMs = performance.now();
   }
 
   /** Whether there was anything to do it to. */

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { CniCall, CniOutcome } from "../lab/lab.ts";
 import { pause } from "../e2e/until.ts";
+import type { FailedAdd } from "./faults.ts";
 import { podNetworks, type SoakNode } from "./soak-node.ts";
 
 /** Two pods a second. */
@@ -24,8 +25,8 @@ export interface RunningCall {
 export interface LifeOptions {
   readonly node: SoakNode;
   readonly random: () => number;
-  /** Whether an ADD of that time may fail, by what the node was put through. */
-  readonly isExcused: (sinceMs: number) => boolean;
+  /** What the node was put through that made an ADD fail; undefined: it should not have failed. */
+  readonly causeOf: (failed: FailedAdd) => string | undefined;
   readonly say: (line: string) => void;
 }
 
@@ -33,6 +34,8 @@ export interface LifeOptions {
 export class PodLives {
   readonly running = new Set<RunningCall>();
   readonly counts = { arrived: 0, attached: 0, refused: 0, deletes: 0, deletesRepeated: 0 };
+  /** ADDs that failed of a fault, by the fault. */
+  readonly refusals = new Map<string, number>();
   /** What should not have failed, and why it did. */
   readonly troubles: string[] = [];
   readonly #options: LifeOptions;
@@ -76,14 +79,17 @@ export class PodLives {
   }
 
   async #add(call: CniCall): Promise<void> {
-    const startedMs = performance.now();
+    const beganMs = performance.now();
     const { outcome, wasHurt } = await this.#call("ADD", call);
     if (outcome.exitCode === 0) {
       this.counts.attached += 1;
       return;
     }
     this.counts.refused += 1;
-    if (!wasHurt && !this.#options.isExcused(startedMs)) this.#note(complaint("ADD", call, outcome));
+    const failed = { beganMs, endedMs: performance.now(), said: outcome.stdout };
+    const cause = wasHurt ? "it was killed itself" : this.#options.causeOf(failed);
+    if (cause === undefined) this.#note(complaint("ADD", call, outcome));
+    else this.refusals.set(cause, (this.refusals.get(cause) ?? 0) + 1);
   }
 
   async #delete(call: CniCall): Promise<void> {

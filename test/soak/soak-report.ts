@@ -18,11 +18,11 @@ export function soakTable(outcome: SoakOutcome): string {
       isSame(one) ? "same" : "DIFFERS",
     ]),
   ];
-  const faults = Object.entries(outcome.faults).map(([name, count]) => `${name} ${count}`);
   return [
     `${outcome.minutes} minutes, pods and networks from ${outcome.source}, seed ${outcome.seed}`,
-    `pods: ${arrived} came, ${attached} attached, ${refused} refused while something was broken; DEL ${deletes} times, of which ${deletesRepeated} had to be repeated`,
-    `faults: ${faults.join(", ")}`,
+    `pods: ${arrived} came, ${attached} attached, ${refused} refused; DEL ${deletes} times, of which ${deletesRepeated} had to be repeated`,
+    `faults: ${countsText(outcome.faults)}`,
+    `refused during a fault that the error names: ${countsText(outcome.refusals)}`,
     "",
     ...rows.map(([name, a, b, c]) => `${name.padEnd(24)} ${a.padStart(9)} ${b.padStart(9)}  ${c}`),
     "",
@@ -55,6 +55,11 @@ ${grid.join("\n")}
 <text x="${left}" y="${top + height + 20}">0</text><text x="${left + width}" y="${top + height + 20}" text-anchor="end">${minutes} min</text>
 </svg>
 `;
+}
+
+function countsText(counts: Readonly<Record<string, number>>): string {
+  const texts = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
+  return texts.length === 0 ? "none" : texts.join(", ");
 }
 
 function percent(early: number, late: number): string {

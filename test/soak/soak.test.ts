@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { causeIn } from "./faults.ts";
 import { compareInventories, isSame } from "./inventory.ts";
 import { earlyAndLate, roundsOf, type IdleMoment } from "./soak.ts";
 
@@ -33,6 +34,23 @@ test("earlyAndLate compares the end of the first ten minutes, or the first quart
   expect(minutes(earlyAndLate(momentsAt(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 10))).toEqual([2, 8]);
   expect(minutes(earlyAndLate(momentsAt(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60), 60))).toEqual([10, 45]);
   expect(minutes(earlyAndLate(momentsAt(1.2, 2.2, 3.2), 3))).toEqual([1.2, 2.2]);
+});
+
+test("causeIn explains an ADD by a fault that it overlaps and names, and by no other", () => {
+  const past = [
+    { name: "disk full", beganMs: 10, endedMs: 20 },
+    { name: "plugin fails", beganMs: 30, endedMs: 40 },
+    { name: "daemon killed", beganMs: 50, endedMs: 60 },
+  ] as const;
+  const cause = (beganMs: number, endedMs: number, said: string): string | undefined =>
+    causeIn(past, { beganMs, endedMs, said });
+  expect([cause(5, 12, "ENOSPC"), cause(39, 55, "Cannot attach now: waited")]).toEqual(["disk full", "plugin fails"]);
+  expect([
+    cause(21, 25, "ENOSPC"),
+    cause(12, 14, "Cannot reach the daemon"),
+    cause(5, 9, "ENOSPC"),
+    cause(51, 52, "Cannot reach the daemon"),
+  ]).toEqual([undefined, undefined, undefined, undefined]);
 });
 
 test("compareInventories tells what is new and what is gone, one by one", () => {

@@ -1,6 +1,6 @@
 import { pause, until } from "../e2e/until.ts";
 import { randomFrom } from "../crash/seed.ts";
-import { Faults, survivable, type FaultName } from "./faults.ts";
+import { Faults, survivable, type FailedAdd, type FaultName } from "./faults.ts";
 import { compareInventories, inventoryOf, isSame, type Difference, type Inventory } from "./inventory.ts";
 import { PodLives } from "./pod-lives.ts";
 import { SoakNode } from "./soak-node.ts";
@@ -37,6 +37,8 @@ export interface SoakOutcome {
   readonly source: string;
   readonly pods: PodLives["counts"];
   readonly faults: Readonly<Record<string, number>>;
+  /** ADDs that failed, by the fault that was going on and that they named. */
+  readonly refusals: Readonly<Record<string, number>>;
   readonly idle: readonly IdleMoment[];
   readonly memory: { readonly early: IdleMoment; readonly late: IdleMoment };
   readonly differences: readonly Difference[];
@@ -69,8 +71,8 @@ class Soak {
     this.#node = node;
     this.#options = options;
     this.#faults = new Faults({ node, random: randomFrom(options.seed) });
-    const isExcused = (sinceMs: number): boolean => this.#faults.isExcused(sinceMs);
-    this.#lives = new PodLives({ node, random: randomFrom(options.seed + 1), isExcused, say: options.say });
+    const causeOf = (failed: FailedAdd): string | undefined => this.#faults.causeOf(failed);
+    this.#lives = new PodLives({ node, random: randomFrom(options.seed + 1), causeOf, say: options.say });
   }
 
   async run(): Promise<SoakOutcome> {
@@ -150,6 +152,7 @@ class Soak {
       source: this.#node.source.label,
       pods: this.#lives.counts,
       faults: Object.fromEntries(this.#faults.counts),
+      refusals: Object.fromEntries(this.#lives.refusals),
       idle: this.#idle,
       memory,
       differences,
