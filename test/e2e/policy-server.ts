@@ -9,6 +9,7 @@ import { peerFolder } from "../peers/peer.ts";
 const kubernetesBin = join(peerFolder("k8s", "v1.34.5"), "bin");
 const apiServerProgram = join(kubernetesBin, "kube-apiserver");
 const stopMs = 5_000;
+export const mergePatch = "application/merge-patch+json";
 /** May do everything. */
 export const adminToken = "policy-admin";
 
@@ -28,13 +29,20 @@ export interface KubectlEnd {
 export interface Answer {
   readonly code: number;
   readonly text: string;
+  /** What the server warns of; admission policies do. */
+  readonly warning?: string;
 }
 
-interface StatusWrite {
-  readonly method: "PATCH" | "PUT";
-  readonly type: string;
-  readonly body: unknown;
-  readonly token: string;
+/** One request, by the administrator unless it says otherwise. */
+export interface Ask {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With its query. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly token?: string;
+  /** The user to be, which the administrator may. */
+  readonly as?: { readonly user: string; readonly groups?: readonly string[] };
 }
 
 /** etcd and kube-apiserver in a temporary folder, RBAC on, nothing else: enough to try what a manifest permits. */
@@ -110,12 +118,26 @@ export class PolicyServer {
 
   /** A merge patch of a pod's status as the daemon sends it; kubectl would read the pod's status first, for which there is no right. */
   patchStatus(pod: string, body: unknown, token: string): Promise<Answer> {
-    return this.#writeStatus(pod, { method: "PATCH", type: "application/merge-patch+json", body, token });
+    return this.ask({ method: "PATCH", path: statusPath(pod), type: mergePatch, body, token });
   }
 
   /** The whole pod sent back as a new status, as Multus writes its annotation. */
   putStatus(pod: string, body: unknown, token: string): Promise<Answer> {
-    return this.#writeStatus(pod, { method: "PUT", type: "application/json", body, token });
+    return this.ask({ method: "PUT", path: statusPath(pod), body, token });
+  }
+
+  /** A request as it is written: kubectl would read first, choose the options and look things up. */
+  async ask({ method, path, body, type = "application/json", token = adminToken, as }: Ask): Promise<Answer> {
+    const headers = new Headers({ "authorization": `Bearer ${token}`, "content-type": type });
+    if (as !== undefined) headers.set("impersonate-user", as.user);
+    for (const group of as?.groups ?? []) headers.append("impersonate-group", group);
+    const response = await fetch(`${this.#url}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      tls: { rejectUnauthorized: false },
+    });
+    return { code: response.status, text: await response.text(), warning: response.headers.get("warning") ?? "" };
   }
 
   async startApiServer(): Promise<void> {
@@ -137,16 +159,6 @@ export class PolicyServer {
   async stop(): Promise<void> {
     for (const child of this.#children.toReversed()) await ended(child);
     await rm(this.#folder, { recursive: true, force: true });
-  }
-
-  async #writeStatus(pod: string, { method, type, body, token }: StatusWrite): Promise<Answer> {
-    const response = await fetch(`${this.#url}/api/v1/namespaces/default/pods/${pod}/status`, {
-      method,
-      headers: { "authorization": `Bearer ${token}`, "content-type": type },
-      body: JSON.stringify(body),
-      tls: { rejectUnauthorized: false },
-    });
-    return { code: response.status, text: await response.text() };
   }
 
   async #boot(): Promise<void> {
@@ -190,6 +202,10 @@ export class PolicyServer {
     this.#children.push(child);
     return child;
   }
+}
+
+function statusPath(pod: string): string {
+  return `/api/v1/namespaces/default/pods/${pod}/status`;
 }
 
 export function freePort(): Promise<number> {
