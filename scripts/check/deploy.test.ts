@@ -8,6 +8,7 @@ const sources = {
   "deploy/base/a.yaml": "kind: A\nmetadata: {name: a}\n",
   "deploy/overlays/multus-drop-in/kustomization.yaml": "resources: [../../base]\n",
   "deploy/overlays/uninstall/kustomization.yaml": "resources: [../../base]\n",
+  "deploy/guard/kustomization.yaml": "resources: [../base]\n",
   "deploy/image/Containerfile": `FROM \${BASE}\n`,
 };
 

@@ -1,8 +1,7 @@
 import type { Document } from "yaml";
 import { readKustomization, renderFolder, type Image, type Read } from "./kustomization.ts";
 
-const note =
-  "# Made by `npm run deploy:render` from deploy/base, deploy/components and deploy/overlays; change those.\n";
+const note = "# Made by `npm run deploy:render` from the folders beside it; change those.\n";
 
 /** Every file that is made of others, with its text. What they all share, the image, is said in deploy/base only. */
 export function renderedFiles(read: Read): ReadonlyMap<string, string> {
@@ -11,6 +10,7 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     ["deploy/install.yaml", manifest(renderFolder("deploy/base", read))],
     ["deploy/multus-drop-in.yaml", manifest(renderFolder("deploy/overlays/multus-drop-in", read))],
     ["deploy/uninstall.yaml", manifest(renderFolder("deploy/overlays/uninstall", read))],
+    ["deploy/guard.yaml", manifest(renderFolder("deploy/guard", read))],
     ...crds.map((name): [string, string] => [`deploy/helm/levee/crds/${name}`, read(`deploy/crd/${name}`) ?? ""]),
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
     [componentFile, withImage(read(componentFile) ?? "", image)],
@@ -50,9 +50,12 @@ function airGap(image: Image): string {
     "deploy/install.yaml",
     "deploy/multus-drop-in.yaml",
     "deploy/uninstall.yaml",
+    "deploy/guard.yaml",
     "deploy/base/",
     "deploy/components/",
     "deploy/overlays/",
+    "deploy/guard/",
+    "deploy/policies/",
     "deploy/helm/levee/",
     "dist/sbom.spdx.json",
     "",

@@ -1,0 +1,85 @@
+/** What the guard's role says, read from the manifest. What it permits is tried in test/e2e/guard-*.test.ts. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+interface KubeObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly Rule[];
+  readonly roleRef?: { readonly kind: string; readonly name: string };
+  readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace: string }[];
+}
+
+const objects = parseAllDocuments(readFileSync(join(import.meta.dir, "../../deploy/guard/access.yaml"), "utf8")).map(
+  (document) => document.toJS() as KubeObject, // our own manifest
+);
+const bound = objects.filter(({ subjects }) => subjects?.some(({ name }) => name === "levee-guard"));
+
+/** Every right the guard has, one per line: verb, group and resource, and where. */
+const rights = bound.flatMap(({ roleRef, metadata }) =>
+  objects
+    .filter((object) => object.kind === roleRef?.kind && object.metadata.name === roleRef.name)
+    .flatMap(({ rules = [] }) => rules)
+    .flatMap(({ apiGroups, resources, verbs, resourceNames = [] }) =>
+      verbs.flatMap((verb) =>
+        apiGroups.flatMap((group) =>
+          resources.map((resource) =>
+            [verb, `${group}/${resource}`, metadata.namespace ?? "everywhere", ...resourceNames].join(" "),
+          ),
+        ),
+      ),
+    ),
+);
+
+test("the guard writes this and nothing else", () => {
+  const writes = rights.filter((right) => !/^(?:get|list|watch) /u.test(right));
+  expect(writes.toSorted()).toEqual([
+    "create /configmaps levee-system",
+    "create /events levee-system",
+    "create /resourcequotas everywhere",
+    "create coordination.k8s.io/leases levee-system",
+    "create levee.dev/decisions levee-system",
+    "delete /pods everywhere",
+    "patch /configmaps levee-system levee-guard",
+    "patch /events levee-system",
+    "patch /namespaces everywhere",
+    "patch /resourcequotas everywhere",
+    "patch apps/daemonsets everywhere",
+    "patch coordination.k8s.io/leases levee-system levee-guard",
+    "patch levee.dev/decisions/status levee-system",
+    "update /configmaps levee-system levee-guard",
+    "update coordination.k8s.io/leases levee-system levee-guard",
+    "update levee.dev/decisions/status levee-system",
+  ]);
+});
+
+test("the guard cannot approve, change policies, become another or give rights away", () => {
+  const never = [
+    /^(?!get|list|watch)\S+ levee\.dev\/decisionapprovals/u,
+    /^(?!get|list|watch)\S+ admissionregistration/u,
+    /^(?:approve|impersonate|escalate|bind|deletecollection|\*) /u,
+    /serviceaccounts|secrets|rbac\.authorization|certificates|\*/u,
+    /pods\/|nodes\/|\/proxy/u,
+  ];
+  expect(rights.length).toBeGreaterThan(20);
+  for (const pattern of never) expect(rights.filter((right) => pattern.test(right))).toEqual([]);
+});
+
+test("the role of approvers is bound to nobody, and what acts is bound apart", () => {
+  expect(objects.find(({ metadata }) => metadata.name === "levee-approver")?.rules?.[0]?.verbs).toContain("approve");
+  const bindings = objects.filter(({ roleRef }) => roleRef !== undefined);
+  expect(bindings.map(({ kind, roleRef }) => `${kind} ${roleRef?.name}`)).toEqual([
+    "ClusterRoleBinding levee-guard",
+    "ClusterRoleBinding levee-guard-acts",
+    "RoleBinding levee-guard",
+  ]);
+});
