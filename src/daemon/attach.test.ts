@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { systemClock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import { silentLogger } from "../base/log.ts";
+import { SpareTime } from "../base/spare-time.ts";
 import { aFolder, aRecord, bootId, openIn } from "../state/record.fixture.ts";
 import { giveUp } from "./attach.ts";
 import type { Call } from "./call.ts";
@@ -31,6 +32,7 @@ async function givenUp(run: () => Promise<unknown>): Promise<{ error: LeveeError
     bootId,
     journal,
     mirror: { remove: () => Promise.resolve() },
+    spareTime: new SpareTime(systemClock),
     offline: { dropDelete: () => Promise.resolve() },
     publisher: silentPublisher,
     measures: { ran: () => undefined },

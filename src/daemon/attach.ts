@@ -45,8 +45,8 @@ export async function attach(
     const told = tellAttached(record, results, call.signal, ports);
     await ports.journal.commit(record.token, results);
     reports.succeeded();
-    // Only for going back to Multus, so nobody waits for it; an undo that removes it again comes after it.
-    void ports.mirror.write({ ...record, results });
+    // Only for going back to Multus, so nobody waits for it; an undo drops it, or removes it again after it.
+    ports.spareTime.do(() => void ports.mirror.write({ ...record, results }), record.token);
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
     return { ...answerOf(record, output, ports), told };
   } catch (thrown) {

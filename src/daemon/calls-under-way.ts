@@ -1,7 +1,11 @@
-/** Counts the calls under way, so that shutdown can wait for them. A number: a promise for each would add up in a storm. */
+/** Counts the calls under way, so that shutdown can wait for them and other work for a lull. A number: a promise for each would add up in a storm. */
 export class CallsUnderWay {
   #count = 0;
   #none: PromiseWithResolvers<void> | undefined;
+
+  get count(): number {
+    return this.#count;
+  }
 
   began(): void {
     this.#count += 1;

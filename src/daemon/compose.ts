@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import { toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
+import { SpareTime } from "../base/spare-time.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { installsConf } from "../config/installs-conf.ts";
 import { Journal } from "../state/journal.ts";
@@ -66,6 +67,8 @@ export interface RunningDaemon {
 /** Connections of shims that wait, hands, and a few people asking. */
 const spareConnections = 64;
 const tmpfsMagic = 0x01021994;
+/** With more calls than these under way, in line or running, what nobody waits for is put off. */
+const spareCallsMax = 2;
 
 /** Builds the daemon from its parts, in the order in which they may touch the disk and the world. */
 export async function startDaemon(options: DaemonOptions, signal: AbortSignal): Promise<RunningDaemon> {
@@ -81,6 +84,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
 
   const confDir = installsConf(config) ? new ConfDir({ ...ports, lookForShim: () => shimProblem(ports) }) : undefined;
   const calls = new CallsUnderWay();
+  ports.spareTime.watch(() => calls.count > spareCallsMax);
   const server = new Server({
     socketDir: config.socketDir,
     clock,
@@ -136,6 +140,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     bootId,
     journal,
     mirror: new MultusMirror(config.cniDir, logger),
+    spareTime: new SpareTime(clock),
     offline: new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal }),
     view: source.view,
     announcer: source.announcer,
@@ -204,6 +209,7 @@ async function stop({ server, ports, calls, lock, services, source }: Running): 
   await calls.none();
   ports.offline.stop();
   await recovered;
+  ports.spareTime.finish();
   await ports.mirror.settled();
   for (const service of services.toReversed()) await service.stop();
   await source.close();

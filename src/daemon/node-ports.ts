@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import type { SpareTime } from "../base/spare-time.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import type { Journal } from "../state/journal.ts";
 import type { MultusMirror } from "../state/multus-mirror.ts";
@@ -28,6 +29,8 @@ export interface NodePorts {
   readonly bootId: string;
   readonly journal: Journal;
   readonly mirror: MultusMirror;
+  /** For what nobody waits for. */
+  readonly spareTime: SpareTime;
   readonly offline: OfflineFolder;
   readonly view: View;
   readonly confs: ConfCache;

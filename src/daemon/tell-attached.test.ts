@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../base/clock.ts";
 import { silentLogger } from "../base/log.ts";
+import { SpareTime } from "../base/spare-time.ts";
 import { jsonValue } from "../cni/json-text.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { aRecord } from "../state/record.fixture.ts";
@@ -30,6 +31,7 @@ class Told {
       logger: silentLogger,
       config: { deviceInfoDir: "/nowhere" },
       timeline: this.timeline,
+      spareTime: new SpareTime(systemClock),
       announcer: {
         aboutPod: (pod: PodRef, { reason, message }: Record<string, string>) =>
           this.events.push(`${pod.name} ${reason} ${message}`),

@@ -9,7 +9,7 @@ import type { NodePorts } from "./node-ports.ts";
 import { silentPublisher, type PodStatus } from "./status-publisher.ts";
 import { subjectOf } from "./subject.ts";
 
-type TellPorts = Pick<NodePorts, "announcer" | "publisher" | "timeline" | "logger" | "clock" | "config">;
+type TellPorts = Pick<NodePorts, "announcer" | "publisher" | "timeline" | "logger" | "clock" | "config" | "spareTime">;
 type Results = readonly (JsonText | undefined)[];
 
 /**
@@ -26,15 +26,19 @@ export async function tellAttached(
   try {
     const status = await statusOf(record, results, ports);
     const published = status === undefined ? undefined : publish(status, record, signal, ports);
-    // The events are made while the API server writes: nobody waits for them.
-    announce(record, results, ports);
+    // Nobody waits for the events.
+    ports.spareTime.do(() => announce(record, results, ports));
     await published;
   } catch (thrown) {
-    ports.logger.error("What a pod got could not be told", {
-      container: record.containerId,
-      reason: toLeveeError(thrown, "Telling").message,
-    });
+    sayUntold(record, thrown, ports);
   }
+}
+
+function sayUntold(record: AttachmentRecord, thrown: unknown, { logger }: TellPorts): void {
+  logger.error("What a pod got could not be told", {
+    container: record.containerId,
+    reason: toLeveeError(thrown, "Telling").message,
+  });
 }
 
 /** What the pod's annotation should be; undefined when no plugin named an interface. */
@@ -77,10 +81,15 @@ function whatOf(end: string): string {
 }
 
 /** Multus' event for each network: its name, its interface and its addresses. */
-function announce(record: AttachmentRecord, results: Results, { announcer }: TellPorts): void {
-  for (const [index, chain] of record.chains.entries()) {
-    const message = addedText(chain, results[index]);
-    if (message !== undefined) announcer.aboutPod(record.pod, { type: "Normal", reason: "AddedInterface", message });
+function announce(record: AttachmentRecord, results: Results, ports: TellPorts): void {
+  try {
+    for (const [index, chain] of record.chains.entries()) {
+      const message = addedText(chain, results[index]);
+      const notice = { type: "Normal", reason: "AddedInterface" } as const;
+      if (message !== undefined) ports.announcer.aboutPod(record.pod, { ...notice, message });
+    }
+  } catch (thrown) {
+    sayUntold(record, thrown, ports);
   }
 }
 

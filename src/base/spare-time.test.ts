@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { SpareTime } from "./spare-time.ts";
+import { VirtualClock } from "./virtual-clock.fixture.ts";
+
+/** Spare time with a switch, and what was done in it. */
+class Day {
+  readonly clock = new VirtualClock();
+  readonly spare = new SpareTime(this.clock);
+  readonly done: number[] = [];
+  isBusy = false;
+
+  constructor() {
+    this.spare.watch(() => this.isBusy);
+  }
+
+  ask(count: number): void {
+    for (let index = 0; index < count; index += 1) this.spare.do(() => this.done.push(index), `job ${index}`);
+  }
+}
+
+describe("SpareTime", () => {
+  test("does a job at once when nobody waits", () => {
+    const day = new Day();
+    day.ask(2);
+    expect(day.done).toEqual([0, 1]);
+  });
+
+  test("keeps jobs while somebody waits, then does a few at a time, in order", async () => {
+    const day = new Day();
+    day.isBusy = true;
+    day.ask(10);
+    await day.clock.advance(5_000);
+    expect(day.done).toEqual([]);
+    day.isBusy = false;
+    await day.clock.advance(50);
+    expect(day.done).toEqual([0, 1]);
+    day.spare.do(() => day.done.push(10));
+    await day.clock.advance(250);
+    expect(day.done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  test("does them after half a minute though somebody still waits", async () => {
+    const day = new Day();
+    day.isBusy = true;
+    day.ask(2);
+    await day.clock.advance(29_000);
+    expect(day.done).toEqual([]);
+    await day.clock.advance(1_100);
+    expect(day.done).toEqual([0, 1]);
+  });
+
+  test("keeps a thousand at most: the oldest is done then", () => {
+    const day = new Day();
+    day.isBusy = true;
+    day.ask(1_002);
+    expect(day.done).toEqual([0, 1]);
+  });
+
+  test("drops a job by its key, and finish does the rest at once", async () => {
+    const day = new Day();
+    day.isBusy = true;
+    day.ask(7);
+    day.spare.drop("job 3");
+    day.spare.finish();
+    expect(day.done).toEqual([0, 1, 2, 4, 5, 6]);
+    await day.clock.advance(60_000);
+    expect(day.done).toHaveLength(6);
+  });
+});

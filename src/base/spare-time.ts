@@ -1,0 +1,70 @@
+import type { Cancel, Clock } from "./clock.ts";
+
+/** How often it is looked whether there is time now. */
+const lookMs = 50;
+/** What is done at one look: two milliseconds, half of what a daemon with a tenth of a core has until the next. */
+const jobsAtOnce = 2;
+/** Nobody relies on these jobs, but people look for their traces: on a node that is never idle they are done by then. */
+const keptMsMax = 30_000;
+/** Several for each pod of a full node, some hundred bytes each; with more, the oldest is done at once. */
+const keptMax = 1_000;
+
+/** Puts off work that nobody waits for while there is work that somebody does wait for. Jobs are done in order. */
+export class SpareTime {
+  readonly #clock: Clock;
+  readonly #kept = new Map<string | symbol, Kept>();
+  #isBusy = (): boolean => false;
+  #cancel: Cancel | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Who knows whether somebody waits. */
+  watch(isBusy: () => boolean): void {
+    this.#isBusy = isBusy;
+  }
+
+  /** At once when there is time. The job must not throw. With a key it can be dropped, and replaces one of that key. */
+  do(job: () => void, key: string | symbol = Symbol("job")): void {
+    if (this.#kept.size === 0 && !this.#isBusy()) {
+      job();
+      return;
+    }
+    this.#kept.set(key, { job, lateMs: this.#clock.monotonicMs() + keptMsMax });
+    if (this.#kept.size > keptMax) this.#doOldest(1);
+    this.#cancel ??= this.#clock.after(lookMs, () => this.#look());
+  }
+
+  /** It is not wanted any more. */
+  drop(key: string): void {
+    this.#kept.delete(key);
+  }
+
+  /** Does all that is left, now. */
+  finish(): void {
+    this.#doOldest(this.#kept.size);
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #look(): void {
+    this.#cancel = undefined;
+    const [oldest] = this.#kept.values();
+    if (oldest === undefined) return;
+    if (!this.#isBusy() || this.#clock.monotonicMs() >= oldest.lateMs) this.#doOldest(jobsAtOnce);
+    this.#cancel ??= this.#clock.after(lookMs, () => this.#look());
+  }
+
+  #doOldest(count: number): void {
+    for (const [key, { job }] of [...this.#kept.entries().take(count)]) {
+      this.#kept.delete(key);
+      job();
+    }
+  }
+}
+
+interface Kept {
+  readonly job: () => void;
+  readonly lateMs: number;
+}
