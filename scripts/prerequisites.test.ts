@@ -21,7 +21,9 @@ describe("missingFor", () => {
   });
 
   test("names the package of each missing program", () => {
-    expect(packages({ hasProgram: () => false })).toEqual(["cargo", "gcc", "iproute2", "procps"]);
+    expect(packages({ hasProgram: () => false })).toEqual([
+      ...["cargo", "gcc", "iproute2", "procps", "prometheus", "prometheus-alertmanager"],
+    ]);
   });
 
   test("asks for the static library and the plugins when their files are missing", () => {

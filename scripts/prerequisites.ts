@@ -45,6 +45,7 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
   if (machine.platform !== "linux") return [{ what: `Linux (this is ${machine.platform})`, debianPackage: undefined }];
   const missing = [...missingForBuild(machine)];
   if (purpose !== "build") missing.push(...missingForNetworks(machine));
+  if (purpose === "test") missing.push(...missingForAlerts(machine));
   if (purpose === "e2e") missing.push(...missingForCluster(machine));
   if (purpose === "bench") missing.push(...missingForBench(machine));
   return missing;
@@ -70,6 +71,14 @@ function missingForNetworks(machine: Machine): readonly Missing[] {
     missing.push({ what, debianPackage: "containernetworking-plugins" });
   }
   return missing;
+}
+
+/** What the alerts are replayed, scraped and sent with. */
+function missingForAlerts(machine: Machine): readonly Missing[] {
+  const programs = { "promtool": "prometheus", "prometheus-alertmanager": "prometheus-alertmanager" };
+  return Object.entries(programs)
+    .filter(([program]) => !machine.hasProgram(program))
+    .map(([program, debianPackage]) => ({ what: `${program}, for the alerts`, debianPackage }));
 }
 
 /** The parts of a node that come from Debian; those that come from Go modules are built by test/peers. */

@@ -9,6 +9,8 @@ const sources = {
   "deploy/overlays/multus-drop-in/kustomization.yaml": "resources: [../../base]\n",
   "deploy/overlays/uninstall/kustomization.yaml": "resources: [../../base]\n",
   "deploy/guard/kustomization.yaml": "resources: [../base]\n",
+  "deploy/alerts/source.yaml": "groups: []\n",
+  "deploy/helm/levee/values.yaml": "alerts: {}\n",
   "deploy/image/Containerfile": `FROM \${BASE}\n`,
 };
 

@@ -7,6 +7,7 @@ import { linkProblems } from "./links.ts";
 import { plain, tableRows, type Row } from "./markdown.ts";
 import { metricsPageProblems } from "./metrics-page.ts";
 import { fileRule, type Problem } from "./rule.ts";
+import { runbookProblems } from "./runbooks.ts";
 import { rustConstants } from "./rust-constants.ts";
 import type { Tree } from "./tree.ts";
 
@@ -18,6 +19,7 @@ export const docsInStep = fileRule("docs-in-step", (tree) => [
   ...knobProblems(tree),
   ...dependencyProblems(tree),
   ...metricsPageProblems(tree),
+  ...runbookProblems(tree),
   ...linkProblems(tree),
 ]);
 

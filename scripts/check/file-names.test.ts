@@ -12,6 +12,7 @@ test.each([
   "shim/.cargo/config.toml",
   "shim/src/net_link.rs",
   "docs/adr/0001-brain-and-hands.md",
+  "docs/runbooks/MultusOOMLoop.md",
 ])("file-names accepts %s", async (path) => {
   expect(await problemsIn(fileNames, { [path]: "" })).toEqual([]);
 });

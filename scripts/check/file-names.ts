@@ -7,6 +7,8 @@ const snake = /^[a-z0-9]+(?:_[a-z0-9]+)*\.rs$/;
 /** Names the world expects in capitals. */
 const wellKnown =
   /^(?:[A-Z]+\.md|LICENSE|NOTICE|NOTES\.txt|Cargo\.(?:toml|lock)|Chart\.yaml|Containerfile|Dockerfile|Makefile)$/;
+/** A runbook page is called as its alert, so that the alert's link needs no table. */
+const runbook = /^docs\/runbooks\/[A-Z][A-Za-z]+\.md$/;
 /** Files with these names collect everything: name the file after what it does. */
 const magnet = /(?:^|[-_.])(?:utils?|helpers?|common|misc|managers?)(?:[-_.]|$)/;
 
@@ -17,7 +19,7 @@ function nameProblems(path: string): readonly Problem[] {
   const name = basename(path);
   const folders = parts.slice(0, -1);
   const problems: Problem[] = [];
-  const isWellFormed = kebab.test(name) || wellKnown.test(name) || snake.test(name);
+  const isWellFormed = kebab.test(name) || wellKnown.test(name) || snake.test(name) || runbook.test(path);
   if (!isWellFormed || !folders.every((folder) => kebab.test(folder))) {
     problems.push(problem(path, "the name is not kebab-case", "Use lower case and hyphens"));
   }

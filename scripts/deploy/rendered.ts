@@ -1,4 +1,5 @@
 import type { Document } from "yaml";
+import { alertFiles } from "./alerts.ts";
 import { readKustomization, renderFolder, type Image, type Read } from "./kustomization.ts";
 
 const note = "# Made by `npm run deploy:render` from the folders beside it; change those.\n";
@@ -15,6 +16,7 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
     [componentFile, withImage(read(componentFile) ?? "", image)],
     ["deploy/air-gap.txt", airGap(image)],
+    ...alertFiles(read),
   ]);
 }
 
@@ -51,6 +53,7 @@ function airGap(image: Image): string {
     "deploy/multus-drop-in.yaml",
     "deploy/uninstall.yaml",
     "deploy/guard.yaml",
+    "deploy/alerts/",
     "deploy/base/",
     "deploy/components/",
     "deploy/overlays/",

@@ -1,0 +1,135 @@
+import { barely } from "./a-cluster.ts";
+import type { Firing, Scenario } from "./replay.ts";
+import { series, type Series } from "./series.ts";
+
+const node = "server";
+const daemon = { namespace: "levee-system", pod: "levee-abcde", container: "daemon", instance: "10.0.0.1:9810", node };
+const mebibyte = 1024 * 1024;
+
+/** What Levee's daemon and guard tell of themselves, and what it means when nobody tells. */
+export const ownMetrics: readonly Scenario[] = [
+  {
+    name: "kube-state-metrics goes with the pod network, in one of two clusters of one Prometheus",
+    minutes: 60,
+    series: [
+      ...inCluster("a", barely()),
+      ...inCluster("b", barely()).map((each) =>
+        each.name.startsWith("kube_") ? series(each.name, each.labels, until(20, each.at)) : each,
+      ),
+    ],
+    fires: [blind("kube-state-metrics", "critical", { cluster: "b" }, 25)],
+  },
+  {
+    name: "nothing is scraped at all",
+    minutes: 20,
+    series: [series("up", { job: "nothing" }, 1)],
+    fires: [blind("kube-state-metrics", "critical", {}, 5), blind("cadvisor", "warning", {}, 15)],
+  },
+  {
+    name: "Levee's own daemon near its limit, with cAdvisor's word for another one only",
+    minutes: 60,
+    series: [
+      ...barely(),
+      series("levee_memory_working_set_bytes", daemon, (minute) => Math.min(40 + minute, 85) * mebibyte),
+      series("levee_memory_limit_bytes", daemon, 96 * mebibyte),
+    ],
+    fires: [fires("MultusMemoryPressure", { namespace: daemon.namespace, pod: daemon.pod }, 42)],
+  },
+  {
+    name: "a network that fails on one node of Levee's",
+    minutes: 40,
+    series: [
+      ...barely(),
+      series("levee_calls_total", { ...daemon, verb: "ADD", code: "ok" }, (minute) => minute * 10),
+      series("levee_calls_total", { ...daemon, verb: "ADD", code: "delegate_failed" }, (minute) =>
+        minute < 10 ? undefined : (minute - 9) * 10,
+      ),
+    ],
+    fires: [{ ...fires("CniAddErrorRate", { node, source: "levee" }, 16), severity: "critical" }],
+  },
+  {
+    name: "leaks of which one stays every two hours, and others that are undone",
+    minutes: 300,
+    series: [
+      ...barely(),
+      series("levee_leaks", daemon, (minute) => 1 + Math.floor(minute / 120)),
+      series("levee_leaks", { ...daemon, instance: "10.0.0.2:9810", node: "agent1" }, (minute) => minute % 9),
+    ],
+    fires: [fires("LeveeLeaksGrowing", { node }, 155)],
+  },
+  {
+    name: "names of sandboxes that stay reserved, as the daemon sees it and as the guard does",
+    minutes: 40,
+    series: [
+      ...barely(),
+      series("levee_stale_sandbox_reservations", { node }, (minute) => (minute < 5 || minute > 25 ? 0 : 3)),
+      series("levee_guard_stale_sandbox_reservations", { node: "agent1" }, (minute) => (minute < 5 ? 0 : 24)),
+    ],
+    fires: [
+      { ...fires("StaleSandboxReservations", { node }, 15), to: 40 },
+      fires("StaleSandboxReservations", { node: "agent1" }, 15),
+    ],
+  },
+  {
+    name: "a Decision that waits, is approved and stops half way",
+    minutes: 60,
+    series: [
+      ...barely(),
+      ...guard(() => 1),
+      series("levee_guard_oldest_decision_age_seconds", { phase: "Proposed" }, (minute) =>
+        minute < 5 || minute >= 20 ? 0 : (minute - 5) * 60,
+      ),
+      series("levee_guard_oldest_decision_age_seconds", { phase: "Paused" }, (minute) =>
+        minute < 30 ? 0 : (minute - 30) * 60,
+      ),
+    ],
+    fires: [{ ...fires("LeveeDecisionWaiting", {}, 11), to: 24 }, fires("LeveeDecisionPaused", {}, 36)],
+  },
+  {
+    name: "a guard of which no replica leads, and whose watch of pods was silent before",
+    minutes: 60,
+    series: [
+      ...barely(),
+      ...guard((minute) => (minute < 30 ? 1 : 0)),
+      series("levee_guard_view_last_event_age_seconds", { instance: "g1", resource: "pods" }, (minute) =>
+        minute < 10 ? 20 : (minute - 10) * 60,
+      ),
+      series("levee_guard_view_last_event_age_seconds", { instance: "g1", resource: "nodes" }, 30),
+    ],
+    fires: [
+      { ...blind("guard", "critical", { resource: "pods" }, 16), to: 29 },
+      { ...fires("LeveeGuardAbsent", {}, 35), severity: "critical" },
+    ],
+  },
+  {
+    name: "a node's daemon without an API server",
+    minutes: 30,
+    series: [...barely(), series("levee_api_up", daemon, (minute) => (minute < 5 ? 1 : 0))],
+    fires: [blind("daemon", "warning", { node }, 15)],
+  },
+];
+
+function fires(alert: string, of: Firing["of"], from: number): Firing {
+  return { alert, severity: "warning", of, from };
+}
+
+function blind(source: string, severity: Firing["severity"], of: Firing["of"], from: number): Firing {
+  return { alert: "LeveeBlind", severity, of: { ...of, source }, from };
+}
+
+/** Two replicas; the first leads as told. */
+function guard(leads: (minute: number) => number): readonly Series[] {
+  return [
+    series("levee_guard_leader", { instance: "g1" }, leads),
+    series("levee_guard_leader", { instance: "g2" }, 0),
+    series("kube_deployment_spec_replicas", { namespace: "levee-system", deployment: "levee-guard" }, 2),
+  ];
+}
+
+function inCluster(cluster: string, all: readonly Series[]): readonly Series[] {
+  return all.map(({ name, labels, at }) => series(name, { ...labels, cluster }, at));
+}
+
+function until(end: number, at: Series["at"]): Series["at"] {
+  return (minute) => (minute < end ? at(minute) : undefined);
+}
