@@ -121,7 +121,7 @@ describe.skipIf(helm === undefined)("the chart", () => {
       "thresholds.backlogWarning=7",
       "labels.release=mine",
     ];
-    const more = ["guard.deployment=watch", "ownerless.ignoredNamespaces=ci-.*", "runbooks=https://docs.example.com/x"];
+    const more = ["guard.deployment=watch", "ownerless.ignoredNamespaces=ci-.*", "runbooks=https://example.com/x"];
     const set = ["enabled=true", ...values, ...more].map((each) => `--set=alerts.${each}`);
     const { stdout, stderr } = template(...set);
     expect(stderr).toBe("");
@@ -132,7 +132,7 @@ describe.skipIf(helm === undefined)("the chart", () => {
       "release: mine",
       'deployment=~"watch"',
       'namespace!~"ci-.*"',
-      "https://docs.example.com/x/OwnerlessPods.md",
+      "https://example.com/x/OwnerlessPods.md",
     ])
       expect(stdout).toContain(text);
   });
