@@ -3,15 +3,7 @@ import type { Terminal } from "./cli/world.ts";
 
 /** The one entry of `levee`. The daemon and the commands are loaded apart, so neither carries the other's libraries. */
 const argv = process.argv.slice(2);
-const lostOutput = watchOutput(process.stdout);
-const isServing = isDaemon(argv);
-const status = isServing ? await daemon() : await commands();
-await flushed(process.stdout);
-// What the daemon prints is its log; that one could not be written does not make its end a failure.
-const lost = isServing ? undefined : lostOutput();
-if (lost !== undefined) process.stderr.write(`Error: Cannot write the output: ${lost}\n`);
-await flushed(process.stderr);
-process.exit(lost !== undefined && status === 0 ? 1 : status);
+process.exit(isDaemon(argv) ? await daemon() : await commands());
 
 /** Its help is a page of the command line like all the others. */
 function isDaemon([first, ...rest]: readonly string[]): boolean {
@@ -23,7 +15,18 @@ async function daemon(): Promise<number> {
   return runDaemon(argv.slice(1), process.env);
 }
 
+/** The daemon has none of this: the streams of `process` alone would be 1.4 MiB of its memory. */
 async function commands(): Promise<number> {
+  const lostOutput = watchOutput(process.stdout);
+  const status = await command();
+  await flushed(process.stdout);
+  const lost = lostOutput();
+  if (lost !== undefined) process.stderr.write(`Error: Cannot write the output: ${lost}\n`);
+  await flushed(process.stderr);
+  return lost !== undefined && status === 0 ? 1 : status;
+}
+
+async function command(): Promise<number> {
   const { runCli } = await import("./cli/main.ts");
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => interrupt.abort());

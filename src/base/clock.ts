@@ -1,5 +1,3 @@
-import { randomBytes as systemRandomBytes } from "node:crypto";
-
 /** The only doorway to time and randomness, so that the simulator can run the real code on a virtual clock. */
 export interface Clock {
   /** Milliseconds that never go back. For durations and deadlines. */
@@ -34,7 +32,8 @@ export const systemClock: Clock = {
     return () => clearInterval(timer);
   },
   random: () => Math.random(),
-  randomBytes: (length) => systemRandomBytes(length),
+  // Not node:crypto, which would bring a mebibyte of streams and ciphers with it.
+  randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
 };
 
 /** Aborts the returned signal after `ms`, or when `parent` is aborted. Dispose it to stop the timer. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { isIP } from "node:net";
 import { defaultDestination, isDefaultDestination, parseCidr, parseIp } from "./ip.ts";
 
 describe("parseIp", () => {
@@ -46,6 +47,16 @@ describe("parseIp", () => {
       expect(parseIp(text)?.text).toBe(text);
     }
   });
+});
+
+test("parseIp takes what the system takes, whatever is done to an address", () => {
+  const pieces = ["0", "1", "ffff", "00ff", "12345", "255", "256", "g", ":", "::", ".", "1.2.3.4", "01.2.3.4", ""];
+  let seed = 4_711;
+  const next = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below;
+  for (let round = 0; round < 20_000; round += 1) {
+    const text = Array.from({ length: 1 + next(9) }, () => pieces[next(pieces.length)] ?? "").join(next(2) ? ":" : "");
+    expect([text, parseIp(text) !== undefined]).toEqual([text, isIP(text) !== 0]);
+  }
 });
 
 describe("parseCidr", () => {

@@ -1,6 +1,6 @@
 import { arrayElements, appendElements, jsonValue, memberText, setMember } from "../cni/json-text.ts";
 import type { JsonText } from "../base/brand.ts";
-import { isDeepStrictEqual } from "node:util";
+import { sameJson } from "../base/same-json.ts";
 import type { ChainedConf, OwnConf } from "./conf-dir-look.ts";
 
 /** What there is to do about the conf, given what is there and what should be. */
@@ -37,7 +37,7 @@ export function decide({ fileName, own, wanted, before }: Situation): Decision {
 
 /** The others' plugins stay; only our own element is brought up to date, and only when it says something else. */
 function decideChained(own: ChainedConf, wanted: string, before: string | undefined): Decision {
-  if (own.text === wanted || isDeepStrictEqual(contentOf(own.element), contentOf(wanted))) return nothing;
+  if (own.text === wanted || sameJson(contentOf(own.element), contentOf(wanted))) return nothing;
   const [, ...others] = arrayElements(memberText(own.text, "plugins") ?? jsonValue([]));
   const ours = wanted.trim() as JsonText; // our own conf, or one that was checked
   const text = setMember(own.text, "plugins", appendElements(jsonValue([]), [ours, ...others]));

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import { toLeveeError } from "../base/errors.ts";
+import { sameJson } from "../base/same-json.ts";
 import { networkStatusAnnotation } from "../attachment/network-status.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import type { Ports } from "./ports.ts";
@@ -91,7 +91,7 @@ class StatusRepair {
 function saysAll(annotation: string | undefined, wanted: string): boolean {
   if (annotation === wanted) return true;
   const entries = entriesOf(annotation);
-  return entriesOf(wanted).every((entry) => entries.some((other) => isDeepStrictEqual(other, entry)));
+  return entriesOf(wanted).every((entry) => entries.some((other) => sameJson(other, entry)));
 }
 
 function entriesOf(annotation: string | undefined): readonly unknown[] {

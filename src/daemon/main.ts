@@ -10,6 +10,7 @@ import { ConfigError } from "../config/problem.ts";
 import { startDaemon } from "./compose.ts";
 import { configPath, daemonUsage, withPorts } from "./config-path.ts";
 import { clusterPlaceOf } from "./kube-access.ts";
+import { standardError, type StandardError } from "./standard-error.ts";
 
 /** As of the commands: the command line itself is wrong. */
 const usageStatus = 2;
@@ -19,9 +20,21 @@ export async function runDaemon(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<number> {
+  const errors = standardError(systemClock);
+  const status = await runWith(errors, argv, env);
+  await errors.end();
+  return status;
+}
+
+async function runWith(
+  errors: StandardError,
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
   const commandLine = configPath(argv);
+  const tell = (text: string): void => void errors.write(`Error: ${text}\n`, () => undefined);
   if ("wrong" in commandLine) {
-    process.stderr.write(`Error: ${commandLine.wrong}\nusage: ${daemonUsage}\n`);
+    tell(`${commandLine.wrong}\nusage: ${daemonUsage}`);
     return usageStatus;
   }
   const stopped = new AbortController();
@@ -29,16 +42,14 @@ export async function runDaemon(
     process.on(name, () => stopped.abort(new LeveeError("cancelled", `The daemon was asked to end by ${name}`)));
   // Without handlers both would end the process.
   for (const name of ["SIGUSR1", "SIGUSR2"] as const) process.on(name, () => undefined);
-  process.stdout.on("error", () => undefined);
-  process.stderr.on("error", () => undefined);
   let config: DaemonConfig;
   try {
     config = withPorts(await readConfig(commandLine.path), commandLine);
   } catch (thrown) {
-    process.stderr.write(`Error: ${pageOf(thrown)}\n`);
+    tell(pageOf(thrown));
     return 1;
   }
-  const output = new LogOutput(process.stderr, systemClock);
+  const output = new LogOutput(errors, systemClock);
   const logger = new JsonLogger({ clock: systemClock, level: config.logLevel, write: (line) => output.write(line) });
   process.on("SIGUSR1", () => logger.turn("louder"));
   process.on("SIGUSR2", () => logger.turn("quieter"));

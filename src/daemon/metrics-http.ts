@@ -1,5 +1,4 @@
-import type { Socket } from "node:net";
-import type { Clock } from "../base/clock.ts";
+import type { Cancel, Clock } from "../base/clock.ts";
 
 /** What is asked for: reading only, so a method and a path. */
 export interface HttpRequest {
@@ -36,25 +35,54 @@ const reasons: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
+/** A peer's socket as the server has made it: its `data` is the exchange itself. */
+export type HttpSocket = Bun.Socket<HttpExchange | undefined>;
+
 /**
  * Serves one request and hangs up. HTTP in the few words that kubelet and Prometheus use: nothing is kept between
  * requests, a body is never read, and no peer can hold more than a head's worth of memory.
  */
-export function serveHttp(socket: Socket, options: HttpOptions): void {
-  let head = Buffer.alloc(0);
-  const stopTimer = options.clock.after(exchangeMsMax, () => socket.destroy());
-  socket.on("error", () => socket.destroy());
-  socket.on("close", stopTimer);
-  const onData = (chunk: Buffer): void => {
-    head = Buffer.concat([head, chunk.subarray(0, headBytesMax + 1 - head.length)]);
-    const end = head.indexOf("\r\n\r\n");
-    if (end === -1 && head.length <= headBytesMax) return;
-    socket.off("data", onData);
-    // What else the peer sends is read and dropped: closing on unread bytes would take the answer from it.
-    socket.resume();
-    socket.end(end === -1 ? refusal(431, options) : respond(head.toString("latin1", 0, end), options));
-  };
-  socket.on("data", onData);
+export class HttpExchange {
+  readonly #socket: HttpSocket;
+  readonly #options: HttpOptions;
+  readonly #stopTimer: Cancel;
+  #head: Buffer = Buffer.alloc(0);
+  /** What the kernel has not taken of the answer; undefined while there is none. */
+  #unsent: Buffer | undefined;
+
+  constructor(socket: HttpSocket, options: HttpOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#stopTimer = options.clock.after(exchangeMsMax, () => this.cut());
+  }
+
+  /** What comes after the head is read and dropped: closing on unread bytes would take the answer from the peer. */
+  receive(chunk: Buffer): void {
+    if (this.#unsent !== undefined) return;
+    this.#head = Buffer.concat([this.#head, chunk.subarray(0, headBytesMax + 1 - this.#head.length)]);
+    const end = this.#head.indexOf("\r\n\r\n");
+    if (end === -1 && this.#head.length <= headBytesMax) return;
+    const answer =
+      end === -1 ? refusal(431, this.#options) : respond(this.#head.toString("latin1", 0, end), this.#options);
+    this.#unsent = Buffer.from(answer);
+    this.drain();
+  }
+
+  /** The kernel takes more; once it has everything, we hang up. */
+  drain(): void {
+    if (this.#unsent === undefined) return;
+    if (this.#unsent.length > 0) this.#unsent = this.#unsent.subarray(Math.max(this.#socket.write(this.#unsent), 0));
+    if (this.#unsent.length === 0) this.#socket.end();
+  }
+
+  cut(): void {
+    this.#stopTimer();
+    this.#socket.terminate();
+  }
+
+  closed(): void {
+    this.#stopTimer();
+  }
 }
 
 function respond(head: string, options: HttpOptions): string {

@@ -28,6 +28,30 @@ describe("MetricsServer", () => {
     expect(await say(port, "GET / HT", "TP/1.1\r\nA: b\r", "\n\r\n", "a body nobody wants")).toEndWith("yes");
   });
 
+  test("answers a peer that has said all and closed its side", async () => {
+    const { port } = await serve();
+    let text = "";
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    socket.end("GET / HTTP/1.1\r\n\r\n");
+    await new Promise((resolve) => socket.on("end", resolve));
+    expect(text).toEndWith("yes");
+    socket.destroy();
+  });
+
+  test("sends an answer that is longer than the kernel takes at once", async () => {
+    const body = "line\n".repeat(1_000_000);
+    const { port } = await serve({ body });
+    const socket = connect({ port, host: "127.0.0.1" });
+    const closed = new Promise((resolve) => socket.on("close", resolve));
+    socket.write("GET / HTTP/1.1\r\n\r\n");
+    await systemClock.sleep(50);
+    let bytes = 0;
+    socket.on("data", (chunk: Buffer) => (bytes += chunk.length));
+    await closed;
+    expect(bytes).toBeGreaterThan(body.length);
+  });
+
   test.each([
     ["POST /readyz HTTP/1.1\r\n\r\n", "405 Method Not Allowed"],
     ["GET readyz HTTP/1.1\r\n\r\n", "400 Bad Request"],
@@ -76,13 +100,21 @@ describe("MetricsServer", () => {
 
 interface Facts {
   readonly port?: number;
+  readonly body?: string;
   readonly clock?: Clock;
   readonly warnings?: unknown[];
   readonly asked?: HttpRequest[];
   readonly refused?: number[];
 }
 
-function make({ port = 0, clock = systemClock, warnings = [], asked = [], refused = [] }: Facts): MetricsServer {
+function make({
+  port = 0,
+  body = "yes",
+  clock = systemClock,
+  warnings = [],
+  asked = [],
+  refused = [],
+}: Facts): MetricsServer {
   const silent = (): void => undefined;
   const logger: Logger = { debug: silent, info: silent, error: silent, warn: (_what, fields) => warnings.push(fields) };
   const server = new MetricsServer({
@@ -92,7 +124,7 @@ function make({ port = 0, clock = systemClock, warnings = [], asked = [], refuse
     logger,
     answer: (request) => {
       asked.push(request);
-      return { status: 200, contentType: "text/plain", body: "yes" };
+      return { status: 200, contentType: "text/plain", body };
     },
     onRefused: (status) => refused.push(status),
   });

@@ -1,8 +1,7 @@
-import { createServer, type Server, type Socket } from "node:net";
 import type { Cancel, Clock } from "../base/clock.ts";
 import { errnoOf, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { serveHttp, type HttpAnswer, type HttpRequest } from "./metrics-http.ts";
+import { HttpExchange, type HttpAnswer, type HttpRequest } from "./metrics-http.ts";
 import type { Service } from "./service.ts";
 
 export interface MetricsServerOptions {
@@ -23,11 +22,14 @@ const retryMsMax = 5_000;
 /** One line a minute says enough about a port that belongs to somebody else. */
 const sayMs = 60_000;
 
-/** A port for those who ask about this node over HTTP. That it cannot be had is logged, and no reason to serve no pods. */
+/**
+ * A port for those who ask about this node over HTTP. That it cannot be had is logged, and no reason to serve no pods.
+ * On Bun's own sockets, as the daemon has no node:net: ADR 0025.
+ */
 export class MetricsServer implements Service {
   readonly #options: MetricsServerOptions;
-  readonly #sockets = new Set<Socket>();
-  #server: Server | undefined;
+  readonly #exchanges = new Set<HttpExchange>();
+  #listener: Bun.TCPSocketListener<HttpExchange | undefined> | undefined;
   #cancelRetry: Cancel = () => undefined;
   #isStopped = false;
   #saidMs = Number.NEGATIVE_INFINITY;
@@ -39,42 +41,48 @@ export class MetricsServer implements Service {
 
   /** The port while it listens; another than asked for when 0 was. */
   get port(): number | undefined {
-    const address = this.#server?.address();
-    return typeof address === "object" && address !== null ? address.port : undefined;
+    return this.#listener?.port;
   }
 
   stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelRetry();
-    const server = this.#server;
-    if (server === undefined) return Promise.resolve();
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const socket of this.#sockets) socket.destroy();
-    return closed;
+    this.#listener?.stop();
+    this.#listener = undefined;
+    for (const exchange of this.#exchanges) exchange.cut();
+    return Promise.resolve();
   }
 
-  #listen(hosts: readonly string[], retryMs: number): void {
-    const [host, ...others] = hosts;
-    const server = createServer((socket) => this.#take(socket));
-    server.once("error", (error) => {
+  #listen(hosts: readonly [string, ...string[]], retryMs: number): void {
+    const [hostname, next] = hosts;
+    try {
+      const { port } = this.#options;
+      this.#listener = Bun.listen({ hostname, port, data: undefined, socket: this.#handlers() });
+      this.#options.logger.info("Health and metrics are served", { host: hostname, port: this.port });
+    } catch (thrown) {
       // A machine without IPv6 has no `::`.
-      const isFamilyMissing = ["EAFNOSUPPORT", "EADDRNOTAVAIL", "EINVAL"].includes(errnoOf(error) ?? "");
-      if (isFamilyMissing && others.length > 0) this.#listen(others, retryMs);
-      else this.#retry(hosts, retryMs, error);
-    });
-    server.listen({ host, port: this.#options.port }, () => {
-      if (this.#isStopped) {
-        server.close();
-        return;
-      }
-      server.removeAllListeners("error");
-      server.on("error", (error) => this.#say("A connection to the port could not be taken", error));
-      this.#server = server;
-      this.#options.logger.info("Health and metrics are served", { host, port: this.port });
-    });
+      const isFamilyMissing = ["EAFNOSUPPORT", "EADDRNOTAVAIL", "EINVAL"].includes(errnoOf(thrown) ?? "");
+      if (isFamilyMissing && next !== undefined) this.#listen([next], retryMs);
+      else this.#retry(hosts, retryMs, thrown);
+    }
   }
 
-  #retry(hosts: readonly string[], retryMs: number, error: Error): void {
+  /** One set for all connections. Why one broke does not matter: the peer is gone either way. */
+  #handlers(): Bun.SocketHandler<HttpExchange | undefined> {
+    return {
+      binaryType: "buffer",
+      open: (socket) => {
+        socket.data = new HttpExchange(socket, this.#options);
+        this.#take(socket.data);
+      },
+      data: ({ data }, chunk) => data?.receive(chunk),
+      drain: ({ data }) => data?.drain(),
+      close: ({ data }) => this.#forget(data),
+      error: ({ data }) => data?.cut(),
+    };
+  }
+
+  #retry(hosts: readonly [string, ...string[]], retryMs: number, error: unknown): void {
     if (this.#isStopped) return;
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#saidMs >= sayMs) {
@@ -85,25 +93,24 @@ export class MetricsServer implements Service {
     this.#cancelRetry = this.#options.clock.after(retryMs, () => this.#listen(hosts, nextMs));
   }
 
-  #say(what: string, error: Error): void {
+  #say(what: string, error: unknown): void {
     const { logger, port } = this.#options;
     logger.warn(what, { port, reason: errnoOf(error) ?? toLeveeError(error, "Cannot listen").message });
   }
 
-  #take(socket: Socket): void {
-    if (this.#isStopped) {
-      socket.on("error", () => undefined);
-      socket.destroy();
-      return;
-    }
+  #take(exchange: HttpExchange): void {
     // The oldest goes, not the one that has just come: kubelet restarts a daemon that does not answer its probes.
-    const [oldest] = this.#sockets;
-    if (oldest !== undefined && this.#sockets.size >= connectionsMax) {
-      this.#sockets.delete(oldest);
-      oldest.destroy();
+    const [oldest] = this.#exchanges;
+    if (oldest !== undefined && this.#exchanges.size >= connectionsMax) {
+      this.#exchanges.delete(oldest);
+      oldest.cut();
     }
-    this.#sockets.add(socket);
-    socket.on("close", () => this.#sockets.delete(socket));
-    serveHttp(socket, this.#options);
+    this.#exchanges.add(exchange);
+  }
+
+  #forget(exchange: HttpExchange | undefined): void {
+    if (exchange === undefined) return;
+    exchange.closed();
+    this.#exchanges.delete(exchange);
   }
 }

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import type { BigIntStats } from "node:fs";
 import { LeveeError } from "../base/errors.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { limits } from "./limits.ts";
 
 /** What a file looked like when it was read; enough to tell whether it has to be read again. */
@@ -34,7 +34,7 @@ export async function readSourceFile(path: string, wallMs: number): Promise<File
     if (!facts.isFile()) throw new LeveeError("decode-failed", "Cannot read the file as it must be a regular one");
     if (facts.size > limits.fileBytesMax) throw tooLarge(facts.size);
     const bytes = await readBounded(file, Number(facts.size));
-    const digest = createHash("sha256").update(bytes).digest("hex");
+    const digest = await sha256Hex(bytes);
     return { mark: toMark(facts, wallMs), bytes, digest };
   } finally {
     await file.close();

@@ -1,4 +1,3 @@
-import { connect as connectSocket } from "node:net";
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import { LeveeError } from "../base/errors.ts";
 
@@ -17,7 +16,7 @@ const prefixBytes = 5;
 export async function grpcCall(call: GrpcCall): Promise<Uint8Array> {
   call.signal.throwIfAborted();
   // Loaded late: a node without device plugins never pays for it.
-  const { connect } = await import("node:http2");
+  const [{ connect }, { connect: connectSocket }] = await Promise.all([import("node:http2"), import("node:net")]);
   call.signal.throwIfAborted();
   const session = connect("http://localhost", { createConnection: () => connectSocket(call.socketPath) });
   // The signal may outlive many calls.

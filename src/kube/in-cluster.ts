@@ -1,4 +1,3 @@
-import { isIPv6 } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import type { KubeAccess, KubeCredentials, KubeTls } from "./access.ts";
 import { FreshFile } from "./fresh-file.ts";
@@ -21,7 +20,7 @@ export function inClusterAccess(options: InClusterOptions): KubeAccess {
   const ca = new FreshFile(`${folder}/ca.crt`, clock);
   let tls: KubeTls = {};
   return {
-    server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     async credentials(): Promise<KubeCredentials> {
       const authority = await ca.text();
       if (tls.ca !== authority) tls = { ca: authority };

@@ -1,4 +1,4 @@
-import { crc32 } from "node:zlib";
+import { crc32 } from "./crc32.ts";
 
 /**
  * Self-delimiting records: `<letter><version> <CRC-32, 8 hex digits> <body>\n`. The body is one line of JSON.

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ContainerId, IfName, Namespace, PodName, PodUid } from "../base/brand.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { argOf, parseCniArgs } from "../cni/cni-args.ts";
 import type { AttachmentRecord, RecordedPod } from "./attachment-record.ts";
 import { delegateToAttachment, resultToAttachment, type MultusAttachment } from "./multus-chain.ts";
@@ -93,7 +93,7 @@ async function readContainer(
   const problems = reasons.map((reason) => ({ file, containerId, reason }));
   if (attachments.length === 0) return { record: undefined, problems };
   const netns = results.find((result) => result.netns !== "")?.netns ?? "";
-  return { record: recordOf(containerId, attachments, { netns, startedWallMs: scratch.mtimeMs }), problems };
+  return { record: await recordOf(containerId, attachments, { netns, startedWallMs: scratch.mtimeMs }), problems };
 }
 
 interface Scratch {
@@ -188,15 +188,15 @@ function plainArgs(cniArgs: string): string {
     .join(";");
 }
 
-function recordOf(
+async function recordOf(
   containerId: ContainerId,
   attachments: readonly MultusAttachment[],
   facts: { netns: string; startedWallMs: number },
-): AttachmentRecord {
+): Promise<AttachmentRecord> {
   const [first] = attachments;
   const ifname = first?.chain.ifname ?? ("eth0" as IfName);
   return {
-    token: createHash("sha256").update(`multus/${containerId}/${ifname}`).digest("hex").slice(0, tokenHexChars),
+    token: (await sha256Hex(`multus/${containerId}/${ifname}`)).slice(0, tokenHexChars),
     containerId,
     ifname,
     netns: { path: facts.netns, identity: undefined },

@@ -1,9 +1,9 @@
 import { lstatSync } from "node:fs";
 import { lstat, mkdir, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import { errnoOf, LeveeError } from "../base/errors.ts";
 import { readRegularFile } from "../base/regular-file.ts";
+import { crc32 } from "./crc32.ts";
 import { putAside } from "./quarantine.ts";
 
 /** What a shim left for a daemon that it could not reach. See docs/protocol.md, "Offline records". */

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { mkdir, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import { errnoOf } from "../base/errors.ts";
+import { sha256Hex } from "../base/sha256.ts";
 import { countAt, optionalTextAt, parseShape, textAt, timeAt } from "./json-shape.ts";
 
 /** Bytes that could not be used, put aside with the reason. The folder is the lasting memory of "something was lost". */
@@ -43,11 +43,7 @@ export async function putAside(stateDir: string, evidence: Evidence): Promise<Qu
   const { source, offset, foundWallMs, content } = evidence;
   const reason = evidence.reason.slice(0, reasonCharsMax);
   // No CRC: of a file that ends in its own CRC it is always the same.
-  const sum = createHash("sha256")
-    .update(evidence.fileName ?? "")
-    .update(content)
-    .digest("hex")
-    .slice(0, 16);
+  const sum = (await sha256Hex(evidence.fileName ?? "", content)).slice(0, 16);
   const entry: Quarantined = {
     name: `${source}-${offset}-${sum}.bad`,
     source,
