@@ -65,6 +65,7 @@ export function world(facts: Partial<World> = {}): World {
     decisions: [],
     isOwnerPolicyInstalled: true,
     gitFiles: [],
+    notes: [],
     ...facts,
   };
 }

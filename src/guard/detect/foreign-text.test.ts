@@ -8,9 +8,9 @@ test("foreignText leaves one short line without control characters and nothing i
 });
 
 test("markdownText cannot leave its place in the text", () => {
-  const hostile = "# All good\n| [click](http://evil) <img src=x> `rm` **b** @everyone http://x";
+  const hostile = "# All good\n| [click](ftp:evil) <img src=x> `rm` **b** @everyone a:b";
   const shown = markdownText(hostile, 200);
   expect(shown).toBe(
-    "\\# All good \\| \\[click\\]\\(http\\://evil\\) &lt;img src=x\\> \\`rm\\` \\*\\*b\\*\\* \\@everyone http\\://x",
+    "\\# All good \\| \\[click\\]\\(ftp\\:evil\\) &lt;img src=x\\> \\`rm\\` \\*\\*b\\*\\* \\@everyone a\\:b",
   );
 });

@@ -22,6 +22,8 @@ export interface World {
   readonly isOwnerPolicyInstalled: boolean;
   /** What git has of the files that hold memory limits; empty where no repository is configured or it cannot be read. */
   readonly gitFiles: readonly GitFileFacts[];
+  /** What every proposal has to say: the limits, how much of them is used, whether the breaker is open. */
+  readonly notes: readonly string[];
 }
 
 export interface NodeFacts {

@@ -1,0 +1,62 @@
+import type { Evidence } from "../decision/decision.ts";
+import { evidenceMax, textCharsMax } from "../decision/limits.ts";
+import type { Avalanche } from "../detect/avalanche.ts";
+import type { Chain } from "../detect/chain.ts";
+import { foreignText } from "../detect/foreign-text.ts";
+import { symptomText, type Symptom } from "../detect/symptoms.ts";
+import { timeText } from "../facts/json-values.ts";
+import type { World } from "../facts/world.ts";
+
+/** The numbers on which a proposal rests, as they were when it was made. */
+export function evidenceOf(seen: {
+  readonly avalanche: Avalanche;
+  readonly chain: Chain;
+  readonly world: World;
+}): readonly Evidence[] {
+  const { avalanche, chain, world } = seen;
+  const at = timeText(world.nowMs);
+  const one = (fact: string, value: number, detail = ""): Evidence => ({
+    fact,
+    value,
+    at,
+    detail: foreignText(detail, textCharsMax),
+  });
+  return [
+    one(
+      "ownerless pods that do not start",
+      avalanche.members.length,
+      `in ${avalanche.namespace}, shape ${avalanche.shape}`,
+    ),
+    one("of these, made in the last half hour", avalanche.recent),
+    one("of these, that never ran", avalanche.members.filter(({ everRan }) => !everRan).length),
+    ...[...avalanche.nodes].slice(0, 10).map(([node, count]) => one("of these, on one node", count, node)),
+    ...chain.linked.map((symptom) => one(factOf(symptom), numberOf(symptom), symptomText(symptom))),
+    one("alerts that this does not explain", chain.unlinkedAlerts.length),
+  ].slice(0, evidenceMax);
+}
+
+function factOf({ kind }: Symptom): string {
+  switch (kind) {
+    case "CniDaemonKilled":
+      return "restarts of a CNI daemon";
+    case "SandboxesFail":
+      return "sandboxes that could not be made on one node";
+    case "WorkloadStuck":
+      return "pods of one workload that do not start";
+    case "ApplicationsUnknown":
+      return "Argo CD Applications that are Unknown";
+  }
+}
+
+function numberOf(symptom: Symptom): number {
+  switch (symptom.kind) {
+    case "CniDaemonKilled":
+      return symptom.daemon.restarts;
+    case "SandboxesFail":
+      return symptom.count;
+    case "WorkloadStuck":
+      return symptom.workload.pods.length;
+    case "ApplicationsUnknown":
+      return symptom.unknown;
+  }
+}

@@ -1,0 +1,36 @@
+/** What a person types to do the same by hand. Every word from outside is quoted, though the API server checks names. */
+
+export function kubectl(...words: readonly string[]): string {
+  return ["kubectl", ...words].map(shellWord).join(" ");
+}
+
+/** A word as a shell takes it literally. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+export interface RemovalOf {
+  readonly namespace: string;
+  readonly decision: string;
+  /** The step's place in the plan, from 1 on. */
+  readonly step: number;
+}
+
+/**
+ * Removes the very pods of a step, each only if it still has its UID. `kubectl delete` cannot say that by itself, so the
+ * options are sent as they are; without a grace period when `force` is asked for.
+ */
+export function removalLine({ namespace, decision, step }: RemovalOf, force: boolean): string {
+  const template = `{range .spec.steps[${step - 1}].targets[*]}{.namespace} {.name} {.uid}{"\\n"}{end}`;
+  const list = kubectl("-n", namespace, "get", "decision", decision, "-o", `jsonpath=${template}`);
+  const grace = force ? `"gracePeriodSeconds":0,` : "";
+  const options = `{"kind":"DeleteOptions","apiVersion":"v1",${grace}"preconditions":{"uid":"%s"}}`;
+  const remove = `printf '${options}' "$uid" | kubectl delete --raw "/api/v1/namespaces/$namespace/pods/$name" -f -`;
+  return `${list} | while read -r namespace name uid; do ${remove}; done`;
+}
+
+export function rolloutRestartLine(kind: string, namespace: string, name: string): string {
+  const restartable = ["Deployment", "DaemonSet", "StatefulSet"];
+  if (!restartable.includes(kind)) return kubectl("-n", namespace, "describe", kind.toLowerCase(), name);
+  return kubectl("-n", namespace, "rollout", "restart", `${kind.toLowerCase()}/${name}`);
+}

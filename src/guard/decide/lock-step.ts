@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import type { ApplicationFacts, GitFileFacts, World } from "../facts/world.ts";
+import { blobSha } from "../git/blob-sha.ts";
+import { editMemoryLimit, type EditedFile } from "../git/yaml-field.ts";
+import { kubectl } from "./kubectl-lines.ts";
+import type { MemoryChange } from "./memory-change.ts";
+import type { StepDraft } from "./step-draft.ts";
+
+/** Git may be away as long as the cluster's network is. */
+const checkSeconds = 3_600;
+
+/** Writes the new limit into the file that the DaemonSet is made of, or says why a person has to. */
+export function lockStep(
+  change: MemoryChange,
+  application: ApplicationFacts,
+  { gitFiles }: World,
+): StepDraft | { readonly note: string } {
+  const label = `${change.daemonSet.namespace}/${change.daemonSet.name}`;
+  const byHand = `write ${change.newLimit} into git by hand before the hold ends`;
+  if (!application.source.isPlain)
+    return { note: `${application.name} is no folder of plain manifests, so its file cannot be told: ${byHand}` };
+  const files = gitFiles.filter((file) => isOf(file, application));
+  if (files.length === 0)
+    return { note: `Git could not be read for ${application.name}: ${byHand}, or propose again when it can` };
+  const edits = files.flatMap((file) => editOf(file, change));
+  const [only] = edits;
+  if (only === undefined || edits.length > 1)
+    return { note: `${edits.length} files in git hold the limit of ${label}, not one: ${byHand}` };
+  return draft(only, change);
+}
+
+interface FileEdit {
+  readonly file: GitFileFacts;
+  readonly edited: EditedFile;
+}
+
+function editOf(file: GitFileFacts, { daemonSet, container, newLimit }: MemoryChange): readonly FileEdit[] {
+  const { namespace, name } = daemonSet;
+  const edited = editMemoryLimit(file.bytes, {
+    kind: "DaemonSet",
+    namespace,
+    name,
+    container: container.name,
+    to: newLimit,
+  });
+  return "problem" in edited ? [] : [{ file, edited }];
+}
+
+function isOf({ repository, path }: GitFileFacts, { source }: ApplicationFacts): boolean {
+  const folder = source.path === "" || source.path === "." ? "" : `${source.path.replace(/\/+$/, "")}/`;
+  return repository === source.repository && path.startsWith(folder);
+}
+
+function draft({ file, edited }: FileEdit, { container, newLimit }: MemoryChange): StepDraft {
+  const { repository, ref, path } = file;
+  return ({ id, decision, namespace }) => ({
+    id,
+    action: "LockToGit",
+    title: `Write ${newLimit} for ${container.name} into ${path} on the branch levee/${decision}`,
+    kubectl: [
+      kubectl("-n", namespace, "get", "decision", decision, "-o", `jsonpath={.spec.steps[${id - 1}].lockToGit}`),
+    ],
+    preconditions: [`${path} has the content ${file.blobSha} on ${ref}`],
+    check: {
+      what: "The commit changes this one path and nothing else, read back from its tree",
+      deadlineSeconds: checkSeconds,
+    },
+    lockToGit: {
+      repository,
+      baseRef: ref,
+      branch: `levee/${decision}`,
+      path,
+      oldBlobSha: file.blobSha,
+      newBlobSha: blobSha(edited.bytes, file.blobSha.length === 64 ? 64 : 40),
+      newBytesSha256: createHash("sha256").update(edited.bytes).digest("hex"),
+      document: edited.document,
+      edits: [{ pointer: edited.pointer, from: edited.from, to: newLimit }],
+    },
+  });
+}

@@ -1,0 +1,258 @@
+import { expect, test } from "bun:test";
+import type { Decision, DecisionPhase } from "../decision/decision.ts";
+import { planHash } from "../decision/plan-hash.ts";
+import type { Step } from "../decision/step.ts";
+import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
+import type { World } from "../facts/world.ts";
+import { multus, multusFile, outage } from "../outage.fixture.ts";
+import { minuteMs, nowMs, outagePods, stuckPod, world } from "../world.fixture.ts";
+import { propose, type Proposal } from "./propose.ts";
+
+/** The proposals as Decisions that the API server has taken. */
+function created(proposals: readonly Proposal[], phase: DecisionPhase, atMs = nowMs): readonly Decision[] {
+  return proposals.map(({ name, spec }) => ({
+    apiVersion: "levee.dev/v1alpha1",
+    kind: "Decision",
+    metadata: { name, namespace: "levee-system", uid: name, creationTimestamp: new Date(atMs).toISOString() },
+    spec,
+    status: { phase, message: "", fence: 1, leader: "a", since: new Date(atMs).toISOString() },
+  }));
+}
+
+function names(facts: World): readonly string[] {
+  return propose(facts, settings).map(({ name }) => name);
+}
+
+function recoverySteps(facts: World): readonly Step[] {
+  return propose(facts, settings).find(({ spec }) => spec.purpose === "Recover")?.spec.steps ?? [];
+}
+
+function uids(steps: readonly Step[]): readonly string[] {
+  return steps.flatMap((step) => (step.action === "RemovePods" ? step.targets.map(({ uid }) => uid) : []));
+}
+
+test("propose asks two questions about the outage, the second in its one order", () => {
+  const [stop, recover, ...others] = propose(outage(), settings);
+  expect(others).toEqual([]);
+  expect([stop?.name, recover?.name]).toEqual(["stop-fc-desktop-1", "recover-fc-desktop-1"]);
+  expect(stop?.spec.steps).toMatchObject([
+    {
+      id: 1,
+      action: "StopSource",
+      stopSource: { way: "Label", namespace: "fc-desktop", key: "levee.dev/ownerless-pods", value: "deny" },
+      kubectl: ["kubectl label --overwrite namespace fc-desktop levee.dev/ownerless-pods=deny"],
+    },
+  ]);
+  expect(recover?.spec.steps.map(({ id, action }) => `${id} ${action}`)).toEqual([
+    "1 HoldArgoApp",
+    "2 RemovePods",
+    "3 SetMemoryLimit",
+    "4 LockToGit",
+    "5 ListStuck",
+    "6 Verify",
+  ]);
+  for (const { spec } of [stop!, recover!]) {
+    expect(spec.planHash).toBe(planHash(spec));
+    expect(spec.steps.every(({ kubectl }) => kubectl.length > 0)).toBe(true);
+    expect(spec.evidence[0]).toMatchObject({ value: 219 });
+    expect(spec.summary).toContain('their client says it is "RemoteDesktop"');
+  }
+});
+
+test("propose freezes the UIDs of the avalanche and of nothing else in the namespace", () => {
+  const targets = uids(recoverySteps(outage()));
+  expect(targets.length).toBe(219);
+  expect(targets.every((uid) => uid.startsWith("uid-rd-browser-only-"))).toBe(true);
+});
+
+test("propose raises the limit to what has held, and locks the same value in git", () => {
+  const steps = recoverySteps(outage());
+  expect(steps[2]).toMatchObject({
+    setMemoryLimit: { uid: "uid-multus", oldLimit: "50Mi", newLimit: "1Gi", oldRequest: "50Mi", newRequest: "50Mi" },
+    kubectl: [
+      "kubectl -n kube-system set resources daemonset/kube-multus-ds -c kube-multus --limits=memory=1Gi",
+      "kubectl -n kube-system rollout status daemonset/kube-multus-ds",
+    ],
+  });
+  expect(steps[3]).toMatchObject({
+    lockToGit: {
+      branch: "levee/recover-fc-desktop-1",
+      path: "apps/multus/multus.yaml",
+      oldBlobSha: multusFile.blobSha,
+      edits: [{ pointer: "/spec/template/spec/containers/0/resources/limits/memory", from: "50Mi", to: "1Gi" }],
+    },
+  });
+});
+
+test("propose verifies what followed from the cause, and only that", () => {
+  expect(recoverySteps(outage()).at(-1)).toMatchObject({
+    verify: {
+      checks: [
+        { check: "BacklogGone", namespace: "fc-desktop", podsMax: 19 },
+        { check: "DaemonSetReady", namespace: "kube-system", name: "kube-multus-ds" },
+        { check: "DeploymentAvailable", namespace: "kube-system", name: "traefik" },
+        { check: "ApplicationsKnown", unknownMax: 0 },
+        { check: "EndpointsReady", namespace: "kube-system", name: "traefik" },
+      ],
+    },
+  });
+});
+
+test("propose lists what is stuck with the line that restarts it", () => {
+  const step = recoverySteps(outage()).find(({ action }) => action === "ListStuck");
+  expect(step).toMatchObject({
+    listStuck: {
+      omitted: 0,
+      workloads: [
+        {
+          kind: "Job",
+          namespace: "fc-desktop",
+          name: "nightly",
+          kubectl: "kubectl -n fc-desktop describe job nightly",
+        },
+        { kind: "Deployment", name: "traefik", kubectl: "kubectl -n kube-system rollout restart deployment/traefik" },
+      ],
+    },
+  });
+});
+
+test("propose falls back on a quota of the other pods and headroom where the policy is not installed", () => {
+  const [stop] = propose(outage({ isOwnerPolicyInstalled: false }), settings);
+  // operator, debug, nightly-1 and static are there besides.
+  expect(stop?.spec.steps).toMatchObject([{ stopSource: { way: "Quota", quota: "levee-ownerless-pods", pods: 14 } }]);
+});
+
+test("propose never sets a quota at or above the current use", () => {
+  const others = Array.from({ length: 500 }, (_, index) =>
+    stuckPod(`o-${index}`, { owner: "ReplicaSet/x", phase: "Running" }),
+  );
+  const [stop] = propose(world({ pods: [...outagePods(20), ...others], isOwnerPolicyInstalled: false }), settings);
+  expect(stop?.spec.steps).toMatchObject([{ stopSource: { pods: 510 } }]);
+});
+
+for (const [what, pods] of [
+  ["a healthy rollout of 300 pods", outagePods(300, { owner: "ReplicaSet/web-1", phase: "Running", shape: "" })],
+  ["300 pods of Jobs", outagePods(300, { owner: "Job/x", shape: "" })],
+  ["30 debug pods of people", outagePods(30).map((pod, index) => ({ ...pod, shape: `labels ${index} spec 1` }))],
+  ["30 pods of one person's loop", outagePods(30, { clientSays: "kubectl-run" })],
+  ["19 pods of one make", outagePods(19)],
+  ["one pod", outagePods(1)],
+  ["30 static pods", outagePods(30, { isMirror: true })],
+] as const) {
+  test(`propose asks nothing about ${what}`, () => {
+    expect(names(outage({ pods }))).toEqual([]);
+  });
+}
+
+test("propose leaves members alone that ran once or that another client made, and says so", () => {
+  const pods = [
+    ...outagePods(30),
+    stuckPod("ran", { everRan: true }),
+    stuckPod("by-hand", { clientSays: "kubectl-create" }),
+  ];
+  const recover = propose(outage({ pods }), settings)[1];
+  expect(uids(recover?.spec.steps ?? []).length).toBe(30);
+  expect(recover?.spec.notes).toContain("2 more pods are left alone: they ran once, or another client made them");
+});
+
+for (const phase of ["Proposed", "Approved", "Running", "Paused", "Succeeded", "Rejected"] as const) {
+  test(`propose does not ask again about pods of a Decision that is ${phase}`, () => {
+    const decisions = created(propose(outage(), settings), phase);
+    expect(names(outage({ decisions }))).toEqual([]);
+  });
+}
+
+for (const phase of ["Expired", "Failed", "Superseded"] as const) {
+  test(`propose asks again, under the next number, after a Decision that is ${phase}`, () => {
+    const decisions = created(propose(outage(), settings), phase);
+    expect(names(outage({ decisions }))).toEqual(["stop-fc-desktop-2", "recover-fc-desktop-2"]);
+  });
+}
+
+test("propose takes a no for this avalanche, not for one that begins later", () => {
+  const decisions = created(propose(outage(), settings), "Rejected", nowMs - 24 * 60 * minuteMs);
+  expect(names(outage({ decisions }))).toEqual(["stop-fc-desktop-2", "recover-fc-desktop-2"]);
+});
+
+test("propose puts later pods into a later Decision, without a second change of memory, and leaves the first alone", () => {
+  const decisions = created(propose(outage(), settings), "Running");
+  const some = outagePods(19, { clientSays: "RemoteDesktop" }).map((pod) => ({
+    ...pod,
+    uid: `late-${pod.uid}`,
+    name: `late-${pod.name}`,
+  }));
+  const seen = outage({ decisions });
+  expect(names({ ...seen, pods: [...seen.pods, ...some] })).toEqual([]);
+  const twentieth = stuckPod("late", { uid: "late-20" });
+  const [later, ...others] = propose({ ...seen, pods: [...seen.pods, ...some, twentieth] }, settings);
+  expect(others).toEqual([]);
+  expect(later?.name).toBe("recover-fc-desktop-2");
+  expect(later?.spec.steps.map(({ action }) => action)).toEqual(["RemovePods", "ListStuck", "Verify"]);
+  expect(uids(later?.spec.steps ?? []).length).toBe(20);
+  expect(later?.spec.notes).toContain("219 more pods of the avalanche are targets of another Decision");
+});
+
+test("propose does not ask to stop a source that is stopped", () => {
+  const namespaces = [{ name: "fc-desktop", labels: { "levee.dev/ownerless-pods": "deny" } }];
+  expect(names(outage({ namespaces }))).toEqual(["recover-fc-desktop-1"]);
+});
+
+test("propose keeps a step within 1,000 targets and a Decision within 4,000; the rest comes next", () => {
+  const facts = outage({ pods: outagePods(5_300) });
+  const first = propose(facts, settings);
+  const sizes = (steps: readonly Step[] = []): readonly number[] =>
+    steps.flatMap((step) => (step.action === "RemovePods" ? [step.targets.length] : []));
+  expect(sizes(first[1]?.spec.steps)).toEqual([1_000, 1_000, 1_000, 1_000]);
+  const [second] = propose({ ...facts, decisions: created(first, "Proposed") }, settings);
+  expect(sizes(second?.spec.steps)).toEqual([1_000, 300]);
+  const both = [...uids(first[1]?.spec.steps ?? []), ...uids(second?.spec.steps ?? [])];
+  expect(new Set(both).size).toBe(5_300);
+});
+
+test("propose changes no memory when no CNI daemon was killed", () => {
+  const facts = outage();
+  const pods = [...facts.pods].map((pod) => ({ ...pod, oomKilledMs: 0 }));
+  expect(recoverySteps({ ...facts, pods }).map(({ action }) => action)).toEqual(["RemovePods", "ListStuck", "Verify"]);
+});
+
+for (const [what, facts, note] of [
+  ["git cannot be read", { gitFiles: [] }, "Git could not be read for infra-multus: write 1Gi into git by hand"],
+  [
+    "two files hold the limit",
+    { gitFiles: [multusFile, { ...multusFile, path: "apps/multus/b.yaml" }] },
+    "2 files in git hold the limit",
+  ],
+  ["the file is elsewhere", { gitFiles: [{ ...multusFile, path: "apps/multus2/x.yaml" }] }, "Git could not be read"],
+  [
+    "nobody knows the Application",
+    { applications: [] },
+    "kube-system/kube-multus-ds says that the Application infra-multus owns it",
+  ],
+  [
+    "the container has no limit",
+    { daemonSets: [{ ...multus, containers: [{ name: "kube-multus", memoryLimit: "", memoryRequest: "" }] }] },
+    'its limit "" is no quantity',
+  ],
+  [
+    "the nodes are too small",
+    { nodes: [{ name: "n", isReady: true, memoryBytes: 2 ** 28 }] },
+    "more than 50Mi is too much for its nodes",
+  ],
+] as const) {
+  test(`propose leaves the rest to a person and says so when ${what}`, () => {
+    const recover = propose(outage(facts), settings)[1];
+    expect(recover?.spec.steps.some(({ action }) => action === "LockToGit")).toBe(false);
+    expect(recover?.spec.notes.some((text) => text.includes(note))).toBe(true);
+  });
+}
+
+test("propose writes nothing of a tenant's into a Decision that could drive a terminal", () => {
+  const clientSays = "evil\u001b[2J\u202e";
+  const [stop] = propose(outage({ pods: outagePods(30, { clientSays, shape: "a\u0007- spec 1" }) }), settings);
+  expect(JSON.stringify(stop)).not.toMatch(/\\u001b|\\u0007|\u202e/);
+});
+
+test("propose is a function of what it sees: the same world, the same hashes", () => {
+  const hashes = (): readonly string[] => propose(outage(), settings).map(({ spec }) => spec.planHash);
+  expect(hashes()).toEqual(hashes());
+});

@@ -1,0 +1,110 @@
+import type { Decision, DecisionPurpose, DecisionSpec } from "../decision/decision.ts";
+import { notesMax, summaryCharsMax, textCharsMax } from "../decision/limits.ts";
+import { planHash } from "../decision/plan-hash.ts";
+import { findAvalanches, type Avalanche } from "../detect/avalanche.ts";
+import { avalancheText, chainOf, type Chain } from "../detect/chain.ts";
+import { foreignText } from "../detect/foreign-text.ts";
+import type { GuardSettings } from "../facts/guard-settings.ts";
+import { timeText } from "../facts/json-values.ts";
+import type { World } from "../facts/world.ts";
+import { evidenceOf } from "./evidence.ts";
+import { recoverPlan } from "./recover-plan.ts";
+import { standingOf } from "./standing.ts";
+import { placeSteps, type StepDraft } from "./step-draft.ts";
+import { isSourceStopped, stopStep } from "./stop-step.ts";
+
+/** A Decision that is to be created. */
+export interface Proposal {
+  readonly name: string;
+  readonly spec: DecisionSpec;
+}
+
+/** Commands that a person types one at a time; what they made is shown and never acted on. */
+const interactiveClients = /^kubectl-(?:run|debug)$/;
+
+/** Every Decision that the cluster needs and nobody has been asked about. Nothing but a function of what is seen. */
+export function propose(world: World, settings: GuardSettings): readonly Proposal[] {
+  return findAvalanches(world.pods, world.nowMs)
+    .filter(({ clientSays }) => !interactiveClients.test(clientSays))
+    .flatMap((avalanche) => proposalsFor(avalanche, world, settings))
+    .filter(({ name }, index, all) => all.findIndex((other) => other.name === name) === index);
+}
+
+/** Two Decisions: the source can be stopped at once and without harm, whatever is decided about the rest. */
+function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSettings): readonly Proposal[] {
+  const chain = chainOf(avalanche, world, settings);
+  const standing = standingOf(avalanche, world.decisions);
+  const seen = { avalanche, chain, world };
+  const proposals: Proposal[] = [];
+  if (!standing.isStopAsked && !isSourceStopped(avalanche.namespace, world)) {
+    proposals.push(
+      proposal(seen, settings, { purpose: "StopSource", drafts: [stopStep(avalanche, world)], notes: stopNotes }),
+    );
+  }
+  const plan = recoverPlan({ avalanche, chain, world, settings, standing });
+  if (plan !== undefined)
+    proposals.push(proposal(seen, settings, { purpose: "Recover", drafts: plan.steps, notes: plan.notes }));
+  return proposals;
+}
+
+const stopNotes = [
+  "Pods that exist are not touched, and pods with an owner are not refused",
+  "The policy asks service accounts outside of kube-system for owners; what a person makes is not refused",
+];
+
+interface Seen {
+  readonly avalanche: Avalanche;
+  readonly chain: Chain;
+  readonly world: World;
+}
+
+interface Content {
+  readonly purpose: DecisionPurpose;
+  readonly drafts: readonly StepDraft[];
+  readonly notes: readonly string[];
+}
+
+function proposal(seen: Seen, settings: GuardSettings, { purpose, drafts, notes }: Content): Proposal {
+  const { avalanche, chain, world } = seen;
+  const name = nextName(purpose, avalanche.namespace, world.decisions);
+  const plan = {
+    cause: "OwnerlessPodAvalanche",
+    purpose,
+    subject: { namespace: avalanche.namespace, shape: foreignText(avalanche.shape, 512) },
+    steps: placeSteps(drafts, name, settings.namespace),
+  } as const;
+  const omitted = chain.omitted === 0 ? [] : [`${chain.omitted} more effects of the cause are not shown`];
+  const spec: DecisionSpec = {
+    ...plan,
+    summary: summaryOf(seen),
+    evidence: evidenceOf(seen),
+    chain: chain.edges,
+    notes: [...notes, ...omitted, ...world.notes].slice(0, notesMax).map((note) => foreignText(note, textCharsMax)),
+    planHash: planHash(plan),
+  };
+  return { name, spec };
+}
+
+/** The number after the highest so far: two guards that propose the same at once give it the same name. */
+function nextName(purpose: DecisionPurpose, namespace: string, decisions: readonly Decision[]): string {
+  const prefix = `${purpose === "StopSource" ? "stop" : "recover"}-${namespace}-`;
+  const numbers = decisions
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name.startsWith(prefix) && /^\d{1,9}$/.test(name.slice(prefix.length)))
+    .map((name) => Number(name.slice(prefix.length)));
+  return `${prefix}${Math.max(0, ...numbers) + 1}`;
+}
+
+function summaryOf({ avalanche, chain }: Seen): string {
+  const { clientSays, sinceMs, recent, nodes } = avalanche;
+  const client = clientSays === "" ? "their client does not say who it is" : `their client says it is "${clientSays}"`;
+  const growth = recent === 0 ? "none was made in the last half hour" : `${recent} were made in the last half hour`;
+  const sentences = [
+    `${avalancheText(avalanche)}: no controller will ever delete them, and kubelet asks for their network again and again on ${nodes.size} nodes`,
+    `The oldest was made at ${timeText(sinceMs)}; ${growth}; ${client}`,
+    chain.edges.length === 0
+      ? "Nothing else is known to follow from it"
+      : `${chain.edges.length} effects follow from it`,
+  ];
+  return foreignText(`${sentences.join(". ")}.`, summaryCharsMax);
+}

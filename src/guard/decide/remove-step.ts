@@ -1,0 +1,50 @@
+import { membersMin } from "../detect/avalanche.ts";
+import { removeStepsMax, targetsPerStepMax } from "../decision/limits.ts";
+import type { PodRecord } from "../facts/pod-record.ts";
+import { removalLine } from "./kubectl-lines.ts";
+import type { StepDraft } from "./step-draft.ts";
+
+/** Each removal is a CNI DEL; so many at once on one node leave its daemon room for others. */
+const batchPerNode = 10;
+/** Kubelet ends a pod that never ran within seconds, unless its CNI daemon is down: then it never does. */
+const forceAfterSeconds = 60;
+/** 1,000 pods on one node are 100 batches, and each may take its minute. */
+const checkSeconds = 7_200;
+
+/** One Decision removes at most so many; the rest goes into the next. */
+export const targetsMax = removeStepsMax * targetsPerStepMax;
+
+/** One step per thousand pods, oldest first. */
+export function removeSteps(namespace: string, targets: readonly PodRecord[]): readonly StepDraft[] {
+  const steps: StepDraft[] = [];
+  for (let from = 0; from < Math.min(targets.length, targetsMax); from += targetsPerStepMax) {
+    steps.push(removeStep(namespace, targets.slice(from, Math.min(from + targetsPerStepMax, targetsMax))));
+  }
+  return steps;
+}
+
+function removeStep(namespace: string, pods: readonly PodRecord[]): StepDraft {
+  const targets = pods.map((pod) => ({ namespace: pod.namespace, name: pod.name, uid: pod.uid, node: pod.node }));
+  // What is left of the last thousand may be less than makes an avalanche.
+  const presentMin = Math.min(membersMin, targets.length);
+  return ({ id, decision, namespace: home }) => {
+    const removal = { namespace: home, decision, step: id };
+    return {
+      id,
+      action: "RemovePods",
+      title: `Remove ${targets.length} ownerless pods of ${namespace} that never started a container`,
+      kubectl: [removalLine(removal, false), removalLine(removal, true)],
+      preconditions: [
+        `${namespace} refuses new pods without an owner`,
+        `At least ${presentMin} of these pods are still Pending`,
+        "Of each pod: the same UID, no owner, no mirror, no container ever started, no address",
+      ],
+      check: {
+        what: "None of these UIDs exists any more, except those that were left alone",
+        deadlineSeconds: checkSeconds,
+      },
+      removePods: { namespace, batchPerNode, forceAfterSeconds, presentMin },
+      targets,
+    };
+  };
+}

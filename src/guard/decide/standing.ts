@@ -1,0 +1,51 @@
+import { terminalPhases, type Decision, type DecisionPhase } from "../decision/decision.ts";
+import type { Avalanche } from "../detect/avalanche.ts";
+import { timeMs } from "../facts/json-values.ts";
+
+/** What has been proposed about an avalanche already, and what came of it. */
+export interface Standing {
+  /** A person is asked, has said no, or it was done: it is not asked again. */
+  readonly isStopAsked: boolean;
+  /** UIDs of pods that are targets of such a Decision. */
+  readonly coveredUids: ReadonlySet<string>;
+  /** Recoveries that have not ended. */
+  readonly openRecoveries: number;
+  /** `namespace/name` of DaemonSets whose memory such a Decision raises. */
+  readonly memoryAsked: ReadonlySet<string>;
+}
+
+/** These left the question open: it may be asked again. */
+const withoutAnswer: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>(["Expired", "Failed", "Superseded"]);
+
+export function standingOf({ namespace, sinceMs }: Avalanche, decisions: readonly Decision[]): Standing {
+  const counted = decisions.filter((decision) => !withoutAnswer.has(phaseOf(decision)) && isOfNow(decision, sinceMs));
+  const here = counted.filter(({ spec }) => spec.subject.namespace === namespace);
+  const recoveries = here.filter(({ spec }) => spec.purpose === "Recover");
+  return {
+    isStopAsked: here.some(({ spec }) => spec.purpose === "StopSource"),
+    coveredUids: new Set(recoveries.flatMap(targetUids)),
+    openRecoveries: recoveries.filter((decision) => !terminalPhases.has(phaseOf(decision))).length,
+    // Of any namespace: one daemon serves them all.
+    memoryAsked: new Set(counted.flatMap(memoryTargets)),
+  };
+}
+
+function targetUids({ spec }: Decision): readonly string[] {
+  return spec.steps.flatMap((step) => (step.action === "RemovePods" ? step.targets.map(({ uid }) => uid) : []));
+}
+
+function memoryTargets({ spec }: Decision): readonly string[] {
+  return spec.steps.flatMap((step) =>
+    step.action === "SetMemoryLimit" ? [`${step.setMemoryLimit.namespace}/${step.setMemoryLimit.name}`] : [],
+  );
+}
+
+/** One that was created and has no status yet is a proposal. */
+export function phaseOf({ status }: Decision): DecisionPhase {
+  return status?.phase ?? "Proposed";
+}
+
+/** What has ended before the oldest pod was made was about another avalanche; what is open always counts. */
+function isOfNow(decision: Decision, sinceMs: number): boolean {
+  return !terminalPhases.has(phaseOf(decision)) || timeMs(decision.metadata.creationTimestamp) >= sinceMs;
+}

@@ -1,0 +1,59 @@
+import { membersMin } from "../detect/avalanche.ts";
+import type { Symptom } from "../detect/symptoms.ts";
+import { checksMax } from "../decision/limits.ts";
+import type { VerifyCheck } from "../decision/step.ts";
+import type { World } from "../facts/world.ts";
+import { kubectl } from "./kubectl-lines.ts";
+import type { StepDraft } from "./step-draft.ts";
+
+/** The catch-up after an outage of hours: images, volumes, applications that are compared every three minutes. */
+const withinSeconds = 1_800;
+/** Of all Applications: a few may be Unknown for reasons of their own. */
+const unknownShare = 0.1;
+
+/** Looks whether everything that followed from the cause is well again. */
+export function verifyStep(namespace: string, linked: readonly Symptom[], world: World): StepDraft {
+  const checks: VerifyCheck[] = [
+    { check: "BacklogGone", namespace, podsMax: membersMin - 1 },
+    ...linked.flatMap((symptom) => checksOf(symptom)),
+    ...servicesOf(linked, world),
+  ];
+  const distinct = [...new Map(checks.map((check) => [JSON.stringify(check), check])).values()];
+  return ({ id }) => ({
+    id,
+    action: "Verify",
+    title: "Verify that everything that followed from the cause is well again",
+    kubectl: [
+      kubectl("get", "daemonsets,deployments", "--all-namespaces"),
+      kubectl("get", "endpointslices", "--all-namespaces"),
+      ...(world.applications.length === 0 ? [] : [kubectl("get", "applications.argoproj.io", "--all-namespaces")]),
+    ],
+    preconditions: [],
+    check: { what: "Every check holds at the same time", deadlineSeconds: withinSeconds },
+    verify: { withinSeconds, checks: distinct.slice(0, checksMax) },
+  });
+}
+
+function checksOf(symptom: Symptom): readonly VerifyCheck[] {
+  if (symptom.kind === "CniDaemonKilled") {
+    const [namespace = "", name = ""] = symptom.daemonSet.split("/");
+    return [{ check: "DaemonSetReady", namespace, name }];
+  }
+  if (symptom.kind === "WorkloadStuck" && symptom.workload.kind === "Deployment") {
+    const { namespace, name } = symptom.workload;
+    return [{ check: "DeploymentAvailable", namespace, name }];
+  }
+  if (symptom.kind === "ApplicationsUnknown")
+    return [{ check: "ApplicationsKnown", unknownMax: Math.floor(symptom.total * unknownShare) }];
+  return [];
+}
+
+/** Services without any endpoint, in the namespaces of workloads that are stuck. */
+function servicesOf(linked: readonly Symptom[], { services }: World): readonly VerifyCheck[] {
+  const stuck = new Set(
+    linked.flatMap((symptom) => (symptom.kind === "WorkloadStuck" ? [symptom.workload.namespace] : [])),
+  );
+  return services
+    .filter(({ namespace, readyEndpoints }) => readyEndpoints === 0 && stuck.has(namespace))
+    .map(({ namespace, name }) => ({ check: "EndpointsReady", namespace, name }));
+}
