@@ -8,6 +8,9 @@ import { stormPods } from "../storm/pods.ts";
 import { attachedCount, stormOn, type StormOutcome } from "../storm/storm.ts";
 
 const floorShare = 2;
+/** Other than the plugin's, so that an error that names only the network does not pass for one that names both. */
+const network = "stuck";
+const plugin = "hangs";
 /** Two rounds of kubelet's tries with delegates that are given 25 s. */
 const cutMs = 75_000;
 
@@ -16,8 +19,8 @@ export async function hang(bench: Bench): Promise<Cell> {
   const pods = bench.count(219);
   const healthy = Math.floor(pods / 2);
   const floor = await bench.floor(healthy);
-  installOddPlugin(bench.ground, "hangs");
-  await bench.ground.source.addNetwork("hangs", { cniVersion: "1.0.0", name: "hangs", type: "hangs" });
+  installOddPlugin(bench.ground, plugin);
+  await bench.ground.source.addNetwork(network, { cniVersion: "1.0.0", name: network, type: plugin });
   return onLevee(bench, { limits: smallLimits }, async (node) => {
     const outcome = await stormOn(bench.ground, node, { pods: mixed(pods), late: [], cutMs });
     bench.say("waiting for the last calls to end");
@@ -33,7 +36,11 @@ function mixed(pods: number) {
   return stormPods(pods).map((pod, index) =>
     index % 2 === 1
       ? pod
-      : { ...pod, name: `hang${index}`, annotations: { "k8s.v1.cni.cncf.io/networks": `${networkNamespace}/hangs` } },
+      : {
+          ...pod,
+          name: `hang${index}`,
+          annotations: { "k8s.v1.cni.cncf.io/networks": `${networkNamespace}/${network}` },
+        },
   );
 }
 
@@ -44,17 +51,24 @@ interface Seen {
   readonly left: string;
 }
 
+function namesBoth(message: string): boolean {
+  return (
+    message.includes(`${networkNamespace}/${network}`) &&
+    new RegExp(`\\b${plugin} (was|has|hangs)\\b`, "u").test(message)
+  );
+}
+
 function cellOf({ pods, outcome, floorMs, left }: Seen): Cell {
   const isHung = ({ pod }: PodRecord): boolean => pod.name.startsWith("hang");
   const hung = outcome.records.filter(isHung);
   const healthy = outcome.records.filter((record) => !isHung(record));
   const tookMs = Math.max(...healthy.map(({ attachedMs }) => attachedMs ?? Number.POSITIVE_INFINITY));
   const messages = hung.flatMap(({ errors }) => errors.map(({ message }) => message));
-  const named = messages.filter((message) => message.includes("hangs"));
+  const named = messages.filter(namesBoth);
   const unfailed = hung.filter(({ errors }) => errors.length === 0).length;
   const attempts = hung.reduce((sum, record) => sum + record.attempts, 0);
   const limitMs = floorShare * floorMs;
-  const unclear = messages.filter((message) => !message.includes("hangs"));
+  const unclear = messages.filter((message) => !namesBoth(message));
   return {
     name: "hang",
     title: `${pods} pods at once, 50Mi, half of them on a network whose plugin hangs for ever`,

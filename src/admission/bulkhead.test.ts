@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { Bulkhead } from "./bulkhead.ts";
 
+const works = { isOpen: () => false, hasWorked: () => true };
+
 test("full gives a network half of the slots, rounded up, while somebody without it waits", () => {
-  const bulkhead = new Bulkhead(() => false);
+  const bulkhead = new Bulkhead(works);
   const [x, y] = [bulkhead.lane(["x"]), bulkhead.lane(["y"])];
   bulkhead.joined(x);
   bulkhead.joined(y);
@@ -16,7 +18,7 @@ test("full gives a network half of the slots, rounded up, while somebody without
 });
 
 test("full lets the network that all have in common have the rest, but none that only some want", () => {
-  const bulkhead = new Bulkhead(() => false);
+  const bulkhead = new Bulkhead(works);
   const [plain, extra] = [bulkhead.lane(["p"]), bulkhead.lane(["x", "p"])];
   bulkhead.joined(plain);
   bulkhead.joined(extra);
@@ -28,7 +30,7 @@ test("full lets the network that all have in common have the rest, but none that
 });
 
 test("full does not lend to a network whose delegate hangs, and hang frees its slot", () => {
-  const bulkhead = new Bulkhead(() => false);
+  const bulkhead = new Bulkhead(works);
   const lane = bulkhead.lane(["p"]);
   bulkhead.joined(lane);
   bulkhead.taken(lane);
@@ -41,7 +43,7 @@ test("full does not lend to a network whose delegate hangs, and hang frees its s
 });
 
 test("hang takes 64 out of the count and no more, and none of a network that is not the lane's", () => {
-  const bulkhead = new Bulkhead(() => false);
+  const bulkhead = new Bulkhead(works);
   const lane = bulkhead.lane(["p"]);
   for (let run = 0; run < 65; run += 1) bulkhead.taken(lane);
   expect(bulkhead.hang(lane, "q")).toBe(false);
@@ -51,7 +53,7 @@ test("hang takes 64 out of the count and no more, and none of a network that is 
 
 test("look leaves those who wait for an open network out of account: no slot is kept for them", () => {
   const open = new Set<string>();
-  const bulkhead = new Bulkhead((network) => open.has(network));
+  const bulkhead = new Bulkhead({ ...works, isOpen: (network) => open.has(network) });
   const [x, y] = [bulkhead.lane(["x"]), bulkhead.lane(["y"])];
   bulkhead.joined(x);
   bulkhead.joined(y);
@@ -66,7 +68,7 @@ test("look leaves those who wait for an open network out of account: no slot is 
 });
 
 test("lane is one for one set of networks, and is forgotten with the last who uses it", () => {
-  const bulkhead = new Bulkhead(() => false);
+  const bulkhead = new Bulkhead(works);
   const lane = bulkhead.lane(["p", "x", "x"]);
   expect(bulkhead.lane(["x", "p"])).toBe(lane);
   bulkhead.joined(lane);
@@ -75,4 +77,21 @@ test("lane is one for one set of networks, and is forgotten with the last who us
   expect(bulkhead.size).toBe(3);
   bulkhead.freed(lane);
   expect(bulkhead.size).toBe(0);
+});
+
+test("full gives a network that has not worked yet, or hangs, one slot while others wait, until it works", () => {
+  const bulkhead = new Bulkhead({ ...works, hasWorked: (network) => network === "old" });
+  const [fresh, old] = [bulkhead.lane(["new"]), bulkhead.lane(["old"])];
+  bulkhead.joined(fresh);
+  bulkhead.joined(old);
+  bulkhead.taken(fresh);
+  bulkhead.taken(old);
+  expect([bulkhead.full(fresh, 8), bulkhead.full(old, 8)]).toEqual(["new", undefined]);
+  bulkhead.worked("new");
+  expect(bulkhead.full(fresh, 8)).toBeUndefined();
+  bulkhead.taken(fresh);
+  bulkhead.hang(fresh, "new", "vlan");
+  expect([bulkhead.full(fresh, 8), bulkhead.hanging(fresh)?.hungPlugin]).toEqual(["new", "vlan"]);
+  bulkhead.worked("new");
+  expect([bulkhead.full(fresh, 8), bulkhead.hanging(fresh)]).toEqual([undefined, undefined]);
 });

@@ -3,21 +3,30 @@ import { Lane, NetworkShare } from "./lane.ts";
 /** Hung delegates that may be out of the count: each is a process, and this many sleeping ones cost little but memory. */
 const hungMax = 64;
 
+/** Slots of a network that has not worked yet, or hangs, while others wait: enough to find out. */
+const doubtedSlots = 1;
+
+export interface BulkheadRules {
+  /** Whether a network fails, so that only probes of it may go. */
+  isOpen(network: string): boolean;
+  /** Whether it has ever worked. */
+  hasWorked(network: string): boolean;
+}
+
 /**
  * Keeps any one network from taking all slots: it holds at most half of them (rounded up, so that an odd slot is not
- * idle) while somebody waits who does not use it. A network that all who wait have in common, such as the primary, may
- * have the rest too, as nobody else could use it; not so while a delegate of it hangs.
+ * idle) while somebody waits who does not use it, and one until it has worked. A network that all who wait have in
+ * common, such as the primary, may have the rest too, as nobody else could use it; not so while a delegate of it hangs.
  */
 export class Bulkhead {
   readonly #lanes = new Map<string, Lane>();
   readonly #networks = new Map<string, NetworkShare>();
-  readonly #isOpen: (network: string) => boolean;
+  readonly #rules: BulkheadRules;
   #candidates = 0;
   #hung = 0;
 
-  /** `isOpen`: whether a network fails, so that only probes of it may go. */
-  constructor(isOpen: (network: string) => boolean) {
-    this.#isOpen = isOpen;
+  constructor(rules: BulkheadRules) {
+    this.#rules = rules;
   }
 
   get hung(): number {
@@ -65,15 +74,14 @@ export class Bulkhead {
 
   /** The network that keeps this lane from going now; undefined when it may. */
   full(lane: Lane, slots: number): string | undefined {
-    const half = Math.max(1, Math.ceil(slots / 2));
-    return lane.networks.find((network) => network.held >= half && !this.#mayBorrow(network))?.name;
+    return lane.networks.find((network) => network.held >= this.#share(network, slots))?.name;
   }
 
   /** A network has opened or closed. While it is open its lanes count for nobody: no slot need be kept for them. */
   look(name: string, nowMs: number): void {
     const network = this.#networks.get(name);
     if (network === undefined) return;
-    network.isOpen = this.#isOpen(name);
+    network.isOpen = this.#rules.isOpen(name);
     for (const lane of network.lanes) {
       if (!network.isOpen) lane.clearedMs = nowMs;
       this.#judge(lane);
@@ -81,11 +89,13 @@ export class Bulkhead {
   }
 
   /** Takes a permit whose delegate hangs out of the count. False when there are too many of them already. */
-  hang(lane: Lane, name: string): boolean {
+  hang(lane: Lane, name: string, plugin = ""): boolean {
     const culprit = lane.networks.find((network) => network.name === name);
     if (culprit === undefined || this.#hung >= hungMax) return false;
     this.#hung += 1;
     culprit.hung += 1;
+    culprit.hungPlugin = plugin;
+    culprit.isDoubted = true;
     for (const network of lane.networks) network.held -= 1;
     return true;
   }
@@ -99,13 +109,26 @@ export class Bulkhead {
     }
   }
 
+  /** A delegate of the network has done what it was asked for. */
+  worked(name: string): void {
+    const network = this.#networks.get(name);
+    if (network !== undefined) network.isDoubted = false;
+  }
+
+  /** A network of this lane in which delegates hang now, and none has worked since. */
+  hanging(lane: Lane): NetworkShare | undefined {
+    return lane.networks.find(({ hung, isDoubted }) => hung > 0 && isDoubted);
+  }
+
   /** Lanes and networks that are remembered: those in use and no more. */
   get size(): number {
     return this.#lanes.size + this.#networks.size;
   }
 
-  #mayBorrow(network: NetworkShare): boolean {
-    return network.hung === 0 && network.candidates === this.#candidates;
+  #share(network: NetworkShare, slots: number): number {
+    const half = Math.max(1, Math.ceil(slots / 2));
+    if (network.candidates === this.#candidates) return network.hung === 0 ? Infinity : half;
+    return network.isDoubted ? doubtedSlots : half;
   }
 
   #judge(lane: Lane): void {
@@ -121,7 +144,8 @@ export class Bulkhead {
     const known = this.#networks.get(name);
     if (known !== undefined) return known;
     const network = new NetworkShare(name);
-    network.isOpen = this.#isOpen(name);
+    network.isOpen = this.#rules.isOpen(name);
+    network.isDoubted = !this.#rules.hasWorked(name);
     this.#networks.set(name, network);
     return network;
   }

@@ -7,6 +7,10 @@ export interface Blocker {
   readonly why: BlockerKind;
   /** Which network, when it is one. */
   readonly network?: string;
+  /** Which plugin of it hangs, when one does. */
+  readonly plugin?: string;
+  /** What it last failed with, in its plugin's words. */
+  readonly reason?: string;
 }
 
 export type BlockerKind =
@@ -18,8 +22,10 @@ export type BlockerKind =
   | "delegate-memory"
   /** The network has its half of the slots. */
   | "network-share"
-  /** The network fails, and the next probe is not due. */
+  /** The network fails, and is tried once in a while. */
   | "network-open"
+  /** Delegates of the network hang, so its line stands still. */
+  | "network-hangs"
   /** Others are before it. */
   | "turn";
 
@@ -49,6 +55,8 @@ export interface Decision {
   /** How long it had been in line by then, or running if it was. */
   readonly forMs: number;
   readonly detail: string;
+  /** Of one that hangs: where. */
+  readonly network?: string;
 }
 
 /** A request in line, as people want to see it. */
@@ -68,7 +76,7 @@ export interface WaitView {
   readonly blocker: Blocker;
 }
 
-export function describeBlocker({ why, network = "" }: Blocker): string {
+export function describeBlocker({ why, network = "", plugin = "", reason = "" }: Blocker): string {
   switch (why) {
     case "slots":
       return "all slots are taken";
@@ -79,7 +87,9 @@ export function describeBlocker({ why, network = "" }: Blocker): string {
     case "network-share":
       return `network ${network} has its half of the slots`;
     case "network-open":
-      return `network ${network} fails and is tried once in a while`;
+      return `network ${network} fails and is tried once in a while${reason === "" ? "" : ` (last: ${reason})`}`;
+    case "network-hangs":
+      return `network ${network} stands still as its plugin ${plugin === "" ? "" : `${plugin} `}hangs`;
     case "turn":
       return "others are before it";
   }

@@ -41,6 +41,11 @@ export class DelegateTimes {
     if (together <= calmMax) times.isCalm = true;
   }
 
+  /** Whether a run of it has gone through. */
+  knows(network: string): boolean {
+    return this.#networks.has(network);
+  }
+
   medianMs(network: string): number {
     return this.#networks.get(network)?.medianMs ?? unknownMedianMs;
   }

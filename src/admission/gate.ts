@@ -26,6 +26,8 @@ export interface GateRules {
   slots(admissionClass: QueueClass): number;
   /** What else keeps a lane from going. */
   blocker(lane: Lane, admissionClass: QueueClass): Blocker | undefined;
+  /** The trouble of a lane's network, also while the lane may go. */
+  trouble(lane: Lane): Blocker | undefined;
 }
 
 /** Slots and the lines in front of them: ADDs have one gate, DELs another. */
@@ -121,8 +123,8 @@ export class Gate {
   }
 
   /** False when too many hang already: then it goes on to count. */
-  hung(permit: Permit, network: string): boolean {
-    if (!this.#rules.bulkhead.hang(permit.lane, network)) return false;
+  hung(permit: Permit, network: string, plugin: string): boolean {
+    if (!this.#rules.bulkhead.hang(permit.lane, network, plugin)) return false;
     this.#running -= 1;
     return true;
   }
@@ -176,10 +178,13 @@ export class Gate {
     };
   }
 
+  /** A network in trouble is why its line stands still, whatever keeps this one of the line from going. */
   blocker(waiting: Waiting): Blocker {
     const { lane, admissionClass } = waiting;
     const lanes = this.#laneBlocker(lane, admissionClass);
-    if (lanes !== undefined) return lanes;
+    if (lanes !== undefined && lanes.network === undefined) return lanes;
+    const cause = this.#hanging(lane) ?? this.#rules.trouble(lane) ?? lanes;
+    if (cause !== undefined) return cause;
     return { why: this.#running >= this.#rules.slots(admissionClass) ? "slots" : "turn" };
   }
 
@@ -190,6 +195,11 @@ export class Gate {
     this.#rules.bulkhead.taken(waiting.lane);
     this.#byAge.delete(waiting);
     this.#rules.bulkhead.left(waiting.lane);
+  }
+
+  #hanging(lane: Lane): Blocker | undefined {
+    const share = this.#rules.bulkhead.hanging(lane);
+    return share === undefined ? undefined : { why: "network-hangs", network: share.name, plugin: share.hungPlugin };
   }
 
   #laneBlocker(lane: Lane, admissionClass: QueueClass): Blocker | undefined {

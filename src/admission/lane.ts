@@ -5,6 +5,10 @@ export class NetworkShare {
   held = 0;
   /** Its delegates that hang and are out of the count. */
   hung = 0;
+  /** The plugin that hung last; empty when nobody said which. */
+  hungPlugin = "";
+  /** It has not worked yet, or not since a delegate of it began to hang. */
+  isDoubted = false;
   /** It fails, and only probes are let through. */
   isOpen = false;
   /** Lanes with somebody in line that use it and may go. */

@@ -42,6 +42,12 @@ export class NetworkBreaker {
     return this.#troubles.get(network)?.openSinceMs !== undefined;
   }
 
+  /** What an open network last failed with; undefined while it works. */
+  reason(network: string): string | undefined {
+    const trouble = this.#troubles.get(network);
+    return trouble?.openSinceMs === undefined ? undefined : trouble.reason;
+  }
+
   /** Whether a request for this network may go: always while it works, else when a probe is due. */
   admits(network: string): boolean {
     const trouble = this.#troubles.get(network);

@@ -53,7 +53,12 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
 }
 
 function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Door {
-  const bulkhead = new Bulkhead((network) => learned.breaker.isOpen(network));
+  const { breaker } = learned;
+  const times = new DelegateTimes(clock);
+  const bulkhead = new Bulkhead({
+    isOpen: (network) => breaker.isOpen(network),
+    hasWorked: (network) => times.knows(network),
+  });
   const rules: GateRules = {
     classes: attachClasses,
     waitingMax: limits.waitingMax,
@@ -62,13 +67,15 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
     bulkhead,
     slots: (admissionClass) => attachSlots(admissionClass, learned.limit),
     blocker: (lane, admissionClass) => attachBlocker(lane, admissionClass, learned),
+    trouble: (lane) => openNetwork(lane, breaker),
   };
-  return { gate: new Gate(rules), bulkhead, times: new DelegateTimes(clock), queueMs: limits.addQueueMs };
+  return { gate: new Gate(rules), bulkhead, times, queueMs: limits.addQueueMs };
 }
 
 /** DELs are kept back by nothing but their number: they free what others wait for. */
 function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
-  const bulkhead = new Bulkhead(() => false);
+  const times = new DelegateTimes(clock);
+  const bulkhead = new Bulkhead({ isOpen: () => false, hasWorked: (network) => times.knows(network) });
   const rules: GateRules = {
     classes: ["detach"],
     waitingMax: limits.waitingMax,
@@ -77,8 +84,9 @@ function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
     bulkhead,
     slots: () => limits.detachCeiling,
     blocker: () => undefined,
+    trouble: () => undefined,
   };
-  return { gate: new Gate(rules), bulkhead, times: new DelegateTimes(clock), queueMs: limits.delQueueMs };
+  return { gate: new Gate(rules), bulkhead, times, queueMs: limits.delQueueMs };
 }
 
 /** A critical pod may be one more than the limit, though not than the ceiling: slow plugins of others end some time. */
@@ -93,4 +101,9 @@ function attachBlocker(lane: Lane, admissionClass: AdmissionClass, learned: Lear
   const network = isKept ? lane.names.find((name) => !breaker.admits(name)) : undefined;
   if (network !== undefined) return { why: "network-open", network };
   return memory.fits(memory.predict(lane.names)) ? undefined : { why: "delegate-memory" };
+}
+
+function openNetwork({ names }: Lane, breaker: NetworkBreaker): Blocker | undefined {
+  const network = names.find((name) => breaker.isOpen(name));
+  return network === undefined ? undefined : { why: "network-open", network, reason: breaker.reason(network) ?? "" };
 }

@@ -1,5 +1,5 @@
 import type { Door, Parts } from "./parts.ts";
-import type { DelegateRun, Permit, PermitOwner, Settlement } from "./permit.ts";
+import type { DelegateRun, Idle, Permit, PermitOwner, Settlement } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 import type { Failure } from "./retry-budget.ts";
 import type { Teller } from "./teller.ts";
@@ -26,16 +26,27 @@ export class PermitBooks implements PermitOwner {
     return this.#parts.clock.monotonicMs();
   }
 
-  hangs(permit: Permit, idleMs: number): boolean {
+  /** Nobody knows what is usual for a network that has not worked yet: who sleeps gives its slot to who does not. */
+  hangs(permit: Permit, { idleMs, plugin }: Idle): boolean {
     const { running } = permit;
     const { gate, times } = this.#door(permit);
     if (running === undefined || idleMs < hungIdleMs) return false;
-    const ranMs = this.nowMs() - running.sinceMs;
-    if (ranMs <= hungMedians * times.medianMs(running.network) || !gate.hung(permit, running.network)) return false;
-    const detail = `${running.network} has run ${Math.round(ranMs)} ms and used no CPU for ${Math.round(idleMs)} ms`;
-    this.#teller.say("hung", permit, detail);
-    // Those that hang for ever fail in half a minute only; by then the line would be full of their like.
-    if (permit.request.kind === "attach") this.#networkFailed(running.network, permit.request.pod, detail);
+    const isSlow = !times.knows(running.network) || this.#isPastUsual(permit);
+    if (!isSlow || !gate.hung(permit, running.network, plugin)) return false;
+    this.#teller.say(
+      "hung",
+      permit,
+      `${running.network}: ${this.#idleText(permit, { idleMs, plugin })}`,
+      running.network,
+    );
+    return true;
+  }
+
+  /** Those that hang for ever fail in half a minute only; by then the line would be full of their like. */
+  blames(permit: Permit, idle: Idle): boolean {
+    const { running, request } = permit;
+    if (running === undefined || request.kind !== "attach" || !this.#isPastUsual(permit)) return false;
+    this.#networkFailed(running.network, request.pod, this.#idleText(permit, idle));
     return true;
   }
 
@@ -58,9 +69,11 @@ export class PermitBooks implements PermitOwner {
       limit.killed();
       this.#teller.say("oom-killed", permit, run.network);
     }
-    // Who hung tells nothing of the time it takes, and who undid nothing of ADDs.
-    if (!hasHung && run.isUndo !== true) this.#learn(permit, run);
-    if (run.result === "ok" && run.isUndo !== true && permit.request.kind === "attach") this.#networkWorks(run.network);
+    // Who undid tells nothing of ADDs.
+    if (run.isUndo !== true) {
+      this.#learn(permit, run, hasHung);
+      if (run.result === "ok") this.#networkWorks(permit, run.network);
+    }
     this.#freed();
   }
 
@@ -89,10 +102,17 @@ export class PermitBooks implements PermitOwner {
     }
   }
 
-  /** Who failed tells nothing of the time it takes either; who was busy until its deadline does. */
-  #learn(permit: Permit, run: DelegateRun): void {
+  /**
+   * Who failed tells nothing of the time it takes; who was busy until its deadline does. Nor does who hung, unless it is
+   * the first of its network that went through: a plugin may sleep for seconds, and that is then what is usual.
+   */
+  #learn(permit: Permit, run: DelegateRun, hasHung: boolean): void {
     if (run.result === "failed") return;
     const { gate, times } = this.#door(permit);
+    if (hasHung) {
+      if (run.result === "ok" && !times.knows(run.network)) times.ran(run.network, run.tookMs, gate.running);
+      return;
+    }
     if (run.result === "ok") times.ran(run.network, run.tookMs, gate.running);
     const baselineMs = times.baselineMs(run.network);
     if (baselineMs === undefined || permit.request.kind !== "attach") return;
@@ -106,12 +126,29 @@ export class PermitBooks implements PermitOwner {
     this.#teller.say("network-opened", undefined, `${network}: ${reason}`);
   }
 
-  #networkWorks(network: string): void {
+  #networkWorks(permit: Permit, network: string): void {
     const { breaker, budget, attach } = this.#parts;
-    if (!breaker.succeeded(network)) return;
+    this.#door(permit).bulkhead.worked(network);
+    if (permit.request.kind !== "attach" || !breaker.succeeded(network)) return;
     attach.bulkhead.look(network, this.nowMs());
     budget.networkRecovered(network);
     this.#teller.say("network-closed", undefined, network);
+  }
+
+  #isPastUsual(permit: Permit): boolean {
+    const { running } = permit;
+    if (running === undefined) return false;
+    return this.#ranMs(permit) > hungMedians * this.#door(permit).times.medianMs(running.network);
+  }
+
+  #ranMs({ running }: Permit): number {
+    const nowMs = this.nowMs();
+    return nowMs - (running?.sinceMs ?? nowMs);
+  }
+
+  #idleText(permit: Permit, { idleMs, plugin }: Idle): string {
+    const who = plugin === "" ? "its plugin" : plugin;
+    return `${who} has run ${Math.round(this.#ranMs(permit))} ms and used no CPU for ${Math.round(idleMs)} ms`;
   }
 
   #door(permit: Permit): Door {

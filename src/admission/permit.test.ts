@@ -75,7 +75,7 @@ test("three that hang open their network, and one that ends well after all close
     const permit = await admission.admit(attachRequest({ pod, networks: ["x"] }), never);
     permit.started("x");
     await clock.advance(6_000);
-    permit.progress(6_000);
+    permit.progress(6_000, "vlan");
     permits.push(permit);
   }
   expect(admission.facts().openNetworks).toMatchObject([{ network: "x", failures: 3 }]);
@@ -83,7 +83,7 @@ test("three that hang open their network, and one that ends well after all close
   const critical = ask(admission, attachRequest({ pod: "k/1", namespace: "kube-system", networks: ["x"] }));
   await settle();
   expect([waiting.permit, critical.permit].map((permit) => permit !== undefined)).toEqual([false, true]);
-  expect(admission.why("a/4")?.blocker).toEqual({ why: "network-open", network: "x" });
+  expect(admission.why("a/4")?.blocker).toEqual({ why: "network-hangs", network: "x", plugin: "vlan" });
   permits[0]?.ran(okRun({ network: "x", tookMs: 18_000 }));
   // Two still hang, so the network keeps to its half of the slots.
   expect(admission.why("a/4")?.blocker).toEqual({ why: "network-share", network: "x" });
@@ -91,6 +91,42 @@ test("three that hang open their network, and one that ends well after all close
   await settle();
   expect(waiting.permit).toBeDefined();
   expect(decisions.map(({ what }) => what)).toContain("network-closed");
+});
+
+test("a network that has not worked yet gives up the slot of one that sleeps, and is blamed for it later", async () => {
+  const { admission, clock } = node({ attachCeiling: 8 });
+  const permits = [];
+  for (const pod of ["a/1", "a/2", "a/3"]) {
+    const permit = await admission.admit(attachRequest({ pod, networks: ["x"] }), never);
+    permit.started("x");
+    await clock.advance(1_250);
+    permit.progress(1_000, "dhcp");
+    permits.push(permit);
+  }
+  expect(admission.facts()).toMatchObject({ hung: 3, attaching: 0, openNetworks: [] });
+  await clock.advance(1_500);
+  for (const permit of permits) permit.progress(2_500, "dhcp");
+  // Five times what is taken for usual have gone by for the first only.
+  expect(admission.isFailing("x")).toBe(false);
+  await clock.advance(2_500);
+  for (const permit of permits) permit.progress(5_000, "dhcp");
+  const reason = "dhcp has run 5250 ms and used no CPU for 5000 ms";
+  expect(admission.facts().openNetworks).toMatchObject([{ network: "x", failures: 3, reason }]);
+});
+
+test("a network whose first run slept for seconds takes that for usual", async () => {
+  const { admission, clock } = node({ attachCeiling: 8 });
+  const sleeps = async (): Promise<boolean> => {
+    using permit = await admission.admit(attachRequest({ networks: ["x"] }), never);
+    permit.started("x");
+    await clock.advance(3_000);
+    permit.progress(2_750);
+    const hasHung = admission.facts().hung === 1;
+    permit.ran(okRun({ network: "x", tookMs: 3_000 }));
+    return hasHung;
+  };
+  expect([await sleeps(), await sleeps()]).toEqual([true, false]);
+  expect(admission.usualMs("x")).toBe(3_000);
 });
 
 test("ran of a delegate that the kernel killed halves the limit and is told", async () => {

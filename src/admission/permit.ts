@@ -21,11 +21,19 @@ export interface DelegateRun {
 /** How the whole call ended. A call that was cancelled is not settled: nobody pays for it. */
 export type Settlement = "ok" | Failure;
 
+/** How long the plugin that runs has used no CPU, and which it is; empty when nobody said. */
+export interface Idle {
+  readonly idleMs: number;
+  readonly plugin: string;
+}
+
 /** Who keeps the books of permits. */
 export interface PermitOwner {
   nowMs(): number;
   /** Judges a delegate and takes it out of the count if it hangs; `leftCount` is told once the permit knows it. */
-  hangs(permit: Permit, idleMs: number): boolean;
+  hangs(permit: Permit, idle: Idle): boolean;
+  /** Whether it has hung for so long by now that its network is held responsible. */
+  blames(permit: Permit, idle: Idle): boolean;
   leftCount(permit: Permit): void;
   movesAgain(permit: Permit): void;
   /** `hasHung`: it was out of the count until now. */
@@ -48,6 +56,8 @@ export class Permit implements Disposable {
   #owner: PermitOwner | undefined;
   #running: { readonly network: string; readonly sinceMs: number } | undefined;
   #hungNetwork: string | undefined;
+  /** For the delegate that hangs its network was held responsible. */
+  #isBlamed = false;
   #settlement: Settlement | undefined;
 
   constructor(owner: PermitOwner | undefined, facts: PermitFacts) {
@@ -83,12 +93,15 @@ export class Permit implements Disposable {
   }
 
   /** The shim says how long the delegate has used no CPU. One that hangs gives up its slot until it moves or ends. */
-  progress(idleMs: number): void {
-    if (idleMs === 0) this.#comeBack();
-    else if (this.#hungNetwork === undefined && this.#owner?.hangs(this, idleMs) === true) {
+  progress(idleMs: number, plugin = ""): void {
+    if (idleMs === 0) return this.#comeBack();
+    const idle = { idleMs, plugin };
+    if (this.#hungNetwork === undefined) {
+      if (this.#owner?.hangs(this, idle) !== true) return;
       this.#hungNetwork = this.#running?.network;
       this.#owner.leftCount(this);
     }
+    this.#isBlamed ||= this.#owner?.blames(this, idle) === true;
   }
 
   /** They have ended. */
@@ -117,6 +130,7 @@ export class Permit implements Disposable {
     if (this.#hungNetwork === undefined) return;
     this.#owner?.movesAgain(this);
     this.#hungNetwork = undefined;
+    this.#isBlamed = false;
   }
 }
 

@@ -20,9 +20,9 @@ export class Teller {
     this.#tell = tell;
   }
 
-  say(what: DecisionKind, about: About | undefined, detail: string): void {
+  say(what: DecisionKind, about: About | undefined, detail: string, network?: string): void {
     const { request, admissionClass, sinceMs } = about ?? {};
     const forMs = sinceMs === undefined ? 0 : this.#clock.monotonicMs() - sinceMs;
-    this.#tell({ what, request, admissionClass, forMs, detail });
+    this.#tell({ what, request, admissionClass, forMs, detail, ...(network === undefined ? {} : { network }) });
   }
 }

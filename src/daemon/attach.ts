@@ -213,7 +213,7 @@ function placeOf(call: Call, record: AttachmentRecord, ports: Ports, reports: Ch
       reports.ran(ran);
       noteRun(ports, subject, ran);
     },
-    onProgress: (idleMs) => reports.progress(idleMs),
+    onProgress: (idleMs, plugin) => reports.progress(idleMs, plugin),
   };
 }
 

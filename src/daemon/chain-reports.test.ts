@@ -132,7 +132,7 @@ test.each(["attach", "detach"] as const)(
     const { clock, admission, reports, permit } = await reported(kind);
     reports.begin(chain("default/lan"));
     await clock.advance(8_000);
-    reports.progress(1_500);
+    reports.progress(1_500, "bridge");
     expect(admission.facts()).toMatchObject({ hung: 1, attaching: 0, detaching: 0 });
     reports.ran(ran({ timedOut: true }));
     reports.end(false);

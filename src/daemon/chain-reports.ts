@@ -48,8 +48,8 @@ export class ChainReports {
   }
 
   /** The shim says how long the plugin that runs has used no CPU. */
-  progress(idleMs: number): void {
-    this.#permit.progress(idleMs);
+  progress(idleMs: number, plugin: string): void {
+    this.#permit.progress(idleMs, plugin);
   }
 
   ran({ outcome }: Ran): void {

@@ -47,7 +47,7 @@ export async function dismantle(
       reports?.ran(ran);
       noteRun(ports, subject, ran);
     },
-    onProgress: (idleMs) => reports?.progress(idleMs),
+    onProgress: (idleMs, plugin) => reports?.progress(idleMs, plugin),
   };
   const failures: ChainFailure[] = [];
   for (const [index, chain] of [...record.chains.entries()].toReversed()) {

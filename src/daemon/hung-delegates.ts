@@ -19,11 +19,10 @@ export class HungDelegates {
   constructor({ clock, journal, decisions }: HungSources) {
     this.#clock = clock;
     this.#journal = journal;
-    decisions.listen(({ what, request, detail, forMs }) => {
+    decisions.listen(({ what, request, network = "", forMs }) => {
       if (request === undefined) return;
       if (what === "moves-again") this.#hung.delete(request);
       if (what !== "hung") return;
-      const [network = ""] = detail.split(" ");
       this.#hung.set(request, { network, sinceMs: clock.monotonicMs() - forMs });
     });
   }

@@ -22,7 +22,7 @@ export interface ChainPlace {
   /** Told of every run, for the timeline. */
   readonly onRan: (run: Ran) => void;
   /** Told about once a second while a plugin runs how long it has used no CPU; a shim from before version 3 never tells. */
-  readonly onProgress?: (idleMs: number) => void;
+  readonly onProgress?: (idleMs: number, plugin: string) => void;
 }
 
 export interface Ran {
@@ -52,7 +52,7 @@ export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?
     timeoutMs,
     undo: { command: "DEL", timeoutMs: add.undoTimeoutMs },
   };
-  const outcome = known ?? (await hand.run(order, add.step, place.onProgress));
+  const outcome = known ?? (await hand.run(order, add.step, progressOf(add.link, place)));
   throwUnlessDone("ADD", add.chain, add.link, { outcome, timeoutMs, place });
   return resultOf(add.chain, add.link, outcome);
 }
@@ -94,8 +94,12 @@ interface PlainRun {
 
 async function runPlain(hand: Hand, verb: string, run: PlainRun): Promise<void> {
   const timeoutMs = run.place.remainingMs();
-  const outcome = await hand.run({ ...orderFor(verb, run), timeoutMs }, undefined, run.place.onProgress);
+  const outcome = await hand.run({ ...orderFor(verb, run), timeoutMs }, undefined, progressOf(run.link, run.place));
   throwUnlessDone(verb, run.chain, run.link, { outcome, timeoutMs, place: run.place });
+}
+
+function progressOf({ type }: ChainLink, { onProgress }: ChainPlace): ((idleMs: number) => void) | undefined {
+  return onProgress === undefined ? undefined : (idleMs) => onProgress(idleMs, type);
 }
 
 function throwUnlessDone(

@@ -25,3 +25,20 @@ test("plugins that hang give their slots to others, and fail by their deadline w
   expect(await leaks(node.lab)).toEqual([]);
   expect(await node.lab.ask<NodeAnswer>({ ask: "node" })).toMatchObject({ running: 0, waiting: 0, attachments: 1 });
 });
+
+test("who waits for a network whose plugin hangs is told of it, with the names of both", async () => {
+  await using node = await AdmissionNode.start({ attachCeiling: 1, addQueueMs: 3_000, addDelegatesMs: 8_000 });
+  await node.lab.network("lan", { cniVersion: "1.0.0", ...node.lab.conf("second") });
+  await node.lab.script("second.ADD", "exec sleep 1000\n");
+  const annotations = { [networksAnnotation]: "lan" };
+  const pods = ["a", "b", "c", "d", "e", "f"];
+  const calls = await Promise.all(pods.map((pod) => node.call("ADD", pod, { annotations })));
+  const answers = await Promise.all(calls.map(({ outcome }) => outcome.then(errorOf)));
+  const waited = answers.filter((answer) => answer?.code === 11);
+  expect(waited.length).toBeGreaterThan(1);
+  for (const { msg } of waited) {
+    expect(msg).toMatch(
+      /^Cannot attach now: waited [0-9.]+ s as network default\/lan stands still as its plugin second hangs, position/u,
+    );
+  }
+});
