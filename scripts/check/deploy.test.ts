@@ -11,6 +11,8 @@ const sources = {
   "deploy/guard/kustomization.yaml": "resources: [../base]\n",
   "deploy/alerts/source.yaml": "groups: []\n",
   "deploy/helm/levee/values.yaml": "alerts: {}\n",
+  "deploy/policies/kustomization.yaml": "resources: [a.yaml]\n",
+  "deploy/policies/a.yaml": "kind: A\nmetadata: {name: a}\nspec: {}\n",
   "deploy/image/Containerfile": `FROM \${BASE}\n`,
 };
 

@@ -1,5 +1,6 @@
 import type { Document } from "yaml";
 import { alertFiles } from "./alerts.ts";
+import { shippedPoliciesSource } from "./shipped-policies.ts";
 import { readKustomization, renderFolder, type Image, type Read } from "./kustomization.ts";
 
 const note = "# Made by `npm run deploy:render` from the folders beside it; change those.\n";
@@ -12,6 +13,7 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     ["deploy/multus-drop-in.yaml", manifest(renderFolder("deploy/overlays/multus-drop-in", read))],
     ["deploy/uninstall.yaml", manifest(renderFolder("deploy/overlays/uninstall", read))],
     ["deploy/guard.yaml", manifest(renderFolder("deploy/guard", read))],
+    ["src/guard/approve/shipped-policies.ts", shippedPoliciesSource(renderFolder("deploy/policies", read))],
     ...crds.map((name): [string, string] => [`deploy/helm/levee/crds/${name}`, read(`deploy/crd/${name}`) ?? ""]),
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
     [componentFile, withImage(read(componentFile) ?? "", image)],

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fullDecision, fullStatus } from "../guard/full-decision.ts";
+import { approvalPolicySinceMs, policyProblems, type PolicyObject } from "../../src/guard/approve/policy-standing.ts";
+import { shippedPolicies } from "../../src/guard/approve/shipped-policies.ts";
 import { alice, approvals, decisions, dry, guardUser, startGuardServer, untilAnswer } from "./guard-server.ts";
 import { mergePatch, missingForApiServer, type Answer, type Ask, type PolicyServer } from "./policy-server.ts";
 
@@ -167,6 +169,21 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
         await untilPolicyWorks();
       }
       expect(forged.some((second) => bindings.includes(second))).toBe(true);
+    });
+
+    test("all policies are as shipped once they are in the cluster, by their hashes", async () => {
+      const group = "/apis/admissionregistration.k8s.io/v1";
+      const found: PolicyObject[] = [];
+      for (const kind of ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"] as const) {
+        const plural = kind.endsWith("Binding") ? "validatingadmissionpolicybindings" : "validatingadmissionpolicies";
+        const { text } = await server.ask({ method: "GET", path: `${group}/${plural}` });
+        // What the API server prints; in a list objects do not say their kind.
+        const { items } = JSON.parse(text) as { items: readonly Omit<PolicyObject, "kind">[] };
+        found.push(...items.map((item) => ({ ...item, kind })));
+      }
+      const names = shippedPolicies.map(({ name }) => name);
+      expect(policyProblems(found, names)).toEqual([]);
+      expect(Date.now() - approvalPolicySinceMs(found)).toBeLessThan(600_000);
     });
 
     test("a policy that was changed and put back is as old as before, and its generation tells", async () => {

@@ -1,0 +1,75 @@
+import { shippedPolicies } from "./shipped-policies.ts";
+import { specHash } from "./spec-hash.ts";
+
+export type PolicyKind = "ValidatingAdmissionPolicy" | "ValidatingAdmissionPolicyBinding";
+
+/** An admission policy or its binding, as the API server gives it. */
+export interface PolicyObject {
+  readonly kind: PolicyKind;
+  readonly metadata: {
+    readonly name: string;
+    readonly creationTimestamp: string;
+    readonly deletionTimestamp?: string;
+    /** Counts changes of spec, from 1 on. */
+    readonly generation?: number;
+    readonly managedFields?: readonly { readonly time?: string; readonly subresource?: string }[];
+  };
+  readonly spec: unknown;
+}
+
+/** Forces the author of an approval to be who made it. Policy and binding have one name. */
+export const approvalPolicy = "levee-approval-names-its-author";
+/** Without these the guard's account could do more than it may, so it does nothing. */
+export const confiningPolicies: readonly string[] = [
+  "levee-guard-deletes-only-ownerless-pods",
+  "levee-guard-changes-memory-only",
+  "levee-guard-stops-sources-only",
+  "levee-guard-writes-nothing-else",
+];
+/** The policy, and the binding that denies by label: what the label on a namespace relies on. */
+export const ownerPolicies: readonly string[] = [
+  "levee-pods-need-a-controller-owner",
+  "levee-pods-need-a-controller-owner-deny",
+];
+
+/** What is not as shipped of the policies and bindings with these names, one sentence each; empty when all is well. */
+export function policyProblems(found: readonly PolicyObject[], names: readonly string[]): readonly string[] {
+  return shippedPolicies
+    .filter(({ name }) => names.includes(name))
+    .flatMap(({ kind, name, specHash: shipped }) => {
+      const object = find(found, kind, name);
+      if (object === undefined) return [`${kind} ${name} is not installed`];
+      if (object.metadata.deletionTimestamp !== undefined) return [`${kind} ${name} is being deleted`];
+      return hashOf(object) === shipped ? [] : [`${kind} ${name} is not as shipped`];
+    });
+}
+
+/**
+ * Since when policy and binding of approvals have been as they are now; Infinity when that cannot be told. An object that
+ * was changed and changed back keeps the time of its creation, so the times of its changes count too.
+ */
+export function approvalPolicySinceMs(found: readonly PolicyObject[]): number {
+  const objects = found.filter(({ metadata }) => metadata.name === approvalPolicy);
+  return objects.length === 2 ? Math.max(...objects.map(unchangedSinceMs)) : Infinity;
+}
+
+function unchangedSinceMs({ metadata }: PolicyObject): number {
+  const changes = (metadata.managedFields ?? []).filter(({ subresource }) => subresource === undefined);
+  // Who may change the object may also wipe who changed it.
+  if (changes.length === 0 && metadata.generation !== 1) return Infinity;
+  const times = [metadata.creationTimestamp, ...changes.map(({ time = "" }) => time)].map((time) => Date.parse(time));
+  return times.some(Number.isNaN) ? Infinity : Math.max(...times);
+}
+
+function find(found: readonly PolicyObject[], kind: string, name: string): PolicyObject | undefined {
+  return found.find((object) => object.kind === kind && object.metadata.name === name);
+}
+
+function hashOf({ spec }: PolicyObject): string {
+  try {
+    return specHash(spec);
+  } catch {
+    // Ours can be hashed, so it is not ours.
+    return "";
+  }
+}
