@@ -8,7 +8,14 @@ import { CommandFailure, usageFailure } from "./failure.ts";
 import { paintFor } from "./paint.ts";
 import { print } from "./print.ts";
 import { withProgress } from "./progress.ts";
-import { certificateText, certificateValue, isHeld, verdictText, type Certificate } from "./storm/certificate.ts";
+import {
+  certificateText,
+  certificateValue,
+  isHeld,
+  sizesText,
+  verdictText,
+  type Certificate,
+} from "./storm/certificate.ts";
 import { clearSite } from "./storm/clear.ts";
 import { NetnsBatch } from "./storm/netns-batch.ts";
 import { nodeFacts } from "./storm/node-facts.ts";
@@ -61,6 +68,8 @@ async function runSizes(context: Context, { plan, sizes }: StormOrder): Promise<
     if (sizes.length > 1) context.world.stderr.write(`A storm of ${planText(sized)}\n`);
     const run = await withStage(context, sized, runCourse);
     runs.push(run);
+    // Whoever ends it with Ctrl-C keeps what is known by then.
+    if (sizes.length > 1) context.world.stderr.write(sizesText([run]));
     if (run.broken.length > 0) break;
   }
   return runs;

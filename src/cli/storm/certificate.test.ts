@@ -39,7 +39,15 @@ describe("certificateText", () => {
     expect(text).toContain("attached          4 of 4 in 400 ms");
     expect(text).toContain("second namespace  2 of 2, 2.0 s in; 50 ms in the middle, 70 ms at most");
     expect(text).toContain("45.0 MiB of 50.0 MiB at most; in use 30.0 MiB, its own 12.0 MiB");
+    expect(text).toContain("deleted           all in 250 ms\n");
     expect(text).toContain("nothing: no address, no interface, no record");
+  });
+
+  test("tells deletes that were put off, and the disk of its own", () => {
+    const node = { ...testNode, nodeReadAheadKib: 8192, hasOwnDisk: true };
+    const text = certificateText({ ...certificate([testRun({ tidyMs: 90_000 })]), node }, (_colour, plain) => plain);
+    expect(text).toContain("all in 250 ms, some put off and carried out in 1m30s");
+    expect(text).toContain("read-ahead 128 KiB on a disk of its own (the node's: 8192), load");
   });
 });
 

@@ -95,7 +95,7 @@ export function runRows(run: StormRun): readonly CertificateRow[] {
     ["daemon's CPU", `${tookText(run.daemonCpuMs)}${plan.cpuMillis === undefined ? "" : ` at ${plan.cpuMillis}m`}`],
     ["kills, restarts", `${run.oomKills}, ${run.restarts}`],
     ["shims and plugins", `${mib(run.shims.pssBytes)} of the host at most, in ${run.shims.processes} processes`],
-    ["deleted", `${run.notDeleted === 0 ? "all" : `all but ${run.notDeleted}`} in ${tookText(run.deleteMs)}`],
+    ["deleted", deletedText(run)],
     ["left behind", leftText(run)],
   ];
 }
@@ -112,6 +112,14 @@ function waitsText({ medianMs, maxMs }: Waits): string {
   return medianMs === undefined || maxMs === undefined
     ? "none was attached"
     : `${tookText(medianMs)} in the middle, ${tookText(maxMs)} at most`;
+}
+
+/** To look whether anything is left takes a moment too. */
+const lookMs = 2000;
+
+function deletedText({ notDeleted, deleteMs, tidyMs }: StormRun): string {
+  const answered = `${notDeleted === 0 ? "all" : `all but ${notDeleted}`} in ${tookText(deleteMs)}`;
+  return tidyMs > deleteMs + lookMs ? `${answered}, some put off and carried out in ${tookText(tidyMs)}` : answered;
 }
 
 function leftText({ deletedTraces }: StormRun): string {
@@ -145,7 +153,8 @@ function rowsText(rows: readonly CertificateRow[]): string {
   return rows.map(([name, value]) => `  ${name.padEnd(18)}${value}\n`).join("");
 }
 
-function sizesText(runs: readonly StormRun[]): string {
+/** A line for each size. */
+export function sizesText(runs: readonly StormRun[]): string {
   return rowsText(
     runs.map((run): CertificateRow => {
       const took = run.tookMs === undefined ? "" : `in ${tookText(run.tookMs)}, `;

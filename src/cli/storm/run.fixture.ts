@@ -72,6 +72,7 @@ export function testFacts(changes: Partial<StormFacts> = {}): StormFacts {
     attachedTraces: { ...noTraces, interfaces: 12 },
     deletedTraces: noTraces,
     deleteMs: 250,
+    tidyMs: 300,
     notDeleted: 0,
     ...changes,
   };

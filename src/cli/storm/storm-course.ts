@@ -49,6 +49,7 @@ export async function runCourse(stage: Stage): Promise<StormRun> {
     attachedTraces,
     deletedTraces,
     deleteMs,
+    tidyMs: clock.monotonicMs() - startedMs,
     notDeleted: fleet.openSandboxes,
   });
 }

@@ -21,7 +21,10 @@ export interface StormFacts {
   readonly attachedTraces: Traces;
   /** After all were deleted. */
   readonly deletedTraces: Traces;
+  /** Until every DEL was answered. */
   readonly deleteMs: number;
+  /** Until nothing was left, or no longer waited for: a DEL that waited too long is answered and carried out later. */
+  readonly tidyMs: number;
   readonly notDeleted: number;
 }
 
