@@ -55,8 +55,6 @@ const doorways: readonly Doorway[] = [
       // A process of its own, one or two in a cluster: it hashes with node:crypto.
       /^src\/guard\//,
       /^src\/main\.ts$/,
-      // A process of its own, loaded by no daemon.
-      /^src\/guard\//,
       // What a socket must be written by, and what is loaded for a node that has device plugins.
       /^src\/daemon\/standard-error\.ts$/,
       /^src\/kube\/grpc-call\.ts$/,

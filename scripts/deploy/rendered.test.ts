@@ -171,6 +171,15 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(comparable(byName(objectsOf(made.text)))).toEqual(comparable(rendered(folder)));
   });
 
+  test("makes the objects of deploy/guard besides, when that is switched on", () => {
+    const made = template("--set=guard.enabled=true");
+    expect(made.stderr).toBe("");
+    const all = { ...rendered("deploy/base"), ...rendered("deploy/guard") };
+    expect(comparable(byName(objectsOf(made.text)))).toEqual(comparable(all));
+    const elsewhere = template("--set=guard.enabled=true", "-n=other");
+    expect(elsewhere.stderr).toContain("guard.enabled: the guard's policies name its account");
+  });
+
   test.each([
     ["--set=image.digest=latest", "/image/digest"],
     ["--set=image.repository=example.com:5000/levee:v1", "/image/repository"],

@@ -8,11 +8,13 @@ const note = "# Made by `npm run deploy:render` from the folders beside it; chan
 /** Every file that is made of others, with its text. What they all share, the image, is said in deploy/base only. */
 export function renderedFiles(read: Read): ReadonlyMap<string, string> {
   const image = imageOf(read);
+  const guard = manifest(renderFolder("deploy/guard", read));
   return new Map([
     ["deploy/install.yaml", manifest(renderFolder("deploy/base", read))],
     ["deploy/multus-drop-in.yaml", manifest(renderFolder("deploy/overlays/multus-drop-in", read))],
     ["deploy/uninstall.yaml", manifest(renderFolder("deploy/overlays/uninstall", read))],
-    ["deploy/guard.yaml", manifest(renderFolder("deploy/guard", read))],
+    ["deploy/guard.yaml", guard],
+    ["deploy/helm/levee/templates/guard.yaml", `{{- if .Values.guard.enabled }}\n${guard}{{- end }}\n`],
     ["src/guard/approve/shipped-policies.ts", shippedPoliciesSource(renderFolder("deploy/policies", read))],
     ...crds.map((name): [string, string] => [`deploy/helm/levee/crds/${name}`, read(`deploy/crd/${name}`) ?? ""]),
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
