@@ -16,12 +16,14 @@ export interface ListOptions {
   /** Further parameters of the query, such as a field selector. */
   readonly query: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** Objects in one answer; 50 unless told. */
+  readonly pageItems?: number | undefined;
 }
 
 /** Calls `onItem` for each object of a complete list and resolves with the list's resourceVersion. */
 export async function listPages(options: ListOptions, onItem: (item: unknown) => void): Promise<string> {
   let position = "";
-  let items = pageItems;
+  let items = options.pageItems ?? pageItems;
   for (let pages = 0; pages < pagesMax; pages += 1) {
     try {
       const page = await readPage(options, items, position);

@@ -1,28 +1,14 @@
-import { deadline, type Clock } from "../base/clock.ts";
+import { deadline } from "../base/clock.ts";
 import { toLeveeError } from "../base/errors.ts";
-import type { Logger } from "../base/log.ts";
-import { KubeError, kubeStatusOf, type KubeApi } from "./api.ts";
+import { KubeError, kubeStatusOf } from "./api.ts";
 import { backOffMs } from "./back-off.ts";
 import type { ReflectorHealth } from "./facts.ts";
 import { listPages } from "./list-pages.ts";
 import { keyOf, ObjectStore, type Named } from "./object-store.ts";
 import { HealthFacts } from "./reflector-health.ts";
+import type { ReflectorOptions } from "./reflector-options.ts";
 import { isGone } from "./refusal.ts";
 import { isUnreadable, parseWatchEvent, type WatchEvent } from "./watch-event.ts";
-
-export interface ReflectorOptions<T extends Named> {
-  readonly api: KubeApi;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** For people and metrics. */
-  readonly resource: string;
-  /** Without a query. */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
-  /** Keeps what is needed of an object; undefined for one that cannot be used. */
-  readonly project: (object: unknown) => T | undefined;
-  readonly isSame: (left: T, right: T) => boolean;
-}
 
 /** A watch is renewed after a random time, so that the watches of a thousand nodes do not end together. */
 const watchSecondsMin = 300;
@@ -139,9 +125,9 @@ export class Reflector<T extends Named> {
   }
 
   async #list(): Promise<{ listed: Map<string, T>; position: string }> {
-    const { api, path, query = {}, project } = this.#options;
+    const { api, path, query = {}, project, pageItems } = this.#options;
     const listed = new Map<string, T>();
-    const position = await listPages({ api, path, query, signal: this.#closing.signal }, (item) => {
+    const position = await listPages({ api, path, query, pageItems, signal: this.#closing.signal }, (item) => {
       const object = project(item);
       if (object !== undefined) listed.set(keyOf(object.namespace, object.name), this.store.known(object));
     });

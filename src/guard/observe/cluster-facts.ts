@@ -1,0 +1,189 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KubeApi } from "../../kube/api.ts";
+import type { ReflectorHealth } from "../../kube/facts.ts";
+import type { Named } from "../../kube/object-store.ts";
+import { SharedTexts } from "../../kube/project.ts";
+import { Reflector } from "../../kube/reflector.ts";
+import type { Decision } from "../decision/decision.ts";
+import { parseDecision } from "../decision/parse-decision.ts";
+import type { GuardSettings } from "../facts/guard-settings.ts";
+import { samePodRecord } from "../facts/pod-record.ts";
+import { projectPod } from "../facts/project-pod.ts";
+import type { AlertFacts, GitFileFacts, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
+import { projectApplication, projectAppProject } from "./project-argo.ts";
+import { ownerPolicy, projectBinding } from "./project-binding.ts";
+import { projectEvent } from "./project-event.ts";
+import {
+  projectDaemonSet,
+  projectDeployment,
+  projectEndpointSlice,
+  projectNamespace,
+  projectNode,
+  projectService,
+} from "./project-workloads.ts";
+
+/** What does not come from the API server. Each is asked when a world is made, and answers with what it has. */
+export interface OtherSources {
+  readonly alerts: () => readonly AlertFacts[];
+  readonly nodeViews: () => readonly NodeViewFacts[];
+  readonly gitFiles: () => readonly GitFileFacts[];
+  /** Limits and breaker, in words. */
+  readonly notes: () => readonly string[];
+}
+
+export interface ClusterFactsOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: GuardSettings;
+  readonly sources: OtherSources;
+}
+
+/** A Decision with what a reflector finds it by. */
+interface KeptDecision extends Named {
+  readonly decision: Decision;
+}
+
+/** Everything the guard needs of the cluster, followed on the API server and kept in a few fields each. */
+export class ClusterFacts {
+  readonly #options: ClusterFactsOptions;
+  readonly #texts = new SharedTexts();
+  readonly #all: Reflector<Named>[] = [];
+  readonly #pods;
+  readonly #nodes;
+  readonly #namespaces;
+  readonly #daemonSets;
+  readonly #deployments;
+  readonly #services;
+  readonly #slices;
+  readonly #events;
+  readonly #bindings;
+  readonly #decisions;
+  /** Where Argo CD is not installed these two have nothing, and are asked for now and then. */
+  readonly #applications;
+  readonly #projects;
+
+  constructor(options: ClusterFactsOptions) {
+    this.#options = options;
+    const core = "/api/v1";
+    const apps = "/apis/apps/v1";
+    const argo = "/apis/argoproj.io/v1alpha1";
+    this.#pods = this.#follow("pods", `${core}/pods`, (value) => projectPod(value, this.#texts), {
+      isSame: samePodRecord,
+      pageItems: podsPerPage,
+    });
+    this.#nodes = this.#follow("nodes", `${core}/nodes`, projectNode);
+    this.#namespaces = this.#follow("namespaces", `${core}/namespaces`, projectNamespace);
+    this.#daemonSets = this.#follow("daemonsets", `${apps}/daemonsets`, projectDaemonSet);
+    this.#deployments = this.#follow("deployments", `${apps}/deployments`, projectDeployment);
+    this.#services = this.#follow("services", `${core}/services`, projectService);
+    this.#slices = this.#follow("endpointslices", "/apis/discovery.k8s.io/v1/endpointslices", projectEndpointSlice);
+    this.#events = this.#follow("events", `${core}/events`, (value) => projectEvent(value, this.#texts), {
+      // Of the many events of an outage only these are looked at.
+      query: { fieldSelector: "reason=FailedCreatePodSandBox" },
+    });
+    this.#bindings = this.#follow(
+      "validatingadmissionpolicybindings",
+      "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+      projectBinding,
+    );
+    this.#decisions = this.#follow(
+      "decisions",
+      `/apis/levee.dev/v1alpha1/namespaces/${encodeURIComponent(options.settings.namespace)}/decisions`,
+      keepDecision,
+    );
+    this.#applications = this.#follow("applications", `${argo}/applications`, projectApplication);
+    this.#projects = this.#follow("appprojects", `${argo}/appprojects`, projectAppProject);
+    for (const reflector of this.#all) reflector.start();
+  }
+
+  /** All first lists are there, except of what the cluster has no definition for. Nothing is decided before. */
+  synced(): boolean {
+    return this.#all.every((reflector) => reflector.health().isSynced || reflector.isAbsent);
+  }
+
+  health(): readonly ReflectorHealth[] {
+    return this.#all.map((reflector) => reflector.health());
+  }
+
+  /** A look at everything as it is now. Pods are not copied: it is meant to be used at once. */
+  world(): World {
+    const { clock, sources } = this.#options;
+    return {
+      nowMs: clock.wallMs(),
+      pods: { [Symbol.iterator]: () => this.#pods.store.values() },
+      nodes: [...this.#nodes.store.values()],
+      namespaces: [...this.#namespaces.store.values()],
+      daemonSets: [...this.#daemonSets.store.values()],
+      deployments: [...this.#deployments.store.values()],
+      services: this.#readyServices(),
+      events: [...this.#events.store.values()],
+      applications: [...this.#applications.store.values()],
+      projects: [...this.#projects.store.values()],
+      alerts: sources.alerts(),
+      nodeViews: sources.nodeViews(),
+      decisions: [...this.#decisions.store.values()].map(({ decision }) => decision),
+      isOwnerPolicyInstalled: [...this.#bindings.store.values()].some(
+        ({ policy, deniesByLabel }) => policy === ownerPolicy && deniesByLabel,
+      ),
+      gitFiles: sources.gitFiles(),
+      notes: sources.notes(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((reflector) => reflector.close()));
+  }
+
+  #readyServices(): readonly ServiceFacts[] {
+    const ready = new Map<string, number>();
+    for (const slice of this.#slices.store.values()) {
+      const key = `${slice.namespace}/${slice.service}`;
+      ready.set(key, (ready.get(key) ?? 0) + slice.ready);
+    }
+    return [...this.#services.store.values()].map(({ namespace, name }) => ({
+      namespace,
+      name,
+      readyEndpoints: ready.get(`${namespace}/${name}`) ?? 0,
+    }));
+  }
+
+  #follow<T extends Named>(
+    resource: string,
+    path: string,
+    project: (value: unknown) => T | undefined,
+    more: Partial<FollowOptions<T>> = {},
+  ): Reflector<T> {
+    const { api, clock, logger } = this.#options;
+    const reflector = new Reflector<T>({
+      api,
+      clock,
+      logger,
+      resource,
+      path,
+      project,
+      isSame: more.isSame ?? isDeepStrictEqual,
+      ...(more.query === undefined ? {} : { query: more.query }),
+      ...(more.pageItems === undefined ? {} : { pageItems: more.pageItems }),
+    });
+    this.#all.push(reflector as unknown as Reflector<Named>);
+    return reflector;
+  }
+}
+
+/** 50,000 pods in 200 requests. */
+const podsPerPage = 250;
+
+interface FollowOptions<T> {
+  readonly isSame: (left: T, right: T) => boolean;
+  readonly query: Readonly<Record<string, string>>;
+  readonly pageItems: number;
+}
+
+function keepDecision(value: unknown): KeptDecision | undefined {
+  const decision = parseDecision(value);
+  if (decision === undefined) return undefined;
+  return { namespace: decision.metadata.namespace, name: decision.metadata.name, decision };
+}

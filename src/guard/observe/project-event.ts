@@ -1,0 +1,28 @@
+import { objectOf, textOf } from "../../kube/json-fields.ts";
+import type { SharedTexts } from "../../kube/project.ts";
+import { countOf, timeMs } from "../facts/json-values.ts";
+import type { EventFacts } from "../facts/world.ts";
+
+/** An Event without its message: that is a tenant's text, and there may be thousands of them. */
+export function projectEvent(value: unknown, texts: SharedTexts): EventFacts | undefined {
+  const event = objectOf(value);
+  const metadata = objectOf(event["metadata"]);
+  const name = textOf(metadata["name"]);
+  if (name === "") return undefined;
+  const involved = objectOf(event["involvedObject"]);
+  const series = objectOf(event["series"]);
+  return {
+    namespace: texts.share(textOf(metadata["namespace"])),
+    name,
+    reason: texts.share(textOf(event["reason"])),
+    node: texts.share(textOf(objectOf(event["source"])["host"]) || textOf(event["reportingInstance"])),
+    podUid: involved["kind"] === "Pod" ? textOf(involved["uid"]) : "",
+    count: Math.max(1, countOf(event["count"]), countOf(series["count"])),
+    lastMs: Math.max(
+      timeMs(event["lastTimestamp"]),
+      timeMs(series["lastObservedTime"]),
+      timeMs(event["eventTime"]),
+      timeMs(metadata["creationTimestamp"]),
+    ),
+  };
+}

@@ -1,0 +1,175 @@
+import { expect, test } from "bun:test";
+import { SharedTexts } from "../../kube/project.ts";
+import { projectApplication, projectAppProject } from "./project-argo.ts";
+import { projectBinding } from "./project-binding.ts";
+import { projectEvent } from "./project-event.ts";
+import {
+  projectDaemonSet,
+  projectDeployment,
+  projectEndpointSlice,
+  projectNamespace,
+  projectNode,
+  projectService,
+} from "./project-workloads.ts";
+
+test("projectNode tells readiness and memory, and takes an unknown state as not ready", () => {
+  const status = { conditions: [{ type: "Ready", status: "True" }], allocatable: { memory: "65536Ki" } };
+  expect(projectNode({ metadata: { name: "n" }, status })).toMatchObject({ isReady: true, memoryBytes: 2 ** 26 });
+  expect(projectNode({ metadata: { name: "n" } })).toMatchObject({ isReady: false, memoryBytes: 0 });
+});
+
+test("projectNamespace keeps the one label", () => {
+  const labels = { "levee.dev/ownerless-pods": "deny", "team": "x" };
+  expect(projectNamespace({ metadata: { name: "a", labels } })?.labels).toEqual({ "levee.dev/ownerless-pods": "deny" });
+  expect(projectNamespace({ metadata: { name: "a" } })?.labels).toEqual({});
+});
+
+test("projectDaemonSet tells limits as they are written, and which Application owns it", () => {
+  const value = {
+    metadata: {
+      name: "kube-multus-ds",
+      namespace: "kube-system",
+      uid: "u",
+      annotations: { "argocd.argoproj.io/tracking-id": "infra-multus:apps/DaemonSet:kube-system/kube-multus-ds" },
+    },
+    spec: { template: { spec: { containers: [{ name: "kube-multus", resources: { limits: { memory: "50Mi" } } }] } } },
+    status: { desiredNumberScheduled: 3, numberReady: 1 },
+  };
+  expect(projectDaemonSet(value)).toEqual({
+    namespace: "kube-system",
+    name: "kube-multus-ds",
+    uid: "u",
+    desired: 3,
+    ready: 1,
+    containers: [{ name: "kube-multus", memoryLimit: "50Mi", memoryRequest: "" }],
+    trackedBy: "infra-multus",
+  });
+});
+
+test("projectDeployment wants one replica unless told otherwise", () => {
+  expect(projectDeployment({ metadata: { name: "d", namespace: "n" } })).toMatchObject({ desired: 1, available: 0 });
+  expect(projectDeployment({ metadata: { name: "d" }, spec: { replicas: 0 } })).toMatchObject({ desired: 0 });
+});
+
+test("projectService and projectEndpointSlice leave out what has no selector and count what is ready", () => {
+  expect(projectService({ metadata: { name: "s" }, spec: { clusterIP: "None" } })).toBeUndefined();
+  expect(projectService({ metadata: { name: "s", namespace: "n" }, spec: { selector: { a: "b" } } })).toEqual({
+    namespace: "n",
+    name: "s",
+  });
+  const endpoints = [{ conditions: { ready: true } }, { conditions: { ready: false } }, {}];
+  const metadata = { name: "s-1", namespace: "n", labels: { "kubernetes.io/service-name": "s" } };
+  expect(projectEndpointSlice({ metadata, endpoints })).toMatchObject({ service: "s", ready: 2 });
+});
+
+test("projectEvent keeps who and how often, and no message", () => {
+  const event = projectEvent(
+    {
+      metadata: { name: "e", namespace: "n" },
+      reason: "FailedCreatePodSandBox",
+      message: "# hostile",
+      source: { host: "rke2-agent1" },
+      involvedObject: { kind: "Pod", uid: "u" },
+      count: 17,
+      lastTimestamp: "2026-05-10T19:00:00Z",
+    },
+    new SharedTexts(),
+  );
+  expect(event).toEqual({
+    namespace: "n",
+    name: "e",
+    reason: "FailedCreatePodSandBox",
+    node: "rke2-agent1",
+    podUid: "u",
+    count: 17,
+    lastMs: Date.parse("2026-05-10T19:00:00Z"),
+  });
+});
+
+test("projectApplication tells whether it would revert by itself, and where its manifests are", () => {
+  const source = { repoURL: "https://git.example/infra.git", path: "apps/multus", targetRevision: "main" };
+  const application = (spec: object, status: object = {}, annotations: object = {}): object => ({
+    metadata: { name: "a", namespace: "argocd", annotations },
+    spec,
+    status,
+  });
+  expect(projectApplication(application({ source, syncPolicy: { automated: {} } }))).toMatchObject({
+    project: "default",
+    sync: "Unknown",
+    isAutomated: true,
+    source: { isPlain: true, path: "apps/multus" },
+  });
+  const off = application({ source: { ...source, helm: {} }, syncPolicy: { automated: { enabled: false } } });
+  expect(projectApplication(off)).toMatchObject({ isAutomated: false, source: { isPlain: false } });
+  const conditions = [{ type: "ComparisonError", lastTransitionTime: "2026-05-10T19:00:00Z" }];
+  const skipped = application(
+    { sources: [source] },
+    { sync: { status: "Synced" }, conditions },
+    {
+      "argocd.argoproj.io/skip-reconcile": "true",
+    },
+  );
+  expect(projectApplication(skipped)).toMatchObject({
+    sync: "Synced",
+    isAutomated: false,
+    skipsReconcile: true,
+    comparisonErrorMs: Date.parse("2026-05-10T19:00:00Z"),
+    source: { isPlain: false },
+  });
+});
+
+test("projectAppProject keeps windows, with nothing where something is missing", () => {
+  const syncWindows = [{ kind: "deny", schedule: "* * * * *", duration: "1h", applications: ["a", 7] }, {}];
+  expect(
+    projectAppProject({ metadata: { name: "default", namespace: "argocd" }, spec: { syncWindows } })?.syncWindows,
+  ).toEqual([
+    { kind: "deny", schedule: "* * * * *", duration: "1h", timeZone: "", applications: ["a"] },
+    { kind: "", schedule: "", duration: "", timeZone: "", applications: [] },
+  ]);
+});
+
+const denying = {
+  policyName: "levee-pods-need-a-controller-owner",
+  validationActions: ["Deny", "Audit"],
+  matchResources: {
+    namespaceSelector: { matchLabels: { "levee.dev/ownerless-pods": "deny" } },
+    objectSelector: {},
+    matchPolicy: "Equivalent",
+  },
+};
+
+for (const [what, spec, denies] of [
+  ["as it is shipped", denying, true],
+  ["that only warns", { ...denying, validationActions: ["Warn"] }, false],
+  ["for other namespaces", { ...denying, matchResources: { namespaceSelector: { matchLabels: { x: "y" } } } }, false],
+  [
+    "that leaves pods out",
+    { ...denying, matchResources: { ...denying.matchResources, objectSelector: { matchLabels: { a: "b" } } } },
+    false,
+  ],
+  [
+    "that leaves kinds out",
+    { ...denying, matchResources: { ...denying.matchResources, excludeResourceRules: [{}] } },
+    false,
+  ],
+  ["without a selector", { policyName: denying.policyName, validationActions: ["Deny"] }, false],
+] as const) {
+  test(`projectBinding says ${denies} of a binding ${what}`, () => {
+    expect(projectBinding({ metadata: { name: "b" }, spec })?.deniesByLabel).toBe(denies);
+  });
+}
+
+test("every projection refuses what has no name", () => {
+  const all = [
+    projectNode,
+    projectNamespace,
+    projectDaemonSet,
+    projectDeployment,
+    projectService,
+    projectEndpointSlice,
+    projectApplication,
+    projectAppProject,
+    projectBinding,
+  ];
+  for (const project of all) expect([project(undefined), project({ metadata: 7 })]).toEqual([undefined, undefined]);
+});

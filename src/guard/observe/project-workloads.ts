@@ -1,0 +1,113 @@
+import { isObject, objectOf, textOf, type JsonObject } from "../../kube/json-fields.ts";
+import { countOf, objectsOf } from "../facts/json-values.ts";
+import { memoryBytes } from "../facts/memory-quantity.ts";
+import type { ContainerFacts, DaemonSetFacts, DeploymentFacts, NamespaceFacts, NodeFacts } from "../facts/world.ts";
+import { stopLabel } from "../decide/stop-step.ts";
+
+/** Of what the cluster has once, the namespace is empty: a reflector finds objects by both. */
+export type Cluster<T> = T & { readonly namespace: "" };
+
+/** Argo CD writes it on what it manages: `application:group/kind:namespace/name`. */
+const trackingAnnotation = "argocd.argoproj.io/tracking-id";
+
+export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
+  const name = nameOf(value);
+  if (name === "") return undefined;
+  const status = objectOf(objectOf(value)["status"]);
+  const ready = objectsOf(status["conditions"]).find((condition) => condition["type"] === "Ready");
+  return {
+    namespace: "",
+    name,
+    isReady: ready?.["status"] === "True",
+    memoryBytes: memoryBytes(textOf(objectOf(status["allocatable"])["memory"])) ?? 0,
+  };
+}
+
+/** Only the one label that matters is kept. */
+export function projectNamespace(value: unknown): Cluster<NamespaceFacts> | undefined {
+  const name = nameOf(value);
+  if (name === "") return undefined;
+  const label = textOf(objectOf(metadataOf(value)["labels"])[stopLabel.key]);
+  return { namespace: "", name, labels: label === "" ? {} : { [stopLabel.key]: label } };
+}
+
+export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
+  const metadata = metadataOf(value);
+  const name = nameOf(value);
+  if (name === "") return undefined;
+  const status = objectOf(objectOf(value)["status"]);
+  const template = objectOf(objectOf(objectOf(value)["spec"])["template"]);
+  return {
+    namespace: textOf(metadata["namespace"]),
+    name,
+    uid: textOf(metadata["uid"]),
+    desired: countOf(status["desiredNumberScheduled"]),
+    ready: countOf(status["numberReady"]),
+    containers: objectsOf(objectOf(template["spec"])["containers"]).map(containerOf),
+    trackedBy: textOf(objectOf(metadata["annotations"])[trackingAnnotation]).split(":")[0] ?? "",
+  };
+}
+
+export function projectDeployment(value: unknown): DeploymentFacts | undefined {
+  const name = nameOf(value);
+  if (name === "") return undefined;
+  const desired = objectOf(objectOf(value)["spec"])["replicas"];
+  return {
+    namespace: textOf(metadataOf(value)["namespace"]),
+    name,
+    // One unless told otherwise.
+    desired: desired === undefined ? 1 : countOf(desired),
+    available: countOf(objectOf(objectOf(value)["status"])["availableReplicas"]),
+  };
+}
+
+/** A Service that chooses its own endpoints. */
+export interface ServiceName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** One without a selector is filled by somebody else, or by nobody. */
+export function projectService(value: unknown): ServiceName | undefined {
+  const name = nameOf(value);
+  const selector = objectOf(objectOf(value)["spec"])["selector"];
+  if (name === "" || !isObject(selector) || Object.keys(selector).length === 0) return undefined;
+  return { namespace: textOf(metadataOf(value)["namespace"]), name };
+}
+
+export interface EndpointSliceFacts extends ServiceName {
+  readonly service: string;
+  readonly ready: number;
+}
+
+export function projectEndpointSlice(value: unknown): EndpointSliceFacts | undefined {
+  const metadata = metadataOf(value);
+  const name = nameOf(value);
+  if (name === "") return undefined;
+  return {
+    namespace: textOf(metadata["namespace"]),
+    name,
+    service: textOf(objectOf(metadata["labels"])["kubernetes.io/service-name"]),
+    // A condition that is not told counts as ready, by the API's own words.
+    ready: objectsOf(objectOf(value)["endpoints"]).filter(
+      (endpoint) => objectOf(endpoint["conditions"])["ready"] !== false,
+    ).length,
+  };
+}
+
+function containerOf(container: JsonObject): ContainerFacts {
+  const resources = objectOf(container["resources"]);
+  return {
+    name: textOf(container["name"]),
+    memoryLimit: textOf(objectOf(resources["limits"])["memory"]),
+    memoryRequest: textOf(objectOf(resources["requests"])["memory"]),
+  };
+}
+
+function metadataOf(value: unknown): JsonObject {
+  return objectOf(objectOf(value)["metadata"]);
+}
+
+function nameOf(value: unknown): string {
+  return textOf(metadataOf(value)["name"]);
+}
