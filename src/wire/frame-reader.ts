@@ -1,5 +1,5 @@
 import { LeveeError } from "../base/errors.ts";
-import { decodeFrame, frameBytesMax, type Frame } from "./frame.ts";
+import { decodeFrame, frameBytesMax, uint32, type Frame } from "./frame.ts";
 
 const lengthBytes = 4;
 const empty = Buffer.alloc(0);
@@ -16,7 +16,7 @@ export class FrameReader {
   /** Adds what was received and returns the frames that are complete now. Throws LeveeError on a broken stream. */
   push(chunk: Uint8Array): Frame[] {
     // Nearly every frame comes in one piece and alone; only one that does not is put together.
-    if (this.#size === 0) return this.#cut(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    if (this.#size === 0) return this.#cut(chunk);
     this.#append(chunk);
     return this.#cut(this.#held.subarray(0, this.#size));
   }
@@ -27,7 +27,7 @@ export class FrameReader {
   }
 
   /** Takes the complete frames off the front and holds the rest. */
-  #cut(bytes: Buffer): Frame[] {
+  #cut(bytes: Uint8Array): Frame[] {
     const frames: Frame[] = [];
     let at = 0;
     for (let end = frameEnd(bytes, at); end <= bytes.length; end = frameEnd(bytes, at)) {
@@ -50,7 +50,7 @@ export class FrameReader {
     this.#size = size;
   }
 
-  #hold(bytes: Buffer, from: number): void {
+  #hold(bytes: Uint8Array, from: number): void {
     // What has just been appended to and is still no whole frame stays where it is.
     if (from === 0 && this.#size > 0) return;
     // The rest is copied so that a large frame's memory is not pinned by a few bytes of the next.
@@ -60,9 +60,9 @@ export class FrameReader {
 }
 
 /** Where the frame that starts at `at` ends; out of reach while even its length is not known. */
-function frameEnd(bytes: Buffer, at: number): number {
+function frameEnd(bytes: Uint8Array, at: number): number {
   if (bytes.length - at < lengthBytes) return Number.POSITIVE_INFINITY;
-  const length = bytes.readUInt32LE(at);
+  const length = uint32(bytes, at);
   if (length === 0 || length > frameBytesMax) {
     throw new LeveeError(
       "protocol-violated",

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { NetnsPath, PluginType } from "../../src/base/brand.ts";
 import { FrameReader } from "../../src/wire/frame-reader.ts";
-import { encodeFrame } from "../../src/wire/frame.ts";
+import { bytesField, encodeFrame } from "../../src/wire/frame.ts";
 import { encodeLinks, encodeList, encodeRun, encodeStat, encodeWelcome } from "../../src/wire/messages.ts";
 import { Sandbox } from "../shim/sandbox.ts";
 import { token } from "../shim/scripted-daemon.ts";
@@ -31,7 +31,7 @@ beforeAll(async () => {
     socket.on("data", (chunk: Buffer) => {
       for (const frame of reader.push(chunk)) {
         if (frame.type !== "CALL" && frame.type !== "RESUME") continue;
-        const id = frame.fields.find((field) => field.tag === "container_id")?.value ?? new Uint8Array();
+        const id = bytesField(frame, "container_id") ?? new Uint8Array();
         speeches.get(Buffer.from(id).toString())?.(socket);
       }
     });
@@ -197,7 +197,7 @@ test("no name leads out of the plugins' folder, no variable into the plugin, no 
       socket.on("data", (chunk: Buffer) => {
         for (const frame of reader.push(chunk)) {
           if (frame.type !== "OUTCOME") continue;
-          const failure = frame.fields.find(({ tag }) => tag === "failure")?.value ?? new Uint8Array();
+          const failure = bytesField(frame, "failure") ?? new Uint8Array();
           answers.push(Buffer.from(failure).toString());
           socket.write(
             encodeFrame("FINISH", [
