@@ -14,7 +14,8 @@ const networksMax = 256;
 interface Times {
   readonly recentMs: number[];
   at: number;
-  medianMs: number;
+  /** Undefined until somebody asks: it is wanted far less often than it changes. */
+  medianMs: number | undefined;
   previousMinMs: number;
   minMs: number;
   isCalm: boolean;
@@ -35,7 +36,7 @@ export class DelegateTimes {
     const times = this.#times(network);
     times.recentMs[times.at] = tookMs;
     times.at = (times.at + 1) % recentMax;
-    times.medianMs = medianOf(times.recentMs);
+    times.medianMs = undefined;
     this.#rotate(times);
     times.minMs = Math.min(times.minMs, tookMs);
     if (together <= calmMax) times.isCalm = true;
@@ -47,7 +48,8 @@ export class DelegateTimes {
   }
 
   medianMs(network: string): number {
-    return this.#networks.get(network)?.medianMs ?? unknownMedianMs;
+    const times = this.#networks.get(network);
+    return times === undefined ? unknownMedianMs : (times.medianMs ??= medianOf(times.recentMs));
   }
 
   /** The long-term minimum; undefined before the first run. */
@@ -70,7 +72,7 @@ export class DelegateTimes {
     const times = this.#networks.get(network) ?? {
       recentMs: [],
       at: 0,
-      medianMs: unknownMedianMs,
+      medianMs: undefined,
       previousMinMs: Infinity,
       minMs: Infinity,
       isCalm: false,

@@ -20,6 +20,7 @@ export interface PodArgs {
 class ArgsText implements CniArgs {
   readonly #text: string;
   #pod: PodArgs | undefined;
+  #forDelegate: string | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -35,6 +36,11 @@ class ArgsText implements CniArgs {
   /** Read once: it is asked for with every step of a call, and whoever keeps it keeps the same. */
   get pod(): PodArgs {
     return (this.#pod ??= readPodArgs(this));
+  }
+
+  /** Read once: most networks of a pod add nothing of their own. */
+  get forDelegate(): string {
+    return (this.#forDelegate ??= printForDelegate(this, {}));
   }
 
   find(key: string): string | undefined {
@@ -104,6 +110,12 @@ export interface ExtraArgs {
 
 /** CNI_ARGS for a delegate: the fixed five, then the runtime's others in their order, then MAC and IP. */
 export function delegateArgs(args: CniArgs, extra: ExtraArgs = {}): string {
+  const { mac, ips, omit = [] } = extra;
+  const isPlain = mac === undefined && ips === undefined && omit.every((key) => argOf(args, key) === undefined);
+  return isPlain && args instanceof ArgsText ? args.forDelegate : printForDelegate(args, extra);
+}
+
+function printForDelegate(args: CniArgs, extra: ExtraArgs): string {
   const fixed = fixedKeys.map((key): [string, string] => [
     key,
     key === "IgnoreUnknown" ? "true" : (argOf(args, key) ?? ""),

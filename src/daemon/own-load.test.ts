@@ -49,14 +49,14 @@ test.each([
   ],
   ["v1 in a container", { "proc/self/cgroup": "5:memory:/of/the/host\n", ...under("sys/fs/cgroup/memory", v1) }],
 ])("readLoad finds the daemon's own cgroup: %s", async (_what, files) => {
-  expect((await readLoad(machine(files))).ownMemory).toEqual(expected);
+  expect(readLoad(machine(files)).ownMemory).toEqual(expected);
 });
 
 test("readLoad reads the host's pressure, and does without what is not there", async () => {
   const root = machine({
     "proc/pressure/memory": "some avg10=1.50 avg60=0 avg300=0 total=1\nfull avg10=0.50 avg60=0 avg300=0 total=1\n",
   });
-  expect(await readLoad(root)).toEqual({
+  expect(readLoad(root)).toEqual({
     ownMemory: undefined,
     pressure: { cpu: undefined, memory: { some: 1.5, full: 0.5 }, io: undefined },
   });
@@ -64,7 +64,7 @@ test("readLoad reads the host's pressure, and does without what is not there", a
 
 test("readLoad takes no limit for none", async () => {
   const files = { "proc/self/cgroup": "0::/\n", ...under("sys/fs/cgroup", { ...v2, "memory.max": "max\n" }) };
-  expect((await readLoad(machine(files))).ownMemory).toBeUndefined();
+  expect(readLoad(machine(files)).ownMemory).toBeUndefined();
 });
 
 test("startOwnLoad freezes and stops ADDs as memory fills, says so once each time, and never fails a check", async () => {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Admission } from "../admission/admission.ts";
 import type { LoadFacts } from "../admission/host-load.ts";
@@ -25,7 +25,6 @@ export interface OwnLoadOptions {
 
 /** Tells admission once a second how much of the daemon's memory is used, and how the host bears its load. */
 export function startOwnLoad({ clock, logger, admission, checks, root = "/" }: OwnLoadOptions): Service {
-  let isLooking = false;
   let seen: OwnMemory | undefined;
   checks.add(() => [
     memoryCheck({
@@ -34,15 +33,11 @@ export function startOwnLoad({ clock, logger, admission, checks, root = "/" }: O
       limitBytes: seen?.limitBytes,
     }),
   ]);
-  const cancel = clock.every(lookMs, () => void look());
+  const cancel = clock.every(lookMs, look);
   return { stop: cancel };
 
-  async function look(): Promise<void> {
-    // A host under pressure may take longer than a second to read a file.
-    if (isLooking) return;
-    isLooking = true;
-    const facts = await readLoad(root);
-    isLooking = false;
+  function look(): void {
+    const facts = readLoad(root);
     seen = facts.ownMemory;
     const before = admission.facts().ownMemory;
     admission.observe(facts);
@@ -55,29 +50,32 @@ export function startOwnLoad({ clock, logger, admission, checks, root = "/" }: O
   }
 }
 
-export async function readLoad(root: string): Promise<LoadFacts> {
-  const [ownMemory, cpu, memory, io] = await Promise.all([
-    readOwnMemory(root),
-    ...["cpu", "memory", "io"].map((what) => textOf(join(root, "proc/pressure", what))),
-  ]);
-  return { ownMemory, pressure: { cpu: stallOf(cpu), memory: stallOf(memory), io: stallOf(io) } };
+/** The kernel has all of it in memory: handing each file to a thread would cost ten times the read. */
+export function readLoad(root: string): LoadFacts {
+  const stall = (what: string): ReturnType<typeof stallOf> => stallOf(textOf(join(root, "proc/pressure", what)));
+  return { ownMemory: readOwnMemory(root), pressure: { cpu: stall("cpu"), memory: stall("memory"), io: stall("io") } };
 }
 
 function stallOf(text: string | undefined): ReturnType<typeof parseStall> {
   return text === undefined ? undefined : parseStall(text);
 }
 
-async function readOwnMemory(root: string): Promise<OwnMemory | undefined> {
-  const { folders, names } = cgroupPlaces((await textOf(join(root, "proc/self/cgroup"))) ?? "", root);
+function readOwnMemory(root: string): OwnMemory | undefined {
+  const { folders, names } = cgroupPlaces(textOf(join(root, "proc/self/cgroup")) ?? "", root);
   for (const folder of folders) {
-    const wanted = [names.limit, names.usage, names.stat, names.events];
-    const [limit, usage, stat, events] = await Promise.all(wanted.map((name) => textOf(join(folder, name))));
-    if (limit !== undefined) return parseOwnMemory({ limit, usage, stat, events });
+    const read = (name: string): string | undefined => textOf(join(folder, name));
+    const limit = read(names.limit);
+    if (limit === undefined) continue;
+    return parseOwnMemory({ limit, usage: read(names.usage), stat: read(names.stat), events: read(names.events) });
   }
   return undefined;
 }
 
-async function textOf(path: string): Promise<string | undefined> {
-  // Absent, or turned off, on many a kernel: what cannot be read is not known, and not knowing is no error.
-  return readFile(path, "utf8").catch(() => undefined);
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // Absent, or turned off, on many a kernel: what cannot be read is not known, and not knowing is no error.
+    return undefined;
+  }
 }

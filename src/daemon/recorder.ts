@@ -12,7 +12,7 @@ import { reserveBytes } from "../state/reserve.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
 /** What a kill of the daemon may cost of the story. One write per this long is nothing, even at a tenth of a core. */
-const batchMs = 25;
+const batchMs = 100;
 /** A batch is handed over early when it is longer than this, so that a storm does not fill the memory. */
 const batchCharsMax = 16_384;
 /** The end of stderr says why; the rest is in the plugin's own log. */

@@ -10,9 +10,9 @@ const rowsMax = 20;
 const noticesMax = 5;
 
 /** The node at this moment. The few files about load are read for it; all else is in memory. */
-export async function topAnswer(facts: NodeFacts): Promise<TopAnswer> {
+export function topAnswer(facts: NodeFacts): TopAnswer {
   const { ports, nodeName, software, startedWallMs } = facts;
-  const load = await readLoad("/");
+  const load = readLoad("/");
   const admission = ports.admission.facts();
   const { cpu, memory, io } = load.pressure;
   return {

@@ -153,6 +153,9 @@ const fieldNames: Readonly<Record<string, keyof Fields>> = {
   "retry-after": "retryAfter",
 };
 
+/** By its length alone most of the others are passed over. */
+const fieldLengths: ReadonlySet<number> = new Set(Object.keys(fieldNames).map((name) => name.length));
+
 function statusOf(line: string): number {
   const status = /^HTTP\/1\.[01] (\d{3})(?: |$)/u.exec(line)?.[1];
   if (status === undefined) throw new Error(`the answer begins with ${quoted(line)}, which is no HTTP/1`);
@@ -167,7 +170,7 @@ function fieldsOf(lines: readonly string[]): Fields {
     const line = lines[index] ?? "";
     const colon = line.indexOf(":");
     if (colon <= 0) throw new Error(`the answer has ${quoted(line)} in the place of a header field`);
-    const name = fieldNames[line.slice(0, colon).toLowerCase()];
+    const name = fieldLengths.has(colon) ? fieldNames[line.slice(0, colon).toLowerCase()] : undefined;
     if (name === undefined) continue;
     const value = line.slice(colon + 1).trim();
     if (name === "length" && fields.length !== undefined && fields.length !== value)

@@ -52,10 +52,11 @@ export class JournalWriter {
   submit(entry: JournalEntry): Promise<void> {
     if (this.#closed) return Promise.reject(unwritable(this.#parts.log.path, new Error("the journal is closed")));
     const line = encodeLine("L", entryToJson(entry));
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ entry, line, bytes: Buffer.byteLength(line), ...durability[entry.kind], resolve, reject });
-      this.#schedule();
-    });
+    const { sync, urgent } = durability[entry.kind];
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#queue.push({ entry, line, bytes: Buffer.byteLength(line), sync, urgent, resolve, reject });
+    this.#schedule();
+    return promise;
   }
 
   /** Runs `job` while nothing is being written. */
@@ -154,10 +155,12 @@ export class JournalWriter {
       this.#refuse(batch, cause);
       return [];
     }
+    const { reserve, index } = this.#parts;
+    const begun = batch.filter(({ entry }) => entry.kind === "begin");
+    // Of five lines of an attachment four end here.
+    if (begun.length === 0 && reserve.held) return batch;
     const canWait = batch.filter(({ urgent }) => !urgent);
     if (canWait.length === 0) return batch;
-    const { reserve, index } = this.#parts;
-    const begun = canWait.filter(({ entry }) => entry.kind === "begin");
     try {
       // Without the reserve an ADD could take the last block that its own undo would need.
       if (!reserve.held) await reserve.take();

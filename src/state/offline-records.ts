@@ -83,10 +83,11 @@ function rethrow(_name: string, cause: unknown): never {
 /** Whether the record is still there. Asked by every ADD, and answered from the kernel's memory. */
 export function hasOffline(stateDir: string, name: string): boolean {
   try {
-    return lstatSync(join(offlineFolderOf(stateDir), name)).isFile();
+    // An error for each that has none would cost more than the look.
+    return lstatSync(join(offlineFolderOf(stateDir), name), { throwIfNoEntry: false })?.isFile() === true;
   } catch (cause) {
     // Container IDs may be so long that no shim could leave a record of theirs.
-    if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENAMETOOLONG") return false;
+    if (errnoOf(cause) === "ENAMETOOLONG") return false;
     throw cause;
   }
 }
