@@ -1,5 +1,6 @@
 import { asJsonText } from "../cni/json-text.ts";
 import { parseNetworkConf, type NetworkConf } from "../cni/network-conf.ts";
+import { ConfFileCache } from "./conf-file-cache.ts";
 
 /** A node's pods share a few networks; what is seldom used is parsed again. */
 const entriesMax = 128;
@@ -12,6 +13,8 @@ const charsMax = 2_097_152;
  */
 export class ConfCache {
   readonly #byText = new Map<string, NetworkConf>();
+  /** Those of files on the node. */
+  readonly files = new ConfFileCache();
   #chars = 0;
 
   parse(text: string, options: { readonly what: string; readonly defaultName?: string }): NetworkConf {

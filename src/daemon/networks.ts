@@ -14,7 +14,7 @@ import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { appendPlugins, parseNetworkConf, type NetworkConf } from "../cni/network-conf.ts";
 import type { NetConf } from "../config/net-conf.ts";
 import { dirname, join } from "node:path";
-import { findConfByName, hasConfs, loadConfPath, subFolderTexts } from "./conf-files.ts";
+import { findConfByName, hasConfs, subFolderTexts } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
 import { SameWishes, type Wishes } from "./same-wishes.ts";
 import { resourceNameAnnotation, type NetworkDefinition, type PodFacts, type View } from "./view.ts";
@@ -133,7 +133,7 @@ function inlineNetwork(text: JsonText, index: number, ports: NetworkPorts): Netw
 /** A network named in the configuration: a path, a definition in Multus' namespace, or a file with that name. */
 async function nodeNetwork(name: string, conf: NetConf, ports: NetworkPorts): Promise<NetworkSource> {
   if (name.includes("/")) {
-    const loaded = await loadConfPath(name);
+    const loaded = await ports.confs.files.load(name);
     return { network: loaded.name as NetworkName, conf: loaded };
   }
   return namedNetwork(conf.multusNamespace, name, conf, ports);
