@@ -49,7 +49,7 @@ async function lockName(stateDir: string): Promise<string> {
 function tryListen(name: string): Bun.UnixSocketListener<undefined> | undefined {
   try {
     // Nobody has business here; a visitor gets nothing.
-    const visitor = { open: (socket: Bun.Socket) => void socket.terminate(), data: () => undefined };
+    const visitor = { open: (socket: Bun.Socket) => socket.terminate(), data: () => undefined };
     const listener = Bun.listen({ unix: name, data: undefined, socket: visitor });
     listener.unref();
     return listener;
