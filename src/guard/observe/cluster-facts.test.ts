@@ -3,6 +3,7 @@ import { silentLogger } from "../../base/log.ts";
 import { KubeError } from "../../kube/api.ts";
 import { FakeApi, page } from "../../kube/fake-api.fixture.ts";
 import { ManualClock, settle } from "../../kube/manual-clock.fixture.ts";
+import { installedPolicies } from "../approve/policies.fixture.ts";
 import { propose } from "../decide/propose.ts";
 import { defaultGuardSettings } from "../facts/guard-settings.ts";
 import { ClusterFacts } from "./cluster-facts.ts";
@@ -77,16 +78,20 @@ test("ClusterFacts follows what happens after its lists, and counts the ready en
   expect([...facts!.world().pods].map(({ name }) => name)).toEqual(["rd-1"]);
 });
 
-test("ClusterFacts knows the policy by its binding, and Decisions by what this guard can have written", async () => {
-  const spec = {
-    policyName: "levee-pods-need-a-controller-owner",
-    validationActions: ["Deny"],
-    matchResources: { namespaceSelector: { matchLabels: { "levee.dev/ownerless-pods": "deny" } } },
-  };
-  start({
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings": [{ metadata: { name: "b" }, spec }],
+test("ClusterFacts knows the policy when it and its binding are as shipped, and Decisions by what this guard can have written", async () => {
+  const policies = installedPolicies("2026-05-10T19:00:00Z");
+  const ofKind = (kind: string): readonly unknown[] => policies.filter((policy) => policy.kind === kind);
+  const group = "/apis/admissionregistration.k8s.io/v1";
+  const objects = {
+    [`${group}/validatingadmissionpolicies`]: ofKind("ValidatingAdmissionPolicy"),
+    [`${group}/validatingadmissionpolicybindings`]: ofKind("ValidatingAdmissionPolicyBinding"),
     "/apis/levee.dev/v1alpha1/namespaces/levee-system/decisions": [{ metadata: { name: "strange" }, spec: {} }],
-  });
+  };
+  start(objects);
   await settle();
   expect(facts?.world()).toMatchObject({ isOwnerPolicyInstalled: true, decisions: [] });
+  await facts?.close();
+  start({ ...objects, [`${group}/validatingadmissionpolicybindings`]: [] });
+  await settle();
+  expect(facts?.world().isOwnerPolicyInstalled).toBe(false);
 });

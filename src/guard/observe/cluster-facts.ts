@@ -6,6 +6,7 @@ import type { ReflectorHealth } from "../../kube/facts.ts";
 import type { Named } from "../../kube/object-store.ts";
 import { SharedTexts } from "../../kube/project.ts";
 import { Reflector } from "../../kube/reflector.ts";
+import { ownerPolicies, policyProblems, type PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision } from "../decision/decision.ts";
 import { parseDecision } from "../decision/parse-decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
@@ -13,8 +14,8 @@ import { samePodRecord } from "../facts/pod-record.ts";
 import { projectPod } from "../facts/project-pod.ts";
 import type { AlertFacts, GitFileFacts, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
-import { ownerPolicy, projectBinding } from "./project-binding.ts";
 import { projectEvent } from "./project-event.ts";
+import { projectPolicy } from "./project-policy.ts";
 import {
   projectDaemonSet,
   projectDeployment,
@@ -59,6 +60,7 @@ export class ClusterFacts {
   readonly #services;
   readonly #slices;
   readonly #events;
+  readonly #policies;
   readonly #bindings;
   readonly #decisions;
   /** Where Argo CD is not installed these two have nothing, and are asked for now and then. */
@@ -69,6 +71,7 @@ export class ClusterFacts {
     this.#options = options;
     const core = "/api/v1";
     const apps = "/apis/apps/v1";
+    const admission = "/apis/admissionregistration.k8s.io/v1";
     const argo = "/apis/argoproj.io/v1alpha1";
     this.#pods = this.#follow("pods", `${core}/pods`, (value) => projectPod(value, this.#texts), {
       isSame: samePodRecord,
@@ -84,10 +87,15 @@ export class ClusterFacts {
       // Of the many events of an outage only these are looked at.
       query: { fieldSelector: "reason=FailedCreatePodSandBox" },
     });
+    this.#policies = this.#follow(
+      "validatingadmissionpolicies",
+      `${admission}/validatingadmissionpolicies`,
+      projectPolicy("ValidatingAdmissionPolicy"),
+    );
     this.#bindings = this.#follow(
       "validatingadmissionpolicybindings",
-      "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
-      projectBinding,
+      `${admission}/validatingadmissionpolicybindings`,
+      projectPolicy("ValidatingAdmissionPolicyBinding"),
     );
     this.#decisions = this.#follow(
       "decisions",
@@ -125,12 +133,15 @@ export class ClusterFacts {
       alerts: sources.alerts(),
       nodeViews: sources.nodeViews(),
       decisions: [...this.#decisions.store.values()].map(({ decision }) => decision),
-      isOwnerPolicyInstalled: [...this.#bindings.store.values()].some(
-        ({ policy, deniesByLabel }) => policy === ownerPolicy && deniesByLabel,
-      ),
+      isOwnerPolicyInstalled: policyProblems(this.policies(), ownerPolicies).length === 0,
       gitFiles: sources.gitFiles(),
       notes: sources.notes(),
     };
+  }
+
+  /** Our admission policies and their bindings, as they are now. */
+  policies(): readonly PolicyObject[] {
+    return [...this.#policies.store.values(), ...this.#bindings.store.values()].map(({ policy }) => policy);
   }
 
   async close(): Promise<void> {

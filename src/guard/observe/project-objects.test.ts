@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { SharedTexts } from "../../kube/project.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
-import { projectBinding } from "./project-binding.ts";
 import { projectEvent } from "./project-event.ts";
+import { projectPolicy } from "./project-policy.ts";
 import {
   projectDaemonSet,
   projectDeployment,
@@ -128,36 +128,14 @@ test("projectAppProject keeps windows, with nothing where something is missing",
   ]);
 });
 
-const denying = {
-  policyName: "levee-pods-need-a-controller-owner",
-  validationActions: ["Deny", "Audit"],
-  matchResources: {
-    namespaceSelector: { matchLabels: { "levee.dev/ownerless-pods": "deny" } },
-    objectSelector: {},
-    matchPolicy: "Equivalent",
-  },
-};
-
-for (const [what, spec, denies] of [
-  ["as it is shipped", denying, true],
-  ["that only warns", { ...denying, validationActions: ["Warn"] }, false],
-  ["for other namespaces", { ...denying, matchResources: { namespaceSelector: { matchLabels: { x: "y" } } } }, false],
-  [
-    "that leaves pods out",
-    { ...denying, matchResources: { ...denying.matchResources, objectSelector: { matchLabels: { a: "b" } } } },
-    false,
-  ],
-  [
-    "that leaves kinds out",
-    { ...denying, matchResources: { ...denying.matchResources, excludeResourceRules: [{}] } },
-    false,
-  ],
-  ["without a selector", { policyName: denying.policyName, validationActions: ["Deny"] }, false],
-] as const) {
-  test(`projectBinding says ${denies} of a binding ${what}`, () => {
-    expect(projectBinding({ metadata: { name: "b" }, spec })?.deniesByLabel).toBe(denies);
+test("projectPolicy keeps ours, with the kind that a list does not tell", () => {
+  const project = projectPolicy("ValidatingAdmissionPolicyBinding");
+  expect(project({ metadata: { name: "levee-x" }, spec: { policyName: "y" } })?.policy).toMatchObject({
+    kind: "ValidatingAdmissionPolicyBinding",
+    spec: { policyName: "y" },
   });
-}
+  expect(project({ metadata: { name: "other" }, spec: {} })).toBeUndefined();
+});
 
 test("every projection refuses what has no name", () => {
   const all = [
@@ -169,7 +147,7 @@ test("every projection refuses what has no name", () => {
     projectEndpointSlice,
     projectApplication,
     projectAppProject,
-    projectBinding,
+    projectPolicy("ValidatingAdmissionPolicy"),
   ];
   for (const project of all) expect([project(undefined), project({ metadata: 7 })]).toEqual([undefined, undefined]);
 });

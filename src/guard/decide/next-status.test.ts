@@ -1,0 +1,189 @@
+import { expect, test } from "bun:test";
+import { installedPolicies } from "../approve/policies.fixture.ts";
+import type { Decision, DecisionApproval, DecisionStatus, Verdict } from "../decision/decision.ts";
+import { defaultGuardSettings } from "../facts/guard-settings.ts";
+import { outage } from "../outage.fixture.ts";
+import { minuteMs, nowMs, outagePods, world } from "../world.fixture.ts";
+import { isCausePresent } from "./cause-present.ts";
+import { nextStatus, type PhaseFacts } from "./next-status.ts";
+import { propose } from "./propose.ts";
+
+const [stop, recover] = propose(outage(), defaultGuardSettings);
+const policies = installedPolicies("2026-05-01T00:00:00Z");
+const leader = { identity: "guard-a", fence: 7 };
+
+function decision(status?: Partial<DecisionStatus>, proposal = recover!): Decision {
+  const base: DecisionStatus = {
+    phase: "Proposed",
+    message: "",
+    fence: 7,
+    leader: "guard-a",
+    since: time(-60 * minuteMs),
+  };
+  return {
+    apiVersion: "levee.dev/v1alpha1",
+    kind: "Decision",
+    metadata: { name: proposal.name, namespace: "levee-system", uid: "uid-1" },
+    spec: proposal.spec,
+    ...(status === undefined ? {} : { status: { ...base, ...status } }),
+  };
+}
+
+/** A person's word, this long after now (before it, when negative). */
+function word(verdict: Verdict, afterMs: number, changes: Partial<DecisionApproval["spec"]> = {}): DecisionApproval {
+  return {
+    apiVersion: "levee.dev/v1alpha1",
+    kind: "DecisionApproval",
+    metadata: { name: `${verdict}-${afterMs}`, namespace: "levee-system", creationTimestamp: time(afterMs) },
+    spec: {
+      decision: recover!.name,
+      decisionUID: "uid-1",
+      planHash: recover!.spec.planHash,
+      verdict,
+      by: { username: "alice" },
+      ...changes,
+    },
+  };
+}
+
+function time(afterMs: number): string {
+  return new Date(nowMs + afterMs).toISOString();
+}
+
+/** The phase that follows, or "-" when none does. */
+function next(
+  status: Partial<DecisionStatus> | undefined,
+  approvals: readonly DecisionApproval[],
+  facts: Partial<PhaseFacts> = {},
+): string {
+  const status1 = nextStatus({
+    decision: decision(status),
+    approvals,
+    policies,
+    isCausePresent: true,
+    nowMs,
+    leader,
+    ...facts,
+  });
+  return status1 === undefined ? "-" : `${status1.phase}: ${status1.message}`;
+}
+
+const approve = word("Approve", -minuteMs);
+const approved = {
+  phase: "Approved",
+  approval: { name: approve.metadata.name, by: "alice", at: time(-minuteMs) },
+} as const;
+const running = { ...approved, phase: "Running", startedAt: time(-minuteMs) } as const;
+
+test("nextStatus gives a new Decision its first status, with who wrote it", () => {
+  expect(nextStatus({ decision: decision(), approvals: [], policies, isCausePresent: true, nowMs, leader })).toEqual({
+    phase: "Proposed",
+    message: "Waits for a person",
+    since: "2026-05-10T19:00:00Z",
+    fence: 7,
+    leader: "guard-a",
+  });
+});
+
+test("nextStatus leaves a proposal alone while its cause lives and nobody speaks", () => {
+  expect(next({}, [])).toBe("-");
+  expect(next({}, [], { isCausePresent: false })).toBe("Expired: Its cause is gone");
+});
+
+test("nextStatus takes an approval and names its author", () => {
+  const status = nextStatus({
+    decision: decision({}),
+    approvals: [approve],
+    policies,
+    isCausePresent: true,
+    nowMs,
+    leader,
+  });
+  expect(status).toMatchObject({ phase: "Approved", approval: { name: "Approve--60000", by: "alice" } });
+});
+
+for (const [what, approval, facts] of [
+  ["for another hash", word("Approve", -minuteMs, { planHash: `sha256:${"0".repeat(64)}` }), {}],
+  ["for an earlier Decision of the name", word("Approve", -minuteMs, { decisionUID: "uid-0" }), {}],
+  ["for another Decision", word("Approve", -minuteMs, { decision: "other" }), {}],
+  [
+    "by the guard's account",
+    word("Approve", -minuteMs, { by: { username: "system:serviceaccount:levee-system:levee-guard" } }),
+    {},
+  ],
+  ["made 16 minutes ago", word("Approve", -16 * minuteMs), {}],
+  ["made while the policy was absent", approve, { policies: installedPolicies(time(-minuteMs)) }],
+  ["without policies", approve, { policies: [] }],
+] as const) {
+  test(`nextStatus does not take an approval ${what}`, () => {
+    expect(next({}, [approval], facts)).toBe("-");
+  });
+}
+
+test("nextStatus takes a no at any time, also after an approval", () => {
+  for (const status of [{}, approved, running, { ...running, phase: "Paused" as const }])
+    expect(next(status, [approve, word("Reject", 0)])).toBe("Rejected: alice said no");
+});
+
+test("nextStatus lets the last word count, and of two in one second the more careful", () => {
+  expect(next({}, [approve, word("Pause", -minuteMs)])).toBe("-");
+  expect(next({}, [word("Pause", -2 * minuteMs), approve])).toStartWith("Approved");
+  expect(next(approved, [word("Pause", -2 * minuteMs), approve])).toBe("-");
+  expect(next(running, [approve, word("Pause", 0)])).toBe("Paused: alice paused it");
+});
+
+test("nextStatus lets an approval lapse that has not begun within 15 minutes, and not one that has", () => {
+  const old = word("Approve", -16 * minuteMs);
+  const approval = { name: old.metadata.name, by: "alice", at: time(-16 * minuteMs) };
+  expect(next({ ...approved, approval }, [old])).toBe(
+    "Expired: It did not begin: the approval is 16 minutes old; it must begin within 15",
+  );
+  expect(next({ ...running, approval }, [old])).toBe("-");
+});
+
+test("nextStatus pauses when the approval is withdrawn or its policy is gone", () => {
+  expect(next(running, [])).toBe("Paused: Its approval was withdrawn, or does not count any more");
+  expect(next(approved, [])).toStartWith("Paused");
+  expect(next(running, [approve], { policies: [] })).toStartWith("Paused");
+});
+
+test("nextStatus pauses what another leader, or an earlier term, was running: nothing is replayed", () => {
+  const expected = "Paused: The guard changed hands in the middle of it; look at what was done, then resume";
+  expect(next(running, [approve], { leader: { identity: "guard-b", fence: 8 } })).toBe(expected);
+  expect(next(running, [approve], { leader: { identity: "guard-a", fence: 8 } })).toBe(expected);
+  expect(next(approved, [approve], { leader: { identity: "guard-b", fence: 8 } })).toBe("-");
+});
+
+test("nextStatus resumes only by a word after the pause, with an approval that stands", () => {
+  const paused = { ...running, phase: "Paused", since: time(-minuteMs / 2) } as const;
+  expect(next(paused, [approve])).toBe("-");
+  expect(next(paused, [approve, word("Resume", -minuteMs)])).toBe("-");
+  expect(next(paused, [approve, word("Resume", 0)])).toBe("Running: alice resumed it");
+  expect(next(paused, [word("Resume", 0)])).toBe("-");
+  expect(next(paused, [word("Approve", 0)])).toBe("Running: alice resumed it");
+  expect(next({ ...paused, startedAt: undefined as never }, [approve, word("Resume", 0)])).toBe(
+    "Approved: alice resumed it",
+  );
+});
+
+test("nextStatus ends a Decision whose plan was tampered with", () => {
+  const forged = decision({});
+  const spec = { ...forged.spec, planHash: `sha256:${"0".repeat(64)}` };
+  expect(next({}, [], { decision: { ...forged, spec } })).toBe("Failed: Its plan is not the one it was hashed from");
+});
+
+for (const phase of ["Succeeded", "Failed", "Expired", "Rejected", "Superseded"] as const) {
+  test(`nextStatus never changes what is ${phase}`, () => {
+    expect(next({ phase }, [approve, word("Reject", 0)], { isCausePresent: false })).toBe("-");
+  });
+}
+
+test("isCausePresent goes by the frozen pods of a recovery and by the make of a stop", () => {
+  const pods = [...outage().pods];
+  const [halted, recovering] = [decision({}, stop), decision({}, recover)];
+  expect([halted, recovering].map((one) => isCausePresent(one, world({ pods })))).toEqual([true, true]);
+  const others = outagePods(30).map((pod) => ({ ...pod, uid: `new-${pod.uid}` }));
+  expect([halted, recovering].map((one) => isCausePresent(one, world({ pods: others })))).toEqual([true, false]);
+  const started = pods.map((pod) => ({ ...pod, phase: "Running", everRan: true }));
+  expect([halted, recovering].map((one) => isCausePresent(one, world({ pods: started })))).toEqual([false, false]);
+});

@@ -1,0 +1,24 @@
+import { objectOf, textOf } from "../../kube/json-fields.ts";
+import type { PolicyKind, PolicyObject } from "../approve/policy-standing.ts";
+
+/** Ours begin with this; a cluster may have hundreds of others. */
+const ourPrefix = "levee-";
+
+/** A policy or binding of ours with what a reflector finds it by. */
+export interface KeptPolicy {
+  readonly namespace: "";
+  readonly name: string;
+  readonly policy: PolicyObject;
+}
+
+/** Items of a list do not say what kind they are, so that is given. */
+export function projectPolicy(kind: PolicyKind): (value: unknown) => KeptPolicy | undefined {
+  return (value) => {
+    const metadata = objectOf(objectOf(value)["metadata"]);
+    const name = textOf(metadata["name"]);
+    if (!name.startsWith(ourPrefix)) return undefined;
+    // What decides about trust is looked at where it is used: a field of a wrong kind counts against the policy there.
+    const policy = { kind, metadata, spec: objectOf(value)["spec"] } as unknown as PolicyObject;
+    return { namespace: "", name, policy };
+  };
+}
