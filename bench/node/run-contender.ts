@@ -10,9 +10,10 @@ import { orderVariable, type Order } from "./inside.ts";
 import type { StormOutcome } from "./storm.ts";
 
 const inside = join(import.meta.dirname, "inside.ts");
-/** Of the programs of the node, and of containers. */
+/** Of the programs of the node, and of containers; and what was seen, metrics included. */
 const logFolders = [
   ["logs", "."],
+  ["outcome.json", "outcome.json"],
   ["node/var/log/pods", "pods"],
 ] as const;
 const keptLogs = resolve(import.meta.dirname, "../../.cache/bench-node-logs");

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { benchResults } from "./bench-results.ts";
 import { cleanText } from "./clean-text.ts";
+import { daemonEnvRule } from "./daemon-env.ts";
 import { deployRule } from "./deploy.ts";
 import { docsInStep } from "./docs-in-step.ts";
 import { doorwayRule } from "./doorways.ts";
@@ -23,6 +24,7 @@ const rules: readonly Rule[] = [
   docsInStep,
   benchResults,
   deployRule,
+  daemonEnvRule,
   versions,
   cleanText,
   shimRule,
