@@ -35,7 +35,7 @@ export function outcomeOf(story: PodStory): PodOutcome {
   const standing = now === undefined || current?.phase === "attached" ? undefined : standingOf(now, entries);
   if (standing !== undefined) return standing;
   if (current !== undefined) {
-    const reason = current.phase === "undoing" ? reasonOf(entries.findLast(isFailure)) : "";
+    const reason = current.phase === "undoing" ? undoingReason(current, entries) : "";
     return { state: current.phase, sinceWallMs: current.sinceWallMs, reason };
   }
   const last = entries.at(-1);
@@ -82,6 +82,13 @@ function failedAdd(containerId: string, entries: readonly TimelineEntry[]): Time
 
 function isFailure({ what }: TimelineEntry): boolean {
   return what === "failed";
+}
+
+/** The call is answered, and its failure written down, when all is undone; what went wrong is known before. */
+function undoingReason({ containerId }: AttachmentView, entries: readonly TimelineEntry[]): string {
+  const own = entries.filter((entry) => entry.containerId === containerId && entry.verb === "ADD");
+  const wrong = own.findLast(({ what, detail }) => what === "ran" && detail !== undefined);
+  return reasonOf(own.findLast(isFailure), wrong, entries.findLast(isFailure));
 }
 
 function reasonOf(...entries: readonly (TimelineEntry | undefined)[]): string {

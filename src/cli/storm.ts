@@ -43,8 +43,8 @@ export async function rehearse(context: Context, order: StormOrder): Promise<voi
   requireReportFolder(order.report);
   await requireMachine(context, { ...order.plan, pods: order.sizes.at(-1) ?? order.plan.pods });
   const warnings = warningsOf(order.plan);
-  for (const warning of warnings) world.stderr.write(`Warning: ${warning}\n`);
   await using _lock = await takeLock(site.name, "storm");
+  for (const warning of warnings) world.stderr.write(`Warning: ${warning}\n`);
   await removeStale(context);
   const node = nodeFacts(world.clock, order.plan);
   const runs = await runSizes(context, order);

@@ -65,6 +65,13 @@ describe("summaryOf", () => {
     expect(summaryOf(view([failed], [attachment({ phase })]))).toContain(words);
   });
 
+  test("while it is undone, what went wrong is the step that did", () => {
+    const entries = [entry(0, "asked"), entry(5, "ran", { detail: "the switch does not answer" })];
+    expect(summaryOf(view(entries, [attachment({ phase: "undoing" })]))).toContain(
+      "failed: the switch does not answer;",
+    );
+  });
+
   test("a failed pod: the reason, even when its DEL came after it", () => {
     const entries = [
       entry(0, "asked"),
@@ -151,6 +158,24 @@ describe("timelineText", () => {
       "ADD of 0123456789abc",
     ]);
     expect(text).toContain("  +0.0 ms  asked\n  +2.0 ms  waiting\n");
+  });
+
+  test("plugins' DELs that nobody asked for are the undoing of the ADD, apart from the runtime's DEL", () => {
+    const text = timelineText(
+      view([
+        entry(0, "asked"),
+        entry(5, "ran", { detail: "no" }),
+        entry(6, "ran", { verb: "DEL", plugin: "bridge" }),
+        entry(7, "undone", { verb: "UNDO" }),
+        entry(8, "failed", { detail: "no" }),
+        entry(9, "network-opened", { containerId: "", verb: "", network: "lan" }),
+        entry(10, "asked", { verb: "DEL" }),
+        entry(11, "finished", { verb: "DEL" }),
+      ]),
+    );
+    const headings = [...text.matchAll(/^(\w+) of /gmu)].map(([, verb]) => verb);
+    expect(headings).toEqual(["ADD", "UNDO", "DEL"]);
+    expect(text.match(/began to fail for everybody/gu)).toHaveLength(1);
   });
 
   test("shows a plugin's stderr under its step, line by line and without its control characters", () => {

@@ -66,49 +66,69 @@ function lastSeen({ timeline }: TimelineView): string {
   return last === undefined ? "" : `${last.verb} ${last.what}`;
 }
 
+/** Entries of one call, or of what was done without one. */
+interface Call {
+  /** Empty for what concerned every pod. */
+  readonly verb: string;
+  readonly entries: readonly TimelineEntry[];
+}
+
 /**
  * Entries of one call stand together; the recorder is in order of time, so calls of one pod may interleave. What concerned
  * every pod stands in each call that was under way, else between the calls.
  */
-function callsOf(entries: readonly TimelineEntry[]): readonly (readonly TimelineEntry[])[] {
-  const calls: TimelineEntry[][] = [];
+function callsOf(entries: readonly TimelineEntry[]): readonly Call[] {
+  const calls: { readonly verb: string; readonly entries: TimelineEntry[] }[] = [];
   const openCalls = new Map<string, TimelineEntry[]>();
   for (const entry of entries) {
     if (entry.containerId === "") {
       const underWay = calls.filter((call) => !isOver(call));
-      for (const call of underWay) call.push(entry);
-      if (underWay.length === 0) calls.push([entry]);
+      for (const call of underWay) call.entries.push(entry);
+      if (underWay.length === 0) calls.push({ verb: "", entries: [entry] });
       continue;
     }
-    const key = `${entry.containerId} ${entry.verb}`;
+    const verb = verbOf(entry, openCalls);
+    const key = `${entry.containerId} ${verb}`;
     const open = entry.what === "asked" ? undefined : openCalls.get(key);
     if (open !== undefined) {
       open.push(entry);
       continue;
     }
     const started = [entry];
-    calls.push(started);
+    calls.push({ verb, entries: started });
     openCalls.set(key, started);
   }
   return calls;
 }
 
-/** What ends a call; a restart or a network's recovery after that is not part of it. */
-const ends: ReadonlySet<string> = new Set(["acknowledged", "failed", "finished", "leaked", "charged"]);
-
-function isOver(call: readonly TimelineEntry[]): boolean {
-  return call[0]?.containerId === "" || call.some(({ what }) => ends.has(what));
+/** A plugin's DEL that nobody asked for takes back what the ADD did. */
+function verbOf({ containerId, verb, what }: TimelineEntry, openCalls: ReadonlyMap<string, unknown>): string {
+  const isUndo =
+    verb === "DEL" && what !== "asked" && openCalls.has(`${containerId} ADD`) && !openCalls.has(`${containerId} DEL`);
+  return isUndo ? "UNDO" : verb;
 }
 
-function callText(call: readonly TimelineEntry[], view: TimelineView): string {
+/** What ends a call; a restart or a network's recovery after that is not part of it. */
+const ends: ReadonlySet<string> = new Set(["acknowledged", "failed", "finished", "leaked", "charged", "undone"]);
+
+function isOver({ verb, entries }: Call): boolean {
+  return verb === "" || entries.some(({ what }) => ends.has(what));
+}
+
+function callText({ verb, entries: call }: Call, view: TimelineView): string {
   const [first] = call;
   if (first === undefined) return "";
   const when = `${momentText(first.wallMs)} (${ageText(view.nowMs - first.wallMs)} ago)`;
   if (first.containerId === "") return `${view.paint("bold", `${everybodyText(first)}, ${when}`)}\n`;
   const id = oneLine(first.containerId).slice(0, view.isWide === true ? undefined : 13);
-  const heading = `${oneLine(first.verb)} of ${id}, ${when}`;
+  const heading = `${oneLine(verb)} of ${id}, ${when}`;
   const columns = call.map(
-    (entry) => [sinceText(entry, first, view), oneLine(entry.what), factsText(entry, view.isWide === true)] as const,
+    (entry) =>
+      [
+        sinceText(entry, first, view),
+        oneLine(words[entry.what] ?? entry.what),
+        factsText(entry, view.isWide === true),
+      ] as const,
   );
   const widths = [0, 1].map((column) => Math.max(...columns.map((cells) => (cells[column] ?? "").length)));
   const lines = columns.map(([since, what, facts], at) => {
@@ -119,6 +139,9 @@ function callText(call: readonly TimelineEntry[], view: TimelineView): string {
   });
   return `${view.paint("bold", heading)}\n${lines.join("\n")}\n`;
 }
+
+/** For what would be misread: one that hung may also have been killed. */
+const words: Readonly<Record<string, string>> = { "moves-again": "hang-ended" };
 
 function sinceText(entry: TimelineEntry, first: TimelineEntry, { isWide = false }: TimelineView): string {
   const since = `+${tookText(entry.wallMs - first.wallMs)}`;

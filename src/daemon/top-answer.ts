@@ -21,7 +21,7 @@ export function topAnswer(facts: NodeFacts): TopAnswer {
     wallMs: ports.clock.wallMs(),
     monotonicMs: Math.round(ports.clock.monotonicMs()),
     startedWallMs,
-    attachments: ports.journal.all().length,
+    attachments: ports.journal.all().filter(({ phase }) => phase === "acknowledged").length,
     leaks: ports.journal.leaks().length,
     quarantined: ports.journal.quarantined().length,
     classes: admission.classes.map((row) => ({ ...row, oldestWaitMs: Math.round(row.oldestWaitMs) })),

@@ -2,6 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { findCgroupLayout } from "../../src/cli/storm/cgroup-layout.ts";
 
+/** A folder inside with no room for a storm. */
+export const smallDisk = "/run/small";
+
 /**
  * Namespaces in which a storm has a machine to itself: its own /run, network devices, processes and cgroups. So storms
  * of several test runs, and one of a person, meet neither in names nor in the lock.
@@ -66,6 +69,8 @@ mount --rbind /sys/fs/cgroup /run/cgroup
 mount -t sysfs sysfs /sys
 mount --rbind /run/cgroup /sys/fs/cgroup
 ${this.#roots.map((folder) => `mount --bind ${folder}/${this.#group} ${folder}`).join("\n")}
+mkdir ${smallDisk}
+mount -t tmpfs -o size=20m tmpfs ${smallDisk}
 ip link set lo up
 echo ready
 sleep infinity &

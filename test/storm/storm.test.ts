@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { OwnMachine } from "./own-machine.ts";
+import { OwnMachine, smallDisk } from "./own-machine.ts";
 
 /** `levee storm` as people run it: the built programs, real plugins, real namespaces, a real limit. Small, so quick. */
 const levee = resolve(import.meta.dirname, "../../dist/levee");
@@ -154,6 +154,8 @@ describe("levee storm", () => {
     expect(shim).toMatchObject({ status: 1, err: expect.stringContaining("(shim-missing)") });
     const page = await storm("--report", "/nowhere/storm.html");
     expect(page).toMatchObject({ status: 2, err: expect.stringContaining("there is no folder /nowhere") });
+    const room = await storm("--work-dir", smallDisk);
+    expect(room).toMatchObject({ status: 1, err: expect.stringContaining("and 20.0 MiB are free (disk-full)") });
     const wrong = await storm("--limit", "50MB");
     expect(wrong).toMatchObject({ status: 2, err: expect.stringContaining("try: --limit 50Mi") });
     expect(leftovers()).toEqual([]);

@@ -77,7 +77,7 @@ describe("readAheadWanted", () => {
       128,
     ]);
     expect([readAheadWanted("node", 8192), readAheadWanted("4096", 128)]).toEqual([undefined, 4096]);
-    expect(refusal(() => readAheadWanted("128k", 128)).exitCode).toBe(2);
+    expect(refusal(() => readAheadWanted("128k", 128))).toMatchObject({ exitCode: 2, remedy: "--read-ahead 128" });
   });
 });
 

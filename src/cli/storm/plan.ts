@@ -94,7 +94,7 @@ export function readPlan(words: StormWords): StormPlan {
 /** By default 128, as disks have it: on a disk of the storm's own when the node's reads further ahead. */
 export function readAheadWanted(word: string | undefined, nodeKib: number | undefined): number | undefined {
   if (word === "node") return undefined;
-  if (word !== undefined) return parseCount("--read-ahead", word, { min: 4, max: 65_536 });
+  if (word !== undefined) return parseCount("--read-ahead", word, { min: 4, max: 65_536, example: usualKib });
   return nodeKib === undefined || nodeKib <= usualKib ? undefined : usualKib;
 }
 

@@ -48,14 +48,15 @@ export function parseSpan(option: string, text: string): number {
 export interface Bounds {
   readonly min: number;
   readonly max: number;
+  readonly example?: number;
 }
 
-export function parseCount(option: string, text: string, { min, max }: Bounds): number {
+export function parseCount(option: string, text: string, { min, max, example = 219 }: Bounds): number {
   const count = /^\d{1,9}$/u.test(text) ? Number(text) : Number.NaN;
   if (!(count >= min && count <= max))
     throw usageFailure(
       `Cannot use ${JSON.stringify(text)} as ${option}: it must be a whole number from ${min} to ${max}`,
-      `${option} ${Math.min(max, Math.max(min, 219))}`,
+      `${option} ${Math.min(max, Math.max(min, example))}`,
     );
   return count;
 }
