@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Hand } from "../hands/hand.ts";
 import { outcome } from "../hands/outcome.fixture.ts";
 import { aChain, bootId, containerId } from "../state/record.fixture.ts";
-import { leakRetryMsMax, type LeakEntry } from "../state/leak-ledger.ts";
+import { leakBackoffMs, type LeakEntry } from "../state/leak-ledger.ts";
 import type { IfName } from "../base/brand.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { LeakRetries } from "./retry-leaks.ts";
@@ -57,16 +57,18 @@ function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetrie
   return { retries: new LeakRetries(ports), hand, resolved };
 }
 
-test("retryDue tries what is due, and what a wall clock that was wrong has put off for longer than any pause", async () => {
-  const far = 1_000_000 + leakRetryMsMax;
+test("retryDue tries what is due, and what a wall clock that was wrong has put off for longer than its pause", async () => {
+  const longest = (attempts: number): number => 1_000_000 + leakBackoffMs(attempts, 0);
   const node = nodeWith([
     leak("due", 999_999),
-    leak("later", far),
-    leak("skewed", far + 1),
+    leak("later", longest(0)),
+    leak("skewed", longest(0) + 1),
+    leak("much-later", longest(3), { attempts: 3 }),
+    leak("much-skewed", longest(3) + 1, { attempts: 3 }),
     leak("lost", 0, { chains: [] }),
   ]);
   await node.retries.retryDue(node.hand);
-  expect(node.resolved).toEqual(["due", "skewed"]);
+  expect(node.resolved).toEqual(["due", "skewed", "much-skewed"]);
 });
 
 test("retryDue tries everything once after wantAll", async () => {

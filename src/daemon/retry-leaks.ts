@@ -3,7 +3,7 @@ import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Hand } from "../hands/hand.ts";
 import { noArgs } from "../cni/cni-args.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
-import { leakRetryMsMax, type LeakEntry } from "../state/leak-ledger.ts";
+import { leakBackoffMs, type LeakEntry } from "../state/leak-ledger.ts";
 import { dismantle, type NetnsNow } from "./dismantle.ts";
 import type { NodePorts } from "./node-ports.ts";
 import { recordedPod } from "./subject.ts";
@@ -48,9 +48,9 @@ export class LeakRetries {
   }
 }
 
-/** A time that is further away than any pause was set by a wall clock that has been put right since. */
-function isDue({ nextTryWallMs }: LeakEntry, nowMs: number): boolean {
-  return nextTryWallMs <= nowMs || nextTryWallMs - nowMs > leakRetryMsMax;
+/** A time that is further away than its pause can have been was set by a wall clock that has been put right since. */
+function isDue({ nextTryWallMs, attempts }: LeakEntry, nowMs: number): boolean {
+  return nextTryWallMs <= nowMs || nextTryWallMs - nowMs > leakBackoffMs(attempts, 0);
 }
 
 /** The same interface of the same container is in use by now. Its own DEL undoes this too, and crosses the entry out. */

@@ -27,7 +27,7 @@ export const leaksMax = 10_000;
 
 const firstRetryMs = 30_000;
 /** The longest pause between two trials. */
-export const leakRetryMsMax = 3_600_000;
+const leakRetryMsMax = 3_600_000;
 const doublingsMax = 7;
 
 /** How long to wait before trial number `attempts` + 1: 30 s doubling to 1 h, less up to a fifth so that trials spread. */
