@@ -1,17 +1,21 @@
 import { version } from "../base/version.ts";
 import { phaseOf } from "./answers.ts";
 import { registerAdmission } from "./metrics-admission.ts";
+import { registerPodMetrics } from "./metrics-pods.ts";
 import { registerProcess } from "./metrics-process.ts";
 import type { MetricsRegistry } from "./metrics-registry.ts";
 import type { Ports } from "./ports.ts";
 
 /** The gauges of the daemon's own parts, read when somebody asks. */
-export function registerNodeMetrics(metrics: MetricsRegistry, ports: Ports): void {
+export function registerNodeMetrics(metrics: MetricsRegistry, ports: Ports, nodeName: string): void {
   const { journal, recovery, offline, clock } = ports;
   metrics.gauge("levee_build_info", "Always 1; the version is in the label", () => [{ labels: { version }, value: 1 }]);
   registerAdmission(metrics, ports);
   metrics.gauge("levee_attachments", "Pod sandboxes in the journal by phase", () => phases(ports));
   metrics.gauge("levee_leaks", "What could not be undone yet", () => journal.stats().leaks);
+  metrics.gauge("levee_stale_sandbox_reservations", "Sandboxes that the runtime was told it cannot remove yet", () => [
+    { labels: { node: nodeName }, value: refusedSandboxes(ports) },
+  ]);
   metrics.gauge("levee_offline_deletes", "Deletes that shims wrote down and that are not done", () => offline.waiting);
   metrics.gauge("levee_quarantined", "Damaged records that were put aside", () => journal.stats().quarantined);
   metrics.gauge("levee_resident_hands", "Resident hands that are connected", () => recovery.residents.length);
@@ -25,7 +29,14 @@ export function registerNodeMetrics(metrics: MetricsRegistry, ports: Ports): voi
       .filter(({ state }) => state !== "ok")
       .map(({ name, state }) => ({ labels: { check: name, severity: state }, value: 1 })),
   );
+  registerPodMetrics(metrics, ports);
   registerProcess(metrics, clock);
+}
+
+/** While DEL fails the runtime keeps the sandbox and its name, and a pod that needs the name cannot start. */
+function refusedSandboxes({ journal }: Ports): number {
+  const refused = journal.all().filter(({ delAttempts }) => delAttempts > 0);
+  return new Set(refused.map(({ containerId }) => containerId)).size;
 }
 
 const phaseNames = ["attaching", "undoing", "attached", "detaching", "lost"] as const;

@@ -12,7 +12,7 @@ export function startNodeHealth(options: ServiceOptions): Service {
   const { ports, source, reception } = options;
   const { clock, logger, checks, metrics, journal } = ports;
   const watch = new JournalWatch(clock, journal);
-  registerNodeMetrics(metrics, ports);
+  registerNodeMetrics(metrics, ports, reception.nodeName);
   checks.add(() => [journalCheck(watch.facts()), quarantineCheck(watch.facts()), leaksCheck(watch.facts())]);
   const { health } = source;
   if (health !== undefined) checks.add(() => [apiCheck(health(), clock.wallMs()), viewCheck(health())]);

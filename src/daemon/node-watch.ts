@@ -4,16 +4,18 @@ import { effectiveNetConf } from "../config/net-conf.ts";
 import type { Hand } from "../hands/hand.ts";
 import { canaryCheck, handCheck } from "../readiness/hand-rules.ts";
 import { networksCheck } from "../readiness/network-rules.ts";
+import { RebootSince } from "../state/reboot-since.ts";
 import { Canary } from "./canary.ts";
 import { loadConfPath } from "./conf-files.ts";
 import { registerCanary, registerNetworks } from "./metrics-watch.ts";
 import { NetworkWatch } from "./network-readiness.ts";
 import { primaryNetwork } from "./networks.ts";
 import { pluginFolders } from "./plugin-folders.ts";
+import { RebootWatch } from "./reboot-watch.ts";
 import type { Service } from "./service.ts";
 import type { ServiceOptions } from "./service-options.ts";
 
-/** Starts what the resident hand looks at for us: whether plugins run here, and which networks can be attached. */
+/** Starts what the resident hand looks at for us: whether plugins run here, which networks can be attached, whether the node wants a reboot. */
 export function startNodeWatch(options: ServiceOptions): Service {
   const { ports, reception } = options;
   const { checks, metrics, recovery } = ports;
@@ -39,9 +41,16 @@ export function startNodeWatch(options: ServiceOptions): Service {
   });
   registerCanary(metrics, canary);
   registerNetworks(metrics, networks);
+  const reboot = new RebootWatch({
+    ...ports,
+    nodeName: reception.nodeName,
+    resident: () => resident()?.hand,
+    since: new RebootSince(ports.config.stateDir, ports.bootId),
+  });
   return {
     stop: async () => {
       canary.stop();
+      reboot.stop();
       await networks.stop();
     },
   };

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+
+/** How often the kernel has killed in each cgroup of a pod, by the cgroup's name; "" is the pod's own. */
+export type KillCounts = ReadonlyMap<string, number>;
+
+/** Where the kubelet keeps its pods: by systemd or by itself, at the top or, in nested nodes, below its own group. */
+const kubeletFolders = ["kubepods.slice", "kubepods", "kubelet.slice/kubelet-kubepods.slice", "kubelet/kubepods"];
+/** Classes of service have a folder of their own; guaranteed pods have none. */
+const classFolder = /(?:^|-)(?:burstable|besteffort)(?:\.slice)?$/u;
+/** systemd has no `-` in a name's last part, so the UID's are `_` there. */
+const podFolder = /(?:^|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\.slice)?$/u;
+/** The kubelet's own limit is 110, a large node's some hundreds. */
+const podsMax = 1_000;
+/** A pod has a handful; each is a file to read. */
+const containersMax = 64;
+
+/**
+ * The kernel's counts of all pods under `/sys/fs/cgroup`, by UID. On v2 the pod's own cgroup counts for everything in it
+ * and outlives its containers. On v1 a kill is counted in the container's cgroup only, which goes with the container.
+ */
+export function readPodKills(root: string): ReadonlyMap<string, KillCounts> {
+  const isV1 = textOf(join(root, "memory/memory.limit_in_bytes")) !== undefined;
+  const top = isV1 ? join(root, "memory") : root;
+  const found = new Map<string, KillCounts>();
+  for (const folder of podFolders(top)) {
+    const uid = podFolder.exec(basename(folder))?.[1]?.replaceAll("_", "-");
+    if (uid === undefined || found.size >= podsMax) continue;
+    found.set(uid, isV1 ? countsOfContainers(folder) : countsOf([["", join(folder, "memory.events")]]));
+  }
+  return found;
+}
+
+function podFolders(top: string): readonly string[] {
+  return kubeletFolders.flatMap((name) => {
+    const kubelet = join(top, name);
+    const entries = foldersIn(kubelet);
+    const classes = entries.filter((entry) => classFolder.test(entry));
+    return [
+      ...entries.filter((entry) => podFolder.test(entry)).map((entry) => join(kubelet, entry)),
+      ...classes.flatMap((each) => foldersIn(join(kubelet, each)).map((entry) => join(kubelet, each, entry))),
+    ];
+  });
+}
+
+function countsOfContainers(folder: string): KillCounts {
+  const containers = foldersIn(folder).slice(0, containersMax);
+  return countsOf(containers.map((name) => [name, join(folder, name, "memory.oom_control")]));
+}
+
+function countsOf(files: readonly (readonly [name: string, path: string])[]): KillCounts {
+  return new Map(
+    files.flatMap(([name, path]) => {
+      const count = /^oom_kill (\d+)$/mu.exec(textOf(path) ?? "")?.[1];
+      return count === undefined ? [] : [[name, Number(count)] as const];
+    }),
+  );
+}
+
+function foldersIn(path: string): readonly string[] {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch {
+    // Not how this node does it, or just gone.
+    return [];
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // Gone with its pod, or not there on this kernel: not knowing is no error.
+    return undefined;
+  }
+}
