@@ -49,7 +49,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-writes-nothing-else",
-    specHash: "e5927ddd056db5e86f3f8fc59500e78710d60cd42ec06fbee7bce670dad1ccea",
+    specHash: "a4060351fd45ddb95f80262e69b849303beacd00866e21c5c25e5b39a84fbcb4",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
