@@ -7,7 +7,8 @@ import type { Named } from "../../kube/object-store.ts";
 import { SharedTexts } from "../../kube/project.ts";
 import { Reflector } from "../../kube/reflector.ts";
 import { ownerPolicies, policyProblems, type PolicyObject } from "../approve/policy-standing.ts";
-import type { Decision } from "../decision/decision.ts";
+import type { Decision, DecisionApproval } from "../decision/decision.ts";
+import { parseApproval } from "../decision/parse-approval.ts";
 import { parseDecision } from "../decision/parse-decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import { samePodRecord } from "../facts/pod-record.ts";
@@ -47,6 +48,10 @@ interface KeptDecision extends Named {
   readonly decision: Decision;
 }
 
+interface KeptApproval extends Named {
+  readonly approval: DecisionApproval;
+}
+
 /** Everything the guard needs of the cluster, followed on the API server and kept in a few fields each. */
 export class ClusterFacts {
   readonly #options: ClusterFactsOptions;
@@ -63,6 +68,7 @@ export class ClusterFacts {
   readonly #policies;
   readonly #bindings;
   readonly #decisions;
+  readonly #approvals;
   /** Where Argo CD is not installed these two have nothing, and are asked for now and then. */
   readonly #applications;
   readonly #projects;
@@ -97,11 +103,9 @@ export class ClusterFacts {
       `${admission}/validatingadmissionpolicybindings`,
       projectPolicy("ValidatingAdmissionPolicyBinding"),
     );
-    this.#decisions = this.#follow(
-      "decisions",
-      `/apis/levee.dev/v1alpha1/namespaces/${encodeURIComponent(options.settings.namespace)}/decisions`,
-      keepDecision,
-    );
+    const ours = `/apis/levee.dev/v1alpha1/namespaces/${encodeURIComponent(options.settings.namespace)}`;
+    this.#decisions = this.#follow("decisions", `${ours}/decisions`, keepDecision);
+    this.#approvals = this.#follow("decisionapprovals", `${ours}/decisionapprovals`, keepApproval);
     this.#applications = this.#follow("applications", `${argo}/applications`, projectApplication);
     this.#projects = this.#follow("appprojects", `${argo}/appprojects`, projectAppProject);
     for (const reflector of this.#all) reflector.start();
@@ -110,6 +114,14 @@ export class ClusterFacts {
   /** All first lists are there, except of what the cluster has no definition for. Nothing is decided before. */
   synced(): boolean {
     return this.#all.every((reflector) => reflector.health().isSynced || reflector.isAbsent);
+  }
+
+  /** Synced, and nothing has been out of reach for long: only then may something be decided. */
+  isCurrent(): boolean {
+    const nowMs = this.#options.clock.wallMs();
+    const isFailing = ({ failingSinceMs, isAbsent }: ReflectorHealth): boolean =>
+      !isAbsent && failingSinceMs !== undefined && nowMs - failingSinceMs > blindAfterMs;
+    return this.synced() && !this.health().some(isFailing);
   }
 
   health(): readonly ReflectorHealth[] {
@@ -142,6 +154,10 @@ export class ClusterFacts {
   /** Our admission policies and their bindings, as they are now. */
   policies(): readonly PolicyObject[] {
     return [...this.#policies.store.values(), ...this.#bindings.store.values()].map(({ policy }) => policy);
+  }
+
+  approvals(): readonly DecisionApproval[] {
+    return [...this.#approvals.store.values()].map(({ approval }) => approval);
   }
 
   async close(): Promise<void> {
@@ -187,6 +203,9 @@ export class ClusterFacts {
 /** 50,000 pods in 200 requests. */
 const podsPerPage = 250;
 
+/** An API server that is started again is away for less. */
+const blindAfterMs = 60_000;
+
 interface FollowOptions<T> {
   readonly isSame: (left: T, right: T) => boolean;
   readonly query: Readonly<Record<string, string>>;
@@ -197,4 +216,10 @@ function keepDecision(value: unknown): KeptDecision | undefined {
   const decision = parseDecision(value);
   if (decision === undefined) return undefined;
   return { namespace: decision.metadata.namespace, name: decision.metadata.name, decision };
+}
+
+function keepApproval(value: unknown): KeptApproval | undefined {
+  const approval = parseApproval(value);
+  if (approval === undefined) return undefined;
+  return { namespace: approval.metadata.namespace, name: approval.metadata.name, approval };
 }

@@ -1,0 +1,28 @@
+import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { decisionApiVersion, verdicts, type DecisionApproval } from "./decision.ts";
+
+/** A person's word as the API server has it; undefined for what says nothing. Whether it counts is asked elsewhere. */
+export function parseApproval(value: unknown): DecisionApproval | undefined {
+  const metadata = objectOf(objectOf(value)["metadata"]);
+  const spec = objectOf(objectOf(value)["spec"]);
+  const by = objectOf(spec["by"]);
+  const verdict = verdicts.find((one) => one === spec["verdict"]);
+  if (textOf(metadata["name"]) === "" || verdict === undefined) return undefined;
+  return {
+    apiVersion: decisionApiVersion,
+    kind: "DecisionApproval",
+    metadata: {
+      name: textOf(metadata["name"]),
+      namespace: textOf(metadata["namespace"]),
+      uid: textOf(metadata["uid"]),
+      creationTimestamp: textOf(metadata["creationTimestamp"]),
+    },
+    spec: {
+      decision: textOf(spec["decision"]),
+      decisionUID: textOf(spec["decisionUID"]),
+      planHash: textOf(spec["planHash"]),
+      verdict,
+      by: { username: textOf(by["username"]) },
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { Cancel, Clock } from "../../base/clock.ts";
+import { LeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { kubeStatusOf, type KubeApi } from "../../kube/api.ts";
+import { leasesPath, leaseText, parseLease, type LeaseFacts } from "./lease-object.ts";
+
+const renewEveryMs = 2_000;
+/** Five seconds before anybody else may take over, this one stops. */
+const heldMs = 10_000;
+const requestMs = 3_000;
+
+export interface TermOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly namespace: string;
+  readonly name: string;
+  readonly identity: string;
+  readonly lease: LeaseFacts;
+  /** On the monotonic clock: when the request that won it was sent. */
+  readonly startedMs: number;
+  readonly leaseSeconds: number;
+}
+
+/** The time in which this process leads. Once lost it never comes back: the process ends, and a new one begins clean. */
+export class Term {
+  readonly identity: string;
+  /** Higher than that of every leader before. */
+  readonly fence: number;
+  readonly #options: TermOptions;
+  readonly #lost = new AbortController();
+  readonly #cancel: Cancel;
+  #resourceVersion: string;
+  #renewedMs: number;
+  #isRenewing = false;
+
+  constructor(options: TermOptions) {
+    this.#options = options;
+    this.identity = options.identity;
+    this.fence = options.lease.transitions;
+    this.#resourceVersion = options.lease.resourceVersion;
+    this.#renewedMs = options.startedMs;
+    this.#cancel = options.clock.every(renewEveryMs, () => void this.#renew());
+  }
+
+  /** Aborted as soon as it is lost, with the reason. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** Asked before each write: no timer has to fire for it to be true. */
+  isHeld(): boolean {
+    if (!this.#lost.signal.aborted && this.#silentMs() >= heldMs)
+      this.#lose(`it could not be renewed for ${heldMs} ms`);
+    return !this.#lost.signal.aborted;
+  }
+
+  /** Lets go, so that a successor need not wait. */
+  async release(): Promise<void> {
+    if (!this.isHeld()) return;
+    this.#lose("it was let go");
+    await this.#put("");
+  }
+
+  async #renew(): Promise<void> {
+    if (!this.isHeld() || this.#isRenewing) return;
+    this.#isRenewing = true;
+    const startedMs = this.#options.clock.monotonicMs();
+    try {
+      this.#resourceVersion = await this.#put(this.identity);
+      this.#renewedMs = startedMs;
+    } catch (thrown) {
+      this.#options.logger.warn("the lease could not be renewed", { silentMs: Math.round(this.#silentMs()) });
+      if (kubeStatusOf(thrown) === 409) await this.#lookAgain();
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  /** Somebody has written it. It may have been us, when only the answer was lost; the next renewal then fits again. */
+  async #lookAgain(): Promise<void> {
+    const { api } = this.#options;
+    const text = await api.call({ method: "GET", path: this.#path(), deadlineMs: requestMs }).catch(() => "");
+    const lease = parseLease(text);
+    if (lease === undefined) return;
+    if (lease.holder === this.identity && lease.transitions === this.fence)
+      this.#resourceVersion = lease.resourceVersion;
+    else this.#lose(`${lease.holder === "" ? "nobody" : lease.holder} holds the lease`);
+  }
+
+  #path(): string {
+    const { namespace, name } = this.#options;
+    return `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
+  }
+
+  /** Resolves with the version that was written. */
+  async #put(holder: string): Promise<string> {
+    const { api, clock, namespace, name, leaseSeconds } = this.#options;
+    const body = leaseText({
+      namespace,
+      name,
+      holder,
+      transitions: this.fence,
+      durationSeconds: leaseSeconds,
+      nowMs: clock.wallMs(),
+      resourceVersion: this.#resourceVersion,
+    });
+    const text = await api.call({ method: "PUT", path: this.#path(), body, deadlineMs: requestMs });
+    return parseLease(text)?.resourceVersion ?? this.#resourceVersion;
+  }
+
+  #silentMs(): number {
+    return this.#options.clock.monotonicMs() - this.#renewedMs;
+  }
+
+  #lose(why: string): void {
+    this.#cancel();
+    this.#lost.abort(new LeveeError("cancelled", `Cannot lead any longer: ${why}`));
+  }
+}

@@ -1,0 +1,131 @@
+import { beforeEach, expect, test } from "bun:test";
+import { silentLogger } from "../../base/log.ts";
+import { KubeError, type KubeApi, type KubeRequest } from "../../kube/api.ts";
+import { ManualClock } from "../../kube/manual-clock.fixture.ts";
+import { propose } from "../decide/propose.ts";
+import type { Decision, DecisionStatus } from "../decision/decision.ts";
+import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
+import type { World } from "../facts/world.ts";
+import { outage } from "../outage.fixture.ts";
+import { outagePods, world } from "../world.fixture.ts";
+import { guardRound, type RoundResult } from "./guard-round.ts";
+
+let requests: KubeRequest[];
+let refuse: ((request: KubeRequest) => number | undefined) | undefined;
+
+beforeEach(() => {
+  requests = [];
+  refuse = undefined;
+});
+
+const api: KubeApi = {
+  async call(request) {
+    await Promise.resolve();
+    const status = refuse?.(request);
+    if (status !== undefined) throw new KubeError("api-refused", `no: ${status}`, { status });
+    requests.push(request);
+    return "{}";
+  },
+  lines: () => {
+    throw new Error("nobody watches");
+  },
+};
+
+function round(seen: World, changes: { isCurrent?: boolean; isHeld?: boolean } = {}): Promise<RoundResult> {
+  const { isCurrent = true, isHeld = true } = changes;
+  return guardRound({
+    api,
+    clock: new ManualClock(),
+    logger: silentLogger,
+    settings,
+    source: { isCurrent: () => isCurrent, world: () => seen, approvals: () => [], policies: () => [] },
+    term: { identity: "guard-a", fence: 7, isHeld: () => isHeld },
+  });
+}
+
+function decisions(status?: DecisionStatus): readonly Decision[] {
+  return propose(outage(), settings).map(({ name, spec }) => ({
+    apiVersion: "levee.dev/v1alpha1",
+    kind: "Decision",
+    metadata: {
+      name,
+      namespace: "levee-system",
+      uid: name,
+      resourceVersion: "5",
+      creationTimestamp: "2026-05-10T19:00:00Z",
+    },
+    spec,
+    ...(status === undefined ? {} : { status }),
+  }));
+}
+
+const proposed: DecisionStatus = {
+  phase: "Proposed",
+  message: "",
+  fence: 6,
+  leader: "b",
+  since: "2026-05-10T18:00:00Z",
+};
+
+test("guardRound creates both Decisions of the outage and writes nothing else", async () => {
+  expect(await round(outage())).toEqual({
+    outcome: "done",
+    created: ["stop-fc-desktop-1", "recover-fc-desktop-1"],
+    changed: [],
+  });
+  expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    "POST /apis/levee.dev/v1alpha1/namespaces/levee-system/decisions",
+    "POST /apis/levee.dev/v1alpha1/namespaces/levee-system/decisions",
+  ]);
+});
+
+test("guardRound gives Decisions their first status, under its own fence and only if they are as they were read", async () => {
+  expect((await round(outage({ decisions: decisions() }))).changed.length).toBe(2);
+  const [first] = requests;
+  expect(first?.path).toEndWith("/decisions/stop-fc-desktop-1/status");
+  expect(first?.contentType).toBe("application/merge-patch+json");
+  expect(JSON.parse(first?.body ?? "")).toMatchObject({
+    metadata: { resourceVersion: "5" },
+    status: { phase: "Proposed", fence: 7, leader: "guard-a" },
+  });
+});
+
+test("guardRound leaves proposals alone whose cause lives, and ends those whose cause is gone", async () => {
+  const known = decisions(proposed);
+  expect(await round(outage({ decisions: known }))).toMatchObject({ created: [], changed: [] });
+  expect((await round(world({ decisions: known }))).changed).toEqual(["stop-fc-desktop-1", "recover-fc-desktop-1"]);
+  expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject({
+    status: { phase: "Expired", message: "Its cause is gone" },
+  });
+});
+
+test("guardRound decides nothing while it is blind or does not lead", async () => {
+  const seen = outage({ decisions: decisions() });
+  expect((await round(seen, { isCurrent: false })).outcome).toBe("blind");
+  expect((await round(seen, { isHeld: false })).outcome).toBe("not-leading");
+  expect(requests).toEqual([]);
+});
+
+test("guardRound takes a Decision that is there already for made, and looks again at one that has changed", async () => {
+  refuse = () => 409;
+  expect(await round(outage())).toEqual({ outcome: "done", created: [], changed: [] });
+  expect(await round(outage({ decisions: decisions() }))).toEqual({ outcome: "done", created: [], changed: [] });
+});
+
+test("guardRound goes on when one Decision cannot be created", async () => {
+  refuse = ({ body }) => (body?.includes('"stop-fc-desktop-1"') === true ? 422 : undefined);
+  expect((await round(outage())).created).toEqual(["recover-fc-desktop-1"]);
+});
+
+for (const status of [403, 422]) {
+  test(`guardRound ends with the error when the server refuses a status with ${status}: an older leader may not write`, async () => {
+    refuse = () => status;
+    const failure = await round(outage({ decisions: decisions() })).catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(KubeError);
+  });
+}
+
+test("guardRound asks no more than 50 open questions", async () => {
+  const pods = Array.from({ length: 60 }, (_, index) => outagePods(20, { namespace: `ns-${index}` })).flat();
+  expect((await round(world({ pods }))).created.length).toBe(50);
+});

@@ -1,0 +1,129 @@
+import type { Clock } from "../../base/clock.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/api.ts";
+import type { PolicyObject } from "../approve/policy-standing.ts";
+import { isCausePresent } from "../decide/cause-present.ts";
+import { nextStatus, type Leadership } from "../decide/next-status.ts";
+import { propose, type Proposal } from "../decide/propose.ts";
+import { phaseOf } from "../decide/standing.ts";
+import {
+  decisionApiVersion,
+  terminalPhases,
+  type Decision,
+  type DecisionApproval,
+  type DecisionStatus,
+} from "../decision/decision.ts";
+import type { GuardSettings } from "../facts/guard-settings.ts";
+import type { World } from "../facts/world.ts";
+
+/** More open questions than this answer nobody, whatever tenants do to be asked about. */
+const openDecisionsMax = 50;
+const requestMs = 10_000;
+
+/** What a round looks at; `ClusterFacts` is one. */
+export interface RoundSource {
+  /** Everything has been listed, and nothing has been out of reach for long. */
+  isCurrent(): boolean;
+  world(): World;
+  approvals(): readonly DecisionApproval[];
+  policies(): readonly PolicyObject[];
+}
+
+export interface GuardRoundOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: GuardSettings;
+  readonly source: RoundSource;
+  /** Asked before each write. */
+  readonly term: Leadership & { isHeld(): boolean };
+}
+
+/** What came of one round. */
+export interface RoundResult {
+  /** `blind`: what is known is too old to decide on. `not-leading`: somebody else acts. */
+  readonly outcome: "done" | "blind" | "not-leading";
+  readonly created: readonly string[];
+  readonly changed: readonly string[];
+}
+
+/**
+ * One look at the cluster: new Decisions are created, and those that exist get the status they are to have. It changes
+ * nothing else. A status that the server refuses ends the round with its error: the process then ends, as this leader is
+ * not the leader any more or not the guard that was installed.
+ */
+export async function guardRound(options: GuardRoundOptions): Promise<RoundResult> {
+  const { source, settings, term } = options;
+  if (!term.isHeld()) return { outcome: "not-leading", created: [], changed: [] };
+  if (!source.isCurrent()) return { outcome: "blind", created: [], changed: [] };
+  const world = source.world();
+  const open = world.decisions.filter((decision) => !terminalPhases.has(phaseOf(decision))).length;
+  const proposals = propose(world, settings).slice(0, Math.max(0, openDecisionsMax - open));
+  const created: string[] = [];
+  for (const proposal of proposals) if (await createDecision(options, proposal)) created.push(proposal.name);
+  const changed: string[] = [];
+  for (const decision of world.decisions) {
+    const status = nextStatus({
+      decision,
+      approvals: source.approvals(),
+      policies: source.policies(),
+      isCausePresent: isCausePresent(decision, world),
+      nowMs: world.nowMs,
+      leader: { identity: term.identity, fence: term.fence },
+    });
+    if (status !== undefined && (await writeStatus(options, decision, status))) changed.push(decision.metadata.name);
+  }
+  return { outcome: "done", created, changed };
+}
+
+/** False when it is there already: the watch has not brought it yet, or a leader before us made it. */
+async function createDecision(
+  { api, logger, settings, term }: GuardRoundOptions,
+  { name, spec }: Proposal,
+): Promise<boolean> {
+  if (!term.isHeld()) return false;
+  const metadata = { name, namespace: settings.namespace };
+  const body = JSON.stringify({ apiVersion: decisionApiVersion, kind: "Decision", metadata, spec });
+  try {
+    await api.call({
+      method: "POST",
+      path: decisionsPath(settings),
+      body,
+      accept: metadataOnly,
+      deadlineMs: requestMs,
+    });
+    logger.info("a Decision is proposed", { name, planHash: spec.planHash });
+    return true;
+  } catch (thrown) {
+    if (kubeStatusOf(thrown) === 409) return false;
+    // A proposal that cannot be made must not keep the others from being looked after.
+    logger.error("a Decision could not be proposed", { name, error: toLeveeError(thrown, "Cannot propose").message });
+    return false;
+  }
+}
+
+/** False when it has changed since it was read: the next round looks again. */
+async function writeStatus(
+  { api, logger, settings, term }: GuardRoundOptions,
+  { metadata }: Decision,
+  status: DecisionStatus,
+): Promise<boolean> {
+  if (!term.isHeld()) return false;
+  const { name, resourceVersion } = metadata;
+  const body = JSON.stringify({ metadata: { resourceVersion }, status });
+  const path = `${decisionsPath(settings)}/${encodeURIComponent(name)}/status`;
+  const contentType = "application/merge-patch+json";
+  try {
+    await api.call({ method: "PATCH", path, body, contentType, accept: metadataOnly, deadlineMs: requestMs });
+    logger.info("a Decision has changed", { name, phase: status.phase, why: status.message });
+    return true;
+  } catch (thrown) {
+    if ([404, 409].includes(kubeStatusOf(thrown) ?? 0)) return false;
+    throw thrown;
+  }
+}
+
+function decisionsPath({ namespace }: GuardSettings): string {
+  return `/apis/${decisionApiVersion}/namespaces/${encodeURIComponent(namespace)}/decisions`;
+}
