@@ -1,7 +1,9 @@
 /** Decisions and their approvals on a real API server: who may say what, and what nobody can take back. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { DecisionApproval } from "../../src/guard/decision/decision.ts";
 import { fullDecision, fullStatus } from "../guard/full-decision.ts";
 import { approvalPolicySinceMs, policyProblems, type PolicyObject } from "../../src/guard/approve/policy-standing.ts";
 import { shippedPolicies } from "../../src/guard/approve/shipped-policies.ts";
@@ -109,6 +111,28 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
       expect(answer.code).toBe(403);
       expect(answer.text).toContain(policy);
       expect(answer.text).toContain(words);
+    });
+
+    test("the lines of docs/guard.md approve, with kubectl alone", async () => {
+      await propose("by-hand");
+      const page = readFileSync(join(import.meta.dir, "../../docs/guard.md"), "utf8");
+      const lines = /```sh\n(DECISION=NAME[^`]+)```/u.exec(page)?.[1] ?? "";
+      const kubeconfig = await server.kubeconfig();
+      const config = JSON.parse(readFileSync(kubeconfig, "utf8")) as { users: { user: object }[] }; // written by us
+      config.users[0]!.user = { ...config.users[0]?.user, "as": alice.user, "as-groups": alice.groups };
+      writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
+      const env = { PATH: process.env["PATH"], HOME: dirname(kubeconfig), KUBECONFIG: kubeconfig };
+      const input = lines.replace("NAME", "by-hand");
+      const { stdout, stderr } = spawnSync("bash", ["-eu", "-o", "pipefail"], { input, env, encoding: "utf8" });
+      expect([stderr, stdout]).toEqual(["", expect.stringContaining("created") as string]);
+      const [, name = ""] = /decisionapproval.levee.dev\/(\S+) created/u.exec(stdout) ?? [];
+      const { text } = await server.ask({ method: "GET", path: `${approvals}/${name}` });
+      const made = JSON.parse(text) as DecisionApproval; // what the API server prints
+      const { text: asked } = await server.ask({ method: "GET", path: `${decisions}/by-hand` });
+      expect(made.spec).toEqual({
+        ...{ decision: "by-hand", decisionUID: metaOf(asked).uid, planHash: hash, verdict: "Approve" },
+        by: { username: "alice" },
+      });
     });
 
     test("the guard's own role lets it make none at all", async () => {
