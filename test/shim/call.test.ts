@@ -1,23 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readlinkSync, statSync } from "node:fs";
 import { bytesField, flagField, numberField } from "../../src/wire/frame.ts";
 import { encodeRun, readCall } from "../../src/wire/messages.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
-import { Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon } from "./scripted-daemon.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
+withDaemon();
 
 test("a whole call: header, configuration, run, result, acknowledgement", async () => {
   const plugin = sandbox.plugin("bridge", 'cat > "$DIR/stdin"; echo "{\\"ok\\":1}"; echo told >&2');

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import type { NetnsPath } from "../../src/base/brand.ts";
 import type { Frame } from "../../src/wire/frame.ts";
@@ -6,21 +6,11 @@ import { readFolderPage } from "../../src/wire/folder-page.ts";
 import { encodeLinks, encodeList } from "../../src/wire/messages.ts";
 import { readNetnsLinks } from "../../src/wire/netns-links.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
-import { ip, ipIn, Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
+import { ip, ipIn } from "./sandbox.ts";
+import type { Peer } from "./scripted-daemon.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
+withDaemon();
 
 async function resident(): Promise<Peer> {
   sandbox.resident();

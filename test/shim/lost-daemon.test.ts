@@ -186,7 +186,7 @@ describe("at the end of its time an ADD undoes its own runs, last first", () => 
   });
 
   test("and a run that did, also when the same step was ordered again and did not start", async () => {
-    const shim = sandbox.call("ADD", { addBudgetMs: 800 });
+    const shim = sandbox.call("ADD", { addBudgetMs: 2_000 });
     const peer = await daemon.accept();
     await peer.begin();
     const order = logging("one");

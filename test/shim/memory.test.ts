@@ -1,26 +1,15 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { encodeRun } from "../../src/wire/messages.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
-import { eventually, Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon } from "./scripted-daemon.ts";
+import { eventually } from "./sandbox.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
 // On cgroup v2 a test would need a delegated tree; reading its files is tested on recorded text beside the code.
 const hasV1 = existsSync("/sys/fs/cgroup/memory/memory.limit_in_bytes");
 const folder = `/sys/fs/cgroup/memory/levee-shim-test-${process.pid}`;
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
+withDaemon();
 
 test.skipIf(!hasV1)("a plugin killed for memory is told by the counts, with the limit of the cgroup", async () => {
   mkdirSync(folder);

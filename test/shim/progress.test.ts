@@ -1,23 +1,12 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { encodeRun } from "../../src/wire/messages.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
-import { Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
+import type { Peer } from "./scripted-daemon.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
 setDefaultTimeout(20_000);
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
+withDaemon();
 
 const burn = "end=$(($(date +%s) + 4)); while [ $(date +%s) -lt $end ]; do :; done";
 

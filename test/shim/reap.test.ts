@@ -1,23 +1,13 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { encodeReap, encodeRun, encodeStat, readCall, type HandIdentity } from "../../src/wire/messages.ts";
 import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
-import { eventually, isAlive, Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
+import { eventually, isAlive } from "./sandbox.ts";
+import type { Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
+withDaemon();
 
 async function hand(containerId: string): Promise<{ shim: ShimProcess; peer: Peer; identity: HandIdentity }> {
   const shim = sandbox.call("ADD", {}, { CNI_CONTAINERID: containerId });

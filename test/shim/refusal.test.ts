@@ -1,30 +1,22 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { NetnsPath, PluginType } from "../../src/base/brand.ts";
 import { encodeFrame } from "../../src/wire/frame.ts";
 import { encodeReap, encodeRoutes, encodeRun, encodeStat } from "../../src/wire/messages.ts";
 import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
-import { Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
+import type { Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
+withDaemon();
 let shim: ShimProcess;
 let peer: Peer;
 let plugin: PluginType;
 
 beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
   shim = sandbox.call("ADD");
   peer = await daemon.accept();
   await peer.begin();
   plugin = sandbox.plugin("p", 'echo ran >> "$DIR/ran"');
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
 });
 
 async function answer(frame: Uint8Array): Promise<Outcome> {

@@ -1,19 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { IfName, NetnsPath } from "../../src/base/brand.ts";
 import { encodeRoutes, type RouteOp } from "../../src/wire/messages.ts";
 import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
-import { ip, ipIn, Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
+import { ip, ipIn } from "./sandbox.ts";
+import type { Peer } from "./scripted-daemon.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
+withDaemon();
 let peer: Peer;
 let netns: NetnsPath;
 
 /** Two interfaces with addresses of both families, as a pod with two networks has. */
 beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
   netns = sandbox.netns("routes");
   for (const [index, name] of ["eth0", "net1"].entries()) {
     ipIn(netns, "link", "add", name, "type", "veth", "peer", "name", `${name}-peer`);
@@ -25,11 +23,6 @@ beforeEach(async () => {
   sandbox.call("ADD", {}, { CNI_NETNS: netns });
   peer = await daemon.accept();
   await peer.begin();
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
 });
 
 async function change(...ops: RouteOp[]): Promise<Outcome> {

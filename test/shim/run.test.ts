@@ -1,28 +1,21 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, closeSync, openSync, symlinkSync, writeFileSync } from "node:fs";
 import type { PluginType } from "../../src/base/brand.ts";
 import { encodeRun, type RunOrder } from "../../src/wire/messages.ts";
 import { readOutcome, type Outcome } from "../../src/wire/outcome.ts";
-import { eventually, isAlive, Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
+import { eventually, isAlive } from "./sandbox.ts";
+import type { Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
+withDaemon();
 let peer: Peer;
 let shim: ShimProcess;
 
 beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
   shim = sandbox.call("ADD", {}, { TRACEPARENT: "00-trace", SECRET: "x" });
   peer = await daemon.accept();
   await peer.begin();
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
 });
 
 async function run(plugin: PluginType, changes: Partial<RunOrder> = {}): Promise<Outcome> {

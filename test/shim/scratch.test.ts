@@ -1,25 +1,15 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { encodeFrame } from "../../src/wire/frame.ts";
 import { encodeRun, type RunOrder } from "../../src/wire/messages.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
-import { eventually, isAlive, Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon, type Peer } from "./scripted-daemon.ts";
+import { eventually, isAlive } from "./sandbox.ts";
+import type { Peer } from "./scripted-daemon.ts";
 import type { ShimProcess } from "./shim-process.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
+withDaemon();
 let hand: ShimProcess;
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
 
 async function connect(through: readonly string[] = []): Promise<Peer> {
   hand = sandbox.resident(through);

@@ -1,20 +1,9 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { encodeRun, readCall } from "../../src/wire/messages.ts";
-import { eventually, isAlive, Sandbox } from "./sandbox.ts";
-import { ScriptedDaemon } from "./scripted-daemon.ts";
+import { eventually, isAlive } from "./sandbox.ts";
+import { daemon, sandbox, withDaemon } from "./with-daemon.ts";
 
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
+withDaemon();
 
 /** Makes the shim the leader of a process group, as a shell with job control does: then it cannot lead a session. */
 const asGroupLeader = ["perl", "-e", "setpgrp(0,0); exec @ARGV"];
