@@ -34,7 +34,8 @@ export const allowedImports: Readonly<Record<string, readonly string[]>> = {
   ],
   guard: ["base", "config", "wire", "kube"],
   // attachment: `levee migrate --check` asks the very code that will judge a pod.
-  cli: ["base", "config", "wire", "cni", "attachment", "state", "kube", "readiness"],
+  // guard: `levee guard` runs it, and what it writes is shown by the commands.
+  cli: ["base", "config", "wire", "cni", "attachment", "state", "kube", "readiness", "guard"],
   // src/main.ts: picks the daemon or the CLI and does nothing else.
   main: ["base", "daemon", "cli"],
 };

@@ -5,6 +5,7 @@ import { addDaemon } from "./commands/daemon.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDetach } from "./commands/detach.ts";
 import { addGc } from "./commands/gc.ts";
+import { addGuard } from "./commands/guard.ts";
 import { addInstall } from "./commands/install.ts";
 import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
@@ -68,6 +69,7 @@ export function buildProgram(world: World): Command {
     addDemo,
     addStorm,
     addDaemon,
+    addGuard,
   ])
     add(program, world);
   return program;

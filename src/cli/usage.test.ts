@@ -24,6 +24,7 @@ const commands = [
   "demo",
   "storm",
   "daemon",
+  "guard",
 ];
 
 describe("help", () => {
@@ -44,7 +45,7 @@ describe("help", () => {
 
   test.each(commands)("levee %s --help lists the global options where they apply", async (command) => {
     const { out } = await levee(command, "--help");
-    expect(out.includes("--socket-dir <folder>")).toBe(command !== "daemon");
+    expect(out.includes("--socket-dir <folder>")).toBe(!["daemon", "guard"].includes(command));
   });
 
   test("help finds commands below commands", async () => {

@@ -86,7 +86,7 @@ describe.skipIf(missing !== undefined)("the guard's proposals on a real API serv
     expect(await round(term)).toEqual({
       outcome: "done",
       created: [],
-      changed: ["recover-fc-desktop-1", "stop-fc-desktop-1"],
+      changed: ["stop-fc-desktop-1", "recover-fc-desktop-1"],
     });
     const listed = server.must(["-n", settings.namespace, "get", "decisions"]);
     expect(listed).toMatch(/stop-fc-desktop-1 .*Proposed/);

@@ -1,0 +1,52 @@
+import { hostname } from "node:os";
+import type { Command } from "commander";
+import { JsonLogger } from "../../base/log.ts";
+import { examples } from "../command-line.ts";
+import { openCluster, type KubeOptions } from "../kube-access.ts";
+import type { World } from "../world.ts";
+
+interface GuardCommandOptions extends KubeOptions {
+  readonly namespace: string;
+  readonly cluster: string;
+}
+
+export function addGuard(program: Command, world: World): void {
+  program
+    .command("guard")
+    .configureHelp({ showGlobalOptions: false })
+    .description("Run the guard in the foreground: it looks at the whole cluster and proposes Decisions")
+    .option("--namespace <name>", "where Decisions and the lease live", "levee-system")
+    .option("--cluster <name>", "the label cluster of this cluster's alerts; others are not linked", "")
+    .option("--kubeconfig <file>", "the cluster to guard (default: as kubectl, else the pod's service account)")
+    .option("--context <name>", "context of the kubeconfig")
+    .addHelpText(
+      "after",
+      [
+        "\nTwo may run: one leads, by the lease levee-guard, the other takes over within 20 s. It proposes and carries",
+        "nothing out. It ends with 1 when it loses the lease or the API server refuses it, and is to be started again.",
+        examples(
+          "levee guard",
+          "levee guard --kubeconfig ~/.kube/config --cluster prod",
+          "kubectl -n levee-system get decisions",
+        ),
+      ].join("\n"),
+    )
+    .action((options: GuardCommandOptions) => guard(world, options));
+}
+
+async function guard(world: World, options: GuardCommandOptions): Promise<void> {
+  const { clock } = world;
+  const logger = new JsonLogger({ clock, level: "info", write: (line) => world.stderr.write(line) });
+  // Loaded late: no other command needs it.
+  const { runGuard } = await import("../../guard/run-guard.ts");
+  const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
+  const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
+  const settings = { ...defaultGuardSettings, namespace: options.namespace, cluster: options.cluster };
+  const api = await openCluster(world, options);
+  try {
+    await runGuard({ api, clock, logger, settings, identity }, world.interrupted);
+  } finally {
+    logger.flush();
+    api.close();
+  }
+}

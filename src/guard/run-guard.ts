@@ -1,0 +1,89 @@
+import type { Clock } from "../base/clock.ts";
+import { toLeveeError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import { KubeError, type KubeApi } from "../kube/api.ts";
+import type { GuardSettings } from "./facts/guard-settings.ts";
+import { Election } from "./lead/election.ts";
+import type { Term } from "./lead/term.ts";
+import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
+import { guardRound } from "./reconcile/guard-round.ts";
+
+/** An avalanche is named within a minute of its twentieth member; this leaves room for a slow server. */
+const roundMs = 10_000;
+const leaseName = "levee-guard";
+
+export interface GuardOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: GuardSettings;
+  /** Of this process and no other. */
+  readonly identity: string;
+  readonly sources?: Partial<OtherSources>;
+}
+
+/**
+ * Runs a guard until it is told to end. It looks at the cluster from the beginning, so that whoever takes over knows it
+ * already, and acts only while it leads. Rejects when leadership is lost or a write is refused: the process must end then,
+ * and the next one begins clean.
+ */
+export async function runGuard(options: GuardOptions, signal: AbortSignal): Promise<void> {
+  const { logger, settings, identity } = options;
+  const facts = new ClusterFacts({ ...options, sources: { ...nothingElse, ...options.sources } });
+  try {
+    const term = await new Election({ ...options, namespace: settings.namespace, name: leaseName }).lead(signal);
+    logger.info("this guard leads", { identity, fence: term.fence });
+    await leadUntil(options, facts, term, signal);
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  } finally {
+    await facts.close();
+  }
+}
+
+async function leadUntil(options: GuardOptions, facts: ClusterFacts, term: Term, signal: AbortSignal): Promise<void> {
+  const { clock } = options;
+  const either = AbortSignal.any([signal, term.lost]);
+  try {
+    while (term.isHeld() && !signal.aborted) {
+      await oneRound(options, facts, term);
+      await clock.sleep(roundMs, either);
+    }
+    term.lost.throwIfAborted();
+  } finally {
+    // One that cannot be let go lapses by itself.
+    await term.release().catch(() => undefined);
+  }
+}
+
+/** What may work later is tried later; what was refused is not tried again. */
+async function oneRound(
+  { api, clock, logger, settings }: GuardOptions,
+  facts: ClusterFacts,
+  term: Term,
+): Promise<void> {
+  try {
+    const { outcome } = await guardRound({ api, clock, logger, settings, source: facts, term });
+    if (outcome === "blind")
+      logger.warn("nothing is decided: the cluster cannot be followed", { resources: blindTo(facts) });
+  } catch (thrown) {
+    if (!isPassing(thrown)) throw thrown;
+    logger.warn("a round was cut short", { error: toLeveeError(thrown, "Cannot write").message });
+  }
+}
+
+function isPassing(thrown: unknown): boolean {
+  if (!(thrown instanceof KubeError)) return false;
+  return thrown.status === undefined || thrown.status === 429 || thrown.status >= 500;
+}
+
+function blindTo(facts: ClusterFacts): string {
+  return facts
+    .health()
+    .filter(({ isSynced, lastError, isAbsent }) => !isAbsent && (!isSynced || lastError !== undefined))
+    .map(({ resource }) => resource)
+    .join(" ");
+}
+
+/** Without an Alertmanager, the nodes' daemons and a repository the rest still works. */
+const nothingElse: OtherSources = { alerts: () => [], nodeViews: () => [], gitFiles: () => [], notes: () => [] };
