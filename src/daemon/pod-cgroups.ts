@@ -4,8 +4,8 @@ import { basename, join } from "node:path";
 /** How often the kernel has killed in each cgroup of a pod, by the cgroup's name; "" is the pod's own. */
 export type KillCounts = ReadonlyMap<string, number>;
 
-/** Where the kubelet keeps its pods: by systemd or by itself, at the top or, in nested nodes, below its own group. */
-const kubeletFolders = ["kubepods.slice", "kubepods", "kubelet.slice/kubelet-kubepods.slice", "kubelet/kubepods"];
+/** Where the kubelet keeps its pods, made by systemd or by itself; below a root of its own systemd has that in the name. */
+const kubeletFolder = /^(?:kubepods|(?:.+-)?kubepods\.slice)$/u;
 /** Classes of service have a folder of their own; guaranteed pods have none. */
 const classFolder = /(?:^|-)(?:burstable|besteffort)(?:\.slice)?$/u;
 /** systemd has no `-` in a name's last part, so the UID's are `_` there. */
@@ -32,8 +32,7 @@ export function readPodKills(root: string): ReadonlyMap<string, KillCounts> {
 }
 
 function podFolders(top: string): readonly string[] {
-  return kubeletFolders.flatMap((name) => {
-    const kubelet = join(top, name);
+  return kubeletFolders(top).flatMap((kubelet) => {
     const entries = foldersIn(kubelet);
     const classes = entries.filter((entry) => classFolder.test(entry));
     return [
@@ -41,6 +40,18 @@ function podFolders(top: string): readonly string[] {
       ...classes.flatMap((each) => foldersIn(join(kubelet, each)).map((entry) => join(kubelet, each, entry))),
     ];
   });
+}
+
+/** At the top, or one below where the kubelet was given a root of its own (`--cgroup-root`, nodes that are containers). */
+function kubeletFolders(top: string): readonly string[] {
+  const entries = foldersIn(top);
+  const here = entries.filter((entry) => kubeletFolder.test(entry));
+  if (here.length > 0) return here.map((entry) => join(top, entry));
+  return entries.flatMap((entry) =>
+    foldersIn(join(top, entry))
+      .filter((below) => kubeletFolder.test(below))
+      .map((below) => join(top, entry, below)),
+  );
 }
 
 function countsOfContainers(folder: string): KillCounts {

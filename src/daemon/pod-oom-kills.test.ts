@@ -28,6 +28,7 @@ describe("readPodKills", () => {
     `kubepods.slice/kubepods-pod${systemdUid}.slice`,
     `kubepods/besteffort/pod${uid}`,
     `kubepods/pod${uid}`,
+    `own/kubepods/burstable/pod${uid}`,
     `kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-pod${systemdUid}.slice`,
   ])("finds a pod of cgroup v2 in %s, by its own count", async (folder) => {
     await write("cgroup.controllers", "cpu memory");

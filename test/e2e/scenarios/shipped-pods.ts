@@ -48,6 +48,9 @@ test.each(shipped)("the pods of deploy/$file, as containers: ready, and serving"
     await cluster.pods.run(podsOn(names, "blue, green"));
     for (const name of names) await untilTrueStatus(() => cluster.pods.get(name), ["default/blue", "default/green"]);
     await expectTraffic(names, "net1");
+    // Read from the host's cgroups, which the daemon's pod has mounted.
+    const metrics = await (await fetch("http://127.0.0.1:9810/metrics")).text();
+    expect(metrics).toContain('levee_pod_oom_kills_total{namespace="default",pod="shipped-01"} 0\n');
     await cluster.pods.remove(names);
     expect([bridgePorts("blue0"), leases()]).toEqual([0, []]);
   } finally {
