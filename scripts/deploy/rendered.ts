@@ -19,12 +19,14 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     ...crds.map((name): [string, string] => [`deploy/helm/levee/crds/${name}`, read(`deploy/crd/${name}`) ?? ""]),
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
     [componentFile, withImage(read(componentFile) ?? "", image)],
+    [guardFile, withImage(read(guardFile) ?? "", image)],
     ["deploy/air-gap.txt", airGap(image)],
     ...alertFiles(read),
   ]);
 }
 
 const crds = ["network-attachment-definition.yaml", "decision.yaml", "decision-approval.yaml"];
+const guardFile = "deploy/overlays/guard/kustomization.yaml";
 const componentFile = "deploy/components/back-to-multus/kustomization.yaml";
 const valuesFile = "deploy/helm/levee/values.yaml";
 

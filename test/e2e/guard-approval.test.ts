@@ -16,7 +16,7 @@ if (missing !== undefined) console.warn(`guard-approval: skipped, ${missing}`);
 const policies = join(import.meta.dir, "../../deploy/policies");
 const policy = "levee-approval-names-its-author";
 const hash = fullDecision("q").spec.planHash;
-const bob = { user: "bob", groups: ["dev"] };
+const bob = { user: "bob", group: "dev" };
 const guard = { user: guardUser };
 const account = { user: "system:serviceaccount:fc:operator" };
 
@@ -54,7 +54,7 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
     server.must(["create", "clusterrole", "says", "--verb=approve,get", "--resource=decisions.levee.dev"]);
     const accounts = [
       ...["--serviceaccount=levee-system:levee-guard", "--group=system:nodes", "--user=system:anonymous"],
-      ...["--user=system:kube-controller-manager", `--user=${account.user}`],
+      ...["--user=system:kube-controller-manager", `--user=${account.user}`, "--group=system:bootstrappers"],
     ];
     server.must(["create", "clusterrolebinding", "makes", "--clusterrole=makes", "--group=dev", ...accounts]);
     server.must(["create", "clusterrolebinding", "says", "--clusterrole=says", ...accounts]);
@@ -72,6 +72,9 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
   describe("DecisionApproval", () => {
     test("who may approve says so in their own name, with their groups or without", async () => {
       expect(await server.ask(create(approval("plain"), alice))).toMatchObject({ code: 201 });
+      const admin = { user: "system:admin", group: "system:masters" };
+      const first = approval("first", { by: { username: "system:admin" } });
+      expect(await server.ask(create(first, admin))).toMatchObject({ code: 201 });
       const groups = ["sre", "system:authenticated"];
       const full = approval("full", { verdict: "Pause", reason: "why", by: { username: "alice", groups } });
       expect(await server.ask(create(full, alice))).toMatchObject({ code: 201 });
@@ -91,7 +94,7 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
       [
         "as a node",
         approval("x", { by: { username: "system:node:a" } }),
-        { user: "system:node:a", groups: ["system:nodes"] },
+        { user: "system:node:a", group: "system:nodes" },
         "a person approves",
       ],
       [
@@ -104,6 +107,12 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
         "as a part of Kubernetes",
         approval("x", { by: { username: "system:kube-controller-manager" } }),
         { user: "system:kube-controller-manager" },
+        "a person approves",
+      ],
+      [
+        "as a node that joins",
+        approval("x", { by: { username: "joins" } }),
+        { user: "joins", group: "system:bootstrappers" },
         "a person approves",
       ],
     ])("nobody approves %s", async (_what, body, as, words) => {
@@ -119,7 +128,7 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
       const lines = /```sh\n(DECISION=NAME[^`]+)```/u.exec(page)?.[1] ?? "";
       const kubeconfig = await server.kubeconfig();
       const config = JSON.parse(readFileSync(kubeconfig, "utf8")) as { users: { user: object }[] }; // written by us
-      config.users[0]!.user = { ...config.users[0]?.user, "as": alice.user, "as-groups": alice.groups };
+      config.users[0]!.user = { ...config.users[0]?.user, "as": alice.user, "as-groups": [alice.group] };
       writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
       const env = { PATH: process.env["PATH"], HOME: dirname(kubeconfig), KUBECONFIG: kubeconfig };
       const input = lines.replace("NAME", "by-hand");

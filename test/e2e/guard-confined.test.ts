@@ -191,7 +191,7 @@ describe.skipIf(missing !== undefined)("the guard's account", () => {
         { op: "test", path: `${main}/resources/limits/memory`, value: "50Mi" },
         { op: "replace", path: `${main}/resources/limits/memory`, value: "1Gi" },
         { op: "replace", path: `${main}/resources/requests/memory`, value: "512Mi" },
-        { op: "add", path: `${spec}/containers/1/resources/limits`, value: { memory: "1Gi" } },
+        { op: "add", path: `${spec}/containers/1/resources/requests`, value: { memory: "64Mi" } },
         { op: "add", path: "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt", value: "now" },
       ];
       expect(await change(operations)).toMatchObject({ code: 200 });
@@ -213,6 +213,11 @@ describe.skipIf(missing !== undefined)("the guard's account", () => {
       ["the CPU", "replace", `${main}/resources/limits/cpu`, "2"],
       ["a CPU that goes", "remove", `${main}/resources/requests/cpu`, undefined],
       ["another resource", "add", `${main}/resources/limits/example.com~1gpu`, "1"],
+      ["less memory", "replace", `${main}/resources/limits/memory`, "1023Mi"],
+      ["less memory to ask for", "replace", `${main}/resources/requests/memory`, "1M"],
+      ["no memory to ask for", "remove", `${main}/resources/requests/memory`, undefined],
+      ["no limit of memory", "remove", `${main}/resources/limits/memory`, undefined],
+      ["a limit where there was none", "add", `${spec}/containers/1/resources/limits`, { memory: "1Gi" }],
       ["one container more", "add", `${spec}/containers/-`, { name: "evil", image: "evil" }],
       ["one container less", "remove", `${spec}/containers/1`, undefined],
       ["a container's name", "replace", `${main}/name`, "other"],
@@ -258,12 +263,8 @@ describe.skipIf(missing !== undefined)("the guard's account", () => {
     const namespace = "/api/v1/namespaces/fc";
 
     test("by its label and its quota", async () => {
-      for (const value of ["deny", null]) {
-        const body = { metadata: { labels: { "levee.dev/ownerless-pods": value } } };
-        expect(await asGuard({ method: "PATCH", path: namespace, body, type: mergePatch })).toMatchObject({
-          code: 200,
-        });
-      }
+      const body = { metadata: { labels: { "levee.dev/ownerless-pods": "deny" } } };
+      expect(await asGuard({ method: "PATCH", path: namespace, body, type: mergePatch })).toMatchObject({ code: 200 });
       expect(await quota("levee-ownerless-pods", { pods: "30" })).toMatchObject({ code: 201 });
     });
 
@@ -275,6 +276,8 @@ describe.skipIf(missing !== undefined)("the guard's account", () => {
     test.each([
       ["another label", { labels: { "pod-security.kubernetes.io/enforce": "privileged" } }],
       ["a label that goes", { labels: { team: null } }],
+      ["its own label with another word", { labels: { "levee.dev/ownerless-pods": "allow" } }],
+      ["its own label that goes", { labels: { "levee.dev/ownerless-pods": null } }],
       ["an annotation", { annotations: { a: "b" } }],
       ["a finalizer", { finalizers: ["example.com/stay"] }],
     ])("never by %s", async (_what, metadata) => {

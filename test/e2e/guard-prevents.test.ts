@@ -8,8 +8,8 @@ if (missing !== undefined) console.warn(`guard-prevents: skipped, ${missing}`);
 
 const operator = { user: "system:serviceaccount:fc:operator" };
 const controllers = { user: "system:serviceaccount:kube-system:replicaset-controller" };
-const human = { user: "alice", groups: ["sre"] };
-const kubelet = { user: "system:node:n1", groups: ["system:nodes"] };
+const human = { user: "alice", group: "sre" };
+const kubelet = { user: "system:node:n1", group: "system:nodes" };
 const owner = {
   apiVersion: "apps/v1",
   kind: "ReplicaSet",

@@ -3,7 +3,7 @@ import { mergePatch, PolicyServer, type Answer, type Ask } from "./policy-server
 
 const deploy = join(import.meta.dir, "../../deploy");
 export const guardUser = "system:serviceaccount:levee-system:levee-guard";
-export const alice = { user: "alice", groups: ["sre"] };
+export const alice = { user: "alice", group: "sre" };
 export const decisions = "/apis/levee.dev/v1alpha1/namespaces/levee-system/decisions";
 export const approvals = "/apis/levee.dev/v1alpha1/namespaces/levee-system/decisionapprovals";
 
@@ -13,7 +13,7 @@ export async function startGuardServer(): Promise<PolicyServer> {
   try {
     server.must(["apply", "-k", join(deploy, "crd")]);
     server.must(["apply", "-f", join(deploy, "base/namespace.yaml")]);
-    server.must(["apply", "-k", join(deploy, "guard")]);
+    server.must(["apply", "-k", join(deploy, "overlays/guard")]);
     server.must(["create", "clusterrolebinding", "sre", "--clusterrole=levee-approver", "--group=sre"]);
     await untilAnswer(server, { method: "GET", path: decisions }, ({ code }) => code === 200);
     return server;

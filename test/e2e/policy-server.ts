@@ -41,8 +41,8 @@ export interface Ask {
   readonly body?: unknown;
   readonly type?: string;
   readonly token?: string;
-  /** The user to be, which the administrator may. */
-  readonly as?: { readonly user: string; readonly groups?: readonly string[] };
+  /** The user to be, which the administrator may. Of groups one: fetch sends a header once. */
+  readonly as?: { readonly user: string; readonly group?: string };
 }
 
 /** etcd and kube-apiserver in a temporary folder, RBAC on, nothing else: enough to try what a manifest permits. */
@@ -130,7 +130,7 @@ export class PolicyServer {
   async ask({ method, path, body, type = "application/json", token = adminToken, as }: Ask): Promise<Answer> {
     const headers = new Headers({ "authorization": `Bearer ${token}`, "content-type": type });
     if (as !== undefined) headers.set("impersonate-user", as.user);
-    for (const group of as?.groups ?? []) headers.append("impersonate-group", group);
+    if (as?.group !== undefined) headers.set("impersonate-group", as.group);
     const response = await fetch(`${this.#url}${path}`, {
       method,
       headers,

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -83,3 +83,41 @@ test("the role of approvers is bound to nobody, and what acts is bound apart", (
     "RoleBinding levee-guard",
   ]);
 });
+
+test("two guards run on two nodes without the pod network, and hold no privilege", () => {
+  const path = join(import.meta.dir, "../../deploy/overlays/guard/deployment.yaml");
+  const { spec } = parse(readFileSync(path, "utf8")) as Deployment; // our own manifest
+  expect(spec.replicas).toBe(2);
+  const { containers, ...pod } = spec.template.spec;
+  expect(pod).toMatchObject({
+    serviceAccountName: "levee-guard",
+    priorityClassName: "system-cluster-critical",
+    hostNetwork: true,
+    dnsPolicy: "Default",
+    securityContext: { runAsNonRoot: true },
+  });
+  expect(pod.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]).toMatchObject({
+    topologyKey: "kubernetes.io/hostname",
+    labelSelector: spec.selector,
+  });
+  expect(containers).toHaveLength(1);
+  expect(containers[0]).toMatchObject({
+    resources: { limits: { memory: "256Mi" } },
+    securityContext: { privileged: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+  });
+});
+
+interface Deployment {
+  readonly spec: {
+    readonly replicas: number;
+    readonly selector: object;
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly object[];
+        readonly affinity: {
+          readonly podAntiAffinity: { readonly requiredDuringSchedulingIgnoredDuringExecution: readonly object[] };
+        };
+      };
+    };
+  };
+}

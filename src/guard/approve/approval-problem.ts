@@ -44,9 +44,7 @@ function planProblem({ decision, approval: { spec, metadata } }: ApprovalQuestio
 
 /** The policy holds this too. Here it is the second lock of the same door. */
 function authorProblem({ spec: { by } }: DecisionApproval): string | undefined {
-  const isWorkload = /^system:(?:serviceaccount:|node:|kube-|anonymous$|apiserver$|unauthenticated$)/u.test(
-    by.username,
-  );
+  const isWorkload = /^system:(?!admin$)/u.test(by.username);
   return isWorkload || by.username === "" ? `its author ${by.username} is no person` : undefined;
 }
 

@@ -9,7 +9,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-approval-names-its-author",
-    specHash: "53c3b26c1d396a87b7c9694329ecf465d100866f1380cbe9175aba6d358d0f68",
+    specHash: "6515d143ce0f573379f671f2999a12d39f4a2ae9dbd6b273e741b3fb06cac33b",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -29,7 +29,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-changes-memory-only",
-    specHash: "9f6400fe4854e4cd92436c85cd0dddb5c0022c4cb3cc5f8aba48cb7039090021",
+    specHash: "44bb1ff7540ea0f3cbb55765c7b5d3b7ea23f68067c3e4c2b9c90ada40507c03",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
@@ -39,7 +39,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-stops-sources-only",
-    specHash: "a42365a1c356ce787156760f0617c14b330a9974d725840bab755c210c68f5e4",
+    specHash: "ed612f59878193c72a6e7836b08422cf123022fd56eff923ae6302d0f8531268",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",
