@@ -4,6 +4,8 @@ import { systemNamespaces } from "./request.ts";
 export interface AdmissionLimits {
   /** ADDs that run at once at most; the adaptive limit moves between 1 and this. */
   readonly attachCeiling: number;
+  /** Where that limit begins after a start. */
+  readonly attachStart: number;
   /** DELs that run at once, in slots of their own. */
   readonly detachCeiling: number;
   /** ADDs, and DELs, that may wait. */
@@ -21,6 +23,8 @@ export interface AdmissionLimits {
 export const defaultLimits: AdmissionLimits = {
   // Each holds a plugin process in the runtime's cgroup; two cores are busy with four.
   attachCeiling: 8,
+  // A herd may be at the door, and nothing is known of the node yet.
+  attachStart: 2,
   // Clean-up frees addresses that ADDs wait for, so it is never starved by them.
   detachCeiling: 4,
   // A waiting call costs a connection and a header, together about 4 KiB; a full node has some hundred pods.

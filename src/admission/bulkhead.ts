@@ -15,14 +15,16 @@ export interface BulkheadRules {
 
 /**
  * Keeps any one network from taking all slots: it holds at most half of them (rounded up, so that an odd slot is not
- * idle) while somebody waits who does not use it, and one until it has worked. A network that all who wait have in
- * common, such as the primary, may have the rest too, as nobody else could use it; not so while a delegate of it hangs.
+ * idle) while somebody waits who does not use it, and one until it has worked; for those who wait for such a network no
+ * more than that is kept. A network that all who wait have in common, such as the primary, may have the rest too, as
+ * nobody else could use it; not so while a delegate of it hangs.
  */
 export class Bulkhead {
   readonly #lanes = new Map<string, Lane>();
   readonly #networks = new Map<string, NetworkShare>();
   readonly #rules: BulkheadRules;
   #candidates = 0;
+  #trusted = 0;
   #hung = 0;
 
   constructor(rules: BulkheadRules) {
@@ -95,7 +97,7 @@ export class Bulkhead {
     this.#hung += 1;
     culprit.hung += 1;
     culprit.hungPlugin = plugin;
-    culprit.isDoubted = true;
+    this.#doubt(culprit, true);
     for (const network of lane.networks) network.held -= 1;
     return true;
   }
@@ -112,7 +114,7 @@ export class Bulkhead {
   /** A delegate of the network has done what it was asked for. */
   worked(name: string): void {
     const network = this.#networks.get(name);
-    if (network !== undefined) network.isDoubted = false;
+    if (network !== undefined) this.#doubt(network, false);
   }
 
   /** A network of this lane in which delegates hang now, and none has worked since. */
@@ -127,17 +129,30 @@ export class Bulkhead {
 
   #share(network: NetworkShare, slots: number): number {
     const half = Math.max(1, Math.ceil(slots / 2));
-    if (network.candidates === this.#candidates) return network.hung === 0 ? Infinity : half;
-    return network.isDoubted ? doubtedSlots : half;
+    const { isDoubted, candidates, trusted } = network;
+    const isAll = isDoubted ? candidates === this.#candidates : trusted === this.#trusted;
+    if (isAll) return network.hung === 0 ? Infinity : half;
+    return isDoubted ? doubtedSlots : half;
+  }
+
+  #doubt(network: NetworkShare, isDoubted: boolean): void {
+    if (network.isDoubted === isDoubted) return;
+    network.isDoubted = isDoubted;
+    for (const lane of network.lanes) this.#judge(lane);
   }
 
   #judge(lane: Lane): void {
     const isCandidate = lane.waiting > 0 && lane.networks.every((network) => !network.isOpen);
-    if (isCandidate === lane.isCandidate) return;
-    lane.isCandidate = isCandidate;
-    const change = isCandidate ? 1 : -1;
-    this.#candidates += change;
-    for (const network of lane.networks) network.candidates += change;
+    const isTrusted = isCandidate && lane.networks.every((network) => !network.isDoubted);
+    if (isCandidate !== lane.isCandidate) {
+      lane.isCandidate = isCandidate;
+      this.#candidates += isCandidate ? 1 : -1;
+      for (const network of lane.networks) network.candidates += isCandidate ? 1 : -1;
+    }
+    if (isTrusted === lane.isTrusted) return;
+    lane.isTrusted = isTrusted;
+    this.#trusted += isTrusted ? 1 : -1;
+    for (const network of lane.networks) network.trusted += isTrusted ? 1 : -1;
   }
 
   #network(name: string): NetworkShare {

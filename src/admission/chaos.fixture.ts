@@ -104,8 +104,11 @@ export class Chaos {
   }
 
   readonly #wakes: ((value: unknown) => void)[] = [];
+  /** Networks that have worked, since they hung last. */
+  readonly #trusted = new Set<string>();
 
-  #decided({ what, request, admissionClass, detail }: Decision): void {
+  #decided({ what, request, admissionClass, detail, network = "" }: Decision): void {
+    if (what === "hung" && request?.kind === "attach") this.#trusted.delete(network);
     this.story.push(`${this.clock.monotonicMs()} ${what} ${request?.pod ?? ""} ${admissionClass ?? ""} ${detail}`);
     if (request === undefined || ["queued", "upgraded", "hung", "moves-again", "oom-killed"].includes(what)) return;
     this.#waiting.delete(request);
@@ -116,7 +119,7 @@ export class Chaos {
     for (const wake of this.#wakes.splice(0)) wake(undefined);
   }
 
-  /** A grant never exceeds the limit of the moment, nor a network's half while others wait. */
+  /** A grant never exceeds the limit of the moment, nor a network's half while others wait whose networks work. */
   #checkGrant(request: AdmissionRequest, isCritical: boolean): void {
     const facts = this.admission.facts();
     if (request.kind === "detach") {
@@ -127,7 +130,8 @@ export class Chaos {
     expect(facts.attaching).toBeLessThanOrEqual(slots);
     const open = new Set(facts.openNetworks.map(({ network }) => network));
     const others = [...this.#waiting].filter(
-      ({ kind, networks }) => kind === "attach" && !networks.some((network) => open.has(network)),
+      ({ kind, networks }) =>
+        kind === "attach" && networks.every((network) => this.#trusted.has(network) && !open.has(network)),
     );
     for (const network of request.networks) {
       const holders = [...this.#running].filter(([{ kind, networks }, permit]) => {
@@ -189,6 +193,7 @@ export class Chaos {
     const network = this.#one(permit.request.networks) ?? "p";
     const result = this.#one(["ok", "ok", "failed", "timeout"] as const) ?? "ok";
     permit.ran(okRun({ network, result, tookMs: this.#dice.random() * 500, isOomKilled: this.#dice.random() < 0.1 }));
+    if (result === "ok" && permit.request.kind === "attach") this.#trusted.add(network);
   }
 
   #settle(permit: Permit): void {

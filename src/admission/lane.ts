@@ -13,6 +13,8 @@ export class NetworkShare {
   isOpen = false;
   /** Lanes with somebody in line that use it and may go. */
   candidates = 0;
+  /** Those of them with no network that is doubted. */
+  trusted = 0;
   readonly lanes = new Set<Lane>();
 
   constructor(name: string) {
@@ -35,6 +37,8 @@ export class Lane {
   holders = 0;
   /** Somebody waits, and none of its networks is open. */
   isCandidate = false;
+  /** It is a candidate, and none of its networks is doubted. */
+  isTrusted = false;
   /** When a network of it was last found to work again: nobody is late for what came before. */
   clearedMs = 0;
 

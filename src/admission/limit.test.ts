@@ -10,7 +10,7 @@ function load(limit: AdaptiveLimit, cores: number, runs: number): void {
 }
 
 test("sample doubles the limit each round after a start, until it costs", () => {
-  const limit = new AdaptiveLimit(32);
+  const limit = new AdaptiveLimit(32, 2);
   expect([limit.slots, limit.isSlowStart]).toEqual([2, true]);
   load(limit, 32, 2);
   expect(limit.slots).toBe(4);
@@ -23,7 +23,7 @@ test("sample doubles the limit each round after a start, until it costs", () => 
 });
 
 test("full doubles the limit each second in which nothing ends, as long as it is a start", () => {
-  const limit = new AdaptiveLimit(8);
+  const limit = new AdaptiveLimit(8, 2);
   const slots = Array.from({ length: 12 }, () => {
     limit.full();
     return limit.slots;
@@ -33,14 +33,14 @@ test("full doubles the limit each second in which nothing ends, as long as it is
   const { slots: learned } = limit;
   for (let look = 0; look < 12; look += 1) limit.full();
   expect(limit.slots).toBe(learned);
-  const frozen = new AdaptiveLimit(8);
+  const frozen = new AdaptiveLimit(8, 2);
   frozen.freeze(true);
   for (let look = 0; look < 12; look += 1) frozen.full();
   expect(frozen.slots).toBe(2);
 });
 
 test("sample settles a little above the number of cores and follows when there are fewer or more", () => {
-  const limit = new AdaptiveLimit(32);
+  const limit = new AdaptiveLimit(32, 2);
   load(limit, 2, 500);
   expect(limit.slots).toBeWithin(4, 7);
   load(limit, 8, 500);
@@ -50,19 +50,19 @@ test("sample settles a little above the number of cores and follows when there a
 });
 
 test("sample takes times below the scheduler's noise for no sign of load", () => {
-  const limit = new AdaptiveLimit(8);
+  const limit = new AdaptiveLimit(8, 2);
   for (let run = 0; run < 50; run += 1) limit.sample(9, 1, limit.slots);
   expect(limit.slots).toBe(8);
 });
 
 test("sample does not raise a limit that nobody uses", () => {
-  const limit = new AdaptiveLimit(32);
+  const limit = new AdaptiveLimit(32, 2);
   for (let run = 0; run < 100; run += 1) limit.sample(30, 30, 1);
   expect(limit.slots).toBe(3);
 });
 
 test("freeze keeps the limit from growing, not from shrinking", () => {
-  const limit = new AdaptiveLimit(8);
+  const limit = new AdaptiveLimit(8, 2);
   limit.freeze(true);
   load(limit, 8, 50);
   expect(limit.slots).toBe(2);
@@ -75,7 +75,7 @@ test("freeze keeps the limit from growing, not from shrinking", () => {
 });
 
 test("pressed shrinks the limit to 1 while it is severe, and stops the growth before", () => {
-  const limit = new AdaptiveLimit(8);
+  const limit = new AdaptiveLimit(8, 2);
   limit.pressed("high");
   load(limit, 8, 50);
   expect(limit.slots).toBe(2);
@@ -92,7 +92,7 @@ test("pressed shrinks the limit to 1 while it is severe, and stops the growth be
 });
 
 test("sample on busy cores comes back to half of the ceiling however long runs take", () => {
-  const limit = new AdaptiveLimit(8);
+  const limit = new AdaptiveLimit(8, 2);
   load(limit, 1, 50);
   for (let run = 0; run < 50; run += 1) limit.sample(300, 30, limit.slots);
   expect(limit.slots).toBe(2);
@@ -105,7 +105,7 @@ test("sample on busy cores comes back to half of the ceiling however long runs t
 });
 
 test("killed halves the limit, down to 1", () => {
-  const limit = new AdaptiveLimit(8);
+  const limit = new AdaptiveLimit(8, 2);
   load(limit, 8, 50);
   limit.killed();
   expect(limit.slots).toBe(4);
@@ -114,7 +114,7 @@ test("killed halves the limit, down to 1", () => {
 });
 
 test("slots never exceeds a ceiling of 1", () => {
-  const limit = new AdaptiveLimit(1);
+  const limit = new AdaptiveLimit(1, 2);
   load(limit, 8, 50);
   expect(limit.slots).toBe(1);
 });

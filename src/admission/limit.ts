@@ -1,7 +1,5 @@
 import type { PressureLevel } from "./pressure.ts";
 
-/** Where it begins after a start: a herd may be at the door, and nothing is known of the node yet. */
-const firstLimit = 2;
 /** A run may take this many times its undisturbed time before there are too many: twice keeps all cores busy. */
 const tolerance = 2;
 /** Undisturbed times below this are noise of the scheduler, not a measure. */
@@ -37,9 +35,10 @@ export class AdaptiveLimit {
   #quietLooks = 0;
   #pressure: PressureLevel = "calm";
 
-  constructor(ceiling: number) {
+  /** `start`: where it begins. */
+  constructor(ceiling: number, start: number) {
     this.#ceiling = ceiling;
-    this.#limit = Math.min(firstLimit, ceiling);
+    this.#limit = Math.min(start, ceiling);
   }
 
   get slots(): number {

@@ -39,7 +39,7 @@ export interface Parts {
 type Learned = Pick<Parts, "limit" | "load" | "memory" | "breaker">;
 
 export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
-  const limit = new AdaptiveLimit(limits.attachCeiling);
+  const limit = new AdaptiveLimit(limits.attachCeiling, limits.attachStart);
   const breaker = new NetworkBreaker(clock);
   const learned = { limit, breaker, load: new HostLoad(limit), memory: new DelegateMemory() };
   return {

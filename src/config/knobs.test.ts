@@ -39,6 +39,7 @@ describe("knobs", () => {
       delAttemptsMax: 3,
       heartbeatMs: 5_000,
       attachCeiling: 8,
+      attachStart: 2,
       detachCeiling: 4,
       waitingMax: 2_000,
       addHoldMs: 300_000,

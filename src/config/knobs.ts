@@ -62,6 +62,12 @@ export const numberKnobs = {
     "How often the daemon tells waiting shims that it lives; three missed ones count as a lost daemon.",
   ),
   attachCeiling: count(8, 1, 256, "ADDs that run at once; each holds a plugin process in the runtime's cgroup."),
+  attachStart: count(
+    2,
+    1,
+    256,
+    "ADDs that run at once right after a start, when nothing is known of the node yet; the limit doubles from there.",
+  ),
   detachCeiling: count(
     4,
     1,

@@ -195,8 +195,9 @@ async function editRoutes(call: Call, record: AttachmentRecord, chainIndex: numb
 
 function placeOf(call: Call, record: AttachmentRecord, ports: Ports, reports: ChainReports): ChainPlace {
   const subject = subjectOf(record, "ADD");
-  const endsMs =
-    ports.clock.monotonicMs() + Math.min(ports.config.addDelegatesMs, call.remainingMs() - ports.config.addUndoMs);
+  const { addDelegatesMs, addUndoMs } = ports.config;
+  const callMs = call.remainingMs() - addUndoMs;
+  const endsMs = ports.clock.monotonicMs() + Math.min(addDelegatesMs, callMs);
   return {
     containerId: record.containerId,
     netns: record.netns.path as NetnsPath,
@@ -206,7 +207,9 @@ function placeOf(call: Call, record: AttachmentRecord, ports: Ports, reports: Ch
       if (leftMs > 0) return leftMs;
       throw new LeveeError(
         "delegate-timeout",
-        `Cannot run another plugin as the ${ports.config.addDelegatesMs} ms for all of them are used up`,
+        callMs < addDelegatesMs
+          ? `Cannot run another plugin as the call's time is used up: it had ${call.header.budgetMs} ms, of which ${Math.max(0, Math.round(callMs))} ms were left for plugins and ${addUndoMs} ms are kept for undoing`
+          : `Cannot run another plugin as the ${addDelegatesMs} ms for all of them are used up`,
       );
     },
     onRan: (ran) => {

@@ -159,9 +159,18 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     pulse,
   };
   await nodePorts.mirror.repair(journal.all());
-  const { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs, addHoldMs: holdMsMax } = config;
+  const { attachCeiling, attachStart, detachCeiling, waitingMax, addQueueMs, delQueueMs, addHoldMs } = config;
   const systemNamespaces = new Set<string>(config.systemNamespaces);
-  const limits = { attachCeiling, detachCeiling, waitingMax, addQueueMs, delQueueMs, holdMsMax, systemNamespaces };
+  const limits = {
+    attachCeiling,
+    attachStart,
+    detachCeiling,
+    waitingMax,
+    addQueueMs,
+    delQueueMs,
+    holdMsMax: addHoldMs,
+    systemNamespaces,
+  };
   const admission = new Admission({ clock, limits, tell: (decision) => decisions.tell(decision) });
   recordDecisions(nodePorts, admission);
   // A pod may be known by name only when its ADD begins to wait.

@@ -15,7 +15,7 @@ import { standardError, type StandardError } from "./standard-error.ts";
 /** As of the commands: the command line itself is wrong. */
 const usageStatus = 2;
 
-/** Runs the daemon until SIGTERM or SIGINT. Resolves to the exit code. */
+/** Runs the daemon until SIGTERM, SIGINT or SIGHUP. Resolves to the exit code. */
 export async function runDaemon(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -38,7 +38,8 @@ async function runWith(
     return usageStatus;
   }
   const stopped = new AbortController();
-  for (const name of ["SIGTERM", "SIGINT"] as const)
+  // SIGHUP is a terminal that was closed, or somebody who wants new settings read: whoever keeps the daemon starts it anew.
+  for (const name of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
     process.on(name, () => stopped.abort(new LeveeError("cancelled", `The daemon was asked to end by ${name}`)));
   // Without handlers both would end the process.
   for (const name of ["SIGUSR1", "SIGUSR2"] as const) process.on(name, () => undefined);

@@ -46,6 +46,27 @@ test("explainOutcome names the OOM killer only when a kill was counted", () => {
   });
 });
 
+test("explainOutcome names the OOM killer when a plugin says that one it called was killed, and a kill was counted", () => {
+  const msg = 'plugin type=\\"host-local\\" failed (add): netplugin failed with no error message: signal: killed';
+  const failed = { exitCode: 1, stdout: Buffer.from(`{"cniVersion":"1.0.0","code":999,"msg":"${msg}"}`) };
+  expect(explainOutcome(outcome({ ...failed, oomCgroup: 1, cgroupLimit: 1_048_576 }), context)).toMatchObject({
+    code: "delegate-oom",
+    message: expect.stringMatching(
+      /^default\/lan \(net1\): a plugin that bridge called was killed .* 1048576 bytes; bridge said: plugin type="host-local"/u,
+    ),
+  });
+  expect(explainOutcome(outcome(failed), context)).toMatchObject({ code: "delegate-failed", cniCode: 999 });
+});
+
+test("explainOutcome tells of kills in the plugin's cgroup beside an error of its own", () => {
+  const stdout = Buffer.from('{"cniVersion":"1.0.0","code":11,"msg":"no answer"}');
+  expect(explainOutcome(outcome({ exitCode: 1, stdout, oomCgroup: 2 }), context)).toMatchObject({
+    code: "delegate-failed",
+    cniCode: 11,
+    message: "default/lan (net1): no answer; meanwhile the kernel killed 2 of its cgroup for want of memory",
+  });
+});
+
 test("explainOutcome tells a missing program from one that could not be run", () => {
   expect(
     explainOutcome(

@@ -12,6 +12,8 @@ export interface RunContext {
 }
 
 const sigkill = 9;
+/** What Go says of a program that it called and that was killed; the plugins that call others are written in it. */
+const calledWasKilled = "signal: killed";
 
 /** Nothing when the plugin succeeded, else the error that says why not: the plugin's own where it gave one. */
 export function explainOutcome(outcome: Outcome, context: RunContext): LeveeError | undefined {
@@ -43,20 +45,24 @@ function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
   );
 }
 
-/** Nobody says who sent the signal; the kernel counts whom it killed for want of memory, in the cgroup or on the node. */
-export function isOomKill({ signal, oomCgroup, oomNode }: Outcome): boolean {
-  return signal === sigkill && oomCgroup + oomNode > 0;
+/**
+ * Nobody says who sent the signal; the kernel counts whom it killed for want of memory, in the cgroup or on the node. It
+ * may have been a plugin that this one called, such as the one that gives addresses.
+ */
+export function isOomKill(outcome: Outcome): boolean {
+  if (outcome.oomCgroup + outcome.oomNode === 0) return false;
+  return outcome.signal === sigkill || isCalledKilled(outcome);
+}
+
+function isCalledKilled({ exitCode, stdout }: Outcome): boolean {
+  return exitCode !== undefined && exitCode !== 0 && Buffer.from(stdout).includes(calledWasKilled);
 }
 
 function explainSignal(outcome: Outcome, signal: number, context: RunContext): LeveeError {
   if (isOomKill(outcome)) {
-    const limit =
-      outcome.cgroupLimit === undefined
-        ? "the node has no memory left"
-        : `its cgroup may use ${outcome.cgroupLimit} bytes`;
     return new LeveeError(
       "delegate-oom",
-      `${prefix(context)}: ${context.plugin} was killed by the kernel for want of memory: ${limit}, its own peak was ${outcome.maxRssKib} KiB`,
+      `${prefix(context)}: ${context.plugin} was killed by the kernel for want of memory: ${roomOf(outcome)}, its own peak was ${outcome.maxRssKib} KiB`,
       stderrOf(outcome),
     );
   }
@@ -67,20 +73,34 @@ function explainSignal(outcome: Outcome, signal: number, context: RunContext): L
   );
 }
 
+function roomOf({ cgroupLimit }: Outcome): string {
+  return cgroupLimit === undefined ? "the node has no memory left" : `its cgroup may use ${cgroupLimit} bytes`;
+}
+
 /** A plugin that failed by itself: its own code, message and details go through to the runtime. */
 function explainExit(outcome: Outcome, context: RunContext): LeveeError {
   const own = parseCniError(Buffer.from(outcome.stdout).toString("utf8"));
-  if (own !== undefined) {
-    return new LeveeError("delegate-failed", `${prefix(context)}: ${own.msg}`, {
-      cniCode: own.code,
-      details: own.details,
-    });
+  if (own === undefined) {
+    return new LeveeError(
+      "delegate-failed",
+      `${prefix(context)}: ${context.plugin} failed with exit code ${outcome.exitCode ?? "unknown"} and no CNI error${killsNearby(outcome)}`,
+      stderrOf(outcome),
+    );
   }
-  return new LeveeError(
-    "delegate-failed",
-    `${prefix(context)}: ${context.plugin} failed with exit code ${outcome.exitCode ?? "unknown"} and no CNI error`,
-    stderrOf(outcome),
-  );
+  const { msg, code: cniCode, details } = own;
+  if (isOomKill(outcome)) {
+    return new LeveeError(
+      "delegate-oom",
+      `${prefix(context)}: a plugin that ${context.plugin} called was killed by the kernel for want of memory: ${roomOf(outcome)}; ${context.plugin} said: ${msg}`,
+      { details },
+    );
+  }
+  return new LeveeError("delegate-failed", `${prefix(context)}: ${msg}${killsNearby(outcome)}`, { cniCode, details });
+}
+
+/** Whom the kernel killed nobody says; that it did so in the plugin's own cgroup while this one ran is worth knowing. */
+function killsNearby({ oomCgroup }: Outcome): string {
+  return oomCgroup === 0 ? "" : `; meanwhile the kernel killed ${oomCgroup} of its cgroup for want of memory`;
 }
 
 function stderrOf(outcome: Outcome): { details?: string } {

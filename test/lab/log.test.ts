@@ -67,6 +67,14 @@ test("SIGUSR1 makes the log louder and SIGUSR2 quieter", async () => {
   expect(linesOf(lab.daemonLog).some(({ message }) => message === "The daemon is ending")).toBe(false);
 }, 30_000);
 
+test("SIGHUP ends the daemon in good order, as SIGTERM does", async () => {
+  await using lab = await Lab.make();
+  await lab.configure({ logLevel: "info" });
+  await lab.startDaemon();
+  expect(await lab.killDaemon("SIGHUP")).toBe(0);
+  expect(lab.daemonLog).toContain("The daemon is ending");
+}, 30_000);
+
 /** A pipe with a name: who writes has its own, blocking end of it, as a container's process has. */
 function pipeIn(lab: Lab): { readonly reader: number; readonly writer: number } {
   const path = lab.path("log.fifo");
