@@ -23,8 +23,7 @@ type DiskPaths = Pick<SitePaths, "root" | "image">;
  * the image, read ahead as the disk below likes, would be charged to the daemon.
  */
 export async function makeOwnDisk(tools: Tools, { root, image }: DiskPaths, readAheadKib: number): Promise<void> {
-  const run = async (file: string, ...args: readonly string[]): Promise<string> =>
-    output(file, await runTool(tools, file, args));
+  const run = toolsOf(tools);
   await mkdir(root, { mode: 0o700 });
   await writeFileAtomically(image, "", { mode: 0o600, sync: false });
   await run("truncate", "--size", `${imageBytes}`, image);
@@ -41,17 +40,22 @@ export async function makeOwnDisk(tools: Tools, { root, image }: DiskPaths, read
 /** Whether there was one. Also of a storm that was killed before its disk was mounted. */
 export async function removeOwnDisk(tools: Tools, { root, image }: DiskPaths): Promise<boolean> {
   if (!existsSync(image)) return false;
-  const run = async (file: string, ...args: readonly string[]): Promise<string> =>
-    output(file, await runTool(tools, file, args));
+  const run = toolsOf(tools);
   // Lazily, as whoever looks at a disk that appears (an indexer, a shell of somebody) must not keep it here.
   if (isMounted(root)) await run("umount", "--lazy", root);
   const devices = await run("losetup", "--noheadings", "--output", "NAME", "--associated", image);
   for (const device of devices.split("\n").filter((line) => line !== "")) {
     // One that the mount has just let go may be gone before it is told to.
-    await runTool(tools, "losetup", ["--detach", device.trim()]);
+    await run("losetup", "--detach", device.trim()).catch(() => undefined);
   }
   await rm(image, { force: true });
   return true;
+}
+
+/** They are root's tools, in folders that the PATH of root need not have after a mere `su`. */
+function toolsOf({ clock, env }: Tools): (file: string, ...args: readonly string[]) => Promise<string> {
+  const path = [env["PATH"] ?? "", "/usr/sbin", "/sbin"].filter((folder) => folder !== "").join(":");
+  return async (file, ...args) => output(file, await runTool({ clock, env: { ...env, PATH: path } }, file, args));
 }
 
 function isMounted(root: string): boolean {
