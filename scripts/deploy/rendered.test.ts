@@ -57,7 +57,7 @@ const ways = [
   ["overlays/openshift", "overlays/openshift-uninstall"],
 ] as const;
 
-test.skipIf(!kubectl).each(["crd", "policies", "guard", "overlays/guard", ...ways.flat()])(
+test.skipIf(!kubectl).each(["crd", "alerts", "policies", "guard", "overlays/guard", ...ways.flat()])(
   "renderFolder makes of deploy/%s what kubectl kustomize makes of it",
   (folder) => {
     const { stdout, stderr } = spawnSync("kubectl", ["kustomize", join(root, "deploy", folder)], { encoding: "utf8" });

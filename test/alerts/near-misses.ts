@@ -44,10 +44,10 @@ export const nearMisses: readonly Scenario[] = [
   },
   {
     name: "build runners: 40 ownerless pods that come and go",
-    minutes: 240,
+    minutes: 150,
     series: [
       ...busy(),
-      ...pods(560, { namespace: "ci", owner: "", prefix: "runner" }, (index) => {
+      ...pods(374, { namespace: "ci", owner: "", prefix: "runner" }, (index) => {
         const bound = 10 + Math.floor((index * 3) / 8);
         return { bound, running: bound + 1, succeeded: bound + 15 - (index % 5), gone: bound + 16 };
       }),

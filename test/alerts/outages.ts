@@ -97,7 +97,7 @@ function slowLeak(): Scenario {
 function swing(): Scenario {
   return {
     name: "a backlog that swings between 95 and 105",
-    minutes: 120,
+    minutes: 60,
     series: [
       ...calm(),
       ...pods(95, { ...desktop, owner: "ReplicaSet" }, () => ({ bound: -60 })),

@@ -107,6 +107,18 @@ export const ownMetrics: readonly Scenario[] = [
     series: [...barely(), series("levee_api_up", daemon, (minute) => (minute < 5 ? 1 : 0))],
     fires: [blind("daemon", "warning", { node }, 15)],
   },
+  {
+    name: "a node's daemon whose watch of pods is silent, and one whose is not",
+    minutes: 40,
+    series: [
+      ...barely(),
+      series("levee_api_up", daemon, 1),
+      series("levee_view_last_event_age_seconds", { ...daemon, resource: "pods" }, (minute) => minute * 60),
+      series("levee_view_last_event_age_seconds", { ...daemon, resource: "networks" }, 30),
+      series("levee_view_last_event_age_seconds", { node: "agent1", resource: "pods" }, (minute) => (minute % 10) * 60),
+    ],
+    fires: [blind("daemon", "warning", { node }, 26)],
+  },
 ];
 
 function fires(alert: string, of: Firing["of"], from: number): Firing {

@@ -1,4 +1,5 @@
 /** The shipped rules, replayed minute by minute by the real promtool. The scenarios say in which minute each alert fires. */
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
@@ -8,8 +9,19 @@ import { outages } from "./outages.ts";
 import { ownMetrics } from "./own-metrics.ts";
 import { replay, type Scenario } from "./replay.ts";
 
-const rules = readFileSync(join(import.meta.dir, "../../deploy/alerts/levee.rules.yaml"), "utf8");
+const file = join(import.meta.dir, "../../deploy/alerts/levee.rules.yaml");
+const rules = readFileSync(file, "utf8");
 const all: readonly Scenario[] = [...outages(), ...killsAndReboots, ...ownMetrics, ...nearMisses];
+
+test("promtool finds no fault with the rule file", () => {
+  const { status, stdout, stderr } = spawnSync("promtool", ["check", "rules", "--lint=all", "--lint-fatal", file], {
+    encoding: "utf8",
+  });
+  expect({ status, said: `${stdout}${stderr}` }).toMatchObject({
+    status: 0,
+    said: expect.stringContaining("SUCCESS") as string,
+  });
+});
 
 test.each(all.map((scenario) => [scenario.name, scenario] as const))(
   "%s",
