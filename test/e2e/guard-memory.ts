@@ -96,7 +96,13 @@ function podOf(index: number): { metadata: { namespace: string } } {
     },
     spec: {
       nodeName: `node-${index % 500}`,
-      containers: [{ name: "web", image: `registry.example/web:${set}`, env: isOwnerless ? [] : environmentOf }],
+      containers: [
+        {
+          name: "web",
+          image: isOwnerless ? "registry.example/rd:1" : `registry.example/web:${set}`,
+          env: isOwnerless ? [] : environmentOf,
+        },
+      ],
     },
   };
   return pod;
