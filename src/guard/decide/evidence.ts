@@ -30,6 +30,10 @@ export function evidenceOf(seen: {
     one("of these, made in the last half hour", avalanche.recent),
     one("of these, that never ran", avalanche.members.filter(({ everRan }) => !everRan).length),
     ...[...avalanche.nodes].slice(0, 10).map(([node, count]) => one("of these, on one node", count, node)),
+    ...world.nodeViews
+      .filter(({ node }) => avalanche.nodes.has(node))
+      .slice(0, 10)
+      .map(({ node, waiting }) => one("calls that wait in a node's daemon", waiting, node)),
     ...chain.linked.map((symptom) => one(factOf(symptom), numberOf(symptom), symptomText(symptom))),
     one("alerts that this does not explain", chain.unlinkedAlerts.length),
   ].slice(0, evidenceMax);

@@ -246,6 +246,13 @@ for (const [what, facts, note] of [
   });
 }
 
+test("propose shows what the daemons of the avalanche's nodes say, and not those of others", () => {
+  const view = (node: string): World["nodeViews"][number] => ({ node, waiting: 64, running: 4, leaks: 0 });
+  const [stop] = propose(outage({ nodeViews: [view("rke2-agent1"), view("elsewhere")] }), settings);
+  const waits = stop?.spec.evidence.filter(({ fact }) => fact === "calls that wait in a node's daemon");
+  expect(waits).toMatchObject([{ value: 64, detail: "rke2-agent1" }]);
+});
+
 test("propose writes nothing of a tenant's into a Decision that could drive a terminal", () => {
   const clientSays = "evil\u001b[2J\u202e";
   const [stop] = propose(outage({ pods: outagePods(30, { clientSays, shape: "a\u0007- spec 1" }) }), settings);
