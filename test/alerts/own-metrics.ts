@@ -5,6 +5,11 @@ import { series, type Series } from "./series.ts";
 const node = "server";
 const daemon = { namespace: "levee-system", pod: "levee-abcde", container: "daemon", instance: "10.0.0.1:9810", node };
 const mebibyte = 1024 * 1024;
+const guardDeployment = series(
+  "kube_deployment_spec_replicas",
+  { namespace: "levee-system", deployment: "levee-guard" },
+  2,
+);
 
 /** What Levee's daemon and guard tell of themselves, and what it means when nobody tells. */
 export const ownMetrics: readonly Scenario[] = [
@@ -102,6 +107,20 @@ export const ownMetrics: readonly Scenario[] = [
     ],
   },
   {
+    name: "a guard that nobody scrapes, which renews its lease and then no longer does",
+    minutes: 60,
+    series: [
+      ...barely(),
+      guardDeployment,
+      series(
+        "kube_lease_renew_time",
+        { namespace: "levee-system", lease: "levee-guard" },
+        (minute) => Math.min(minute, 20) * 60,
+      ),
+    ],
+    fires: [{ ...fires("LeveeGuardAbsent", {}, 27), severity: "critical" }],
+  },
+  {
     name: "a node's daemon without an API server",
     minutes: 30,
     series: [...barely(), series("levee_api_up", daemon, (minute) => (minute < 5 ? 1 : 0))],
@@ -134,7 +153,7 @@ function guard(leads: (minute: number) => number): readonly Series[] {
   return [
     series("levee_guard_leader", { instance: "g1" }, leads),
     series("levee_guard_leader", { instance: "g2" }, 0),
-    series("kube_deployment_spec_replicas", { namespace: "levee-system", deployment: "levee-guard" }, 2),
+    guardDeployment,
   ];
 }
 
