@@ -102,8 +102,8 @@ export class Gate {
     if (this.#byAge.size === 0) return undefined;
     for (const admissionClass of this.#order()) {
       const line = this.#lines.get(admissionClass);
-      const slots = this.#rules.slots(admissionClass);
-      if (line === undefined || line.queue.size === 0 || this.#running >= slots) continue;
+      if (line === undefined || line.queue.size === 0) continue;
+      if (this.#running >= this.#rules.slots(admissionClass)) continue;
       const next = line.queue.take((lane) => this.#laneBlocker(lane, admissionClass) === undefined, nowMs);
       if (next === undefined) continue;
       this.#passOver(admissionClass);

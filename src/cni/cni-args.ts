@@ -26,6 +26,10 @@ class ArgsText implements CniArgs {
     this.#text = text;
   }
 
+  isOf(text: string): boolean {
+    return this.#text === text;
+  }
+
   get pairs(): readonly (readonly [string, string])[] {
     return pairTexts(this.#text).map((pair) => {
       const equals = pair.indexOf("=");
@@ -44,16 +48,21 @@ class ArgsText implements CniArgs {
   }
 
   find(key: string): string | undefined {
-    const from = `;${this.#text}`.lastIndexOf(`;${key}=`);
-    if (from < 0) return undefined;
+    const pair = `${key}=`;
+    const isFirst = this.#text.startsWith(pair);
+    const from = this.#text.lastIndexOf(`;${pair}`) + 1;
+    // Of several the last counts, so the first of all only when there is no other.
+    if (from === 0 && !isFirst) return undefined;
     const end = this.#text.indexOf(";", from);
-    return this.#text.slice(from + key.length + 1, end < 0 ? undefined : end);
+    return this.#text.slice(from + pair.length, end < 0 ? undefined : end);
   }
 }
 
 /** Splits at `;` and at the first `=`: a value may contain `=`, and the text may end in `;`. */
 export function parseCniArgs(text: string): CniArgs {
   if (text === "") return noArgs;
+  const [last] = lastRead;
+  if (last?.isOf(text) === true) return last;
   const bad = pairTexts(text).filter((pair) => pair.indexOf("=") < 1 || pair.includes("\0"));
   if (bad.length > 0) {
     throw new LeveeError(
@@ -61,8 +70,11 @@ export function parseCniArgs(text: string): CniArgs {
       `Cannot use CNI_ARGS: each pair must be KEY=VALUE: current value has ${JSON.stringify(bad.join(";"))}`,
     );
   }
-  return new ArgsText(text);
+  return (lastRead[0] = new ArgsText(text));
 }
+
+/** A call's are read when they are checked and again when they are taken. */
+const lastRead: [ArgsText?] = [];
 
 function pairTexts(text: string): readonly string[] {
   return text.split(";").filter((pair) => pair !== "");

@@ -19,7 +19,8 @@ const v4Pattern = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)
 const v6GroupPattern = /^[0-9a-f]{1,4}$/i;
 
 export function parseIp(text: string): Ip | undefined {
-  if (v4Pattern.test(text)) return ipOf(parseV4(text));
+  // Without leading zeros, which the pattern refuses as Go does, the dotted form is the canonical one.
+  if (v4Pattern.test(text)) return { family: 4, bytes: parseV4(text), text };
   const words = parseV6(text);
   return words === undefined ? undefined : ipOf(unmapped(Uint8Array.from(words.flatMap(bytesOf))));
 }
@@ -53,7 +54,9 @@ function ipOf(bytes: Uint8Array): Ip {
 }
 
 function parseV4(text: string): Uint8Array {
-  return Uint8Array.from(text.split("."), Number);
+  const bytes = new Uint8Array(4);
+  for (const [index, part] of text.split(".").entries()) bytes[index] = Number(part);
+  return bytes;
 }
 
 /**

@@ -38,7 +38,7 @@ export async function attach(
     if (record.steps.size === 0) await prepareDeviceInfo(record, ports.config.deviceInfoDir, ports.logger);
     const results = await runChains(call, record, ports, reports);
     // A DEL that waits for this container, or a shim that is gone, wants none of it.
-    call.signal.throwIfAborted();
+    call.givenUp.throwIfAborted();
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
     refuseUnsendable(output);
     // The API server writes its copy while the disk writes ours; an undo drops or outlives what was told too early.
@@ -51,7 +51,7 @@ export async function attach(
     return { ...answerOf(record, output, ports), told };
   } catch (thrown) {
     // Whoever ended the call knows the reason; the plugin that was killed for it does not.
-    const cause: unknown = call.signal.aborted ? call.signal.reason : thrown;
+    const cause: unknown = call.givenUp.aborted ? call.givenUp.reason : thrown;
     const error = toLeveeError(cause, "Cannot attach the pod");
     await reports.failed(error);
     throw await giveUp(call, record, error, { ports, reports });
@@ -222,16 +222,18 @@ function placeOf(call: Call, record: AttachmentRecord, ports: Ports, reports: Ch
 
 /** Lets a running order end by itself for a while when the call is given up, then has it killed. */
 async function untilCancelled<T>(call: Call, step: number, ports: Ports, run: () => Promise<T>): Promise<T> {
-  call.signal.throwIfAborted();
+  call.givenUp.throwIfAborted();
   let stopTimer = (): void => undefined;
-  const onAbort = (): void => {
-    stopTimer = ports.clock.after(cancelGraceMs, () => call.hand.kill(step));
+  const listener = {
+    handleEvent: (): void => {
+      stopTimer = ports.clock.after(cancelGraceMs, () => call.hand.kill(step));
+    },
   };
-  call.signal.addEventListener("abort", onAbort, { once: true });
+  call.givenUp.addEventListener("abort", listener, { once: true });
   try {
     return await run();
   } finally {
-    call.signal.removeEventListener("abort", onAbort);
+    call.givenUp.removeEventListener("abort", listener);
     stopTimer();
   }
 }

@@ -149,8 +149,7 @@ export class Call implements ConnectionOwner {
   }
 
   #await<T>(keep: (waiter: Waiter<T>) => void, frame: Uint8Array): Promise<T> {
-    const { closed, isClosed } = this.#connection;
-    if (isClosed) return Promise.reject(closed.reason as Error);
+    if (this.#connection.isClosed) return Promise.reject(this.#connection.closed.reason as Error);
     return new Promise<T>((resolve, reject) => {
       keep({ resolve, reject });
       this.#connection.send(frame);
@@ -171,6 +170,7 @@ export class Call implements ConnectionOwner {
     this.#config?.reject(reason);
     this.#acknowledgement?.reject(reason);
     this.cancel(reason);
+    this.hand.left();
   }
 
   take(frame: Frame): void {

@@ -58,6 +58,7 @@ function takeResident(connection: ServerConnection, first: Frame, reception: Rec
         throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
       hand.settle(frame);
     },
+    left: () => hand.left(),
   });
   connection.send(encodeWelcome(ports.clock.randomBytes(16), ports.config.heartbeatMs, software, version));
   ports.logger.info("The resident hand is here", { pid: hand.identity.pid, software: hand.identity.software });

@@ -12,9 +12,9 @@ import { reserveBytes } from "../state/reserve.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
 /** What a kill of the daemon may cost of the story. One write per this long is nothing, even at a tenth of a core. */
-const batchMs = 100;
-/** A batch is handed over early when it is longer than this, so that a storm does not fill the memory. */
-const batchCharsMax = 16_384;
+const batchMs = 25;
+/** A batch is handed over early when it has more entries, so that a storm does not fill the memory. */
+const batchMax = 64;
 /** The end of stderr says why; the rest is in the plugin's own log. */
 const textCharsMax = 1_024;
 /** How often a file that cannot be written is tried again. */
@@ -42,8 +42,8 @@ export class Recorder implements Timeline {
   readonly #options: RecorderOptions;
   readonly #folder: string;
   #ring: RecorderRing | undefined;
-  #batch: string[] = [];
-  #batchChars = 0;
+  /** Made into lines when they are written, all of them in one go. */
+  #batch: RecorderEntry[] = [];
   #cancel: Cancel | undefined;
   #trouble: Trouble | undefined;
 
@@ -89,7 +89,6 @@ export class Recorder implements Timeline {
     if (this.#batch.length === 0) return;
     const batch = this.#batch;
     this.#batch = [];
-    this.#batchChars = 0;
     if (this.#trouble !== undefined && this.#options.clock.monotonicMs() < this.#trouble.nextTryMs) {
       this.#trouble.lost += batch.length;
       return;
@@ -105,16 +104,14 @@ export class Recorder implements Timeline {
   }
 
   #take(entry: Omit<RecorderEntry, "wallMs">): void {
-    const line = encodeEntry({ ...entry, wallMs: this.#options.clock.wallMs() });
-    this.#batch.push(line);
-    this.#batchChars += line.length;
-    if (this.#batchChars > batchCharsMax || urgent.has(entry.what)) this.flush();
+    this.#batch.push({ ...entry, wallMs: this.#options.clock.wallMs() });
+    if (this.#batch.length >= batchMax || urgent.has(entry.what)) this.flush();
     else this.#cancel ??= this.#options.clock.after(batchMs, () => this.flush());
   }
 
-  #write(batch: readonly string[]): void {
+  #write(batch: readonly RecorderEntry[]): void {
     this.#requireRoom();
-    const lines = batch.join("");
+    const lines = batch.map(encodeEntry).join("");
     const gap = this.#trouble;
     const ring = this.#open();
     ring.append(gap === undefined ? lines : `${this.#gapLine(gap)}${lines}`);

@@ -17,8 +17,17 @@ test("a hand that does not answer long after the order's limit is cut off", asyn
     },
   };
   const gone = new AbortController();
-  const hand = new Hand(
-    { send: () => undefined, closed: gone.signal, close: () => gone.abort() },
+  const channel = {
+    send: () => undefined,
+    closed: gone.signal,
+    isClosed: false,
+    close: () => {
+      channel.isClosed = true;
+      hand.left();
+    },
+  };
+  const hand: Hand = new Hand(
+    channel,
     { software: "shim", pid: 7, pidStart: 8, pidNamespace: 9 },
     { clock, version: 2, isResident: true, cniPath: "" },
   );
@@ -40,9 +49,13 @@ function connection(facts: { version: number; isResident: boolean } = { version:
   const channel = {
     send: (frame: Uint8Array) => void sent.push(decodeFrame(frame.subarray(4))),
     closed: gone.signal,
-    close: () => gone.abort(),
+    isClosed: false,
+    close: () => {
+      channel.isClosed = true;
+      hand.left();
+    },
   };
-  const hand = new Hand(
+  const hand: Hand = new Hand(
     channel,
     { software: "shim", pid: 7, pidStart: 8, pidNamespace: 9 },
     { clock: systemClock, cniPath: "", ...facts },
@@ -50,7 +63,7 @@ function connection(facts: { version: number; isResident: boolean } = { version:
   return {
     hand,
     sent,
-    cut: () => gone.abort(),
+    cut: channel.close,
     settle: (fields) => hand.settle(decodeFrame(encodeFrame("OUTCOME", fields).subarray(4))),
     progress: (fields) => hand.progressed(decodeFrame(encodeFrame("PROGRESS", fields).subarray(4))),
   };

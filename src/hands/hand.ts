@@ -22,7 +22,9 @@ import { featureLack, type HandFeature } from "./hand-feature.ts";
 /** What a hand needs of its connection; the daemon's server provides it. */
 export interface HandChannel {
   send(frame: Uint8Array): void;
-  /** Aborted when the peer is gone or the connection is closed. */
+  /** The peer is gone or the connection is closed. Its owner tells the hand with `left`. */
+  readonly isClosed: boolean;
+  /** Aborted then, for who needs a signal. */
   readonly closed: AbortSignal;
   close(): void;
 }
@@ -56,7 +58,6 @@ export class Hand {
   /** Orders under way by step; made with the first, as a call that waits for its turn has none. */
   #waiting: Map<number, Waiter> | undefined;
   #nextStep = unplannedStepMin;
-  #isListening = false;
 
   constructor(
     channel: HandChannel,
@@ -72,7 +73,7 @@ export class Hand {
   }
 
   get isLost(): boolean {
-    return this.#channel.closed.aborted;
+    return this.#channel.isClosed;
   }
 
   get lost(): AbortSignal {
@@ -174,7 +175,6 @@ export class Hand {
 
   #ask<T>(step: number, frame: Uint8Array, limitMs: number, read: (outcome: Frame) => T): Promise<T> {
     if (this.isLost) return Promise.reject(this.#lostError());
-    this.#listen();
     return new Promise((resolve, reject) => {
       const stopTimer = this.#clock.after(limitMs + stuckMs, () => this.#channel.close());
       (this.#waiting ??= new Map<number, Waiter>()).set(step, {
@@ -187,13 +187,6 @@ export class Hand {
     });
   }
 
-  /** From the first order on: a call that waits for its turn has none, and there may be thousands of those. */
-  #listen(): void {
-    if (this.#isListening) return;
-    this.#isListening = true;
-    this.#channel.closed.addEventListener("abort", () => this.#loseAll(), { once: true });
-  }
-
   #require(feature: HandFeature): void {
     const lack = featureLack(feature, this);
     if (lack !== undefined)
@@ -204,7 +197,8 @@ export class Hand {
     return this.#nextStep++;
   }
 
-  #loseAll(): void {
+  /** The peer is gone: told by who owns the connection, as a signal for each call costs more than the rest of its end. */
+  left(): void {
     const waiters = [...(this.#waiting?.values() ?? [])];
     this.#waiting = undefined;
     for (const waiter of waiters) {

@@ -185,7 +185,10 @@ async function plan(
     kubeletDir: ports.config.kubeletDir,
     clock: ports.clock,
     limitMs: ports.config.addLookupMs,
-    signal: call.signal,
+    // Made for the few that have devices.
+    get signal() {
+      return call.signal;
+    },
   });
   const { runtimeConfig } = conf;
   const chains = planAttachments({ request, ...networks, runtimeConfig, deviceInfoDir: ports.config.deviceInfoDir });
