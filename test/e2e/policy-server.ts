@@ -42,7 +42,7 @@ export interface Ask {
   readonly type?: string;
   readonly token?: string;
   /** The user to be, which the administrator may. Of groups one: fetch sends a header once. */
-  readonly as?: { readonly user: string; readonly group?: string };
+  readonly as?: { readonly user: string; readonly group?: string; readonly credential?: string };
 }
 
 /** etcd and kube-apiserver in a temporary folder, RBAC on, nothing else: enough to try what a manifest permits. */
@@ -131,6 +131,8 @@ export class PolicyServer {
     const headers = new Headers({ "authorization": `Bearer ${token}`, "content-type": type });
     if (as !== undefined) headers.set("impersonate-user", as.user);
     if (as?.group !== undefined) headers.set("impersonate-group", as.group);
+    const credential = "impersonate-extra-authentication.kubernetes.io%2Fcredential-id";
+    if (as?.credential !== undefined) headers.set(credential, as.credential);
     const response = await fetch(`${this.#url}${path}`, {
       method,
       headers,
