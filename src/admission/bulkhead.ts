@@ -144,15 +144,19 @@ export class Bulkhead {
   #judge(lane: Lane): void {
     const isCandidate = lane.waiting > 0 && lane.networks.every((network) => !network.isOpen);
     const isTrusted = isCandidate && lane.networks.every((network) => !network.isDoubted);
-    if (isCandidate !== lane.isCandidate) {
-      lane.isCandidate = isCandidate;
-      this.#candidates += isCandidate ? 1 : -1;
-      for (const network of lane.networks) network.candidates += isCandidate ? 1 : -1;
-    }
-    if (isTrusted === lane.isTrusted) return;
+    const [candidates, trusted] = [
+      Number(isCandidate) - Number(lane.isCandidate),
+      Number(isTrusted) - Number(lane.isTrusted),
+    ];
+    if (candidates === 0 && trusted === 0) return;
+    lane.isCandidate = isCandidate;
     lane.isTrusted = isTrusted;
-    this.#trusted += isTrusted ? 1 : -1;
-    for (const network of lane.networks) network.trusted += isTrusted ? 1 : -1;
+    this.#candidates += candidates;
+    this.#trusted += trusted;
+    for (const network of lane.networks) {
+      network.candidates += candidates;
+      network.trusted += trusted;
+    }
   }
 
   #network(name: string): NetworkShare {

@@ -107,8 +107,9 @@ export class Chaos {
   /** Networks that have worked, since they hung last. */
   readonly #trusted = new Set<string>();
 
-  #decided({ what, request, admissionClass, detail, network = "" }: Decision): void {
-    if (what === "hung" && request?.kind === "attach") this.#trusted.delete(network);
+  #decided(decision: Decision): void {
+    const { what, request, admissionClass, detail } = decision;
+    this.#doubt(decision);
     this.story.push(`${this.clock.monotonicMs()} ${what} ${request?.pod ?? ""} ${admissionClass ?? ""} ${detail}`);
     if (request === undefined || ["queued", "upgraded", "hung", "moves-again", "oom-killed"].includes(what)) return;
     this.#waiting.delete(request);
@@ -117,6 +118,10 @@ export class Chaos {
       this.#checkGrant(request, admissionClass === "critical");
     }
     for (const wake of this.#wakes.splice(0)) wake(undefined);
+  }
+
+  #doubt({ what, request, network = "" }: Decision): void {
+    if (what === "hung" && request?.kind === "attach") this.#trusted.delete(network);
   }
 
   /** A grant never exceeds the limit of the moment, nor a network's half while others wait whose networks work. */

@@ -76,24 +76,21 @@ export interface WaitView {
   readonly blocker: Blocker;
 }
 
-export function describeBlocker({ why, network = "", plugin = "", reason = "" }: Blocker): string {
-  switch (why) {
-    case "slots":
-      return "all slots are taken";
-    case "own-memory":
-      return "the daemon's own memory is nearly used up";
-    case "delegate-memory":
-      return "the runtime's cgroup has no room for another plugin";
-    case "network-share":
-      return `network ${network} has its half of the slots`;
-    case "network-open":
-      return `network ${network} fails and is tried once in a while${reason === "" ? "" : ` (last: ${reason})`}`;
-    case "network-hangs":
-      return `network ${network} stands still as its plugin ${plugin === "" ? "" : `${plugin} `}hangs`;
-    case "turn":
-      return "others are before it";
-  }
+export function describeBlocker(blocker: Blocker): string {
+  return blockerTexts[blocker.why](blocker);
 }
+
+const blockerTexts: Readonly<Record<BlockerKind, (blocker: Blocker) => string>> = {
+  "slots": () => "all slots are taken",
+  "own-memory": () => "the daemon's own memory is nearly used up",
+  "delegate-memory": () => "the runtime's cgroup has no room for another plugin",
+  "network-share": ({ network = "" }) => `network ${network} has its half of the slots`,
+  "network-open": ({ network = "", reason = "" }) =>
+    `network ${network} fails and is tried once in a while${reason === "" ? "" : ` (last: ${reason})`}`,
+  "network-hangs": ({ network = "", plugin = "" }) =>
+    `network ${network} stands still as its plugin ${plugin === "" ? "" : `${plugin} `}hangs`,
+  "turn": () => "others are before it",
+};
 
 /** Its time in line is over. For a DEL the caller makes it durable now. */
 export function expiredError(request: AdmissionRequest, view: WaitView): LeveeError {

@@ -101,7 +101,7 @@ export class Permit implements Disposable {
       this.#hungNetwork = this.#running?.network;
       this.#owner.leftCount(this);
     }
-    this.#isBlamed ||= this.#owner?.blames(this, idle) === true;
+    if (!this.#isBlamed) this.#isBlamed = this.#owner?.blames(this, idle) === true;
   }
 
   /** They have ended. */
