@@ -14,7 +14,7 @@ export class ContainerIndex {
   readonly #ids: Set<ContainerId>;
 
   constructor(path: string, loaded: LoadedIndex, openLog?: OpenLog) {
-    this.#file = new LogFile(path, loaded.goodBytes, openLog);
+    this.#file = new LogFile(path, loaded.goodBytes, { openLog });
     this.#ids = new Set(loaded.ids);
     if (!loaded.sound) this.#file.distrust();
   }

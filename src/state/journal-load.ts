@@ -32,7 +32,15 @@ export async function loadJournal(path: string): Promise<LoadedJournal> {
     if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
     throw cause;
   });
-  return { exists: file !== undefined, ...replay(file ?? Buffer.alloc(0), path) };
+  return { exists: file !== undefined, ...replay(withoutRoom(file ?? Buffer.alloc(0)), path) };
+}
+
+/** Zeros behind the last line are where the next one was to go: a daemon that was killed leaves them. */
+function withoutRoom(file: Buffer): Buffer {
+  let end = file.length;
+  while (end > 0 && file[end - 1] === 0) end -= 1;
+  // Behind a line that was not written to its end they are a part of what is torn.
+  return end === 0 || file[end - 1] === 0x0a ? file.subarray(0, end) : file;
 }
 
 function replay(file: Buffer, path: string): Omit<LoadedJournal, "exists"> {

@@ -13,6 +13,9 @@ import { offlineFolderOf } from "./offline-records.ts";
 import { listQuarantine, putAside, type Evidence, type Quarantined } from "./quarantine.ts";
 import { Reserve } from "./reserve.ts";
 
+/** Some sixty attachments: one sync in a hundred and more pays for the file system's own journal. */
+const roomBytes = 262_144;
+
 export interface JournalOptions {
   readonly stateDir: string;
   readonly bootId: string;
@@ -140,7 +143,7 @@ function missingReason(journal: LoadedJournal, index: LoadedIndex): string | und
 function assemble(options: JournalOptions, journal: LoadedJournal, index: LoadedIndex): Parts {
   const { stateDir, logger, clock } = options;
   const { state } = journal;
-  const log = new LogFile(journalPath(stateDir), journal.goodBytes, options.openLog);
+  const log = new LogFile(journalPath(stateDir), journal.goodBytes, { openLog: options.openLog, roomBytes });
   const containers = new ContainerIndex(indexPath(stateDir), index, options.openLog);
   const reserve = new Reserve(join(stateDir, "reserve"), clock);
   const onWritten = options.onWritten ?? ((): void => undefined);

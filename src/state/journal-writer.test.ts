@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readFile, rename, rm, stat } from "node:fs/promises";
+import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Journal } from "./journal.ts";
 import { journalPath } from "./journal-open.ts";
 import { openSystemLog, type LogHandle, type OpenLog } from "./log-file.ts";
@@ -68,7 +68,40 @@ async function reopened(folder: string): Promise<readonly string[]> {
   return tokens;
 }
 
+/** Up to the zeros that further lines are written over. */
+async function bytesOfLines(folder: string): Promise<number> {
+  const file = await readFile(journalPath(folder));
+  const zeros = file.indexOf(0);
+  return zeros < 0 ? file.length : zeros;
+}
+
 describe("JournalWriter", () => {
+  test("writes over room that was made before, so that a sync changes no sizes, and leaves none behind", async () => {
+    const folder = await aFolder();
+    const journal = await openIn(folder);
+    await journal.begin(aRecord(1));
+    const { size, blocks } = await stat(journalPath(folder));
+    for (let number = 2; number < 20; number += 1) await attach(journal, aRecord(number));
+    expect(await stat(journalPath(folder))).toMatchObject({ size, blocks });
+    const lines = await bytesOfLines(folder);
+    await journal.close();
+    expect((await stat(journalPath(folder))).size).toBe(lines);
+  });
+
+  test("room that a killed daemon left is no damage and nothing torn", async () => {
+    const folder = await aFolder();
+    const journal = await openIn(folder);
+    await attach(journal, aRecord(1));
+    const killed = await readFile(journalPath(folder));
+    await journal.close();
+    expect(killed.at(-1)).toBe(0);
+    await writeFile(journalPath(folder), killed);
+    const again = await openIn(folder);
+    await attach(again, aRecord(2));
+    await again.close();
+    expect(await reopened(folder)).toEqual([tokenOf(1), tokenOf(2)]);
+  });
+
   test("many concurrent intents share few writes and few syncs", async () => {
     const { openLog, counts } = watched();
     const journal = await openIn(await aFolder(), { openLog });
@@ -121,7 +154,7 @@ describe("JournalWriter", () => {
     const folder = await aFolder();
     const journal = await openIn(folder, { openLog });
     await journal.begin(aRecord(1));
-    const size = (await stat(journalPath(folder))).size;
+    const size = await bytesOfLines(folder);
     broken.on = true;
     const failed = await Promise.allSettled([
       journal.begin(aRecord(2)),
@@ -134,7 +167,7 @@ describe("JournalWriter", () => {
     expect(journal.all()).toMatchObject([{ token: tokenOf(1), phase: "intent" }]);
     expect(journal.knows(aRecord(2).containerId)).toBe("never-added");
     expect(counts.truncate).toBe(1);
-    expect((await stat(journalPath(folder))).size).toBe(size);
+    expect(await bytesOfLines(folder)).toBe(size);
     broken.on = false;
     await journal.begin(aRecord(2));
     await journal.close();

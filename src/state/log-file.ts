@@ -5,6 +5,8 @@ import { errnoOf, LeveeError } from "../base/errors.ts";
 /** The few things done to an open log, so that tests can count them and make them fail. */
 export interface LogHandle {
   write(bytes: Uint8Array, position: number): Promise<void>;
+  /** Zeros, where nothing is yet. */
+  makeRoom(position: number, length: number): Promise<void>;
   datasync(): Promise<void>;
   truncate(length: number): Promise<void>;
   inode(): Promise<bigint>;
@@ -13,19 +15,34 @@ export interface LogHandle {
 
 export type OpenLog = (path: string) => Promise<LogHandle>;
 
-/** A file that only grows, whose end is known exactly: bytes after `size` are never left behind. */
+export interface LogFileOptions {
+  readonly openLog?: OpenLog | undefined;
+  readonly roomBytes?: number;
+}
+
+/**
+ * A file that only grows, whose end is known exactly: after `size` there is nothing, or zeros that lines are written
+ * over. Zeros have their blocks already, so that a sync writes the line alone, and not the file system's journal too.
+ */
 export class LogFile {
   readonly path: string;
   readonly #openLog: OpenLog;
+  readonly #roomBytes: number;
   #handle: LogHandle | undefined;
   #size: number;
+  /** Up to here the file has its blocks. */
+  #roomEnd = 0;
+  /** There was no space for room; asked again with the next file. */
+  #isTight = false;
   /** Bytes past `size` may be on disk, or bytes before it may not be: only a rewrite makes the file sound again. */
   #unsound = false;
 
-  constructor(path: string, size: number, openLog: OpenLog = openSystemLog) {
+  /** `roomBytes`: how much room is made at a time; none for a file that is not synced. */
+  constructor(path: string, size: number, { openLog = openSystemLog, roomBytes = 0 }: LogFileOptions = {}) {
     this.path = path;
     this.#size = size;
     this.#openLog = openLog;
+    this.#roomBytes = roomBytes;
   }
 
   get size(): number {
@@ -39,6 +56,8 @@ export class LogFile {
   /** Appends `bytes`, or leaves the file as it was and throws. */
   async append(bytes: Uint8Array, sync: boolean): Promise<void> {
     const handle = await this.#open();
+    const end = this.#size + bytes.length;
+    if (sync && end > this.#roomEnd && this.#roomBytes > 0) await this.#makeRoom(handle, end);
     try {
       await handle.write(bytes, this.#size);
     } catch (cause) {
@@ -52,6 +71,7 @@ export class LogFile {
   /** Removes what lies behind the last good line. */
   async cutTail(): Promise<void> {
     try {
+      this.#roomEnd = 0;
       const handle = await this.#open();
       await handle.truncate(this.#size);
     } catch {
@@ -75,7 +95,7 @@ export class LogFile {
   async replaced(size: number): Promise<void> {
     this.#size = size;
     this.#unsound = false;
-    await this.close();
+    await this.#letGo();
   }
 
   /** Notices a file that was removed or replaced under our hands, which would swallow everything written to it. */
@@ -90,10 +110,30 @@ export class LogFile {
     }
   }
 
+  /** Leaves no room behind: whoever looks at the file sees lines and nothing else. */
   async close(): Promise<void> {
+    if (this.#roomEnd > this.#size) await this.cutTail();
+    await this.#letGo();
+  }
+
+  async #letGo(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
+    this.#roomEnd = 0;
+    this.#isTight = false;
     await handle?.close();
+  }
+
+  /** A disk that is too full for it has room for the line, perhaps; the write itself will tell. */
+  async #makeRoom(handle: LogHandle, from: number): Promise<void> {
+    if (this.#isTight) return;
+    try {
+      await handle.makeRoom(from, this.#roomBytes);
+      this.#roomEnd = from + this.#roomBytes;
+    } catch {
+      this.#isTight = true;
+      await this.cutTail();
+    }
   }
 
   async #open(): Promise<LogHandle> {
@@ -137,12 +177,19 @@ export async function openSystemLog(path: string): Promise<LogHandle> {
   return {
     async write(bytes, position) {
       // Into the page cache, which takes microseconds; handing it to a thread costs ten times as much. Only the sync waits for the disk.
-      let done = 0;
-      while (done < bytes.length) done += writeSync(file.fd, bytes, done, bytes.length - done, position + done);
+      writeAll(file.fd, bytes, position);
+    },
+    async makeRoom(position, length) {
+      writeAll(file.fd, Buffer.alloc(length), position);
     },
     datasync: () => file.datasync(),
     truncate: (length) => file.truncate(length),
     inode: async () => (await file.stat({ bigint: true })).ino,
     close: () => file.close(),
   };
+}
+
+function writeAll(fd: number, bytes: Uint8Array, position: number): void {
+  let done = 0;
+  while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done, position + done);
 }
