@@ -1,7 +1,7 @@
 import type { NumberKnobKey } from "./knobs.ts";
 import type { ConfigProblem } from "./problem.ts";
 
-/** Writing the pod's network-status at ADD, and the last steps of either verb. */
+/** The last steps of either verb: the commit on the disk, the answer on its way, and that it was printed. */
 export const closingMs = 2_000;
 /** A daemon silent for this many heartbeats is lost. */
 export const heartbeatsMissedMax = 3;

@@ -16,7 +16,7 @@ import type { Ports } from "./ports.ts";
 import { undoRecord } from "./retire.ts";
 import { hasRouteEdits, routesStepOf, stepOf } from "./steps.ts";
 import { subjectOf } from "./subject.ts";
-import { tellAttached } from "./tell-attached.ts";
+import { tellSoon } from "./tell-attached.ts";
 import type { Answer } from "./verbs/answer.ts";
 
 /** With the rest of FINISH it fits into a frame. */
@@ -41,14 +41,13 @@ export async function attach(
     call.givenUp.throwIfAborted();
     const output = printResult(mergeResults(record.chains, results), record.cniVersion);
     refuseUnsendable(output);
-    // The API server writes its copy while the disk writes ours; an undo drops or outlives what was told too early.
-    const told = tellAttached(record, results, call.signal, ports);
     await ports.journal.commit(record.token, results);
     reports.succeeded();
     // Only for going back to Multus, so nobody waits for it; an undo drops it, or removes it again after it.
     ports.spareTime.do(() => void ports.mirror.write({ ...record, results }), record.token);
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
-    return { ...answerOf(record, output, ports), told };
+    tellSoon(record, results, ports);
+    return answerOf(record, output, ports);
   } catch (thrown) {
     // Whoever ended the call knows the reason; the plugin that was killed for it does not.
     const cause: unknown = call.givenUp.aborted ? call.givenUp.reason : thrown;
@@ -66,11 +65,11 @@ function refuseUnsendable(output: string): void {
 }
 
 /** The answer of an ADD that was committed before the daemon went away. */
-export function committedAnswer(call: Call, record: AttachmentRecord, ports: Ports): Answer {
+export function committedAnswer(record: AttachmentRecord, ports: Ports): Answer {
   const results = record.results.filter((result) => result !== undefined);
-  const answer = answerOf(record, printResult(mergeResults(record.chains, results), record.cniVersion), ports);
   // The last daemon may not have got to it.
-  return { ...answer, told: tellAttached(record, record.results, call.signal, ports) };
+  tellSoon(record, record.results, ports);
+  return answerOf(record, printResult(mergeResults(record.chains, results), record.cniVersion), ports);
 }
 
 function answerOf(record: AttachmentRecord, output: string, ports: Ports): Answer {

@@ -18,7 +18,7 @@ const healthy: ReflectorHealth = {
   isUnreachable: false,
   isAbsent: false,
 };
-const idle: OutboxHealth = { waiting: 0, dropped: 0, awaySinceMs: undefined, refusal: undefined };
+const idle: OutboxHealth = { waiting: 0, sending: 0, dropped: 0, awaySinceMs: undefined, refusal: undefined };
 const moment = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 function parts(

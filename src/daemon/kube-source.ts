@@ -45,7 +45,7 @@ export function openCluster({ access, nodeName, clock, logger, metrics }: Cluste
     },
     notices: () => kubeNotices(parts),
     async close() {
-      publisher.close();
+      await publisher.close();
       announcer.close();
       await cluster.close();
       api.close();

@@ -43,7 +43,13 @@ async function repaired(
     logger: silentLogger,
     config: { deviceInfoDir: "/nowhere" },
     journal: { forPod: () => records },
-    publisher: { ...silentPublisher, publishLater: (status: PodStatus) => published.push(status) },
+    publisher: {
+      ...silentPublisher,
+      publish: (status: PodStatus) => {
+        published.push(status);
+        return Promise.resolve("delivered");
+      },
+    },
     view: { ...emptyView, live, pods: () => first, findPod: () => Promise.resolve(all.at(-1)) },
   };
   const service = startStatusRepair(ports as Ports);

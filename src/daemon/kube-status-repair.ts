@@ -74,7 +74,7 @@ class StatusRepair {
     // Looked up again: the ADD itself may have published meanwhile.
     const now = await this.#ports.view.findPod(pod.namespace, pod.name);
     if (status === undefined || saysAll(now?.annotations[networkStatusAnnotation], status.annotation)) return;
-    this.#ports.publisher.publishLater(status);
+    void this.#ports.publisher.publish(status);
   }
 
   #newestRecord(pod: PodFacts): AttachmentRecord | undefined {

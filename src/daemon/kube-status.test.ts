@@ -7,7 +7,6 @@ import { KubeStatusPublisher } from "./kube-status.ts";
 import type { PodStatus } from "./status-publisher.ts";
 import type { LiveView, PodFacts } from "./view.ts";
 
-const never = new AbortController().signal;
 const away = new KubeError("api-unreachable", "connection refused");
 
 function status(annotation = "[]", containerId = "c1", uid = "u1"): PodStatus {
@@ -50,7 +49,7 @@ const annotations = (value: string): object => ({ "k8s.v1.cni.cncf.io/network-st
 describe("KubeStatusPublisher", () => {
   test("patches the annotation of the pod with that UID, and nothing else", async () => {
     const desk = new Desk();
-    expect(await desk.publisher.publish(status("[{}]"), never)).toEqual({ what: "delivered" });
+    expect(await desk.publisher.publish(status("[{}]"))).toBe("delivered");
     expect(desk.requests[0]).toMatchObject({
       method: "PATCH",
       path: "/api/v1/namespaces/default/pods/web/status",
@@ -66,7 +65,7 @@ describe("KubeStatusPublisher", () => {
   ])("takes %s", async (_what, known, uid, expected) => {
     const desk = new Desk();
     desk.known = known as Partial<PodFacts> | undefined;
-    await desk.publisher.publish(status("[]", "c1", uid), never);
+    await desk.publisher.publish(status("[]", "c1", uid));
     expect(desk.bodies).toEqual([{ metadata: { ...expected, annotations: annotations("[]") } }]);
   });
 
@@ -74,65 +73,62 @@ describe("KubeStatusPublisher", () => {
     ["refuses", new KubeError("api-refused", "pods is forbidden", { status: 403 }), "pods is forbidden"],
     ["has a webhook that fails", new KubeError("api-refused", "no webhook", { status: 500 }), "no webhook"],
     ["does not listen", away, "connection refused"],
-  ])("does not wait for a server that %s: no ADD gets slower by it", async (_what, refusal, why) => {
+  ])("tells why it is put off by a server that %s, and goes on", async (_what, refusal, why) => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(refusal);
-    // No time passes here.
-    expect(await desk.publisher.publish(status(), never)).toMatchObject({ what: "later", why });
+    const told: string[] = [];
+    const end = desk.publisher.publish(status(), (reason) => told.push(reason));
+    await settle();
+    expect(told).toEqual([why]);
     desk.answer = () => Promise.resolve("{}");
     await desk.clock.advance(10_000);
-    expect(desk.publisher.health().waiting).toBe(0);
+    expect(await end).toBe("delivered");
   });
 
   test("tries the status of a pod's next sandbox at once, however long the last one has to wait", async () => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(new KubeError("api-refused", "pods is forbidden", { status: 403 }));
-    await desk.publisher.publish(status("[1]", "c1"), never);
+    const first = desk.publisher.publish(status("[1]", "c1"));
     await desk.clock.advance(100_000);
-    // No time passes here.
-    expect(await desk.publisher.publish(status("[2]", "c2"), never)).toMatchObject({ what: "later" });
     desk.answer = () => Promise.resolve("{}");
-    expect(await desk.publisher.publish(status("[3]", "c3"), never)).toEqual({ what: "delivered" });
+    // No time passes here.
+    expect(await desk.publisher.publish(status("[2]", "c2"))).toBe("delivered");
+    expect(await first).toBe("replaced");
   });
 
-  test("waits 2 s, then goes on in the background until it is written", async () => {
-    const desk = new Desk();
-    const { promise, resolve } = Promise.withResolvers<string>();
-    desk.answer = () => promise;
-    const published = desk.publisher.publish(status(), never);
-    await desk.clock.advance(2_000);
-    const outcome = await published;
-    expect(outcome).toMatchObject({ what: "later", why: "it was not written within 2000 ms" });
-    resolve("{}");
-    expect(outcome.what === "later" && (await outcome.end)).toBe("delivered");
-  });
-
-  test("does not wait for a server that is known to be away, and delivers when it is back", async () => {
+  test("tells at once of a server that is known to be away, and delivers when it is back", async () => {
     const desk = new Desk();
     desk.awaySinceMs = 1;
     desk.answer = () => Promise.reject(away);
-    const outcome = await desk.publisher.publish(status(), never);
-    expect(outcome.what).toBe("later");
+    const told: string[] = [];
+    const end = desk.publisher.publish(status(), (why) => told.push(why));
+    expect(told).toEqual(["the API server does not answer"]);
     await settle();
     desk.answer = () => Promise.resolve("{}");
     await desk.clock.advance(10_000);
-    expect(outcome.what === "later" && (await outcome.end)).toBe("delivered");
+    expect(await end).toBe("delivered");
   });
 
-  test("does not hold up a call that has ended", async () => {
-    const desk = new Desk();
-    desk.answer = () => new Promise(() => undefined);
-    const leaving = new AbortController();
-    const published = desk.publisher.publish(status(), leaving.signal);
-    leaving.abort();
-    expect(await published).toMatchObject({ what: "later", why: "the call has ended" });
+  test("lets what is on its way arrive before it closes, for 2 s at most", async () => {
+    for (const { answersMs, end } of [
+      { answersMs: 500, end: "delivered" },
+      { answersMs: 5_000, end: "dropped" },
+    ]) {
+      const desk = new Desk();
+      desk.answer = () => desk.clock.sleep(answersMs).then(() => "{}");
+      const published = desk.publisher.publish(status());
+      const closed = desk.publisher.close();
+      await desk.clock.advance(2_100);
+      await closed;
+      expect(await published).toBe(end as "delivered" | "dropped");
+    }
   });
 
   test("drops what waits for a sandbox that goes, and keeps the status of the pod's next one", async () => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(away);
-    desk.publisher.publishLater(status("old", "c1"));
-    desk.publisher.publishLater(status("new", "c2"));
+    void desk.publisher.publish(status("old", "c1"));
+    void desk.publisher.publish(status("new", "c2"));
     desk.publisher.drop("c1" as ContainerId);
     expect(desk.publisher.health().waiting).toBe(1);
     desk.publisher.drop("c2" as ContainerId);

@@ -9,13 +9,15 @@ import { Outbox, type Fate, type Letter, type OutboxHealth } from "../kube/outbo
 import { judgeStatus } from "../kube/outbox-verdict.ts";
 import { statusPatch, type PatchedPod } from "../kube/status-patch.ts";
 import type { PodRef } from "./announcer.ts";
-import type { PodStatus, PublishOutcome, StatusPublisher } from "./status-publisher.ts";
+import type { Ended, OnPostponed, PodStatus, StatusPublisher } from "./status-publisher.ts";
 import type { View } from "./view.ts";
 
 /** Four times the pods of a full node, and a status has about 1 KiB. */
 const statusesMax = 1_000;
 /** Enough for a storm of pods against a slow server, and little for the server. */
 const atOnceMax = 4;
+/** How often the end of the daemon looks whether the last ones have arrived: they take some milliseconds. */
+const closeLookMs = 10;
 
 export interface KubeStatusOptions {
   readonly api: KubeApi;
@@ -45,24 +47,10 @@ export class KubeStatusPublisher implements StatusPublisher {
     });
   }
 
-  async publish(status: PodStatus, signal: AbortSignal): Promise<PublishOutcome> {
-    const postponed = Promise.withResolvers<{ readonly why: string }>();
-    const end = this.#put(status, (thrown) => postponed.resolve({ why: toLeveeError(thrown, "Delivery").message }));
-    // Waiting for a server that is known to be away would only make every ADD slower.
-    if (this.#isAway()) return { what: "later", why: "the API server does not answer", end };
-    const { clock } = this.#options;
-    const over = new AbortController();
-    const late = clock.sleep(closingMs, AbortSignal.any([signal, over.signal])).then(
-      () => `it was not written within ${closingMs} ms`,
-      () => "the call has ended",
-    );
-    const first = await Promise.race([end, postponed.promise, late.then((why) => ({ why }))]);
-    over.abort();
-    return typeof first === "string" ? { what: first } : { what: "later", why: first.why, end };
-  }
-
-  publishLater(status: PodStatus): void {
-    void this.#put(status);
+  publish(status: PodStatus, onPostponed?: OnPostponed): Promise<Ended> {
+    // It may be minutes until a server that is known to be away is asked for this one.
+    if (this.#isAway()) onPostponed?.("the API server does not answer");
+    return this.#put(status, (thrown) => onPostponed?.(toLeveeError(thrown, "Delivery").message));
   }
 
   drop(containerId: ContainerId): void {
@@ -74,7 +62,11 @@ export class KubeStatusPublisher implements StatusPublisher {
     return this.#outbox.health();
   }
 
-  close(): void {
+  /** What is on its way may arrive; what is not written then is left to the next daemon, which compares. */
+  async close(): Promise<void> {
+    const { clock } = this.#options;
+    const endsMs = clock.monotonicMs() + closingMs;
+    while (this.#outbox.health().sending > 0 && clock.monotonicMs() < endsMs) await clock.sleep(closeLookMs);
     this.#outbox.close();
   }
 
@@ -83,13 +75,13 @@ export class KubeStatusPublisher implements StatusPublisher {
     return this.#outbox.health().awaySinceMs !== undefined || live?.awaySinceMs() !== undefined;
   }
 
-  async #put({ pod, containerId, annotation }: PodStatus, onPostponed?: Letter["onPostponed"]): Promise<Fate> {
+  async #put({ pod, containerId, annotation }: PodStatus, onPostponed: Required<Letter>["onPostponed"]): Promise<Fate> {
     const key = `${pod.namespace}/${pod.name}`;
     // A newer sandbox of the pod has the say from here on.
     for (const [other, otherKey] of this.#keys) if (otherKey === key) this.#keys.delete(other);
     this.#keys.set(containerId, key);
     const send = (): Promise<void> => this.#patch(pod, annotation);
-    const fate = await this.#outbox.put({ key, send, ...(onPostponed === undefined ? {} : { onPostponed }) });
+    const fate = await this.#outbox.put({ key, send, onPostponed });
     if (fate !== "replaced" && this.#keys.get(containerId) === key) this.#keys.delete(containerId);
     return fate;
   }

@@ -50,7 +50,7 @@ async function goOn(
     case "committed":
       // The commit may be all that the last daemon got to.
       void ports.mirror.write(record);
-      if (!resumed.printed) return committedAnswer(call, record, ports);
+      if (!resumed.printed) return committedAnswer(record, ports);
       await ports.journal.acknowledge(record.token);
       return alreadyPrinted;
     case "undoing":

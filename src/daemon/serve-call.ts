@@ -74,7 +74,6 @@ function dispatch(call: Call, request: CniRequest, ports: Ports): Promise<Answer
 
 async function deliver(call: Call, answer: Answer, ports: Ports): Promise<void> {
   using _held = answer.held;
-  await answer.told;
   const printed = await call.finish(0, answer.output).catch((thrown: unknown) => {
     if (call.hand.isLost) return false;
     throw thrown;

@@ -11,24 +11,20 @@ export interface PodStatus {
 
 /** Writes what a pod got into its network-status annotation. */
 export interface StatusPublisher {
-  /** Resolves when it is written, or when the ADD has waited long enough and it goes on in the background. Never rejects. */
-  publish(status: PodStatus, signal: AbortSignal): Promise<PublishOutcome>;
-  /** Keeps it until it can be written; nobody waits. */
-  publishLater(status: PodStatus): void;
+  /** Sends it, or keeps it until it can be sent. Resolves when it is known what became of it; never rejects. */
+  publish(status: PodStatus, onPostponed?: OnPostponed): Promise<Ended>;
   /** The sandbox is gone. */
   drop(containerId: ContainerId): void;
 }
 
-/** `delivered`: it is written. `later`: it goes on in the background. The others: it never will be, and need not. */
-export type PublishOutcome =
-  | { readonly what: Ended }
-  | { readonly what: "later"; readonly why: string; readonly end: Promise<Ended> };
+/** Told why it was not written, each time that it is to be tried again. */
+export type OnPostponed = (why: string) => void;
 
+/** `delivered`: it is written. The others: it never will be, and need not. */
 export type Ended = "delivered" | "ended" | "refused" | "dropped" | "replaced";
 
 /** For a machine without a cluster. */
 export const silentPublisher: StatusPublisher = {
-  publish: () => Promise.resolve({ what: "ended" }),
-  publishLater: () => undefined,
+  publish: () => Promise.resolve("ended"),
   drop: () => undefined,
 };

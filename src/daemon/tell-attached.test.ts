@@ -7,7 +7,7 @@ import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { aRecord } from "../state/record.fixture.ts";
 import type { PodRef } from "./announcer.ts";
 import type { NodePorts } from "./node-ports.ts";
-import { silentPublisher, type Ended, type PodStatus, type PublishOutcome } from "./status-publisher.ts";
+import { silentPublisher, type Ended, type OnPostponed, type PodStatus } from "./status-publisher.ts";
 import { tellAttached } from "./tell-attached.ts";
 import { KeptTimeline } from "./timeline.fixture.ts";
 
@@ -25,7 +25,7 @@ class Told {
   readonly statuses: PodStatus[] = [];
   readonly #ports: NodePorts;
 
-  constructor(outcome: () => PublishOutcome) {
+  constructor(publish: (onPostponed: OnPostponed) => Promise<Ended>) {
     const ports: Partial<Record<keyof NodePorts, unknown>> = {
       clock: systemClock,
       logger: silentLogger,
@@ -38,9 +38,9 @@ class Told {
       },
       publisher: {
         ...silentPublisher,
-        publish: (status: PodStatus) => {
+        publish: (status: PodStatus, onPostponed: OnPostponed) => {
           this.statuses.push(status);
-          return Promise.resolve(outcome());
+          return publish(onPostponed);
         },
       },
     };
@@ -48,7 +48,7 @@ class Told {
   }
 
   async tell(results = this.record.chains.map(() => result)): Promise<void> {
-    await tellAttached(this.record, results, new AbortController().signal, this.#ports);
+    await tellAttached(this.record, results, this.#ports);
   }
 
   get notes(): readonly string[] {
@@ -61,7 +61,7 @@ class Told {
 
 describe("tellAttached", () => {
   test("has Multus' event for each interface and the pod's status", async () => {
-    const told = new Told(() => ({ what: "delivered" }));
+    const told = new Told(() => Promise.resolve("delivered"));
     await told.tell();
     const { pod, containerId, chains } = told.record;
     expect(told.events).toEqual(
@@ -74,19 +74,20 @@ describe("tellAttached", () => {
   });
 
   test("says nothing of results without interfaces and addresses", async () => {
-    const told = new Told(() => ({ what: "delivered" }));
+    const told = new Told(() => Promise.resolve("delivered"));
     await told.tell(told.record.chains.map(() => jsonValue({ cniVersion: "1.0.0" })));
     expect({ events: told.events, statuses: told.statuses }).toEqual({ events: [], statuses: [] });
   });
 
-  test("notes a status that goes on in the background, and its end", async () => {
-    const { promise: end, resolve } = Promise.withResolvers<Ended>();
-    const told = new Told(() => ({ what: "later", why: "the API server does not answer", end }));
+  test("notes once that a status is put off, and its end", async () => {
+    const told = new Told((onPostponed) => {
+      onPostponed("the API server does not answer");
+      onPostponed("connection refused");
+      return Promise.resolve("delivered");
+    });
     await told.tell();
-    resolve("delivered");
-    await end;
     expect(told.notes).toEqual([
-      "publishing: network-status goes on in the background: the API server does not answer",
+      "publishing: network-status is tried again: the API server does not answer",
       "published",
     ]);
   });

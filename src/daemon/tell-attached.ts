@@ -10,23 +10,31 @@ import { silentPublisher, type PodStatus } from "./status-publisher.ts";
 import { subjectOf } from "./subject.ts";
 
 type TellPorts = Pick<NodePorts, "announcer" | "publisher" | "timeline" | "logger" | "clock" | "config" | "spareTime">;
+/** The shim prints the answer, says so and leaves within this. */
+const soonMs = 5;
+
 type Results = readonly (JsonText | undefined)[];
 
-/**
- * Tells the cluster what a pod got: an event for each interface, and the pod's own annotation, which is waited for a
- * little. The pod is attached whatever comes of this, so it never rejects.
- */
-export async function tellAttached(
+/** Tells it once the answer is on its way: the runtime waits for that, and nobody for this. An undo may be quicker. */
+export function tellSoon(
   record: AttachmentRecord,
   results: Results,
-  signal: AbortSignal,
-  ports: TellPorts,
-): Promise<void> {
+  ports: TellPorts & Pick<NodePorts, "journal">,
+): void {
+  ports.clock.after(soonMs, () => {
+    if (ports.journal.findByToken(record.token) !== undefined) void tellAttached(record, results, ports);
+  });
+}
+
+/**
+ * Tells the cluster what a pod got: an event for each interface, and the pod's own annotation. Nobody waits for either
+ * (ADR 0028): the pod is attached whatever comes of this, so it never rejects.
+ */
+export async function tellAttached(record: AttachmentRecord, results: Results, ports: TellPorts): Promise<void> {
   if (ports.publisher === silentPublisher || record.pod.name === "") return;
   try {
     const status = await statusOf(record, results, ports);
-    const published = status === undefined ? undefined : publish(status, record, signal, ports);
-    // Nobody waits for the events.
+    const published = status === undefined ? undefined : publish(status, record, ports);
     ports.spareTime.do(() => announce(record, results, ports));
     await published;
   } catch (thrown) {
@@ -56,7 +64,6 @@ export async function statusOf(
 async function publish(
   status: PodStatus,
   record: AttachmentRecord,
-  signal: AbortSignal,
   { publisher, timeline, clock }: TellPorts,
 ): Promise<void> {
   const startedMs = clock.monotonicMs();
@@ -64,20 +71,15 @@ async function publish(
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
     timeline.note(subjectOf(record, "ADD"), what, { tookMs, ...(detail === undefined ? {} : { detail }) });
   };
-  const outcome = await publisher.publish(status, signal);
-  if (outcome.what !== "later") {
-    note(whatOf(outcome.what));
-    return;
-  }
-  note("publishing", `network-status goes on in the background: ${outcome.why}`);
-  void outcome.end.then((end) => {
-    // A newer one, or the end of the daemon, is no news about this one.
-    if (end === "delivered" || end === "refused") note(whatOf(end));
+  let isPostponed = false;
+  const end = await publisher.publish(status, (why) => {
+    // Once: it may be tried for hours.
+    if (!isPostponed) note("publishing", `network-status is tried again: ${why}`);
+    isPostponed = true;
   });
-}
-
-function whatOf(end: string): string {
-  return end === "delivered" ? "published" : `status-${end}`;
+  if (end === "delivered") note("published");
+  // A newer one, or the end of the daemon, is no news about one that was put off.
+  else if (end === "refused" || !isPostponed) note(`status-${end}`);
 }
 
 /** Multus' event for each network: its name, its interface and its addresses. */

@@ -34,6 +34,8 @@ export interface OutboxOptions {
 
 export interface OutboxHealth {
   readonly waiting: number;
+  /** On their way now. */
+  readonly sending: number;
   readonly dropped: number;
   /** Since when nothing can be delivered, on the wall clock; undefined while it can. */
   readonly awaySinceMs: number | undefined;
@@ -96,6 +98,7 @@ export class Outbox {
   health(): OutboxHealth {
     return {
       waiting: this.#waiting.size,
+      sending: this.#sending.size,
       dropped: this.#dropped,
       awaySinceMs: this.#awaySinceMs,
       refusal: this.#refusal,

@@ -5,7 +5,7 @@ import { Api, type KubeObject } from "./api.ts";
 import { Line } from "./compat-line.ts";
 import { applyAll, manifest, pathOf } from "./manifests.ts";
 import { adminToken, PolicyServer } from "./policy-server.ts";
-import { until } from "./until.ts";
+import { pause, until } from "./until.ts";
 
 export const node = "node-a";
 export const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
@@ -118,9 +118,15 @@ export class CompatCluster {
     };
   }
 
+  /** Levee's is on its way when ADD answers: one that is not there after a second is not meant to be. */
   async status(pod: Pod): Promise<string | undefined> {
-    const found = await this.api.get(pathOf("Pod", pod.metadata.namespace ?? "", pod.metadata.name));
-    return found.metadata.annotations?.[statusAnnotation];
+    const endsMs = performance.now() + 1_000;
+    for (;;) {
+      const found = await this.api.get(pathOf("Pod", pod.metadata.namespace ?? "", pod.metadata.name));
+      const status = found.metadata.annotations?.[statusAnnotation];
+      if (status !== undefined || performance.now() > endsMs) return status;
+      await pause(20);
+    }
   }
 
   /** Events about a pod, once there are as many as expected. */

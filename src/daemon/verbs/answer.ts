@@ -1,8 +1,6 @@
 /** What a verb gives back for the runtime. */
 export interface Answer {
   readonly output: string;
-  /** What the cluster is told first, while no slot is held; it never rejects. */
-  readonly told?: Promise<void>;
   /** Called once it is known whether the runtime got the output. */
   readonly delivered?: (printed: boolean) => Promise<void>;
   /** Called when `delivered` could not do its work. */
