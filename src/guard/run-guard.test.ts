@@ -15,6 +15,7 @@ class Server extends FakeApi {
 
   override async call(request: KubeRequest): Promise<string> {
     if (request.path.includes("/leases")) return this.leases.call(request);
+    if (request.path.includes("/configmaps/")) throw new KubeError("api-refused", "none", { status: 404 });
     if (request.method === "GET") return super.call(request);
     if (this.refusal !== undefined) throw this.refusal;
     this.posted.push(request);
@@ -66,6 +67,7 @@ test("runGuard leads, proposes within seconds, and lets the lease go when it is 
     "POST /apis/levee.dev/v1alpha1/namespaces/levee-system/decisions",
     "POST /apis/levee.dev/v1alpha1/namespaces/levee-system/decisions",
   ]);
+  expect(server.posted[0]?.body).toContain("The guard removes at most 120 pods a minute");
   expect(server.leases.holder).toBe("a");
   stop.abort(new Error("told to"));
   await clock.advance(1);

@@ -2,6 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import { toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { KubeError, type KubeApi } from "../kube/api.ts";
+import { BudgetStore } from "./act/budget-store.ts";
+import { budgetNotes, defaultBudgetLimits } from "./act/removal-budget.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
@@ -29,11 +31,13 @@ export interface GuardOptions {
  */
 export async function runGuard(options: GuardOptions, signal: AbortSignal): Promise<void> {
   const { logger, settings, identity } = options;
-  const facts = new ClusterFacts({ ...options, sources: { ...nothingElse, ...options.sources } });
+  const limits = new LimitNotes(options);
+  const sources = { ...nothingElse, notes: () => limits.notes, ...options.sources };
+  const facts = new ClusterFacts({ ...options, sources });
   try {
     const term = await new Election({ ...options, namespace: settings.namespace, name: leaseName }).lead(signal);
     logger.info("this guard leads", { identity, fence: term.fence });
-    await leadUntil(options, facts, term, signal);
+    await leadUntil({ ...options, facts, limits, term }, signal);
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
@@ -41,12 +45,19 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   }
 }
 
-async function leadUntil(options: GuardOptions, facts: ClusterFacts, term: Term, signal: AbortSignal): Promise<void> {
-  const { clock } = options;
+interface Leading extends GuardOptions {
+  readonly facts: ClusterFacts;
+  readonly limits: LimitNotes;
+  readonly term: Term;
+}
+
+async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
+  const { clock, term } = leading;
   const either = AbortSignal.any([signal, term.lost]);
   try {
     while (term.isHeld() && !signal.aborted) {
-      await oneRound(options, facts, term);
+      await leading.limits.refresh();
+      await oneRound(leading);
       await clock.sleep(roundMs, either);
     }
     term.lost.throwIfAborted();
@@ -57,11 +68,7 @@ async function leadUntil(options: GuardOptions, facts: ClusterFacts, term: Term,
 }
 
 /** What may work later is tried later; what was refused is not tried again. */
-async function oneRound(
-  { api, clock, logger, settings }: GuardOptions,
-  facts: ClusterFacts,
-  term: Term,
-): Promise<void> {
+async function oneRound({ api, clock, logger, settings, facts, term }: Leading): Promise<void> {
   try {
     const { outcome } = await guardRound({ api, clock, logger, settings, source: facts, term });
     if (outcome === "blind")
@@ -69,6 +76,27 @@ async function oneRound(
   } catch (thrown) {
     if (!isPassing(thrown)) throw thrown;
     logger.warn("a round was cut short", { error: toLeveeError(thrown, "Cannot write").message });
+  }
+}
+
+/** What every proposal says about limits and breaker, as the cluster has them. */
+class LimitNotes {
+  readonly #clock: Clock;
+  readonly #store: BudgetStore;
+  notes: readonly string[] = [];
+
+  constructor({ api, clock, settings }: GuardOptions) {
+    this.#clock = clock;
+    this.#store = new BudgetStore(api, settings.namespace);
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      const { budget } = await this.#store.read();
+      this.notes = budgetNotes(budget, defaultBudgetLimits, this.#clock.wallMs());
+    } catch (thrown) {
+      this.notes = [`How many pods may be removed is not known: ${toLeveeError(thrown, "Cannot read it").message}`];
+    }
   }
 }
 
