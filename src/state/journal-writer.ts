@@ -157,7 +157,6 @@ export class JournalWriter {
     }
     const { reserve, index } = this.#parts;
     const begun = batch.filter(({ entry }) => entry.kind === "begin");
-    // Of five lines of an attachment four end here.
     if (begun.length === 0 && reserve.held) return batch;
     const canWait = batch.filter(({ urgent }) => !urgent);
     if (canWait.length === 0) return batch;
