@@ -1,6 +1,7 @@
 import type { Decision } from "../decision/decision.ts";
 import { isMember, membersMin } from "../detect/avalanche.ts";
 import type { World } from "../facts/world.ts";
+import { shapeText } from "./shape-text.ts";
 
 /** Of a set that is looked at again: one pod more or less must not make the question come and go. */
 const presentMin = membersMin / 2;
@@ -17,7 +18,7 @@ export function isCausePresent({ spec }: Decision, { pods, nowMs }: World): bool
   let found = 0;
   for (const pod of pods) {
     if (pod.namespace !== namespace || !isMember(pod, nowMs)) continue;
-    const counts = spec.purpose === "Recover" ? uids.has(pod.uid) && !pod.everRan : pod.shape === shape;
+    const counts = spec.purpose === "Recover" ? uids.has(pod.uid) && !pod.everRan : shapeText(pod.shape) === shape;
     if (counts) found += 1;
   }
   return found >= presentMin;

@@ -169,6 +169,15 @@ for (const phase of ["Expired", "Failed", "Superseded"] as const) {
   });
 }
 
+test("propose falls silent about a namespace whose pods come and go faster than people answer, for an hour", () => {
+  let decisions: readonly Decision[] = [];
+  for (let round = 0; round < 10; round += 1)
+    decisions = [...decisions, ...created(propose(outage({ decisions }), settings), "Expired")];
+  expect(decisions.length).toBe(8);
+  const later = outage({ decisions, nowMs: nowMs + 61 * minuteMs });
+  expect(names(later)).toEqual(["stop-fc-desktop-5", "recover-fc-desktop-5"]);
+});
+
 test("propose takes a no for this avalanche, not for one that begins later", () => {
   const decisions = created(propose(outage(), settings), "Rejected", nowMs - 24 * 60 * minuteMs);
   expect(names(outage({ decisions }))).toEqual(["stop-fc-desktop-2", "recover-fc-desktop-2"]);

@@ -9,6 +9,7 @@ import { timeText } from "../facts/json-values.ts";
 import type { World } from "../facts/world.ts";
 import { evidenceOf } from "./evidence.ts";
 import { recoverPlan } from "./recover-plan.ts";
+import { shapeText } from "./shape-text.ts";
 import { standingOf } from "./standing.ts";
 import { placeSteps, type StepDraft } from "./step-draft.ts";
 import { isSourceStopped, stopStep } from "./stop-step.ts";
@@ -33,9 +34,10 @@ export function propose(world: World, settings: GuardSettings): readonly Proposa
 /** Two Decisions: the source can be stopped at once and without harm, whatever is decided about the rest. */
 function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSettings): readonly Proposal[] {
   const chain = chainOf(avalanche, world, settings);
-  const standing = standingOf(avalanche, world.decisions);
+  const standing = standingOf(avalanche, world);
   const seen = { avalanche, chain, world };
   const proposals: Proposal[] = [];
+  if (standing.isTooOften) return [];
   if (!standing.isStopAsked && !isSourceStopped(avalanche.namespace, world)) {
     proposals.push(
       proposal(seen, settings, { purpose: "StopSource", drafts: [stopStep(avalanche, world)], notes: stopNotes }),
@@ -70,7 +72,7 @@ function proposal(seen: Seen, settings: GuardSettings, { purpose, drafts, notes 
   const plan = {
     cause: "OwnerlessPodAvalanche",
     purpose,
-    subject: { namespace: avalanche.namespace, shape: foreignText(avalanche.shape, 512) },
+    subject: { namespace: avalanche.namespace, shape: shapeText(avalanche.shape) },
     steps: placeSteps(drafts, name, settings.namespace),
   } as const;
   const omitted = chain.omitted === 0 ? [] : [`${chain.omitted} more effects of the cause are not shown`];

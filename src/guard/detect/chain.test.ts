@@ -87,12 +87,12 @@ test("chainOf explains the outage, each edge by its rule", () => {
   });
   const cni = "kube-system/kube-multus-ds on rke2-agent1 is killed for its memory (412 restarts)";
   const avalanche = "219 ownerless pods of one make in fc-desktop do not start";
-  const traefik = "Deployment kube-system/traefik has 1 pods that do not start";
+  const traefik = "Deployment kube-system/traefik has a pod that does not start";
   expect(edges.map(({ cause, rule, effect }) => [cause, rule, effect])).toEqual([
     [avalanche, "BacklogOverloadsCni", cni],
     [avalanche, "BacklogOverloadsCni", cni.replace("agent1", "agent2").replace("412", "276")],
     [cni, "CniDownFailsSandboxes", "sandboxes cannot be made on rke2-agent1 (30 times)"],
-    [cni, "CniDownSticksPods", "Deployment argocd/argocd-repo-server has 1 pods that do not start"],
+    [cni, "CniDownSticksPods", "Deployment argocd/argocd-repo-server has a pod that does not start"],
     [cni, "CniDownSticksPods", traefik],
     [cni, "CniDownCutsArgo", "3 of 3 Argo CD Applications are Unknown"],
     [avalanche, "AlertOfMember", "219 alerts KubePodNotReady"],

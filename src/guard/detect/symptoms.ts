@@ -40,7 +40,8 @@ export function symptomText(symptom: Symptom): string {
       return `sandboxes cannot be made on ${symptom.node} (${symptom.count} times)`;
     case "WorkloadStuck": {
       const { kind, namespace, name, pods } = symptom.workload;
-      return `${kind} ${namespace}/${name} has ${pods.length} pods that do not start`;
+      const stuck = pods.length === 1 ? "a pod that does not start" : `${pods.length} pods that do not start`;
+      return `${kind} ${namespace}/${name} has ${stuck}`;
     }
     case "ApplicationsUnknown":
       return `${symptom.unknown} of ${symptom.total} Argo CD Applications are Unknown`;

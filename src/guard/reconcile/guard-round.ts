@@ -58,12 +58,13 @@ export async function guardRound(options: GuardRoundOptions): Promise<RoundResul
   if (!term.isHeld()) return { outcome: "not-leading", created: [], changed: [] };
   if (!source.isCurrent()) return { outcome: "blind", created: [], changed: [] };
   const world = source.world();
-  const open = world.decisions.filter((decision) => !terminalPhases.has(phaseOf(decision))).length;
-  const proposals = propose(world, settings).slice(0, Math.max(0, openDecisionsMax - open));
+  // What has ended never changes, and there may be hundreds of them.
+  const open = world.decisions.filter((decision) => !terminalPhases.has(phaseOf(decision)));
+  const proposals = propose(world, settings).slice(0, Math.max(0, openDecisionsMax - open.length));
   const created: string[] = [];
   for (const proposal of proposals) if (await createDecision(options, proposal)) created.push(proposal.name);
   const changed: string[] = [];
-  for (const decision of world.decisions) {
+  for (const decision of open) {
     const status = nextStatus({
       decision,
       approvals: source.approvals(),
