@@ -38,13 +38,14 @@ const doorways: readonly Doorway[] = [
       /^src\/daemon\/server\//,
       /^src\/daemon\/metrics[^/]*\.ts$/,
       /^src\/kube\//,
+      /^src\/guard\/tell\/metrics-port\.ts$/,
       /^src\/state\/one-writer\.ts$/,
       /^src\/cli\/ask[^/]*\.ts$/,
       // The demonstration runs once per machine, and shows that its pods reach each other.
       /^src\/cli\/demo\/(?:lock|reach)\.ts$/,
     ],
     remedy:
-      "Open sockets in daemon/server, daemon/metrics, kube/, state/one-writer or cli/ask, and pass the connection in",
+      "Open sockets in daemon/server, daemon/metrics, guard/tell, kube/, state/one-writer or cli/ask, and pass the connection in",
   },
   {
     what: "Node's streams",

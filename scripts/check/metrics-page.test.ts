@@ -20,7 +20,7 @@ test("metricsPageProblems finds none when each metric has its row", () => {
 test("metricsPageProblems finds a metric without a row, and a row without a metric", () => {
   expect(problems(`${head}| \`levee_size\` | gauge | – | Size. |\n| \`levee_gone\` | gauge | – | Gone. |\n`)).toEqual([
     "src/daemon/a.ts:2 levee_view_age is not on docs/metrics.md",
-    "docs/metrics.md:4 levee_gone is no metric of the daemon",
+    "docs/metrics.md:4 levee_gone is no metric of ours",
   ]);
 });
 

@@ -4,7 +4,7 @@ import { lineAt } from "./source-text.ts";
 import { productFiles, type Tree } from "./tree.ts";
 
 const page = "docs/metrics.md";
-/** Metrics are registered under names that stand in the daemon as they are. */
+/** Metrics are registered under names that stand in daemon and guard as they are. */
 const metricName = /"((?:levee|multus|process)_[a-z_]+)"/g;
 
 /** Every metric has a row on docs/metrics.md, and every row a metric. */
@@ -19,7 +19,7 @@ export function metricsPageProblems(tree: Tree): readonly Problem[] {
       .map(([name, { file, line }]) => ({ file, line, message: `${name} is not on ${page}`, remedy: rowRemedy })),
     ...[...listed]
       .filter(([name]) => !registered.has(name))
-      .map(([name, line]) => onPage(line, `${name} is no metric of the daemon`, "Remove the row")),
+      .map(([name, line]) => onPage(line, `${name} is no metric of ours`, "Remove the row")),
   ];
 }
 
@@ -27,7 +27,7 @@ const rowRemedy = "Add a row: metric | type | labels | meaning";
 
 function registeredIn(tree: Tree): ReadonlyMap<string, { readonly file: string; readonly line: number }> {
   const names = new Map<string, { readonly file: string; readonly line: number }>();
-  for (const file of productFiles(tree).filter((path) => path.startsWith("src/daemon/"))) {
+  for (const file of productFiles(tree).filter((path) => /^src\/(?:daemon|guard)\//u.test(path))) {
     const source = tree.read(file) ?? "";
     for (const match of source.matchAll(metricName)) {
       const name = match[1] ?? "";

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
+import { freePort } from "../../test/lab/free-port.ts";
 import { silentLogger } from "../base/log.ts";
 import { KubeError, type KubeRequest } from "../kube/api.ts";
 import { FakeApi, page } from "../kube/fake-api.fixture.ts";
@@ -73,6 +74,26 @@ test("runGuard leads, proposes within seconds, and lets the lease go when it is 
   await clock.advance(1);
   expect(await ended).toBe("ended");
   expect(server.leases.holder).toBe("");
+});
+
+test("runGuard tells on its port whether it leads, before it does and after", async () => {
+  server.leases.lease = { metadata: { resourceVersion: "1" }, spec: { holderIdentity: "other", leaseTransitions: 3 } };
+  server.leases.writes = 1;
+  const metricsPort = await freePort();
+  const options = { api: server, clock, logger: silentLogger, settings: defaultGuardSettings, identity: "b" };
+  const ended = runGuard({ ...options, metricsPort }, stop.signal);
+  const leads = async (): Promise<string> => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    expect(text).toContain('levee_guard_view_objects{resource="pods"} 25\n');
+    return /^levee_guard_leader (\d)$/mu.exec(text)?.[1] ?? "";
+  };
+  await clock.advance(1_000);
+  expect(await leads()).toBe("0");
+  await clock.advance(40_000);
+  expect(await leads()).toBe("1");
+  stop.abort(new Error("told to"));
+  await clock.advance(1);
+  await ended;
 });
 
 test("runGuard writes nothing while another leads, and begins when that one is gone", async () => {

@@ -9,6 +9,8 @@ import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
 import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
 import { guardRound } from "./reconcile/guard-round.ts";
+import { guardMetrics, type GuardState } from "./tell/guard-metrics.ts";
+import { openMetricsPort } from "./tell/metrics-port.ts";
 
 /** An avalanche is named within a minute of its twentieth member; this leaves room for a slow server. */
 const roundMs = 10_000;
@@ -22,6 +24,8 @@ export interface GuardOptions {
   /** Of this process and no other. */
   readonly identity: string;
   readonly sources?: Partial<OtherSources>;
+  /** Where Prometheus may ask, leading or not; nowhere when it is absent. */
+  readonly metricsPort?: number;
 }
 
 /**
@@ -34,8 +38,11 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   const limits = new LimitNotes(options);
   const sources = { ...nothingElse, notes: () => limits.notes, ...options.sources };
   const facts = new ClusterFacts({ ...options, sources });
+  let held: Term | undefined;
+  using _port = tell(options, facts, () => held?.isHeld() === true);
   try {
     const term = await new Election({ ...options, namespace: settings.namespace, name: leaseName }).lead(signal);
+    held = term;
     logger.info("this guard leads", { identity, fence: term.fence });
     await leadUntil({ ...options, facts, limits, term }, signal);
   } catch (thrown) {
@@ -43,6 +50,17 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   } finally {
     await facts.close();
   }
+}
+
+function tell({ metricsPort, clock, logger }: GuardOptions, facts: ClusterFacts, isLeader: () => boolean): Disposable {
+  if (metricsPort === undefined) return { [Symbol.dispose]: () => undefined };
+  const state = (): GuardState => ({
+    nowMs: clock.wallMs(),
+    isLeader: isLeader(),
+    health: facts.health(),
+    decisions: facts.decisions(),
+  });
+  return openMetricsPort(metricsPort, () => guardMetrics(state()), logger);
 }
 
 interface Leading extends GuardOptions {

@@ -8,6 +8,7 @@ import { thisNode } from "../check/this-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, interruptedFailure, usageFailure } from "../failure.ts";
+import { metricsPortOf } from "../port-option.ts";
 import { openCluster } from "../kube-access.ts";
 import { paintFor } from "../paint.ts";
 import { print } from "../print.ts";
@@ -56,7 +57,7 @@ export function addCheck(program: Command, world: World): void {
     );
   command.action(async (names: readonly string[], options: CheckOptions) => {
     const context = contextOf(command, world);
-    portOf(options.metricsPort);
+    metricsPortOf(options.metricsPort, metricsPortDefault);
     const isCluster = options.all === true || names.length > 0;
     const reports = isCluster ? await clusterReports(context, names, options) : [await localReport(context)];
     show(context, reports, isCluster);
@@ -78,7 +79,11 @@ async function clusterReports(
     throw usageFailure("Cannot take names beside --all", "levee check node --all");
   const api = await openCluster(world, options);
   try {
-    const cluster: ClusterOptions = { api, metricsPort: portOf(options.metricsPort), signal: world.interrupted };
+    const cluster: ClusterOptions = {
+      api,
+      metricsPort: metricsPortOf(options.metricsPort, metricsPortDefault),
+      signal: world.interrupted,
+    };
     const nodes = options.all === true ? await nodeNames(cluster) : [...new Set(names)];
     if (nodes.length === 0) throw new CommandFailure("no-nodes", "The cluster has no nodes that could be asked");
     return await withProgress(world, `Asking ${plural(nodes.length, "node")}`, () => reportsOf(nodes, cluster));
@@ -88,15 +93,6 @@ async function clusterReports(
   } finally {
     api.close();
   }
-}
-
-function portOf(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw usageFailure(
-    `Cannot use --metrics-port as it must be a port from 1 to 65535: current value is ${JSON.stringify(text)}`,
-    `--metrics-port ${metricsPortDefault}`,
-  );
 }
 
 function show({ world, settings }: Context, reports: readonly NodeReport[], isCluster: boolean): void {

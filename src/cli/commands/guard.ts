@@ -3,11 +3,13 @@ import type { Command } from "commander";
 import { JsonLogger } from "../../base/log.ts";
 import { examples } from "../command-line.ts";
 import { openCluster, type KubeOptions } from "../kube-access.ts";
+import { metricsPortOf } from "../port-option.ts";
 import type { World } from "../world.ts";
 
 interface GuardCommandOptions extends KubeOptions {
   readonly namespace: string;
   readonly cluster: string;
+  readonly metricsPort?: string;
 }
 
 export function addGuard(program: Command, world: World): void {
@@ -17,6 +19,7 @@ export function addGuard(program: Command, world: World): void {
     .description("Run the guard in the foreground: it looks at the whole cluster and proposes Decisions")
     .option("--namespace <name>", "where Decisions and the lease live", "levee-system")
     .option("--cluster <name>", "the label cluster of this cluster's alerts; others are not linked", "")
+    .option("--metrics-port <port>", "port of /metrics and /healthz on every interface (default: none)")
     .option("--kubeconfig <file>", "the cluster to guard (default: as kubectl, else the pod's service account)")
     .option("--context <name>", "context of the kubeconfig")
     .addHelpText(
@@ -36,6 +39,7 @@ export function addGuard(program: Command, world: World): void {
 
 async function guard(world: World, options: GuardCommandOptions): Promise<void> {
   const { clock } = world;
+  const port = options.metricsPort === undefined ? {} : { metricsPort: metricsPortOf(options.metricsPort, "9811") };
   const logger = new JsonLogger({ clock, level: "info", write: (line) => world.stderr.write(line) });
   // Loaded late: no other command needs it.
   const { runGuard } = await import("../../guard/run-guard.ts");
@@ -44,7 +48,7 @@ async function guard(world: World, options: GuardCommandOptions): Promise<void> 
   const settings = { ...defaultGuardSettings, namespace: options.namespace, cluster: options.cluster };
   const api = await openCluster(world, options);
   try {
-    await runGuard({ api, clock, logger, settings, identity }, world.interrupted);
+    await runGuard({ api, clock, logger, settings, identity, ...port }, world.interrupted);
   } finally {
     logger.flush();
     api.close();

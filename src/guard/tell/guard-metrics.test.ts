@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { silentLogger } from "../../base/log.ts";
+import type { ReflectorHealth } from "../../kube/facts.ts";
+import type { Decision, DecisionPhase } from "../decision/decision.ts";
+import { guardMetrics, type GuardState } from "./guard-metrics.ts";
+import { openMetricsPort } from "./metrics-port.ts";
+
+const nowMs = Date.parse("2026-05-10T18:00:00Z");
+
+function decision(since: string, phase?: DecisionPhase): Decision {
+  const status = phase === undefined ? {} : { status: { phase, since } };
+  return { metadata: { name: "q", namespace: "levee-system", creationTimestamp: since }, ...status } as Decision; // only what is read
+}
+
+function health(resource: string, more: Partial<ReflectorHealth> = {}): ReflectorHealth {
+  return { resource, objects: 3, isAbsent: false, lastEventAgeMs: 2_500, ...more } as ReflectorHealth; // only what is read
+}
+
+const quiet: GuardState = { nowMs, isLeader: false, health: [], decisions: [] };
+
+test("guardMetrics tells who leads, and every phase from the start", () => {
+  const text = guardMetrics(quiet);
+  expect(text).toContain("# TYPE levee_guard_leader gauge\nlevee_guard_leader 0\n");
+  expect(text).toContain('levee_guard_oldest_decision_age_seconds{phase="Proposed"} 0\n');
+  expect(text).toContain('levee_guard_decisions{phase="Paused"} 0\n');
+  expect(guardMetrics({ ...quiet, isLeader: true })).toContain("levee_guard_leader 1\n");
+});
+
+test("guardMetrics tells the oldest Decision of each phase, also one without a status", () => {
+  const decisions = [
+    decision("2026-05-10T17:50:00Z"),
+    decision("2026-05-10T17:59:00Z", "Proposed"),
+    decision("2026-05-10T17:58:00Z", "Paused"),
+    decision("nonsense", "Running"),
+    // A clock that goes ahead.
+    decision("2026-05-10T18:05:00Z", "Approved"),
+  ];
+  const text = guardMetrics({ ...quiet, decisions });
+  for (const line of [
+    'levee_guard_decisions{phase="Proposed"} 2',
+    'levee_guard_oldest_decision_age_seconds{phase="Proposed"} 600',
+    'levee_guard_oldest_decision_age_seconds{phase="Paused"} 120',
+    'levee_guard_oldest_decision_age_seconds{phase="Running"} 0',
+    'levee_guard_oldest_decision_age_seconds{phase="Approved"} 0',
+  ])
+    expect(text).toContain(`${line}\n`);
+});
+
+test("guardMetrics tells of resources that the cluster has, once something was heard", () => {
+  const seen = [
+    health("pods"),
+    health("nodes", { lastEventAgeMs: undefined }),
+    health("applications", { isAbsent: true }),
+  ];
+  const text = guardMetrics({ ...quiet, health: seen });
+  expect(text).toContain('levee_guard_view_last_event_age_seconds{resource="pods"} 2.5\n');
+  expect(text).toContain('levee_guard_view_objects{resource="nodes"} 3\n');
+  expect(text).not.toMatch(/age_seconds\{resource="nodes"|applications/u);
+});
+
+test("openMetricsPort answers GET of two paths, and is no reason to stop when it cannot be had", async () => {
+  using open = openMetricsPort(0, () => guardMetrics(quiet), silentLogger);
+  const port = (await open.port) ?? 0;
+  const get = (path: string, method = "GET"): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`, { method });
+  expect(await (await get("/metrics")).text()).toContain("levee_guard_leader 0\n");
+  expect(await (await get("/healthz")).text()).toBe("ok\n");
+  expect((await get("/other")).status).toBe(404);
+  expect((await get("/metrics", "POST")).status).toBe(404);
+  using second = openMetricsPort(port, () => "", silentLogger);
+  expect(await second.port).toBeUndefined();
+});

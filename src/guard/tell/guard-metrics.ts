@@ -1,0 +1,64 @@
+import type { ReflectorHealth } from "../../kube/facts.ts";
+import { decisionPhases, type Decision } from "../decision/decision.ts";
+
+/** What can be told of a guard at any time, leading or not. */
+export interface GuardState {
+  readonly nowMs: number;
+  readonly isLeader: boolean;
+  readonly health: readonly ReflectorHealth[];
+  readonly decisions: readonly Decision[];
+}
+
+/** What Prometheus reads; the alerts of deploy/alerts go by it. */
+export function guardMetrics(state: GuardState): string {
+  return [
+    family("levee_guard_leader", "1 on the replica that leads", [["", state.isLeader ? 1 : 0]]),
+    family("levee_guard_view_last_event_age_seconds", "Since anything was heard of the resource", ages(state)),
+    family("levee_guard_view_objects", "Objects in the local copy", objects(state)),
+    family("levee_guard_decisions", "Decisions by phase", counts(state)),
+    family("levee_guard_oldest_decision_age_seconds", "Since the oldest one in the phase entered it", oldest(state)),
+  ].join("");
+}
+
+type Row = readonly [labels: string, value: number];
+
+function family(name: string, help: string, rows: readonly Row[]): string {
+  const lines = rows.map(([labels, value]) => `${name}${labels} ${value}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join("")}`;
+}
+
+/** What the cluster has no definition for is not missed. */
+function present({ health }: GuardState): readonly ReflectorHealth[] {
+  return health.filter(({ isAbsent }) => isAbsent !== true);
+}
+
+function ages(state: GuardState): readonly Row[] {
+  return present(state).flatMap(({ resource, lastEventAgeMs }) =>
+    lastEventAgeMs === undefined ? [] : [[`{resource="${resource}"}`, lastEventAgeMs / 1_000] as const],
+  );
+}
+
+function objects(state: GuardState): readonly Row[] {
+  return present(state).map((each) => [`{resource="${each.resource}"}`, each.objects]);
+}
+
+function counts({ decisions }: GuardState): readonly Row[] {
+  return decisionPhases.map((phase) => [`{phase="${phase}"}`, inPhase(decisions, phase).length]);
+}
+
+function oldest({ decisions, nowMs }: GuardState): readonly Row[] {
+  return decisionPhases.map((phase) => {
+    const agesMs = inPhase(decisions, phase).map((decision) => nowMs - sinceMs(decision, nowMs));
+    return [`{phase="${phase}"}`, Math.max(0, ...agesMs) / 1_000];
+  });
+}
+
+function inPhase(decisions: readonly Decision[], phase: string): readonly Decision[] {
+  return decisions.filter(({ status }) => (status?.phase ?? "Proposed") === phase);
+}
+
+/** One that has no status yet has been proposed since it was created. */
+function sinceMs({ status, metadata }: Decision, nowMs: number): number {
+  const ms = Date.parse(status?.since ?? metadata.creationTimestamp ?? "");
+  return Number.isNaN(ms) ? nowMs : ms;
+}
