@@ -57,7 +57,7 @@ const ways = [
   ["overlays/openshift", "overlays/openshift-uninstall"],
 ] as const;
 
-test.skipIf(!kubectl).each(["crd", "alerts", "policies", "guard", "overlays/guard", ...ways.flat()])(
+test.skipIf(!kubectl).each(["crd", "alerts", "policies", "guard", ...ways.flat()])(
   "renderFolder makes of deploy/%s what kubectl kustomize makes of it",
   (folder) => {
     const { stdout, stderr } = spawnSync("kubectl", ["kustomize", join(root, "deploy", folder)], { encoding: "utf8" });
@@ -176,6 +176,12 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(made.stderr).toBe("");
     const all = { ...rendered("deploy/base"), ...rendered("deploy/guard") };
     expect(comparable(byName(objectsOf(made.text)))).toEqual(comparable(all));
+    const more = template(
+      ...["--set=guard.enabled=true", "--set=hand.enabled=false", "--set=image.pullSecrets={theirs}"],
+      "--set=kubernetesApi.host=10.0.0.1",
+    );
+    expect(more.text.match(/imagePullSecrets:\n +- name: theirs\n/gu)).toHaveLength(2);
+    expect(more.text.match(/value: "10\.0\.0\.1"\n/gu)).toHaveLength(2);
     const elsewhere = template("--set=guard.enabled=true", "-n=other");
     expect(elsewhere.stderr).toContain("guard.enabled: the guard's policies name its account");
   });

@@ -14,7 +14,7 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     ["deploy/multus-drop-in.yaml", manifest(renderFolder("deploy/overlays/multus-drop-in", read))],
     ["deploy/uninstall.yaml", manifest(renderFolder("deploy/overlays/uninstall", read))],
     ["deploy/guard.yaml", guard],
-    ["deploy/helm/levee/templates/guard.yaml", `{{- if .Values.guard.enabled }}\n${guard}{{- end }}\n`],
+    ["deploy/helm/levee/templates/guard.yaml", guardTemplate(guard, image)],
     ["src/guard/approve/shipped-policies.ts", shippedPoliciesSource(renderFolder("deploy/policies", read))],
     ...crds.map((name): [string, string] => [`deploy/helm/levee/crds/${name}`, read(`deploy/crd/${name}`) ?? ""]),
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
@@ -26,7 +26,7 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
 }
 
 const crds = ["network-attachment-definition.yaml", "decision.yaml", "decision-approval.yaml"];
-const guardFile = "deploy/overlays/guard/kustomization.yaml";
+const guardFile = "deploy/guard/kustomization.yaml";
 const componentFile = "deploy/components/back-to-multus/kustomization.yaml";
 const valuesFile = "deploy/helm/levee/values.yaml";
 
@@ -39,6 +39,33 @@ export function imageOf(read: Read): Image {
 function manifest(objects: readonly Document[]): string {
   return note + objects.map((object) => `---\n${object.toString({ lineWidth: 0, directives: false })}`).join("");
 }
+
+/** The same for the chart, which says itself which image it is and where that and the API server are. */
+function guardTemplate(guard: string, { newName, digest }: Image): string {
+  const text = guard
+    .replace(
+      `image: ${newName}@${digest}\n`,
+      `image: "{{ .Values.image.repository }}@{{ .Values.image.digest }}"\n${api}`,
+    )
+    .replace("      priorityClassName: system-cluster-critical\n", (line) => line + pullSecrets);
+  return `{{- if .Values.guard.enabled }}\n${text}{{- end }}\n`;
+}
+
+const api = `          {{- with .Values.kubernetesApi.host }}
+          env:
+            - name: KUBERNETES_SERVICE_HOST
+              value: {{ . | quote }}
+            - name: KUBERNETES_SERVICE_PORT
+              value: {{ int $.Values.kubernetesApi.port | quote }}
+          {{- end }}
+`;
+const pullSecrets = `      {{- with .Values.image.pullSecrets }}
+      imagePullSecrets:
+        {{- range . }}
+        - name: {{ . }}
+        {{- end }}
+      {{- end }}
+`;
 
 function withImage(values: string, image: Image): string {
   return values

@@ -15,6 +15,7 @@ import { openMetricsPort } from "./tell/metrics-port.ts";
 /** An avalanche is named within a minute of its twentieth member; this leaves room for a slow server. */
 const roundMs = 10_000;
 const leaseName = "levee-guard";
+const syncLookMs = 200;
 
 export interface GuardOptions {
   readonly api: KubeApi;
@@ -41,7 +42,9 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   let held: Term | undefined;
   using _port = tell(options, facts, () => held?.isHeld() === true);
   try {
-    const term = await new Election({ ...options, namespace: settings.namespace, name: leaseName }).lead(signal);
+    const fenceSeen = (stop: AbortSignal): Promise<number> => highestFence(options, facts, stop);
+    const { namespace } = settings;
+    const term = await new Election({ ...options, namespace, name: leaseName, fenceSeen }).lead(signal);
     held = term;
     logger.info("this guard leads", { identity, fence: term.fence });
     await leadUntil({ ...options, facts, limits, term }, signal);
@@ -61,6 +64,11 @@ function tell({ metricsPort, clock, logger }: GuardOptions, facts: ClusterFacts,
     decisions: facts.decisions(),
   });
   return openMetricsPort(metricsPort, () => guardMetrics(state()), logger);
+}
+
+async function highestFence({ clock }: GuardOptions, facts: ClusterFacts, signal: AbortSignal): Promise<number> {
+  while (!facts.synced()) await clock.sleep(syncLookMs, signal);
+  return Math.max(0, ...facts.decisions().map(({ status }) => status?.fence ?? 0));
 }
 
 interface Leading extends GuardOptions {

@@ -13,7 +13,7 @@ export async function startGuardServer(): Promise<PolicyServer> {
   try {
     server.must(["apply", "-k", join(deploy, "crd")]);
     server.must(["apply", "-f", join(deploy, "base/namespace.yaml")]);
-    server.must(["apply", "-k", join(deploy, "overlays/guard")]);
+    server.must(["apply", "-k", join(deploy, "guard")]);
     server.must(["create", "clusterrolebinding", "sre", "--clusterrole=levee-approver", "--group=sre"]);
     await untilAnswer(server, { method: "GET", path: decisions }, ({ code }) => code === 200);
     return server;

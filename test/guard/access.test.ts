@@ -85,7 +85,7 @@ test("the role of approvers is bound to nobody, and what acts is bound apart", (
 });
 
 test("two guards run on two nodes without the pod network, and hold no privilege", () => {
-  const path = join(import.meta.dir, "../../deploy/overlays/guard/deployment.yaml");
+  const path = join(import.meta.dir, "../../deploy/guard/deployment.yaml");
   const { spec } = parse(readFileSync(path, "utf8")) as Deployment; // our own manifest
   expect(spec.replicas).toBe(2);
   const { containers, ...pod } = spec.template.spec;

@@ -50,6 +50,15 @@ test("Election lets a successor lead within 20 s of the leader's last sign, with
   expect(server.holder).toBe("b");
 });
 
+test("Election makes a Lease that was deleted anew above every fence that was written under", async () => {
+  let term: Term | undefined;
+  const options = { api: server, clock, logger: silentLogger, namespace: "levee-system", name: "levee-guard" };
+  const election = new Election({ ...options, identity: "b", fenceSeen: () => Promise.resolve(41) });
+  void election.lead(new AbortController().signal).then((found) => (term = found));
+  await settle();
+  expect(term?.fence).toBe(42);
+});
+
 test("Election does not go by the times that are written in the Lease", async () => {
   const spec = { holderIdentity: "other", leaseTransitions: 1, renewTime: "1970-01-01T00:00:00.000000Z" };
   server.lease = { metadata: { resourceVersion: "1" }, spec };

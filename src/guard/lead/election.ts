@@ -19,6 +19,11 @@ export interface ElectionOptions {
   readonly name: string;
   /** Of this process and no other: a pod that is started again is somebody else. */
   readonly identity: string;
+  /**
+   * The highest fence that anything was written under. Asked for when there is no Lease: one that somebody has deleted is
+   * made anew, and counted from 1 every later write would be refused as an older leader's.
+   */
+  readonly fenceSeen?: (signal: AbortSignal) => Promise<number>;
 }
 
 /**
@@ -82,13 +87,14 @@ export class Election {
 
   async #write(method: "POST" | "PUT", before: LeaseFacts | undefined, signal: AbortSignal): Promise<LeaseFacts> {
     const { api, clock, namespace, name, identity } = this.#options;
+    const last = before?.transitions ?? (await this.#options.fenceSeen?.(signal)) ?? 0;
     const path = method === "POST" ? leasesPath(namespace) : `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
     const body = leaseText({
       namespace,
       name,
       holder: identity,
       // Every holder has a higher number than any before it: it is the fence of what it writes.
-      transitions: (before?.transitions ?? 0) + 1,
+      transitions: last + 1,
       durationSeconds: leaseSeconds,
       nowMs: clock.wallMs(),
       ...(before === undefined ? {} : { resourceVersion: before.resourceVersion }),
