@@ -1,6 +1,7 @@
 import type { ApplicationFacts, ProjectFacts } from "../facts/world.ts";
 import { kubectl } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
+import { revertState } from "./sync-window.ts";
 
 /** A person has to type the line; the plan waits, and pauses after that. */
 const waitSeconds = 1_800;
@@ -23,6 +24,19 @@ export function holdStep(application: ApplicationFacts, project: ProjectFacts | 
     check: { what: `A window denies automatic syncs of ${name}, or they are off`, deadlineSeconds: waitSeconds },
     holdArgoApp: { namespace, application: name, project: application.project, waitSeconds },
   });
+}
+
+/** Whether a hold is in force at the proposal, for the person who is asked. It is looked at again before the step. */
+export function holdNote(application: ApplicationFacts, project: ProjectFacts | undefined, nowMs: number): string {
+  const { name } = application;
+  switch (revertState(application, project, nowMs)) {
+    case "Off":
+      return `Argo CD does not sync ${name} by itself, so it takes nothing back`;
+    case "Held":
+      return `Argo CD's syncs of ${name} are held now; end the hold once git has the new value`;
+    case "Armed":
+      return `Argo CD takes the new limit back as soon as it can compare ${name} again: hold it with the line of the first step, and end the hold once git has the new value`;
+  }
 }
 
 /** It is always open, and so has to be taken away once git has the new value. Syncs by hand stay possible. */

@@ -218,6 +218,22 @@ test("propose keeps a step within 1,000 targets and a Decision within 4,000; the
   expect(new Set(both).size).toBe(5_300);
 });
 
+test("propose says whether Argo CD's revert is held, and gives the line that holds it", () => {
+  const notes = (facts: World): string => propose(facts, settings)[1]?.spec.notes.join("\n") ?? "";
+  expect(notes(outage())).toContain("Argo CD takes the new limit back as soon as it can compare infra-multus again");
+  expect(recoverySteps(outage())[0]?.kubectl[0]).toBe(
+    `kubectl -n argocd patch appproject default --type=json -p '[{"op":"add","path":"/spec/syncWindows","value":[{"kind":"deny","schedule":"* * * * *","duration":"1h","applications":["infra-multus"],"manualSync":true}]}]'`,
+  );
+  const window = { kind: "deny", schedule: "* * * * *", duration: "1h", timeZone: "", applications: ["infra-multus"] };
+  const held = outage({ projects: [{ namespace: "argocd", name: "default", syncWindows: [window] }] });
+  expect(notes(held)).toContain("Argo CD's syncs of infra-multus are held now");
+  expect(recoverySteps(held)[0]?.kubectl[0]).toContain('"path":"/spec/syncWindows/-"');
+  const [application] = outage().applications;
+  expect(notes(outage({ applications: [{ ...application!, isAutomated: false }] }))).toContain(
+    "does not sync infra-multus by itself",
+  );
+});
+
 test("propose changes no memory when no CNI daemon was killed", () => {
   const facts = outage();
   const pods = [...facts.pods].map((pod) => ({ ...pod, oomKilledMs: 0 }));

@@ -4,7 +4,7 @@ import { findStuckWorkloads } from "../detect/stuck-workloads.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { PodRecord } from "../facts/pod-record.ts";
 import type { ApplicationFacts, World } from "../facts/world.ts";
-import { holdStep } from "./hold-step.ts";
+import { holdNote, holdStep } from "./hold-step.ts";
 import { lockStep } from "./lock-step.ts";
 import { memoryChange, memoryStep, type MemoryChange } from "./memory-change.ts";
 import { removeSteps } from "./remove-step.ts";
@@ -109,6 +109,7 @@ function memoryParts({ chain, world, settings, standing }: PlanInput): MemoryPar
       ({ namespace, name }) => namespace === application.namespace && name === application.project,
     );
     holds.push(holdStep(application, project));
+    notes.push(holdNote(application, project, world.nowMs));
     const lock = lockStep(change, application, world);
     if ("note" in lock) notes.push(lock.note);
     else locks.push(lock);
