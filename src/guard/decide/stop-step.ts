@@ -30,7 +30,10 @@ function labelStep(namespace: string): StepDraft {
     title: `Refuse new pods without an owner in ${namespace}, by the label ${key}=${value}`,
     kubectl: [kubectl("label", "--overwrite", "namespace", namespace, `${key}=${value}`)],
     preconditions: ["The policy of ownerless pods and the binding that denies are installed as shipped"],
-    check: { what: `A pod without an owner is refused in ${namespace} by a dry run`, deadlineSeconds: checkSeconds },
+    check: {
+      what: `${namespace} has the label, and the policy and its binding are as shipped`,
+      deadlineSeconds: checkSeconds,
+    },
     stopSource: { way: "Label", namespace, key, value },
   });
 }
