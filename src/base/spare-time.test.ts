@@ -25,6 +25,14 @@ describe("SpareTime", () => {
     expect(day.done).toEqual([0, 1]);
   });
 
+  test("does what is for later not at once, though nobody waits", async () => {
+    const day = new Day();
+    day.spare.later(() => day.done.push(7));
+    expect(day.done).toEqual([]);
+    await day.clock.advance(50);
+    expect(day.done).toEqual([7]);
+  });
+
   test("keeps jobs while somebody waits, then does a few at a time, in order", async () => {
     const day = new Day();
     day.isBusy = true;

@@ -27,10 +27,12 @@ export class SpareTime {
 
   /** At once when there is time. The job must not throw. With a key it can be dropped, and replaces one of that key. */
   do(job: () => void, key: string | symbol = Symbol("job")): void {
-    if (this.#kept.size === 0 && !this.#isBusy()) {
-      job();
-      return;
-    }
+    if (this.#kept.size === 0 && !this.#isBusy()) job();
+    else this.later(job, key);
+  }
+
+  /** Not at once in any case. */
+  later(job: () => void, key: string | symbol = Symbol("job")): void {
     this.#kept.set(key, { job, lateMs: this.#clock.monotonicMs() + keptMsMax });
     if (this.#kept.size > keptMax) this.#doOldest(1);
     this.#cancel ??= this.#clock.after(lookMs, () => this.#look());

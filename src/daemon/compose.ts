@@ -158,7 +158,9 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     recorder,
     pulse,
   };
-  await nodePorts.mirror.repair(journal.all());
+  const { mirror, spareTime } = nodePorts;
+  // A storm's worth may be missing, and shims wait for this daemon.
+  await mirror.repair(journal.all(), (record) => spareTime.later(() => void mirror.write(record), record.token));
   const { attachCeiling, attachStart, detachCeiling, waitingMax, addQueueMs, delQueueMs, addHoldMs } = config;
   const systemNamespaces = new Set<string>(config.systemNamespaces);
   const limits = {

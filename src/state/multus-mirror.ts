@@ -25,10 +25,10 @@ export class MultusMirror {
   }
 
   /**
-   * Makes good what a daemon that was killed in the middle did not get to: removes half-written files, and writes what
-   * is missing of the attachments there are. Called once, before anything else is written.
+   * Makes good what a daemon that was killed in the middle did not get to: removes half-written files, and has written
+   * what is missing of the attachments there are. Called once, before anything else is written.
    */
-  async repair(records: readonly AttachmentRecord[]): Promise<void> {
+  async repair(records: readonly AttachmentRecord[], write: (record: AttachmentRecord) => void): Promise<void> {
     const present = new Set<string>();
     for (const folder of [this.#cniDir, resultsFolderOf(this.#cniDir)]) {
       for (const name of await readdir(folder).catch(() => [])) {
@@ -39,7 +39,7 @@ export class MultusMirror {
     const isWhole = (record: AttachmentRecord): boolean =>
       [this.#scratchPath(record), ...this.#resultPaths(record)].every((path) => present.has(path));
     for (const record of records) {
-      if (record.phase === "acknowledged" && !isWhole(record)) await this.write(record);
+      if (record.phase === "acknowledged" && !isWhole(record)) write(record);
     }
   }
 
