@@ -137,10 +137,13 @@ test("Multus' folder cannot be written: the attachment does not depend on it", a
   await expectNothingLeft(lab, { netns: [call.netns] });
 });
 
-/** Puts the state folder on a file system of its own, of 512 KiB. */
+/**
+ * Puts the state folder on a file system of its own, of 300 KiB: too small for the room that the journal makes for
+ * lines to come, with which it would fill up much later.
+ */
 function smallState(lab: Lab): Disposable {
   mkdirSync(lab.stateDir, { mode: 0o700 });
-  mount(["-t", "tmpfs", "-o", "size=512k,mode=0700", "levee-test", lab.stateDir]);
+  mount(["-t", "tmpfs", "-o", "size=300k,mode=0700", "levee-test", lab.stateDir]);
   return { [Symbol.dispose]: () => void spawnSync("umount", ["-l", lab.stateDir]) };
 }
 
