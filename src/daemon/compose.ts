@@ -158,9 +158,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     recorder,
     pulse,
   };
-  const { mirror, spareTime } = nodePorts;
-  // A storm's worth may be missing, and shims wait for this daemon.
-  await mirror.repair(journal.all(), (record) => spareTime.later(() => void mirror.write(record), record.token));
+  await repairMirror(nodePorts);
   const { attachCeiling, attachStart, detachCeiling, waitingMax, addQueueMs, delQueueMs, addHoldMs } = config;
   const systemNamespaces = new Set<string>(config.systemNamespaces);
   const limits = {
@@ -187,6 +185,11 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     wants: new PodWants(nodePorts),
     admission,
   };
+}
+
+/** A storm's worth may be missing, and shims wait for this daemon: what is gets written when there is time. */
+async function repairMirror({ mirror, spareTime, journal }: NodePorts): Promise<void> {
+  await mirror.repair(journal.all(), (record) => spareTime.later(() => void mirror.write(record), record.token));
 }
 
 function sayWaiting({ logger, config }: DaemonOptions): void {
