@@ -69,13 +69,16 @@ export class Storm {
   readonly refused: { readonly pod: string; readonly reason: string }[] = [];
   readonly #aloneMs: number;
   readonly #cores: number;
+  readonly #strangers: number;
   #busy = 0;
 
-  constructor(node: Node, { aloneMs = 30, cores = 2 } = {}) {
+  /** `strangers` are processes of others that never rest: each has as much of the cores as one of ours. */
+  constructor(node: Node, { aloneMs = 30, cores = 2, strangers = 0 } = {}) {
     this.clock = node.clock;
     this.admission = node.admission;
     this.#aloneMs = aloneMs;
     this.#cores = cores;
+    this.#strangers = strangers;
   }
 
   /** One pod's ADD as kubelet sees it: tried again 10 to 15 s after each refusal until it succeeds. */
@@ -99,10 +102,10 @@ export class Storm {
     for (const network of permit.request.networks) {
       permit.started(network);
       this.#busy += 1;
-      const tookMs = this.#aloneMs * Math.max(1, this.#busy / this.#cores);
+      const tookMs = this.#aloneMs * Math.max(1, (this.#busy + this.#strangers) / this.#cores);
       await this.clock.sleep(tookMs);
       this.#busy -= 1;
-      permit.ran(okRun({ network, tookMs }));
+      permit.ran(okRun({ network, tookMs, cpuMs: this.#aloneMs }));
     }
     permit.settle("ok");
   }

@@ -104,6 +104,19 @@ test("sample on busy cores comes back to half of the ceiling however long runs t
   expect(limit.slots).toBe(2);
 });
 
+test("sample lets all slots run on cores that others keep busy, and half on cores that our own runs do", () => {
+  const limit = new AdaptiveLimit(8, 2);
+  limit.pressed("busy");
+  for (let run = 0; run < 50; run += 1) limit.sample(1_000, 30, limit.slots, 42);
+  expect(limit.slots).toBe(8);
+  for (let run = 0; run < 50; run += 1) limit.sample(300, 30, limit.slots, 75);
+  // From above it stops at the half and the one that is tried beyond.
+  expect(limit.slots).toBe(5);
+  limit.pressed("high");
+  for (let run = 0; run < 50; run += 1) limit.sample(1_000, 30, limit.slots, 42);
+  expect(limit.slots).toBeLessThan(5);
+});
+
 test("killed halves the limit, down to 1", () => {
   const limit = new AdaptiveLimit(8, 2);
   load(limit, 8, 50);

@@ -16,6 +16,8 @@ const gradientMin = 0.5;
 const pressedFactor = 0.7;
 /** Of the ceiling: as many go on busy cores whatever they take, and no more than these are added. */
 const busyShare = 1 / 2;
+/** Cores that our runs get together: with less than this it is not they who keep the cores busy. */
+const strangersCoresMax = 0.5;
 /** After an OOM kill of a delegate: what ran together was too much by any measure. */
 const killedFactor = 0.5;
 
@@ -30,6 +32,8 @@ export class AdaptiveLimit {
   readonly #ceiling: number;
   #limit: number;
   #ratio = 1;
+  /** How many cores our runs have had together lately; as long as nobody has told, all that are busy. */
+  #ownCores = Number.POSITIVE_INFINITY;
   #isStarting = true;
   #isFrozen = false;
   #quietLooks = 0;
@@ -59,9 +63,10 @@ export class AdaptiveLimit {
     this.#isFrozen = isFrozen;
   }
 
-  /** A delegate went through. `together` is how many ran at once, itself included. */
-  sample(tookMs: number, baselineMs: number, together: number): void {
+  /** A delegate went through. `together` is how many ran at once, itself included; `cpuMs` what it had of a core. */
+  sample(tookMs: number, baselineMs: number, together: number, cpuMs?: number): void {
     this.#quietLooks = 0;
+    if (cpuMs !== undefined) this.#noteCores((together * cpuMs) / Math.max(tookMs, 1));
     const ratio = Math.min(ratioMax, tookMs / Math.max(baselineMs, baselineMsMin));
     this.#ratio += smoothing * (ratio - this.#ratio);
     if (this.#ratio > tolerance) this.#isStarting = false;
@@ -102,7 +107,19 @@ export class AdaptiveLimit {
    * leave, while those in line run out of time.
    */
   #busyShare(): number {
-    return this.#pressure === "busy" ? this.#ceiling * busyShare + probeSlots : 1;
+    return this.#pressure === "busy" ? this.#ceiling * this.#shareOnBusy() + probeSlots : 1;
+  }
+
+  /**
+   * All of it when the cores are busy with others' work. On a node where each run waits twenty times as long as it
+   * computes, four at a time leave pods in line until their time is over: 89 sandboxes were made twice for it.
+   */
+  #shareOnBusy(): number {
+    return this.#ownCores < strangersCoresMax ? 1 : busyShare;
+  }
+
+  #noteCores(cores: number): void {
+    this.#ownCores = Number.isFinite(this.#ownCores) ? this.#ownCores + smoothing * (cores - this.#ownCores) : cores;
   }
 
   /** A limit that is not used is no proof that more would go well. */
@@ -114,7 +131,7 @@ export class AdaptiveLimit {
   /** Busy cores are what a storm looks like; they stop the growth only where more could not help. */
   #mayGrow(): boolean {
     if (this.#isFrozen || this.#pressure === "severe" || this.#pressure === "high") return false;
-    return this.#pressure === "calm" || this.#limit < this.#ceiling * busyShare;
+    return this.#pressure === "calm" || this.#limit < this.#ceiling * this.#shareOnBusy();
   }
 
   #shrink(factor: number): void {

@@ -116,7 +116,7 @@ export class PermitBooks implements PermitOwner {
     if (run.result === "ok") times.ran(run.network, run.tookMs, gate.running);
     const baselineMs = times.baselineMs(run.network);
     if (baselineMs === undefined || permit.request.kind !== "attach") return;
-    this.#parts.limit.sample(run.tookMs, baselineMs, gate.running);
+    this.#parts.limit.sample(run.tookMs, baselineMs, gate.running, run.cpuMs);
   }
 
   #networkFailed(network: string, pod: string, reason: string): void {

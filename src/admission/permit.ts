@@ -8,6 +8,8 @@ export interface DelegateRun {
   readonly network: string;
   /** Of all its plugins together, as the shim measured it. */
   readonly tookMs: number;
+  /** Of that, what they had of a core; undefined when nobody told. */
+  readonly cpuMs?: number;
   readonly result: "ok" | "failed" | "timeout";
   /** The largest peak memory of one; undefined when nothing ran. */
   readonly peakBytes: number | undefined;

@@ -94,6 +94,7 @@ export class ChainReports {
     return {
       network: this.#network,
       tookMs: outcomes.reduce((sum, { wallUs }) => sum + wallUs, 0) / 1_000,
+      cpuMs: outcomes.reduce((sum, { cpuUs }) => sum + cpuUs, 0) / 1_000,
       result: isTimeout ? "timeout" : isOk ? "ok" : "failed",
       peakBytes: Math.max(...outcomes.map(({ maxRssKib }) => maxRssKib)) * 1_024,
       cgroup: { limitBytes: last?.cgroupLimit, usageBytes: last?.cgroupUsage },
