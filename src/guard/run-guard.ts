@@ -55,14 +55,9 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   }
 }
 
-function tell({ metricsPort, clock, logger }: GuardOptions, facts: ClusterFacts, isLeader: () => boolean): Disposable {
+function tell({ metricsPort, logger }: GuardOptions, facts: ClusterFacts, isLeader: () => boolean): Disposable {
   if (metricsPort === undefined) return { [Symbol.dispose]: () => undefined };
-  const state = (): GuardState => ({
-    nowMs: clock.wallMs(),
-    isLeader: isLeader(),
-    health: facts.health(),
-    decisions: facts.decisions(),
-  });
+  const state = (): GuardState => ({ ...facts.world(), isLeader: isLeader(), health: facts.health() });
   return openMetricsPort(metricsPort, () => guardMetrics(state()), logger);
 }
 

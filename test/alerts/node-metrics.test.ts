@@ -1,6 +1,8 @@
-/** What the daemon tells for the alerts and nobody else does, on the real daemon with the real hand. */
+/** What daemon and guard tell for the alerts and nobody else does: on the real daemon with the real hand, and by promtool. */
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect, test } from "bun:test";
+import { guardMetrics } from "../../src/guard/tell/guard-metrics.ts";
 import { freePort } from "../lab/free-port.ts";
 import { Lab } from "../lab/lab.ts";
 
@@ -44,3 +46,17 @@ test("levee_node_reboot_required tells what the node's own file says, once a han
   expect(told).toBe(isWanted ? "1" : "0");
   expect((await metrics()).includes("levee_node_reboot_required_since_timestamp_seconds{")).toBe(isWanted);
 }, 60_000);
+
+test("promtool finds no fault with the guard's metrics", () => {
+  const events = [
+    {
+      ...{ namespace: "a", name: "e", reason: "", node: "n1", podUid: "u", count: 1 },
+      lastMs: 0,
+      isNameReserved: true as const,
+    },
+  ];
+  const input = guardMetrics({ nowMs: 0, isLeader: true, health: [], decisions: [], events, nodes: [{ name: "n1" }] });
+  expect(input).toContain('levee_guard_stale_sandbox_reservations{node="n1"} 1\n');
+  const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input, encoding: "utf8" });
+  expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: "" });
+});

@@ -79,6 +79,8 @@ export interface EventFacts {
   readonly podUid: string;
   readonly count: number;
   readonly lastMs: number;
+  /** Its message says that the sandbox's name is taken. Anybody who may write events can say so: told, never decided on. */
+  readonly isNameReserved?: true;
 }
 
 export interface ApplicationFacts {

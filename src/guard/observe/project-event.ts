@@ -3,6 +3,9 @@ import type { SharedTexts } from "../../kube/project.ts";
 import { countOf, timeMs } from "../facts/json-values.ts";
 import type { EventFacts } from "../facts/world.ts";
 
+/** containerd's words, and those of CRI-O. */
+const reserved = /failed to reserve sandbox name|is reserved for|name is reserved/u;
+
 /** An Event without its message: that is a tenant's text, and there may be thousands of them. */
 export function projectEvent(value: unknown, texts: SharedTexts): EventFacts | undefined {
   const event = objectOf(value);
@@ -24,5 +27,6 @@ export function projectEvent(value: unknown, texts: SharedTexts): EventFacts | u
       timeMs(event["eventTime"]),
       timeMs(metadata["creationTimestamp"]),
     ),
+    ...(reserved.test(textOf(event["message"])) ? { isNameReserved: true } : {}),
   };
 }

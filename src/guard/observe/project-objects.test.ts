@@ -86,6 +86,13 @@ test("projectEvent keeps who and how often, and no message", () => {
   });
 });
 
+test("projectEvent remembers of a message only that the sandbox's name is taken", () => {
+  const message = 'failed to reserve sandbox name "web_shop_u_3": name "web_shop_u_3" is reserved for "0a1b"';
+  const event = projectEvent({ metadata: { name: "e", namespace: "n" }, message }, new SharedTexts());
+  expect(event?.isNameReserved).toBe(true);
+  expect(JSON.stringify(event)).not.toContain("web_shop");
+});
+
 test("projectApplication tells whether it would revert by itself, and where its manifests are", () => {
   const source = { repoURL: "https://git.example/infra.git", path: "apps/multus", targetRevision: "main" };
   const application = (spec: object, status: object = {}, annotations: object = {}): object => ({

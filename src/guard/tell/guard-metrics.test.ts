@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
 import type { ReflectorHealth } from "../../kube/facts.ts";
 import type { Decision, DecisionPhase } from "../decision/decision.ts";
+import type { EventFacts } from "../facts/world.ts";
 import { guardMetrics, type GuardState } from "./guard-metrics.ts";
 import { openMetricsPort } from "./metrics-port.ts";
 
@@ -16,7 +17,7 @@ function health(resource: string, more: Partial<ReflectorHealth> = {}): Reflecto
   return { resource, objects: 3, isAbsent: false, lastEventAgeMs: 2_500, ...more } as ReflectorHealth; // only what is read
 }
 
-const quiet: GuardState = { nowMs, isLeader: false, health: [], decisions: [] };
+const quiet: GuardState = { nowMs, isLeader: false, health: [], decisions: [], events: [], nodes: [] };
 
 test("guardMetrics tells who leads, and every phase from the start", () => {
   const text = guardMetrics(quiet);
@@ -56,6 +57,22 @@ test("guardMetrics tells of resources that the cluster has, once something was h
   expect(text).toContain('levee_guard_view_last_event_age_seconds{resource="pods"} 2.5\n');
   expect(text).toContain('levee_guard_view_objects{resource="nodes"} 3\n');
   expect(text).not.toMatch(/age_seconds\{resource="nodes"|applications/u);
+});
+
+test("guardMetrics counts pods whose sandbox's name is taken, on nodes that exist and lately", () => {
+  const event = (podUid: string, node: string, agoMs: number, isNameReserved = true): EventFacts =>
+    ({ podUid, node, lastMs: nowMs - agoMs, ...(isNameReserved ? { isNameReserved } : {}) }) as EventFacts; // only what is read
+  const events = [
+    event("u1", "n1", 1_000),
+    event("u1", "n1", 2_000),
+    event("u2", "n1", 3_000),
+    event("u3", "n1", 601_000),
+    event("u4", "n1", 1_000, false),
+    event("u5", 'forged"} 1', 1_000),
+  ];
+  const text = guardMetrics({ ...quiet, events, nodes: [{ name: "n1" }, { name: "n2" }] });
+  expect(text).toContain('gauge\nlevee_guard_stale_sandbox_reservations{node="n1"} 2\n');
+  expect(text).not.toMatch(/forged|n2/u);
 });
 
 test("openMetricsPort answers GET of two paths, and is no reason to stop when it cannot be had", async () => {

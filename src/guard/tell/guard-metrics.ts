@@ -1,4 +1,5 @@
 import type { ReflectorHealth } from "../../kube/facts.ts";
+import type { EventFacts, NodeFacts } from "../facts/world.ts";
 import { decisionPhases, type Decision } from "../decision/decision.ts";
 
 /** What can be told of a guard at any time, leading or not. */
@@ -7,6 +8,8 @@ export interface GuardState {
   readonly isLeader: boolean;
   readonly health: readonly ReflectorHealth[];
   readonly decisions: readonly Decision[];
+  readonly events: readonly EventFacts[];
+  readonly nodes: readonly Pick<NodeFacts, "name">[];
 }
 
 /** What Prometheus reads; the alerts of deploy/alerts go by it. */
@@ -17,8 +20,18 @@ export function guardMetrics(state: GuardState): string {
     family("levee_guard_view_objects", "Objects in the local copy", objects(state)),
     family("levee_guard_decisions", "Decisions by phase", counts(state)),
     family("levee_guard_oldest_decision_age_seconds", "Since the oldest one in the phase entered it", oldest(state)),
+    family(
+      "levee_guard_stale_sandbox_reservations",
+      "Pods whose sandbox's name is taken, by their events",
+      taken(state),
+    ),
   ].join("");
 }
+
+/** The kubelet tries again, and says so, at least this often. */
+const eventMsMax = 10 * 60_000;
+/** A line each; a cluster has no more nodes than that with such trouble at once. */
+const nodesMax = 1_000;
 
 type Row = readonly [labels: string, value: number];
 
@@ -61,4 +74,13 @@ function inPhase(decisions: readonly Decision[], phase: string): readonly Decisi
 function sinceMs({ status, metadata }: Decision, nowMs: number): number {
   const ms = Date.parse(status?.since ?? metadata.creationTimestamp ?? "");
   return Number.isNaN(ms) ? nowMs : ms;
+}
+
+/** By nodes that exist: the event's own word for its node is anybody's. */
+function taken({ events, nodes, nowMs }: GuardState): readonly Row[] {
+  const pods = new Map<string, Set<string>>(nodes.map(({ name }) => [name, new Set()]));
+  for (const { isNameReserved, lastMs, node, podUid } of events)
+    if (isNameReserved === true && nowMs - lastMs < eventMsMax) pods.get(node)?.add(podUid);
+  const rows = [...pods].filter(([, uids]) => uids.size > 0).slice(0, nodesMax);
+  return rows.map(([node, uids]) => [`{node="${node}"}`, uids.size]);
 }
