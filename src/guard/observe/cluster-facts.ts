@@ -144,7 +144,7 @@ export class ClusterFacts {
       projects: [...this.#projects.store.values()],
       alerts: sources.alerts(),
       nodeViews: sources.nodeViews(),
-      decisions: [...this.#decisions.store.values()].map(({ decision }) => decision),
+      decisions: this.decisions(),
       isOwnerPolicyInstalled: policyProblems(this.policies(), ownerPolicies).length === 0,
       gitFiles: sources.gitFiles(),
       notes: sources.notes(),
@@ -154,6 +154,10 @@ export class ClusterFacts {
   /** Our admission policies and their bindings, as they are now. */
   policies(): readonly PolicyObject[] {
     return [...this.#policies.store.values(), ...this.#bindings.store.values()].map(({ policy }) => policy);
+  }
+
+  decisions(): readonly Decision[] {
+    return [...this.#decisions.store.values()].map(({ decision }) => decision);
   }
 
   approvals(): readonly DecisionApproval[] {
