@@ -59,7 +59,9 @@ test("a network that fails for one pod is tried by the next ones, and no more pl
   const kept = await node.add("d", { annotations });
   expect(errorOf(kept)).toMatchObject({
     code: 11,
-    msg: expect.stringMatching(/network default\/lan fails and is tried once in a while, position 1 in line/u),
+    msg: expect.stringMatching(
+      /network default\/lan fails and is tried once in a while \(last: .*the switch is away\), position 1 in line/u,
+    ),
   });
   expect(await node.lab.calls()).toEqual([]);
   // Another network's pods do not notice.
