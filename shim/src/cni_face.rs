@@ -9,8 +9,9 @@ use crate::cni_error::{CniError, IO_FAILURE};
 use crate::conf::{NEWEST_VERSION, SUPPORTED_VERSIONS};
 use crate::output::{note, write_stdout};
 use crate::request::read_request;
-use crate::session::become_hand;
+use crate::session::{become_hand, give_way};
 use crate::sys;
+use crate::verb::Verb;
 
 const ABOUT: &str = "meta-plugin that delegates to other CNI plugins";
 
@@ -28,7 +29,12 @@ pub fn serve(started: Instant) -> i32 {
         command => match read_request(command) {
             Err((version, error)) => fail(&version, &error),
             Ok(request) => match become_hand() {
-                Ok(()) => make_call(request, started),
+                Ok(()) => {
+                    if request.verb == Verb::Del {
+                        give_way();
+                    }
+                    make_call(request, started)
+                }
                 Err(error) => {
                     let message = format!("Cannot start a session of its own: {}", sys::error_text(&error));
                     fail(&request.conf.cni_version, &CniError::new(IO_FAILURE, message))

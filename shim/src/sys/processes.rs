@@ -32,6 +32,7 @@ extern "C" {
     fn setsid() -> c_int;
     fn getsid(pid: c_int) -> c_int;
     fn getppid() -> c_int;
+    fn nice(more: c_int) -> c_int;
     fn setpgid(pid: c_int, group: c_int) -> c_int;
     fn prctl(option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int;
     fn kill(pid: c_int, signal: c_int) -> c_int;
@@ -51,6 +52,12 @@ pub fn exit_now(status: i32) -> ! {
 
 pub fn new_session() -> io::Result<()> {
     check(unsafe { setsid() }).map(drop)
+}
+
+/// Raises the nice value of this process and of what it starts from now on, which is always allowed.
+pub fn be_nicer(by: i32) {
+    // The answer is the new value, and -1 is one too.
+    let _new_value = unsafe { nice(by) };
 }
 
 pub fn session_of_self() -> i32 {
