@@ -4,6 +4,7 @@ import { Fleet, netnsNameOf, type PodRecord } from "../../src/cli/storm/fleet.ts
 import { pause } from "../../test/e2e/until.ts";
 import type { RunningNode } from "../contenders/contender.ts";
 import type { Ground } from "../ground/ground.ts";
+import { idleMachine } from "../ground/idle-machine.ts";
 import type { PodWish } from "../ground/node-source.ts";
 import { Meter, type GroupPeaks } from "./meter.ts";
 
@@ -38,6 +39,7 @@ export interface StormOutcome {
 export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Promise<StormOutcome> {
   const [pods, late] = [await ground.source.addPods(plan.pods), await ground.source.addPods(plan.late)];
   await ground.netns.add([...pods, ...late].map(netnsNameOf));
+  if (!(await idleMachine())) console.error("The machine does not come to rest: these figures are not taken alone");
   const meter = new Meter(ground.runtimeGroup);
   const fleet = new Fleet({ clock: systemClock, caller, netns: ground.netns, seed });
   const end = new AbortController();
