@@ -68,6 +68,9 @@ function transitionOf(facts: PhaseFacts, status: DecisionStatus): Transition | u
   }
 }
 
+/** True until the guard acts: whoever approves must not wait for it. */
+const carriedOutByHand = "this release carries nothing out by itself, the steps' kubectl lines do";
+
 /** Those about this very plan that count, newest first; of two in one second the more careful first. */
 function wordsOn({ decision, approvals, policies }: PhaseFacts): readonly DecisionApproval[] {
   const care: readonly Verdict[] = ["Reject", "Pause", "Resume", "Approve", "ResetBreaker"];
@@ -88,7 +91,7 @@ function lastWord(words: readonly DecisionApproval[]): DecisionApproval | undefi
 function approvedBy({ nowMs }: PhaseFacts, words: readonly DecisionApproval[]): Transition | undefined {
   const word = lastWord(words);
   if (word?.spec.verdict !== "Approve" || startProblem(word, nowMs) !== undefined) return undefined;
-  return { phase: "Approved", message: `${authorOf(word)} approved it`, approval: word };
+  return { phase: "Approved", message: `${authorOf(word)} approved it; ${carriedOutByHand}`, approval: word };
 }
 
 function pausedBy(
