@@ -104,6 +104,19 @@ test("ChainReports takes a kill that nobody counted for an ordinary one", async 
   expect(told.filter((line) => line.startsWith("oom"))).toEqual([]);
 });
 
+test.each([
+  ["a timeout", { signal: 9, timedOut: true }],
+  ["an order that was ended", { signal: 9, failure: "killed" as const }],
+])("ChainReports leaves the limit alone when we killed while the kernel did elsewhere: %s", async (_what, facts) => {
+  const { admission, told, reports } = await reported();
+  const { limit } = admission.facts();
+  reports.begin(chain("default/lan"));
+  reports.ran(ran({ ...facts, oomNode: 1 }));
+  reports.end(false);
+  expect(told.filter((line) => line.startsWith("oom"))).toEqual([]);
+  expect(admission.facts().limit).toBe(limit);
+});
+
 test("ChainReports of an undo says nothing of whether the network works", async () => {
   const admission = await failing(new LeveeError("delegate-failed", "no"), chain("default/lan"));
   const request = {

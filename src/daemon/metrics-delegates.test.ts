@@ -17,6 +17,7 @@ test.each([
   ["timeout", { exitCode: undefined, signal: 9, timedOut: true }],
   ["signal", { exitCode: undefined, signal: 9 }],
   ["signal", { exitCode: undefined, failure: "killed" as const }],
+  ["signal", { exitCode: undefined, signal: 9, failure: "killed" as const, oomNode: 1 }],
   ["oom", { exitCode: undefined, signal: 9, oomCgroup: 1 }],
   ["oom", { exitCode: undefined, signal: 9, oomNode: 1 }],
   ["signal", { exitCode: undefined, signal: 11, oomNode: 1 }],

@@ -58,7 +58,9 @@ export class DelegateMeasures {
 export function exitOf(outcome: Outcome): Exit {
   if (outcome.timedOut) return "timeout";
   if (outcome.failure === "missing") return "missing";
+  // Before the kernel's kills: the node's count also has those that have nothing to do with this run.
+  if (outcome.failure === "killed") return "signal";
   if (outcome.signal === sigkill && outcome.oomCgroup + outcome.oomNode > 0) return "oom";
-  if (outcome.signal !== undefined || outcome.failure === "killed") return "signal";
+  if (outcome.signal !== undefined) return "signal";
   return outcome.exitCode === 0 && outcome.failure === undefined ? "ok" : "failed";
 }

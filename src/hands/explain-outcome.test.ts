@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { explainOutcome } from "./explain-outcome.ts";
+import { explainOutcome, isOomKill } from "./explain-outcome.ts";
 import { outcome } from "./outcome.fixture.ts";
 
 const context = { verb: "ADD", network: "default/lan", ifname: "net1", plugin: "bridge", timeoutMs: 25_000 };
@@ -56,6 +56,19 @@ test("explainOutcome names the OOM killer when a plugin says that one it called 
     ),
   });
   expect(explainOutcome(outcome(failed), context)).toMatchObject({ code: "delegate-failed", cniCode: 999 });
+});
+
+test.each([
+  ["a plugin past its time", { signal: 9, timedOut: true }],
+  ["one that was ended with its call", { signal: 9, failure: "killed" as const }],
+  [
+    "one that says that we killed what it called",
+    { exitCode: 1, timedOut: true, stdout: Buffer.from("signal: killed") },
+  ],
+])("isOomKill does not take our own kill for the kernel's: %s", (_what, facts) => {
+  const kills = { exitCode: undefined, oomCgroup: 1, oomNode: 1 };
+  expect(isOomKill(outcome({ ...kills, ...facts }))).toBe(false);
+  expect(isOomKill(outcome({ ...kills, ...facts, timedOut: false, failure: undefined }))).toBe(true);
 });
 
 test("explainOutcome tells of kills in the plugin's cgroup beside an error of its own", () => {

@@ -47,9 +47,11 @@ function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
 
 /**
  * Nobody says who sent the signal; the kernel counts whom it killed for want of memory, in the cgroup or on the node. It
- * may have been a plugin that this one called, such as the one that gives addresses.
+ * may have been a plugin that this one called, such as the one that gives addresses. Whom we ended ourselves it was not:
+ * the node's count also has kills that have nothing to do with this run.
  */
 export function isOomKill(outcome: Outcome): boolean {
+  if (outcome.timedOut || outcome.failure !== undefined) return false;
   if (outcome.oomCgroup + outcome.oomNode === 0) return false;
   return outcome.signal === sigkill || isCalledKilled(outcome);
 }
