@@ -116,6 +116,26 @@ test("admit lets a retried ADD take the place of the queued one of the same pod"
   expect(again.permit).toBeDefined();
 });
 
+test("admit counts a retried ADD and the next of its network in one share", async () => {
+  const { admission, clock } = node({ attachCeiling: 2, attachStart: 2 });
+  const y = ["b/1", "b/2"].map((pod) => ask(admission, attachRequest({ pod, networks: ["y"] })));
+  const x = ["k/1", "k/1", "k/2"].map((pod) =>
+    ask(admission, attachRequest({ pod, namespace: "kube-system", networks: ["x"] })),
+  );
+  const z = ask(admission, attachRequest({ pod: "a/1", networks: ["z"] }));
+  await settle();
+  for (const { permit } of y) permit?.[Symbol.dispose]();
+  await settle();
+  // Critical pods go first, but one of the two slots is kept for who does not use their network.
+  expect([...x, z].map(({ permit }) => permit !== undefined)).toEqual([false, true, false, true]);
+  for (const { permit } of [...x, z]) permit?.[Symbol.dispose]();
+  await settle();
+  expect(x[2]?.permit).toBeDefined();
+  x[2]?.permit?.[Symbol.dispose]();
+  await clock.advance(1_000);
+  expect(clock.timers).toBe(0);
+});
+
 test("admit serves critical pods first, and one of them beyond the limit though not the ceiling", async () => {
   const { admission } = node({ attachCeiling: 4 });
   const ordinary = Array.from({ length: 6 }, (_, pod) => ask(admission, attachRequest({ pod: `a/${pod}` })));

@@ -137,6 +137,8 @@ export class Admission implements WaitingOwner {
       return Promise.resolve(new Permit(undefined, { request, admissionClass, lane: noLane, sinceMs, bytes: 0 }));
     }
     if (admissionClass !== "detach") this.#refuseAtOnce(request, admissionClass);
+    // Before the lane is looked up: with the last that waits for it a lane is forgotten.
+    this.#supersede(request);
     const lane = this.#door(request).bulkhead.lane(request.networks, request.isRetry);
     const waiting = new Waiting(this, { request, lane, sinceMs, admissionClass }, signal);
     this.#join(waiting);
@@ -162,7 +164,6 @@ export class Admission implements WaitingOwner {
 
   #join(waiting: Waiting): void {
     const { gate } = this.#door(waiting.request);
-    this.#supersede(waiting.request);
     const victim = gate.makesRoom(waiting);
     gate.join(waiting);
     if (waiting.request.kind === "attach" && waiting.request.pod !== "") this.#byPod.set(waiting.request.pod, waiting);
