@@ -19,6 +19,20 @@ test("ran believes a larger peak at once and a smaller one slowly", () => {
   expect(memory.predict(["p"])).toBe(46 * mib);
 });
 
+test("fits lets one run after any number of others, whatever their peaks were", () => {
+  const memory = new DelegateMemory();
+  memory.observed({ limitBytes: 8 * mib, usageBytes: 8 * mib });
+  for (let peakBytes = 40 * mib + 7; peakBytes > mib; peakBytes = Math.floor(peakBytes * 0.9)) {
+    memory.ran("p", peakBytes);
+    memory.ran("q", peakBytes / 3);
+    const taken = [memory.predict(["p"]), memory.predict(["q"]), memory.predict(["x"])];
+    for (const bytes of taken) memory.taken(bytes);
+    expect(memory.fits(1)).toBe(false);
+    for (const bytes of taken) memory.freed(bytes);
+    expect(memory.fits(4_000 * mib)).toBe(true);
+  }
+});
+
 test("fits keeps to half of what the runtime's cgroup has free, but always lets one run", () => {
   const memory = new DelegateMemory();
   memory.taken(40 * mib);

@@ -47,7 +47,8 @@ export class DelegateMemory {
     const known = this.#peaks.get(network);
     this.#peaks.delete(network);
     const isSmaller = known !== undefined && peakBytes < known;
-    this.#peaks.set(network, isSmaller ? known + (peakBytes - known) * forgetShare : peakBytes);
+    // Whole bytes: of fractions that come and go something would be left over, and never again would nothing run.
+    this.#peaks.set(network, Math.round(isSmaller ? known + (peakBytes - known) * forgetShare : peakBytes));
     const [oldest] = this.#peaks.keys();
     if (this.#peaks.size > networksMax && oldest !== undefined) this.#peaks.delete(oldest);
   }
