@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
 import { VirtualClock, settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, okRun } from "./admission.fixture.ts";
+import { ask, attachRequest, mib, okRun } from "./admission.fixture.ts";
 import { Admission } from "./admission.ts";
 import type { Decision } from "./decisions.ts";
 import type { Permit } from "./permit.ts";
@@ -153,8 +153,19 @@ export class Chaos {
     expect(facts.attaching + facts.detaching + facts.hung).toBe(this.#running.size);
     const waiting = Object.values(facts.waiting).reduce((sum, count) => sum + count, 0);
     expect(waiting).toBe(this.#waiting.size);
+    this.#checkMemory(facts.delegateBytes);
     expect(facts.limit).toBeWithin(1, facts.ceiling + 1);
     expect(facts.oldestWaitMs).toBeLessThanOrEqual(20_000);
+  }
+
+  /** Nor is memory: what is kept is what the permits hold, and all of them hold theirs but those that hang. */
+  #checkMemory(delegateBytes: number): void {
+    const permits = [...this.#running.values()].filter((permit) => permit !== undefined);
+    expect(permits).toHaveLength(this.#running.size);
+    expect(permits.reduce((sum, { heldBytes }) => sum + heldBytes, 0)).toBe(delegateBytes);
+    for (const { bytes, heldBytes, hungNetwork } of permits) {
+      expect(heldBytes).toBeWithin(hungNetwork === undefined ? bytes : 0, bytes + 1);
+    }
   }
 
   /** The same pod fails again and again, and is over its budget once the holds have passed. */
@@ -197,7 +208,10 @@ export class Chaos {
   #report(permit: Permit): void {
     const network = this.#one(permit.request.networks) ?? "p";
     const result = this.#one(["ok", "ok", "failed", "timeout"] as const) ?? "ok";
-    permit.ran(okRun({ network, result, tookMs: this.#dice.random() * 500, isOomKilled: this.#dice.random() < 0.1 }));
+    const [tookMs, isOomKilled] = [this.#dice.random() * 500, this.#dice.random() < 0.1];
+    // Whole numbers: what is kept must add up to the byte.
+    const peakBytes = this.#one([8, 20, 60].map((size) => size * mib));
+    permit.ran(okRun({ network, result, tookMs, isOomKilled, peakBytes }));
     if (result === "ok" && permit.request.kind === "attach") this.#trusted.add(network);
   }
 

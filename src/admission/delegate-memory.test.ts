@@ -10,6 +10,13 @@ test("predict is the largest of the networks' peaks, as plugins run one after an
   expect([memory.predict(["p"]), memory.predict(["p", "x"]), memory.predict([])]).toEqual([10 * mib, 30 * mib, 0]);
 });
 
+test("predictHung is what the network's plugins have had, and little of one that never ended", () => {
+  const memory = new DelegateMemory();
+  expect(memory.predictHung("p")).toBe(16 * mib);
+  memory.ran("p", 30 * mib);
+  expect(memory.predictHung("p")).toBe(30 * mib);
+});
+
 test("ran believes a larger peak at once and a smaller one slowly", () => {
   const memory = new DelegateMemory();
   memory.ran("p", 10 * mib);

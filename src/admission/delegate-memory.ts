@@ -1,5 +1,10 @@
 /** What a plugin is taken to need before it has run: Calico's and Cilium's need 20 to 55 MiB. */
 const unknownPeakBytes = 48 * 2 ** 20;
+/**
+ * What one that hangs before its network has ever ended a run is taken to hold: it sleeps early in its work, so it is
+ * not at its peak. Whatever it has beyond that is in the usage that shims see, and counts there as that of others.
+ */
+const unknownHungBytes = 16 * 2 ** 20;
 /** Of what is free in the runtime's cgroup: the other half is the runtime's own and the containers' that start. */
 const shareOfHeadroom = 0.5;
 /** A smaller peak is believed slowly, as a larger one may come again. */
@@ -28,6 +33,11 @@ export class DelegateMemory {
     let bytes = 0;
     for (const network of networks) bytes = Math.max(bytes, this.#peaks.get(network) ?? unknownPeakBytes);
     return bytes;
+  }
+
+  /** What a delegate of this network that hangs holds: no longer the most that any of its call's plugins may need. */
+  predictHung(network: string): number {
+    return this.#peaks.get(network) ?? unknownHungBytes;
   }
 
   /** Whether there is room for it. One always fits: waiting for a room that never comes would help nobody. */

@@ -33,6 +33,7 @@ export class PermitBooks implements PermitOwner {
     if (running === undefined || idleMs < hungIdleMs) return false;
     const isSlow = !times.knows(running.network) || this.#isPastUsual(permit);
     if (!isSlow || !gate.hung(permit, running.network, plugin)) return false;
+    this.#keep(permit, Math.min(permit.bytes, this.#parts.memory.predictHung(running.network)));
     this.#teller.say(
       "hung",
       permit,
@@ -58,6 +59,7 @@ export class PermitBooks implements PermitOwner {
     const network = permit.hungNetwork;
     if (network === undefined) return;
     this.#door(permit).gate.rejoined(permit, network);
+    this.#keep(permit, permit.bytes);
     this.#teller.say("moves-again", permit, network);
   }
 
@@ -89,7 +91,7 @@ export class PermitBooks implements PermitOwner {
   released(permit: Permit): void {
     if (permit.hungNetwork !== undefined) this.#teller.say("moves-again", permit, permit.hungNetwork);
     this.#door(permit).gate.ended(permit, this.nowMs());
-    this.#parts.memory.freed(permit.bytes);
+    this.#keep(permit, 0);
     this.#freed();
   }
 
@@ -117,6 +119,14 @@ export class PermitBooks implements PermitOwner {
     const baselineMs = times.baselineMs(run.network);
     if (baselineMs === undefined || permit.request.kind !== "attach") return;
     this.#parts.limit.sample(run.tookMs, baselineMs, gate.running, run.cpuMs);
+  }
+
+  /** So much memory is kept for its delegates from now on. */
+  #keep(permit: Permit, bytes: number): void {
+    const { memory } = this.#parts;
+    memory.freed(permit.heldBytes);
+    memory.taken(bytes);
+    permit.heldBytes = bytes;
   }
 
   #networkFailed(network: string, pod: string, reason: string): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, detachRequest, never, node, okRun } from "./admission.fixture.ts";
+import { ask, attachRequest, detachRequest, mib, never, node, okRun } from "./admission.fixture.ts";
 
 test("progress takes a delegate that hangs out of the count until it moves again", async () => {
   const { admission, clock, decisions } = node({ attachCeiling: 1 });
@@ -146,4 +146,29 @@ test("a permit that is given back while its delegate hangs says that this is ove
   permit[Symbol.dispose]();
   expect(decisions.map(({ what }) => what)).toEqual(["admitted", "hung", "moves-again"]);
   expect(admission.facts()).toMatchObject({ hung: 0, attaching: 0 });
+});
+
+test("a delegate that hangs in a network nobody knows gives up most of its memory, and has it back when it moves", async () => {
+  const { admission, clock } = node({ attachCeiling: 8, attachStart: 8 });
+  // The cgroup has 120 MiB free, so half of that may be used: one plugin that nobody knows, and a small one.
+  const cgroup = { limitBytes: 128 * mib, usageBytes: 56 * mib };
+  using first = await admission.admit(attachRequest({ pod: "a/1" }), never);
+  first.ran(okRun({ cgroup }));
+  first[Symbol.dispose]();
+  using hanging = await admission.admit(attachRequest({ pod: "a/2", networks: ["x"] }), never);
+  const others = ["a/3", "a/4", "a/5"].map((pod) => ask(admission, attachRequest({ pod })));
+  await settle();
+  const running = (): number => others.filter(({ permit }) => permit !== undefined).length;
+  expect([running(), admission.why("a/4")?.blocker]).toEqual([1, { why: "delegate-memory" }]);
+  hanging.started("x");
+  await clock.advance(1_250);
+  hanging.progress(1_000, "dhcp");
+  await settle();
+  expect([running(), admission.facts().delegateBytes]).toEqual([3, 46 * mib]);
+  hanging.progress(0);
+  expect(admission.facts().delegateBytes).toBe(78 * mib);
+  hanging.progress(1_000, "dhcp");
+  hanging[Symbol.dispose]();
+  for (const { permit } of others) permit?.[Symbol.dispose]();
+  expect(admission.facts().delegateBytes).toBe(0);
 });

@@ -55,6 +55,8 @@ export class Permit implements Disposable {
   readonly sinceMs: number;
   /** What its delegates are expected to need. */
   readonly bytes: number;
+  /** What is kept free for them now: less than that while one hangs. Only the owner of the books changes it. */
+  heldBytes: number;
   #owner: PermitOwner | undefined;
   #running: { readonly network: string; readonly sinceMs: number } | undefined;
   #hungNetwork: string | undefined;
@@ -69,6 +71,7 @@ export class Permit implements Disposable {
     this.lane = facts.lane;
     this.sinceMs = facts.sinceMs;
     this.bytes = facts.bytes;
+    this.heldBytes = facts.bytes;
   }
 
   /** The delegate that runs now; undefined between two. */
