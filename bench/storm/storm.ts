@@ -39,7 +39,8 @@ export interface StormOutcome {
 export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Promise<StormOutcome> {
   const [pods, late] = [await ground.source.addPods(plan.pods), await ground.source.addPods(plan.late)];
   await ground.netns.add([...pods, ...late].map(netnsNameOf));
-  if (!(await idleMachine())) console.error("The machine does not come to rest: these figures are not taken alone");
+  if (!(await idleMachine()))
+    process.stderr.write("The machine does not come to rest: these figures are not taken alone\n");
   const meter = new Meter(ground.runtimeGroup);
   const fleet = new Fleet({ clock: systemClock, caller, netns: ground.netns, seed });
   const end = new AbortController();
