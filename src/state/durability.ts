@@ -1,5 +1,10 @@
 import type { EntryKind } from "./journal-entry.ts";
 
+/** One write of this size takes some milliseconds: nobody waits long behind it. */
+export const batchBytesMax = 1_048_576;
+/** Made for lines at a time. Some sixty attachments: one sync in a hundred and more pays for the file system's own journal. */
+export const roomBytes = 262_144;
+
 /** What the writer of an entry may rely on. */
 export interface Durability {
   /** Whether it must survive a power cut, not only a crash of the daemon. */

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { errnoOf, LeveeError } from "../base/errors.ts";
-import { endsCleanly, lineVersion, readLines, type GoodLine } from "./checked-line.ts";
+import { endsCleanly, lineVersion, readLines, type GoodLine, type Segment } from "./checked-line.ts";
 import { entryFromJson, type JournalEntry } from "./journal-entry.ts";
 import { JournalState } from "./journal-state.ts";
+import { isBehindLastSync, isHole, provesSync, type FileEnds } from "./unsynced-end.ts";
 
 /** What a journal file amounts to. Reading it changes nothing on disk. */
 export interface LoadedJournal {
@@ -15,7 +16,7 @@ export interface LoadedJournal {
   readonly goodBytes: number;
   readonly lines: number;
   readonly damaged: readonly DamagedPart[];
-  /** Bytes of a last line that was cut off in the middle. */
+  /** Bytes of lines at the end that were not written to their end. */
   readonly tornBytes: number;
   /** Whether lines can be appended at `goodBytes` once the torn ones are cut off. */
   readonly sound: boolean;
@@ -32,42 +33,88 @@ export async function loadJournal(path: string): Promise<LoadedJournal> {
     if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
     throw cause;
   });
-  return { exists: file !== undefined, ...replay(withoutRoom(file ?? Buffer.alloc(0)), path) };
+  return { exists: file !== undefined, ...new Replay(file ?? Buffer.alloc(0), path).run() };
 }
 
 /** Zeros behind the last line are where the next one was to go: a daemon that was killed leaves them. */
-function withoutRoom(file: Buffer): Buffer {
+function linesBytesOf(file: Buffer): number {
   let end = file.length;
   while (end > 0 && file[end - 1] === 0) end -= 1;
-  // Behind a line that was not written to its end they are a part of what is torn.
-  return end === 0 || file[end - 1] === 0x0a ? file.subarray(0, end) : file;
+  return end;
 }
 
-function replay(file: Buffer, path: string): Omit<LoadedJournal, "exists"> {
-  const state = new JournalState();
-  const damaged: DamagedPart[] = [];
-  let lines = 0;
-  let goodBytes = 0;
-  let tornBytes = 0;
-  for (const segment of readLines(file, "L")) {
+class Replay {
+  readonly #path: string;
+  readonly #file: Buffer;
+  readonly #ends: FileEnds;
+  readonly #state = new JournalState();
+  readonly #damaged: DamagedPart[] = [];
+  #lines = 0;
+  #goodBytes = 0;
+  #tornBytes = 0;
+
+  constructor(file: Buffer, path: string) {
+    const linesBytes = linesBytesOf(file);
+    this.#path = path;
+    this.#ends = { fileBytes: file.length, linesBytes };
+    // Behind a line that was not written to its end they are a part of what is torn.
+    this.#file = linesBytes === 0 || file[linesBytes - 1] === 0x0a ? file.subarray(0, linesBytes) : file;
+  }
+
+  run(): Omit<LoadedJournal, "exists"> {
+    this.#readAll();
+    const [file, state, damaged, lines] = [this.#file, this.#state, this.#damaged, this.#lines];
+    const [goodBytes, tornBytes] = [this.#goodBytes, this.#tornBytes];
+    const clean = endsCleanly(file);
+    const sound = damaged.length === 0 && goodBytes + tornBytes === file.length && (tornBytes > 0 || clean);
+    return { state, fileBytes: file.length, endsCleanly: clean, goodBytes, lines, damaged, tornBytes, sound };
+  }
+
+  #readAll(): void {
+    const segments = readLines(this.#file, "L");
+    for (let next = segments.next(); next.done !== true; next = segments.next()) {
+      const segment = next.value;
+      if (!this.#mayBeTorn(segment)) {
+        this.#take(segment);
+        continue;
+      }
+      const rest = [segment, ...segments];
+      if (rest.every((later) => this.#isUnsynced(later))) {
+        this.#goodBytes = segment.offset;
+        this.#tornBytes = this.#file.length - segment.offset;
+      } else for (const later of rest) this.#take(later);
+    }
+  }
+
+  #mayBeTorn(segment: Segment): boolean {
+    return segment.kind === "damaged" && isBehindLastSync(segment.offset, this.#ends) && isHole(segment, this.#ends);
+  }
+
+  /** Whether a segment behind a hole is nothing that anybody relies on. */
+  #isUnsynced(segment: Segment): boolean {
+    if (segment.kind === "torn") return true;
+    if (segment.kind === "damaged") return isHole(segment, this.#ends);
+    const entry = readEntry(segment, this.#path);
+    return !(entry instanceof LeveeError) && !provesSync(entry, this.#state);
+  }
+
+  #take(segment: Segment): void {
     switch (segment.kind) {
       case "torn":
-        tornBytes = segment.bytes;
+        this.#tornBytes = segment.bytes;
         break;
       case "damaged":
-        addDamage(damaged, { ...segment, reason: "its checksum is wrong" });
+        addDamage(this.#damaged, { ...segment, reason: "its checksum is wrong" });
         break;
       case "line": {
-        lines += 1;
-        goodBytes = segment.offset + segment.bytes;
-        const entry = readEntry(segment, path);
-        if (entry instanceof LeveeError) addDamage(damaged, brokenLine(file, segment, entry));
-        else state.apply(entry, segment.bytes);
+        this.#lines += 1;
+        this.#goodBytes = segment.offset + segment.bytes;
+        const entry = readEntry(segment, this.#path);
+        if (entry instanceof LeveeError) addDamage(this.#damaged, brokenLine(this.#file, segment, entry));
+        else this.#state.apply(entry, segment.bytes);
       }
     }
   }
-  const sound = damaged.length === 0 && goodBytes + tornBytes === file.length && (tornBytes > 0 || endsCleanly(file));
-  return { state, fileBytes: file.length, endsCleanly: endsCleanly(file), goodBytes, lines, damaged, tornBytes, sound };
 }
 
 /** The entry of a line whose checksum is right, or what is wrong with it. A newer format stops everything: guessing could undo live pods. */

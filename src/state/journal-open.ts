@@ -5,6 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { errnoOf } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { ContainerIndex, loadIndex, type LoadedIndex } from "./container-index.ts";
+import { roomBytes } from "./durability.ts";
 import { loadJournal, type LoadedJournal } from "./journal-load.ts";
 import type { JournalState } from "./journal-state.ts";
 import { JournalWriter } from "./journal-writer.ts";
@@ -12,9 +13,6 @@ import { LogFile, unwritable, type OpenLog } from "./log-file.ts";
 import { offlineFolderOf } from "./offline-records.ts";
 import { listQuarantine, putAside, type Evidence, type Quarantined } from "./quarantine.ts";
 import { Reserve } from "./reserve.ts";
-
-/** Some sixty attachments: one sync in a hundred and more pays for the file system's own journal. */
-const roomBytes = 262_144;
 
 export interface JournalOptions {
   readonly stateDir: string;

@@ -4,7 +4,7 @@ import { LeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { encodeLine } from "./checked-line.ts";
 import type { ContainerIndex } from "./container-index.ts";
-import { durability, type Durability } from "./durability.ts";
+import { batchBytesMax, durability, type Durability } from "./durability.ts";
 import { entryToJson, type Genesis, type JournalEntry } from "./journal-entry.ts";
 import type { JournalState } from "./journal-state.ts";
 import { isFull, unwritable, type LogFile } from "./log-file.ts";
@@ -23,8 +23,6 @@ export interface WriterParts {
 const compactAboveBytes = 1_048_576;
 /** With the disk full every block counts. */
 const compactFullAboveBytes = 16_384;
-/** One write of this size takes some milliseconds: nobody waits long behind it. */
-const batchBytesMax = 1_048_576;
 
 /**
  * Group commit: whatever is submitted while a write is under way goes out together with the next one, in one write
