@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { systemClock, type Cancel, type Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
-import { MetricsServer } from "./metrics-server.ts";
+import { MetricsServer, type MetricsServerOptions } from "./metrics-server.ts";
 import type { HttpRequest } from "./metrics-http.ts";
 
 const servers: MetricsServer[] = [];
@@ -96,9 +96,35 @@ describe("MetricsServer", () => {
     await until(() => second.port === first.port);
     expect(await say(first.port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
   });
+
+  test("serves by IPv4 on a machine without IPv6, which Bun names no errno for", async () => {
+    const tried: string[] = [];
+    const listen: MetricsServerOptions["listen"] = (hostname, port, socket) => {
+      tried.push(hostname);
+      if (hostname === "::") throw new Error("Failed to listen at ::");
+      return Bun.listen({ hostname, port, data: undefined, socket });
+    };
+    const { port } = await serve({ reach: "any", listen });
+    expect(tried).toEqual(["::", "0.0.0.0"]);
+    expect(await say(port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
+  });
+
+  test("waits for a port that is taken on all addresses, rather than to serve half of them", async () => {
+    const first = await serve({ reach: "any" });
+    const tried: string[] = [];
+    const listen: MetricsServerOptions["listen"] = (hostname, port, socket) => {
+      tried.push(hostname);
+      return Bun.listen({ hostname, port, data: undefined, socket });
+    };
+    const clock = { ...systemClock, after: (_ms: number, then: () => void) => systemClock.after(10, then) };
+    make({ reach: "any", port: first.port, listen, clock });
+    await until(() => tried.length > 2);
+    expect(new Set(tried)).toEqual(new Set(["::"]));
+  });
 });
 
-interface Facts {
+interface Facts extends Pick<MetricsServerOptions, "listen"> {
+  readonly reach?: MetricsServerOptions["reach"];
   readonly port?: number;
   readonly body?: string;
   readonly clock?: Clock;
@@ -114,12 +140,15 @@ function make({
   warnings = [],
   asked = [],
   refused = [],
+  reach = "node",
+  listen,
 }: Facts): MetricsServer {
   const silent = (): void => undefined;
   const logger: Logger = { debug: silent, info: silent, error: silent, warn: (_what, fields) => warnings.push(fields) };
   const server = new MetricsServer({
     port,
-    reach: "node",
+    reach,
+    ...(listen === undefined ? {} : { listen }),
     clock,
     logger,
     answer: (request) => {

@@ -12,7 +12,12 @@ export interface MetricsServerOptions {
   readonly logger: Logger;
   readonly answer: (request: HttpRequest) => HttpAnswer;
   readonly onRefused: (status: number) => void;
+  /** For tests of machines that lack something. */
+  readonly listen?: typeof listen;
 }
+
+type Handlers = Bun.SocketHandler<HttpExchange | undefined>;
+type Listener = Bun.TCPSocketListener<HttpExchange | undefined>;
 
 /** Kubelet's probes and a few scrapers; who keeps more open than that is not asking. */
 const connectionsMax = 32;
@@ -29,7 +34,7 @@ const sayMs = 60_000;
 export class MetricsServer implements Service {
   readonly #options: MetricsServerOptions;
   readonly #exchanges = new Set<HttpExchange>();
-  #listener: Bun.TCPSocketListener<HttpExchange | undefined> | undefined;
+  #listener: Listener | undefined;
   #cancelRetry: Cancel = () => undefined;
   #isStopped = false;
   #saidMs = Number.NEGATIVE_INFINITY;
@@ -57,18 +62,17 @@ export class MetricsServer implements Service {
     const [hostname, next] = hosts;
     try {
       const { port } = this.#options;
-      this.#listener = Bun.listen({ hostname, port, data: undefined, socket: this.#handlers() });
+      this.#listener = (this.#options.listen ?? listen)(hostname, port, this.#handlers());
       this.#options.logger.info("Health and metrics are served", { host: hostname, port: this.port });
     } catch (thrown) {
-      // A machine without IPv6 has no `::`.
-      const isFamilyMissing = ["EAFNOSUPPORT", "EADDRNOTAVAIL", "EINVAL"].includes(errnoOf(thrown) ?? "");
-      if (isFamilyMissing && next !== undefined) this.#listen([next], retryMs);
+      // A machine without IPv6 has no `::`, which Bun says without an errno.
+      if (errnoOf(thrown) !== "EADDRINUSE" && next !== undefined) this.#listen([next], retryMs);
       else this.#retry(hosts, retryMs, thrown);
     }
   }
 
   /** One set for all connections. Why one broke does not matter: the peer is gone either way. */
-  #handlers(): Bun.SocketHandler<HttpExchange | undefined> {
+  #handlers(): Handlers {
     return {
       binaryType: "buffer",
       open: (socket) => {
@@ -113,4 +117,8 @@ export class MetricsServer implements Service {
     exchange.closed();
     this.#exchanges.delete(exchange);
   }
+}
+
+function listen(hostname: string, port: number, socket: Handlers): Listener {
+  return Bun.listen({ hostname, port, data: undefined, socket });
 }
