@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { systemClock } from "../base/clock.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
 import { silentLogger } from "../base/log.ts";
 import { SpareTime } from "../base/spare-time.ts";
+import { VirtualClock } from "../base/virtual-clock.fixture.ts";
 import { jsonValue } from "../cni/json-text.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { aRecord } from "../state/record.fixture.ts";
 import type { PodRef } from "./announcer.ts";
-import type { NodePorts } from "./node-ports.ts";
+import type { GcPorts } from "./gc-ports.ts";
 import { silentPublisher, type Ended, type OnPostponed, type PodStatus } from "./status-publisher.ts";
-import { tellAttached } from "./tell-attached.ts";
+import { tellAttached, tellSoon } from "./tell-attached.ts";
 import { KeptTimeline } from "./timeline.fixture.ts";
 
 const result = jsonValue({
@@ -23,11 +24,16 @@ class Told {
   readonly timeline = new KeptTimeline();
   readonly events: string[] = [];
   readonly statuses: PodStatus[] = [];
-  readonly #ports: NodePorts;
+  /** What the journal has of it, and whether recovery is to look at it. */
+  kept: AttachmentRecord | undefined = { ...this.record, phase: "committed" };
+  isPending = (): boolean => false;
+  readonly #ports: GcPorts;
 
-  constructor(publish: (onPostponed: OnPostponed) => Promise<Ended>) {
-    const ports: Partial<Record<keyof NodePorts, unknown>> = {
-      clock: systemClock,
+  constructor(publish: (onPostponed: OnPostponed) => Promise<Ended>, clock: Clock = systemClock) {
+    const ports: Partial<Record<keyof GcPorts, unknown>> = {
+      clock,
+      journal: { findByToken: () => this.kept },
+      recovery: { isPending: () => this.isPending() },
       logger: silentLogger,
       config: { deviceInfoDir: "/nowhere" },
       timeline: this.timeline,
@@ -44,11 +50,19 @@ class Told {
         },
       },
     };
-    this.#ports = ports as NodePorts;
+    this.#ports = ports as GcPorts;
   }
 
   async tell(results = this.record.chains.map(() => result)): Promise<void> {
     await tellAttached(this.record, results, this.#ports);
+  }
+
+  tellSoon(): void {
+    tellSoon(
+      this.record,
+      this.record.chains.map(() => result),
+      this.#ports,
+    );
   }
 
   get notes(): readonly string[] {
@@ -99,5 +113,63 @@ describe("tellAttached", () => {
     await told.tell();
     await told.tell([jsonValue({ interfaces: 7 })]);
     expect(told.statuses).toHaveLength(1);
+  });
+});
+
+describe("tellSoon", () => {
+  function soon(): { told: Told; clock: VirtualClock } {
+    const clock = new VirtualClock();
+    return { told: new Told(() => Promise.resolve("delivered"), clock), clock };
+  }
+
+  test("tells of what was committed, a moment later", async () => {
+    const { told, clock } = soon();
+    told.tellSoon();
+    expect(told.statuses).toEqual([]);
+    await clock.advance(5);
+    await systemClock.sleep(20);
+    expect(told.statuses).toHaveLength(1);
+  });
+
+  test("tells nothing of an attachment that recovery undoes", async () => {
+    const { told, clock } = soon();
+    told.isPending = () => true;
+    told.tellSoon();
+    await clock.advance(1_000);
+    told.kept = undefined;
+    told.isPending = () => false;
+    await clock.advance(300_000);
+    await systemClock.sleep(20);
+    expect({ statuses: told.statuses, events: told.events }).toEqual({ statuses: [], events: [] });
+  });
+
+  test.each([{ phase: "undoing" }, { delAttempts: 1 }] as const)("tells nothing of one that is %p", async (change) => {
+    const { told, clock } = soon();
+    told.kept = { ...told.record, phase: "acknowledged", ...change };
+    told.tellSoon();
+    await clock.advance(5);
+    await systemClock.sleep(20);
+    expect(told.statuses).toEqual([]);
+  });
+
+  test("tells of one that recovery found acknowledged after all", async () => {
+    const { told, clock } = soon();
+    told.isPending = () => true;
+    told.tellSoon();
+    await clock.advance(1_000);
+    told.kept = { ...told.record, phase: "acknowledged" };
+    await clock.advance(2_000);
+    await systemClock.sleep(20);
+    expect(told.statuses).toHaveLength(1);
+  });
+
+  test("looks again after the device files were read: the shim may have gone meanwhile", async () => {
+    const { told, clock } = soon();
+    let looks = 0;
+    told.isPending = () => (looks += 1) > 1;
+    told.tellSoon();
+    await clock.advance(5);
+    await systemClock.sleep(20);
+    expect({ looks, statuses: told.statuses }).toEqual({ looks: 2, statuses: [] });
   });
 });

@@ -5,25 +5,35 @@ import type { Chain } from "../cni/chain.ts";
 import { parseResult } from "../cni/result.ts";
 import type { AttachmentRecord } from "../state/attachment-record.ts";
 import { readDeviceInfo } from "./device-info.ts";
-import type { NodePorts } from "./node-ports.ts";
+import type { GcPorts } from "./gc-ports.ts";
 import { silentPublisher, type PodStatus } from "./status-publisher.ts";
 import { subjectOf } from "./subject.ts";
 
-type TellPorts = Pick<NodePorts, "announcer" | "publisher" | "timeline" | "logger" | "clock" | "config" | "spareTime">;
+type TellPorts = Pick<
+  GcPorts,
+  "announcer" | "publisher" | "timeline" | "logger" | "clock" | "config" | "spareTime" | "journal" | "recovery"
+>;
 /** The shim prints the answer, says so and leaves within this. */
 const soonMs = 5;
+/** What recovery has not settled two minutes after the answer is left to the repair of statuses. */
+const pauseMsMax = 60_000;
 
 type Results = readonly (JsonText | undefined)[];
 
 /** Tells it once the answer is on its way: the runtime waits for that, and nobody for this. An undo may be quicker. */
-export function tellSoon(
-  record: AttachmentRecord,
-  results: Results,
-  ports: TellPorts & Pick<NodePorts, "journal">,
-): void {
-  ports.clock.after(soonMs, () => {
-    if (ports.journal.findByToken(record.token) !== undefined) void tellAttached(record, results, ports);
+export function tellSoon(record: AttachmentRecord, results: Results, ports: TellPorts, pauseMs = soonMs): void {
+  ports.clock.after(pauseMs, () => {
+    const fate = fateOf(record, ports);
+    if (fate === "kept") void tellAttached(record, results, ports);
+    else if (fate === "open" && pauseMs * 2 <= pauseMsMax) tellSoon(record, results, ports, pauseMs * 2);
   });
+}
+
+/** What becomes of an attachment: recovery undoes one whose shim is gone, unless the runtime has the result after all. */
+function fateOf({ token }: AttachmentRecord, { journal, recovery }: TellPorts): "kept" | "open" | "gone" {
+  const record = journal.findByToken(token);
+  if (record === undefined || record.phase === "undoing" || record.delAttempts > 0) return "gone";
+  return record.phase === "acknowledged" || !recovery.isPending(token) ? "kept" : "open";
 }
 
 /**
@@ -34,6 +44,11 @@ export async function tellAttached(record: AttachmentRecord, results: Results, p
   if (ports.publisher === silentPublisher || record.pod.name === "") return;
   try {
     const status = await statusOf(record, results, ports);
+    // Files were read meanwhile.
+    if (fateOf(record, ports) !== "kept") {
+      tellSoon(record, results, ports);
+      return;
+    }
     const published = status === undefined ? undefined : publish(status, record, ports);
     ports.spareTime.do(() => announce(record, results, ports));
     await published;
