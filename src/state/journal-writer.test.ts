@@ -88,6 +88,29 @@ describe("JournalWriter", () => {
     expect((await stat(journalPath(folder))).size).toBe(lines);
   });
 
+  test.each(["ENOSPC", "EDQUOT"])(
+    "after %s at a sync makes no room for a while, in the rewritten file neither",
+    async (code) => {
+      const folder = await aFolder();
+      const path = journalPath(folder);
+      const broken = breaker("datasync", code);
+      const journal = await openIn(folder, { openLog: watched(broken.fault).openLog });
+      await journal.begin(aRecord(1));
+      broken.on = true;
+      expect(await journal.begin(aRecord(2)).catch((error: unknown) => error)).toMatchObject({
+        code: "state-unwritable",
+      });
+      broken.on = false;
+      for (let number = 2; number < 1_003; number += 1) {
+        await journal.begin(aRecord(number, { chains: [] }));
+        if (number < 1_002 && number % 100 === 0) expect((await readFile(path)).at(-1)).toBe(0x0a);
+      }
+      expect((await readFile(path)).at(-1)).toBe(0);
+      await journal.close();
+      expect(await reopened(folder)).toHaveLength(1_002);
+    },
+  );
+
   test("room that a killed daemon left is no damage and nothing torn", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);

@@ -20,6 +20,9 @@ export interface LogFileOptions {
   readonly roomBytes?: number;
 }
 
+/** Trying may cost the line it is tried for, where only the sync finds out; doing without costs some milliseconds a write. */
+const tightWritesMax = 1_000;
+
 /**
  * A file that only grows, whose end is known exactly: after `size` there is nothing, or zeros that lines are written
  * over. Zeros have their blocks already, so that a sync writes the line alone, and not the file system's journal too.
@@ -32,8 +35,8 @@ export class LogFile {
   #size: number;
   /** Up to here the file has its blocks. */
   #roomEnd = 0;
-  /** There was no space for room; asked again with the next file. */
-  #isTight = false;
+  /** There was no space for room, or none for a sync: so many writes do without before it is tried again. */
+  #tightWrites = 0;
   /** Bytes past `size` may be on disk, or bytes before it may not be: only a rewrite makes the file sound again. */
   #unsound = false;
 
@@ -120,18 +123,20 @@ export class LogFile {
     const handle = this.#handle;
     this.#handle = undefined;
     this.#roomEnd = 0;
-    this.#isTight = false;
     await handle?.close();
   }
 
   /** A disk that is too full for it has room for the line, perhaps; the write itself will tell. */
   async #makeRoom(handle: LogHandle, from: number): Promise<void> {
-    if (this.#isTight) return;
+    if (this.#tightWrites > 0) {
+      this.#tightWrites -= 1;
+      return;
+    }
     try {
       await handle.makeRoom(from, this.#roomBytes);
       this.#roomEnd = from + this.#roomBytes;
     } catch {
-      this.#isTight = true;
+      this.#tightWrites = tightWritesMax;
       await this.cutTail();
     }
   }
@@ -152,6 +157,8 @@ export class LogFile {
       // After a failed sync Linux forgets which pages were dirty: a second sync would succeed and prove nothing.
       await this.cutTail();
       this.#unsound = true;
+      // Some file systems find out only now; the room of a rewritten file would fail the same way, and the line with it.
+      if (isFull(cause)) this.#tightWrites = tightWritesMax;
       throw cause;
     }
   }
