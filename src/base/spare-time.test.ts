@@ -64,10 +64,11 @@ describe("SpareTime", () => {
     expect(day.done).toEqual([0, 1]);
   });
 
-  test("drops a job by its key, and finish does the rest at once", async () => {
+  test("drops a job by its key, and finish does the rest that has one at once", async () => {
     const day = new Day();
     day.isBusy = true;
     day.ask(7);
+    day.spare.do(() => day.done.push(99));
     day.spare.drop("job 3");
     day.spare.finish();
     expect(day.done).toEqual([0, 1, 2, 4, 5, 6]);

@@ -43,8 +43,12 @@ export class SpareTime {
     this.#kept.delete(key);
   }
 
-  /** Does all that is left, now. */
+  /**
+   * Does what is left and has a key, now: files that the next one finds (Multus' own). The rest is dropped: events would
+   * be made only to be thrown away, as who sends them ends too.
+   */
   finish(): void {
+    for (const key of this.#kept.keys()) if (typeof key === "symbol") this.#kept.delete(key);
     this.#doOldest(this.#kept.size);
     this.#cancel?.();
     this.#cancel = undefined;
