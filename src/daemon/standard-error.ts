@@ -13,20 +13,23 @@ const ownPath = "/proc/self/fd/2";
 
 /**
  * The process's standard error without `process.stderr`, which brings Node's streams and 1.4 MiB with it (ADR 0025).
- * A pipe, as container runtimes give it, is opened once more so that a write never waits for who reads it.
+ * A pipe, as container runtimes give it, and a terminal, as with `tty: true` or at a person's desk, are opened once more
+ * so that a write never waits for who reads it: a flag set on the given descriptor would be set for all who share it.
  */
 export function standardError(clock: Clock): StandardError {
   const facts = fstatSync(descriptor);
-  if (facts.isFile() || facts.isCharacterDevice()) return new DescriptorStream(descriptor, clock);
-  const own = facts.isFIFO() ? openedAgain() : undefined;
-  return own === undefined ? nodeStream() : new DescriptorStream(own, clock);
+  if (facts.isFile()) return new DescriptorStream(descriptor, clock);
+  const own = facts.isFIFO() || facts.isCharacterDevice() ? openedAgain() : undefined;
+  if (own !== undefined) return new DescriptorStream(own, clock);
+  // A device that cannot be opened again is written to as it is.
+  return facts.isCharacterDevice() ? new DescriptorStream(descriptor, clock) : nodeStream();
 }
 
 function openedAgain(): number | undefined {
   try {
-    return openSync(ownPath, constants.O_WRONLY | constants.O_NONBLOCK);
+    return openSync(ownPath, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
-    // No /proc, or a pipe of another user: then by the stream.
+    // No /proc, or a pipe or terminal of another user.
     return undefined;
   }
 }
