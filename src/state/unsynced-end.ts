@@ -47,24 +47,12 @@ export function isBehindLastSync(offset: number, { fileBytes, linesBytes }: File
  * before it was written, and is not before the hole. `before` is the state there.
  */
 export function provesSync(entry: JournalEntry, before: JournalState): boolean {
-  switch (entry.kind) {
-    case "begin":
-      return !isNew(entry.record);
-    case "step":
-    case "undoing":
-    case "commit":
-    case "del-failed":
-    case "removed":
-      return before.byToken(entry.token) === undefined;
-    case "acknowledge":
-      return (before.byToken(entry.token)?.phase ?? "intent") === "intent";
-    case "leak-retried":
-    case "leak-resolved":
-      return before.leaks.get(entry.id) === undefined;
-    default:
-      // Most of these were written with the whole file.
-      return true;
-  }
+  // Most of these were written with the whole file.
+  if (entry.kind === "genesis" || entry.kind === "imported" || entry.kind === "leak") return true;
+  if (entry.kind === "begin") return !isNew(entry.record);
+  if ("id" in entry) return before.leaks.get(entry.id) === undefined;
+  const record = before.byToken(entry.token);
+  return record === undefined || (entry.kind === "acknowledge" && record.phase === "intent");
 }
 
 /** Others are from a rewrite, which is synced as a whole. */
