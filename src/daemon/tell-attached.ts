@@ -15,7 +15,7 @@ type TellPorts = Pick<
 >;
 /** The shim prints the answer, says so and leaves within this. */
 const soonMs = 5;
-/** What recovery has not settled two minutes after the answer is left to the repair of statuses. */
+/** The pauses double up to this: what recovery has not settled about 80 s after the answer is left to the repair of statuses. */
 const pauseMsMax = 60_000;
 
 type Results = readonly (JsonText | undefined)[];
