@@ -16,28 +16,16 @@ test("a hand that does not answer long after the order's limit is cut off", asyn
       return () => undefined;
     },
   };
-  const gone = new AbortController();
-  const channel = {
-    send: () => undefined,
-    closed: gone.signal,
-    isClosed: false,
-    close: () => {
-      channel.isClosed = true;
-      hand.left();
-    },
-  };
-  const hand: Hand = new Hand(
-    channel,
-    { software: "shim", pid: 7, pidStart: 8, pidNamespace: 9 },
-    { clock, version: 2, isResident: true, cniPath: "" },
-  );
+  const { hand } = connection({ version: 2, isResident: true, clock });
   const running = hand.run(order, 1);
   fire();
   expect(running).rejects.toMatchObject({ code: "hand-lost" });
 });
 
 /** A connection that keeps what is sent, and can be cut. */
-function connection(facts: { version: number; isResident: boolean } = { version: 2, isResident: false }): {
+function connection(
+  facts: { version: number; isResident: boolean; clock?: Clock } = { version: 2, isResident: false },
+): {
   hand: Hand;
   sent: Frame[];
   cut: () => void;

@@ -1,24 +1,16 @@
-import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
-import { KubeError, kubeStatusOf, type KubeApi } from "../../kube/api.ts";
+import { KubeError, kubeStatusOf } from "../../kube/api.ts";
 import { leasesPath, leaseText, parseLease, type LeaseFacts } from "./lease-object.ts";
+import type { LeaseSeat } from "./lease-seat.ts";
 import { Term } from "./term.ts";
 
 /** A holder that says nothing for so long has lost it. With one look each 2 s a successor is there within 20 s. */
 const leaseSeconds = 15;
 const lookMs = 2_000;
-/** Less than a look: one that hangs must not use up the time of the next. */
+/** Well within the time of a lease: a look that hangs must not be the only one. */
 const requestMs = 5_000;
 
-export interface ElectionOptions {
-  readonly api: KubeApi;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly namespace: string;
-  readonly name: string;
-  /** Of this process and no other: a pod that is started again is somebody else. */
-  readonly identity: string;
+export interface ElectionOptions extends LeaseSeat {
   /**
    * The highest fence that anything was written under. Asked for when there is no Lease: one that somebody has deleted is
    * made anew, and counted from 1 every later write would be refused as an older leader's.

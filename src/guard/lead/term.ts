@@ -1,21 +1,15 @@
-import type { Cancel, Clock } from "../../base/clock.ts";
+import type { Cancel } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
-import { kubeStatusOf, type KubeApi } from "../../kube/api.ts";
+import { kubeStatusOf } from "../../kube/api.ts";
 import { leasesPath, leaseText, parseLease, type LeaseFacts } from "./lease-object.ts";
+import type { LeaseSeat } from "./lease-seat.ts";
 
 const renewEveryMs = 2_000;
 /** Five seconds before anybody else may take over, this one stops. */
 const heldMs = 10_000;
 const requestMs = 3_000;
 
-export interface TermOptions {
-  readonly api: KubeApi;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly namespace: string;
-  readonly name: string;
-  readonly identity: string;
+export interface TermOptions extends LeaseSeat {
   readonly lease: LeaseFacts;
   /** On the monotonic clock: when the request that won it was sent. */
   readonly startedMs: number;
