@@ -1,0 +1,21 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KubeApi } from "../../kube/api.ts";
+import type { PolicyObject } from "../approve/policy-standing.ts";
+import type { Leadership } from "../decide/next-status.ts";
+import type { GuardSettings } from "../facts/guard-settings.ts";
+import type { World } from "../facts/world.ts";
+import type { StepHands } from "./step-hand.ts";
+
+export interface CarryOutOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: GuardSettings;
+  readonly hands: StepHands;
+  readonly term: Leadership & { isHeld(): boolean };
+  /** Aborted when the term is lost or the process is told to end. */
+  readonly signal: AbortSignal;
+  readonly world: () => World;
+  readonly policies: () => readonly PolicyObject[];
+}

@@ -1,0 +1,36 @@
+import type { Clock } from "../../base/clock.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KubeApi } from "../../kube/api.ts";
+import { eventBody, eventMessage, eventName, type EventText } from "../../kube/event-body.ts";
+import type { Leadership } from "../decide/next-status.ts";
+import { decisionApiVersion, type Decision } from "../decision/decision.ts";
+
+const requestMs = 10_000;
+
+export interface EventTeller {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly term: Leadership;
+}
+
+/** An Event on a Decision, for `kubectl describe`. It is not waited for: nobody's recovery hangs on a line for people. */
+export function tellEvent({ api, clock, logger, term }: EventTeller, { metadata }: Decision, text: EventText): void {
+  const { name, namespace, uid = "" } = metadata;
+  const about = { apiVersion: decisionApiVersion, kind: "Decision", namespace, name, uid };
+  const nowMs = clock.wallMs();
+  const body = eventBody(
+    { namespace, name: eventName(about, clock.randomBytes(8)) },
+    about,
+    { ...text, message: eventMessage(text.message) },
+    {
+      source: { component: "levee-guard", host: term.identity },
+      counts: { count: 1, firstWallMs: nowMs, lastWallMs: nowMs },
+    },
+  );
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+  void api.call({ method: "POST", path, body, deadlineMs: requestMs }).catch((thrown: unknown) => {
+    logger.warn("an Event could not be written", { name, error: toLeveeError(thrown, "Cannot tell").message });
+  });
+}

@@ -1,0 +1,162 @@
+import { LeveeError } from "../../base/errors.ts";
+import type { StepStatus } from "../decision/decision.ts";
+import type { Step } from "../decision/step.ts";
+import { timeText } from "../facts/json-values.ts";
+import { auditLine } from "./audit-line.ts";
+import type { CarryOutOptions } from "./carry-out-options.ts";
+import { tellEvent } from "./decision-event.ts";
+import type { DecisionRecord } from "./decision-record.ts";
+import type { StepContext, StepHand, StepReport, StepResult } from "./step-hand.ts";
+import type { WriteGate } from "./write-gate.ts";
+
+const betweenChecksMs = 2_000;
+/** Of a step that waits for something outside, such as a git server. */
+const betweenAttemptsMs = 15_000;
+
+/** One step at a time: precondition, dry run, the thing itself, and its check until a deadline. */
+export class StepDrive {
+  readonly #options: CarryOutOptions;
+  readonly #record: DecisionRecord;
+  readonly #gate: WriteGate | undefined;
+
+  /** Without a gate it can only tell. */
+  constructor(options: CarryOutOptions, record: DecisionRecord, gate?: WriteGate) {
+    this.#options = options;
+    this.#record = record;
+    this.#gate = gate;
+  }
+
+  /** `later`: it could not be done now, and the plan may go on without it for a while. */
+  async carryOut(step: Step): Promise<"done" | "later"> {
+    const hand = this.#handOf(step);
+    const context = this.#context(step);
+    const where = this.#where(step);
+    await this.#gate?.ask();
+    await this.#record.write({ step: where }, { id: step.id, phase: "Running", message: "Looks at what is there" });
+    refuse(await hand.precondition(step, context), "it may not begin");
+    await this.#rehearse(step, hand, context);
+    this.tell("Normal", "StepStarted", `${where}: ${step.title}`);
+    const { later, ...told } = await hand.perform(step, context);
+    if (later !== undefined) return await this.#putOff(step, later, told);
+    await context.report({ ...told, message: `Checks: ${step.check.what}` });
+    await this.#untilChecked(step, hand, context);
+    await this.#done(step, told);
+    return "done";
+  }
+
+  /** Tries a step that was put off, until it is done or its deadline has passed. */
+  async untilDone(step: Step): Promise<void> {
+    const { clock, signal } = this.#options;
+    const endMs = clock.monotonicMs() + step.check.deadlineSeconds * 1_000;
+    while ((await this.carryOut(step)) === "later") {
+      if (clock.monotonicMs() >= endMs) {
+        const why = this.#record.stepStatus(step.id)?.message ?? "";
+        refuse(why, `it could not be done within ${step.check.deadlineSeconds} s`);
+      }
+      await clock.sleep(betweenAttemptsMs, signal);
+    }
+  }
+
+  /** On the Decision, for people who look at it; nothing depends on it. */
+  tell(type: "Normal" | "Warning", reason: string, message: string): void {
+    tellEvent(this.#options, this.#record.decision, { type, reason, message });
+    this.#audit(message, [], type === "Normal" ? "done" : "stopped");
+  }
+
+  async #rehearse(step: Step, hand: StepHand, context: StepContext): Promise<void> {
+    const refusal = await hand.rehearse(step, context);
+    const dryRun = refusal === undefined ? "Passed" : "Refused";
+    await this.#record.write({}, { id: step.id, dryRun });
+    refuse(refusal, "the dry run was refused");
+  }
+
+  async #putOff(step: Step, why: string, told: StepResult): Promise<"later"> {
+    await this.#record.write({}, { ...told, id: step.id, phase: "Waiting", message: `Is tried again: ${why}` });
+    this.#audit(step.title, [], `put off: ${why}`);
+    return "later";
+  }
+
+  async #untilChecked(step: Step, hand: StepHand, context: StepContext): Promise<void> {
+    const { clock, signal } = this.#options;
+    const endMs = clock.monotonicMs() + step.check.deadlineSeconds * 1_000;
+    let told = "";
+    for (;;) {
+      const missing = await hand.check(step, context);
+      if (missing === undefined) return;
+      if (clock.monotonicMs() >= endMs)
+        refuse(missing, `its check does not hold after ${step.check.deadlineSeconds} s`);
+      // A check only reads; that somebody said stop is heard all the same.
+      await this.#gate?.ask();
+      if (missing !== told) await context.report({ message: `Waits for its check: ${missing}` });
+      told = missing;
+      await clock.sleep(Math.min(betweenChecksMs, Math.max(1, endMs - clock.monotonicMs())), signal);
+    }
+  }
+
+  async #done(step: Step, told: StepReport): Promise<void> {
+    const message = told.message ?? `Done: ${step.check.what}`;
+    await this.#record.write({}, { ...told, id: step.id, phase: "Done", verified: true, message });
+    this.tell("Normal", "StepDone", `${this.#where(step)}: ${message}`);
+  }
+
+  #context(step: Step): StepContext {
+    const { clock, logger, settings, signal, world } = this.#options;
+    const record = this.#record;
+    const gate = this.#gate;
+    if (gate === undefined) throw new LeveeError("internal", "Cannot carry out a step without asking first");
+    return {
+      get decision() {
+        return record.decision;
+      },
+      get reported() {
+        return reportOf(record.stepStatus(step.id));
+      },
+      world,
+      api: gate,
+      mayWrite: () => gate.ask(),
+      clock,
+      logger,
+      settings,
+      signal,
+      report: (report) => record.write({}, { ...report, id: step.id }),
+      intend: (batch, uids) =>
+        record.write({ intent: { step: step.id, batch, uids, at: timeText(clock.wallMs()) } }, { id: step.id }),
+      audit: (what, objects, result) => this.#audit(`${this.#where(step)}: ${what}`, objects, result),
+    };
+  }
+
+  #handOf(step: Step): StepHand {
+    // The table's type says that each hand is for the steps of its own action.
+    const hand = this.#options.hands[step.action] as StepHand | undefined;
+    if (hand !== undefined) return hand;
+    throw new LeveeError(
+      "internal",
+      `Cannot carry out the step ${this.#where(step)}: this guard has no hand for it; use the step's kubectl lines, then reject the rest`,
+    );
+  }
+
+  #where(step: Step): string {
+    return `${step.id}/${this.#record.decision.spec.steps.length} ${step.action}`;
+  }
+
+  #audit(what: string, objects: readonly string[], result: string): void {
+    auditLine(this.#options.logger, this.#record.decision, { what, objects, result });
+  }
+}
+
+/** Thrown, it pauses the Decision. */
+function refuse(why: string | undefined, doing: string): void {
+  if (why !== undefined) throw new LeveeError("not-ready", `${doing}: ${why}`);
+}
+
+function reportOf(status: StepStatus | undefined): StepReport {
+  if (status === undefined) return {};
+  const { message, removed, gone, leftAlone, commit } = status;
+  return {
+    message,
+    ...(removed === undefined ? {} : { removed }),
+    ...(gone === undefined ? {} : { gone }),
+    ...(leftAlone === undefined ? {} : { leftAlone }),
+    ...(commit === undefined ? {} : { commit }),
+  };
+}

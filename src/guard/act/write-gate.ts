@@ -1,0 +1,100 @@
+import type { Clock } from "../../base/clock.ts";
+import { LeveeError } from "../../base/errors.ts";
+import type { KubeApi, KubeRequest } from "../../kube/api.ts";
+import { listPages } from "../../kube/list-pages.ts";
+import type { PolicyObject } from "../approve/policy-standing.ts";
+import { nextStatus, type Leadership } from "../decide/next-status.ts";
+import { decisionApiVersion, type Decision, type DecisionApproval } from "../decision/decision.ts";
+import { parseApproval } from "../decision/parse-approval.ts";
+import { isPassing } from "./decision-record.ts";
+import { HaltError } from "./halt.ts";
+
+export interface GateOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly leader: Leadership & { isHeld(): boolean };
+  readonly signal: AbortSignal;
+  readonly policies: () => readonly PolicyObject[];
+  /** With its status as it was last written. */
+  readonly decision: () => Decision;
+}
+
+const tries = 5;
+const betweenTriesMs = 1_000;
+
+/**
+ * Stands between the hands and the API server. Before each request that writes, a dry run too, approvals are read on the
+ * server: a watch may be behind, and who says stop must be heard before the next request.
+ */
+export class WriteGate implements KubeApi {
+  readonly #options: GateOptions;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** Throws a `HaltError` when a person has said stop or the approval does not stand, and the reason when we lead no more. */
+  async ask(): Promise<void> {
+    const { clock, leader, policies, decision } = this.#options;
+    this.#mustLead();
+    const approvals = await this.#patiently(() => this.#approvals());
+    const status = nextStatus({
+      decision: decision(),
+      approvals,
+      policies: policies(),
+      // What has begun does not end by its cause: each step looks for that itself.
+      isCausePresent: true,
+      nowMs: clock.wallMs(),
+      leader: { identity: leader.identity, fence: leader.fence },
+    });
+    if (status !== undefined && status.phase !== decision().status?.phase) throw new HaltError(status);
+    this.#mustLead();
+  }
+
+  async call(request: KubeRequest): Promise<string> {
+    if (request.method !== "GET") await this.ask();
+    const { api, signal } = this.#options;
+    const send = (): Promise<string> => api.call({ signal, ...request });
+    return isRepeatable(request) ? this.#patiently(send) : send();
+  }
+
+  lines(): never {
+    throw new LeveeError("internal", "Cannot watch through the gate: steps look at the world they are given");
+  }
+
+  async #approvals(): Promise<readonly DecisionApproval[]> {
+    const { api, signal, decision } = this.#options;
+    const { namespace } = decision().metadata;
+    const path = `/apis/${decisionApiVersion}/namespaces/${encodeURIComponent(namespace)}/decisionapprovals`;
+    const found: DecisionApproval[] = [];
+    await listPages({ api, path, query: {}, signal, pageItems: 500 }, (item) => {
+      const approval = parseApproval(item);
+      if (approval !== undefined) found.push(approval);
+    });
+    return found;
+  }
+
+  #mustLead(): void {
+    const isHeld = this.#options.leader.isHeld();
+    this.#options.signal.throwIfAborted();
+    if (!isHeld) throw new LeveeError("cancelled", "Cannot write: this guard does not lead");
+  }
+
+  async #patiently<T>(send: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await send();
+      } catch (thrown) {
+        if (!isPassing(thrown) || attempt === tries) throw thrown;
+        await this.#options.clock.sleep(betweenTriesMs, this.#options.signal);
+        this.#mustLead();
+      }
+    }
+  }
+}
+
+/** Whose second arrival changes nothing: pods are deleted by UID, merges say the same again. */
+function isRepeatable({ method, contentType }: KubeRequest): boolean {
+  if (method === "GET" || method === "DELETE") return true;
+  return method === "PATCH" && contentType === "application/merge-patch+json";
+}
