@@ -10,6 +10,8 @@ export const multus: DaemonSetFacts = {
   ready: 1,
   containers: [{ name: "kube-multus", memoryLimit: "50Mi", memoryRequest: "50Mi" }],
   trackedBy: "infra-multus",
+  instance: "",
+  updatesOnDelete: false,
 };
 
 const manifest = `# Multus, as it was installed.
@@ -79,9 +81,10 @@ export function outage(facts: Partial<World> = {}): World {
         isAutomated: true,
         skipsReconcile: false,
         source: { repository: multusFile.repository, path: "apps/multus", revision: "main", isPlain: true },
+        owns: ["kube-system/kube-multus-ds"],
       },
     ],
-    projects: [{ namespace: "argocd", name: "default", syncWindows: [] }],
+    projects: [{ namespace: "argocd", name: "default", syncWindows: [], sourceNamespaces: [] }],
     gitFiles: [multusFile],
     ...facts,
   });

@@ -13,7 +13,10 @@ const parts = [
     stopSource: { way: "Label", namespace: "fc", key: "levee.dev/ownerless-pods", value: "deny" },
   },
   { action: "StopSource", stopSource: { way: "Quota", namespace: "fc", quota: "levee-ownerless-pods", pods: 30 } },
-  { action: "HoldArgoApp", holdArgoApp: { namespace: "argocd", application: "a", project: "p", waitSeconds: 600 } },
+  {
+    action: "HoldArgoApp",
+    holdArgoApp: { namespace: "team", application: "a", projectNamespace: "argocd", project: "p", waitSeconds: 600 },
+  },
   {
     action: "RemovePods",
     removePods: { namespace: "fc", batchPerNode: 10, forceAfterSeconds: 60, presentMin: 20 },
@@ -109,7 +112,7 @@ export function fullStatus(): DecisionStatus {
     steps: [
       {
         ...{ id: 4, phase: "Running", message: "batch 1", at, dryRun: "Passed", verified: false, removed: 0, gone: 0 },
-        ...{ leftAlone: ["rd-2: started meanwhile"], commit: sha1 },
+        ...{ leftAlone: ["rd-2: started meanwhile"], commit: sha1, lines: ["kubectl get pods"] },
       },
     ],
   };

@@ -1,4 +1,4 @@
-import type { ApplicationFacts, ProjectFacts } from "../facts/world.ts";
+import type { ArgoOwner } from "./argo-owners.ts";
 import { kubectl } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
 import { revertState } from "./sync-window.ts";
@@ -10,24 +10,25 @@ const waitSeconds = 1_800;
  * Waits until Argo CD cannot take the next steps back. During the outage it does not, as it can compare with nothing; the
  * recovery is what arms it. The guard has no right to make the hold: it shows the line and looks for the effect.
  */
-export function holdStep(application: ApplicationFacts, project: ProjectFacts | undefined): StepDraft {
-  const { namespace, name } = application;
+export function holdStep(owner: ArgoOwner): StepDraft {
+  const { application, projectNamespace } = owner;
+  const { namespace, name, project } = application;
   return ({ id }) => ({
     id,
     action: "HoldArgoApp",
     title: `Wait until Argo CD cannot sync ${name} by itself: a person holds it with the first line`,
     kubectl: [
-      windowLine(application, project),
-      kubectl("-n", namespace, "get", "appproject", application.project, "-o", "jsonpath={.spec.syncWindows}"),
+      windowLine(owner),
+      kubectl("-n", projectNamespace, "get", "appproject", project, "-o", "jsonpath={.spec.syncWindows}"),
     ],
     preconditions: [],
     check: { what: `A window denies automatic syncs of ${name}, or they are off`, deadlineSeconds: waitSeconds },
-    holdArgoApp: { namespace, application: name, project: application.project, waitSeconds },
+    holdArgoApp: { namespace, application: name, projectNamespace, project, waitSeconds },
   });
 }
 
 /** Whether a hold is in force at the proposal, for the person who is asked. It is looked at again before the step. */
-export function holdNote(application: ApplicationFacts, project: ProjectFacts | undefined, nowMs: number): string {
+export function holdNote({ application, project }: ArgoOwner, nowMs: number): string {
   const { name } = application;
   switch (revertState(application, project, nowMs)) {
     case "Off":
@@ -39,15 +40,26 @@ export function holdNote(application: ApplicationFacts, project: ProjectFacts | 
   }
 }
 
+/** A project is an object of its own, so anything else in its place is no project: it could be read as an option. */
+export function isProjectName(text: string): boolean {
+  return text.length <= 253 && subdomain.test(text);
+}
+
+const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
 /** It is always open, and so has to be taken away once git has the new value. Syncs by hand stay possible. */
-function windowLine(
-  { namespace, name, project: projectName }: ApplicationFacts,
-  project: ProjectFacts | undefined,
-): string {
-  const window = { kind: "deny", schedule: "* * * * *", duration: "1h", applications: [name], manualSync: true };
+function windowLine({ application, projectNamespace, project }: ArgoOwner): string {
+  const window = {
+    kind: "deny",
+    schedule: "* * * * *",
+    duration: "1h",
+    applications: [application.name],
+    manualSync: true,
+  };
   const hasWindows = (project?.syncWindows.length ?? 0) > 0;
   const patch = hasWindows
     ? [{ op: "add", path: "/spec/syncWindows/-", value: window }]
     : [{ op: "add", path: "/spec/syncWindows", value: [window] }];
-  return kubectl("-n", namespace, "patch", "appproject", projectName, "--type=json", "-p", JSON.stringify(patch));
+  const words = ["patch", "appproject", application.project, "--type=json", "-p", JSON.stringify(patch)];
+  return kubectl("-n", projectNamespace, ...words);
 }

@@ -1,6 +1,18 @@
-/** What a person types to do the same by hand. Every word from outside is quoted, though the API server checks names. */
+/** Every option of our lines. The first four take the word behind them. */
+const options =
+  /^(?:-[ncop]|-A|--all-namespaces|--overwrite|--type=json|--(?:hard=pods|limits=memory|field-selector)=.*)$/;
+const takesWord = /^-[ncop]$/;
 
+/**
+ * What a person types to do the same by hand. Every word from outside is quoted, though the API server checks names. One
+ * that would be read as an option is refused: what begins with a hyphen is one of ours, and never stands for a value.
+ */
 export function kubectl(...words: readonly string[]): string {
+  for (const [index, word] of words.entries()) {
+    const isValue = takesWord.test(words[index - 1] ?? "") && !takesWord.test(words[index - 2] ?? "");
+    if (word === "" || (word.startsWith("-") && (isValue || !options.test(word))))
+      throw new RangeError(`A kubectl line cannot have the word ${JSON.stringify(word)} as a value`);
+  }
   return ["kubectl", ...words].map(shellWord).join(" ");
 }
 
@@ -29,8 +41,11 @@ export function removalLine({ namespace, decision, step }: RemovalOf, force: boo
   return `${list} | while read -r namespace name uid; do ${remove}; done`;
 }
 
+/** Kind and name come from owner references, in which anything may stand. */
 export function rolloutRestartLine(kind: string, namespace: string, name: string): string {
   const restartable = ["Deployment", "DaemonSet", "StatefulSet"];
+  if (![kind, name].every((text) => /^[A-Za-z0-9][-.\w]*$/.test(text)))
+    return kubectl("-n", namespace, "get", "pods", "-o", "wide");
   if (!restartable.includes(kind)) return kubectl("-n", namespace, "describe", kind.toLowerCase(), name);
   return kubectl("-n", namespace, "rollout", "restart", `${kind.toLowerCase()}/${name}`);
 }

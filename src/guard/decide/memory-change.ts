@@ -49,7 +49,16 @@ function newLimitBytes(oldBytes: number, nodeBytes: readonly number[]): number {
   return Math.min(Math.max(limitFloorBytes, oldBytes * 2), limitCeilingBytes, nodeLimit);
 }
 
-export function memoryStep({ daemonSet, container, newLimit }: MemoryChange): StepDraft {
+/** What a person should know of a change besides the step itself. */
+export function memoryNotes({ daemonSet }: MemoryChange): readonly string[] {
+  const { namespace, name, updatesOnDelete } = daemonSet;
+  if (!updatesOnDelete) return [];
+  return [
+    `${namespace}/${name} is updated OnDelete: the new limit restarts nothing by itself. Delete its pods one node after the other; the step waits for that until its deadline`,
+  ];
+}
+
+export function memoryStep({ daemonSet, container, newLimit }: MemoryChange, isHeld: boolean): StepDraft {
   const { namespace, name, uid } = daemonSet;
   const { memoryLimit, memoryRequest } = container;
   const target = [`daemonset/${name}`, "-c", container.name];
@@ -63,7 +72,7 @@ export function memoryStep({ daemonSet, container, newLimit }: MemoryChange): St
     ],
     preconditions: [
       `The DaemonSet has the UID ${uid} and the limit ${memoryLimit}`,
-      "Argo CD does not take the change back: the hold is seen",
+      ...(isHeld ? ["Argo CD does not take the change back: the hold is seen"] : []),
     ],
     check: {
       what: "Every pod of the DaemonSet is new, ready, and was not killed since",

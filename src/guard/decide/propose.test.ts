@@ -225,7 +225,8 @@ test("propose says whether Argo CD's revert is held, and gives the line that hol
     `kubectl -n argocd patch appproject default --type=json -p '[{"op":"add","path":"/spec/syncWindows","value":[{"kind":"deny","schedule":"* * * * *","duration":"1h","applications":["infra-multus"],"manualSync":true}]}]'`,
   );
   const window = { kind: "deny", schedule: "* * * * *", duration: "1h", timeZone: "", applications: ["infra-multus"] };
-  const held = outage({ projects: [{ namespace: "argocd", name: "default", syncWindows: [window] }] });
+  const syncWindows = [{ ...window, needsAll: false }];
+  const held = outage({ projects: [{ namespace: "argocd", name: "default", syncWindows, sourceNamespaces: [] }] });
   expect(notes(held)).toContain("Argo CD's syncs of infra-multus are held now");
   expect(recoverySteps(held)[0]?.kubectl[0]).toContain('"path":"/spec/syncWindows/-"');
   const [application] = outage().applications;

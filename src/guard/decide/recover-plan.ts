@@ -1,12 +1,10 @@
 import { membersMin, type Avalanche } from "../detect/avalanche.ts";
 import type { Chain } from "../detect/chain.ts";
 import { findStuckWorkloads } from "../detect/stuck-workloads.ts";
-import type { GuardSettings } from "../facts/guard-settings.ts";
+import type { CniDaemon, GuardSettings } from "../facts/guard-settings.ts";
 import type { PodRecord } from "../facts/pod-record.ts";
-import type { ApplicationFacts, World } from "../facts/world.ts";
-import { holdNote, holdStep } from "./hold-step.ts";
-import { lockStep } from "./lock-step.ts";
-import { memoryChange, memoryStep, type MemoryChange } from "./memory-change.ts";
+import type { World } from "../facts/world.ts";
+import { memoryParts } from "./memory-parts.ts";
 import { removeSteps } from "./remove-step.ts";
 import type { Standing } from "./standing.ts";
 import type { StepDraft } from "./step-draft.ts";
@@ -38,7 +36,7 @@ export function recoverPlan(input: PlanInput): RecoverPlan | undefined {
   const { avalanche, chain, world, standing } = input;
   const targets = newTargets(avalanche, standing);
   if (targets.length < membersMin || standing.openRecoveries >= openRecoveriesMax) return undefined;
-  const memory = memoryParts(input);
+  const memory = memoryParts(killedDaemons(input), world);
   const ourDaemons = new Set(input.settings.cniDaemons.map(({ namespace, daemonSet }) => `${namespace}/${daemonSet}`));
   const stuck = findStuckWorkloads(world).filter(({ namespace, name }) => !ourDaemons.has(`${namespace}/${name}`));
   return {
@@ -74,56 +72,13 @@ function leftOutNotes(
   ];
 }
 
-interface MemoryParts {
-  readonly holds: readonly StepDraft[];
-  readonly changes: readonly StepDraft[];
-  readonly locks: readonly StepDraft[];
-  readonly notes: readonly string[];
-}
-
-/** For each CNI daemon that is killed because of the avalanche: hold, more memory, lock. */
-function memoryParts({ chain, world, settings, standing }: PlanInput): MemoryParts {
+/** The CNI daemons that are killed because of the avalanche and about which nobody has been asked. */
+function killedDaemons({ chain, settings, standing }: PlanInput): readonly CniDaemon[] {
   const killed = new Set(
     chain.linked.flatMap((symptom) => (symptom.kind === "CniDaemonKilled" ? [symptom.daemonSet] : [])),
   );
-  const holds: StepDraft[] = [];
-  const changes: StepDraft[] = [];
-  const locks: StepDraft[] = [];
-  const notes: string[] = [];
-  for (const daemon of settings.cniDaemons) {
-    const label = `${daemon.namespace}/${daemon.daemonSet}`;
-    if (!killed.has(label) || standing.memoryAsked.has(label)) continue;
-    const change = memoryChange(daemon, world);
-    if ("note" in change) {
-      notes.push(change.note);
-      continue;
-    }
-    changes.push(memoryStep(change));
-    const application = applicationOf(change, world);
-    if (application === undefined) {
-      if (change.daemonSet.trackedBy !== "") notes.push(unknownApplicationNote(change));
-      continue;
-    }
-    const { projects } = world;
-    const project = projects.find(
-      ({ namespace, name }) => namespace === application.namespace && name === application.project,
-    );
-    holds.push(holdStep(application, project));
-    notes.push(holdNote(application, project, world.nowMs));
-    const lock = lockStep(change, application, world);
-    if ("note" in lock) notes.push(lock.note);
-    else locks.push(lock);
-  }
-  return { holds, changes, locks, notes };
-}
-
-function applicationOf({ daemonSet }: MemoryChange, { applications }: World): ApplicationFacts | undefined {
-  if (daemonSet.trackedBy === "") return undefined;
-  // With Applications in several namespaces the namespace stands before the name.
-  return applications.find(({ namespace, name }) => [name, `${namespace}_${name}`].includes(daemonSet.trackedBy));
-}
-
-function unknownApplicationNote({ daemonSet, newLimit }: MemoryChange): string {
-  const { namespace, name, trackedBy } = daemonSet;
-  return `${namespace}/${name} says that the Application ${trackedBy} owns it, which is not seen here: hold it and write ${newLimit} into git by hand`;
+  return settings.cniDaemons.filter(({ namespace, daemonSet }) => {
+    const label = `${namespace}/${daemonSet}`;
+    return killed.has(label) && !standing.memoryAsked.has(label);
+  });
 }

@@ -40,6 +40,7 @@ const application: ApplicationFacts = {
   isAutomated: true,
   skipsReconcile: false,
   source: { repository: "", path: "", revision: "", isPlain: true },
+  owns: [],
 };
 
 const always: SyncWindow = {
@@ -48,10 +49,16 @@ const always: SyncWindow = {
   duration: "1h",
   timeZone: "",
   applications: ["infra-multus"],
+  needsAll: false,
 };
 
 function state(window: Partial<SyncWindow>, changes: Partial<ApplicationFacts> = {}): string {
-  const project = { namespace: "argocd", name: "default", syncWindows: [{ ...always, ...window }] };
+  const project = {
+    namespace: "argocd",
+    name: "default",
+    syncWindows: [{ ...always, ...window }],
+    sourceNamespaces: [],
+  };
   return revertState({ ...application, ...changes }, project, nowMs);
 }
 
@@ -64,6 +71,7 @@ for (const [what, window, expected] of [
   ["a window that allows", { kind: "allow" }, "Armed"],
   ["a window in another time zone", { timeZone: "Europe/Berlin" }, "Armed"],
   ["a window whose length is not understood", { duration: "forever" }, "Armed"],
+  ["a window that asks for more than the name", { needsAll: true }, "Armed"],
   ["a window without a length", { duration: "" }, "Armed"],
 ] as const) {
   test(`revertState is ${expected} with ${what}`, () => {

@@ -22,8 +22,9 @@ export function revertState(
   return windows.some((window) => denies(window, application.name) && isOpen(window, nowMs)) ? "Held" : "Armed";
 }
 
-function denies({ kind, applications }: SyncWindow, application: string): boolean {
-  return kind === "deny" && applications.some((pattern) => pattern === application || pattern === "*");
+/** One that asks for more than the name is not understood, and so holds nothing. */
+function denies({ kind, applications, needsAll }: SyncWindow, application: string): boolean {
+  return kind === "deny" && !needsAll && applications.some((pattern) => pattern === application || pattern === "*");
 }
 
 /** It is open when it began within its duration before now. Only windows in UTC are understood. */

@@ -136,6 +136,8 @@ export interface StepStatus {
   readonly leftAlone?: readonly string[];
   /** Of LockToGit. */
   readonly commit?: string;
+  /** What a person may type now, as the step found it: the line of a hold, the restarts of what is stuck. */
+  readonly lines?: readonly string[];
 }
 
 /** A person's word on a Decision. Its author is who the API server says: an admission policy holds `by` to that. */

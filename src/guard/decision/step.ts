@@ -56,6 +56,8 @@ export interface HoldArgoAppStep extends StepBase {
   readonly holdArgoApp: {
     readonly namespace: string;
     readonly application: string;
+    /** Argo CD's own, which need not be the Application's. */
+    readonly projectNamespace: string;
     readonly project: string;
     /** How long the hold is looked for before the plan pauses. */
     readonly waitSeconds: number;

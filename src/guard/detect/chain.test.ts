@@ -32,6 +32,7 @@ const outage: Partial<World> = {
     isAutomated: true,
     skipsReconcile: false,
     source: { repository: "", path: "", revision: "", isPlain: true },
+    owns: [],
   })),
 };
 

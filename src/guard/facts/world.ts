@@ -45,8 +45,12 @@ export interface DaemonSetFacts {
   readonly desired: number;
   readonly ready: number;
   readonly containers: readonly ContainerFacts[];
-  /** The Argo CD Application that says it owns this object; empty when none does. */
+  /** The Argo CD Application that the tracking annotation names, if it is about this very object; else empty. */
   readonly trackedBy: string;
+  /** The label `app.kubernetes.io/instance`: Argo CD's mark in its older way, and just as often a release of Helm. */
+  readonly instance: string;
+  /** Its pods are made anew only when somebody deletes them: a change of it restarts nothing. */
+  readonly updatesOnDelete: boolean;
 }
 
 /** Quantities as written; empty where there is none. */
@@ -94,6 +98,8 @@ export interface ApplicationFacts {
   readonly isAutomated: boolean;
   readonly skipsReconcile: boolean;
   readonly source: ApplicationSource;
+  /** `namespace/name` of those CNI DaemonSets of this cluster that its `status.resources` lists. */
+  readonly owns: readonly string[];
 }
 
 export interface ApplicationSource {
@@ -108,6 +114,8 @@ export interface ProjectFacts {
   readonly namespace: string;
   readonly name: string;
   readonly syncWindows: readonly SyncWindow[];
+  /** Where else than beside the project its Applications may be, as patterns. */
+  readonly sourceNamespaces: readonly string[];
 }
 
 /** As in `spec.syncWindows` of an AppProject. */
@@ -117,6 +125,8 @@ export interface SyncWindow {
   readonly duration: string;
   readonly timeZone: string;
   readonly applications: readonly string[];
+  /** It holds only where its applications, namespaces and clusters all match. */
+  readonly needsAll: boolean;
 }
 
 /** A firing alert. Its labels may hold tenants' text; it explains, and nothing is decided on it. */

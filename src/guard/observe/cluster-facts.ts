@@ -106,7 +106,9 @@ export class ClusterFacts {
     const ours = `/apis/levee.dev/v1alpha1/namespaces/${encodeURIComponent(options.settings.namespace)}`;
     this.#decisions = this.#follow("decisions", `${ours}/decisions`, keepDecision);
     this.#approvals = this.#follow("decisionapprovals", `${ours}/decisionapprovals`, keepApproval);
-    this.#applications = this.#follow("applications", `${argo}/applications`, projectApplication);
+    this.#applications = this.#follow("applications", `${argo}/applications`, (value) =>
+      projectApplication(value, options.settings.cniDaemons),
+    );
     this.#projects = this.#follow("appprojects", `${argo}/appprojects`, projectAppProject);
     for (const reflector of this.#all) reflector.start();
   }

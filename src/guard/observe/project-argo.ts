@@ -1,11 +1,18 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/json-fields.ts";
+import type { CniDaemon } from "../facts/guard-settings.ts";
 import { objectsOf, timeMs } from "../facts/json-values.ts";
 import type { ApplicationFacts, ApplicationSource, ProjectFacts, SyncWindow } from "../facts/world.ts";
 
 const skipAnnotation = "argocd.argoproj.io/skip-reconcile";
 
-/** What of an Argo CD Application tells whether it is compared, and whether it would revert. */
-export function projectApplication(value: unknown): ApplicationFacts | undefined {
+/** How Argo CD calls the cluster that it runs in. */
+const ownCluster = { server: "https://kubernetes.default.svc", name: "in-cluster" };
+
+/**
+ * What of an Argo CD Application tells whether it is compared, whether it would revert, and which of these daemons it
+ * owns. There may be thousands, each with hundreds of resources: nothing is kept of the others.
+ */
+export function projectApplication(value: unknown, daemons: readonly CniDaemon[] = []): ApplicationFacts | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const name = textOf(metadata["name"]);
   if (name === "") return undefined;
@@ -24,15 +31,39 @@ export function projectApplication(value: unknown): ApplicationFacts | undefined
     isAutomated: isObject(automated) && automated["enabled"] !== false,
     skipsReconcile: textOf(objectOf(metadata["annotations"])[skipAnnotation]) === "true",
     source: sourceOf(spec),
+    owns: isForOwnCluster(objectOf(spec["destination"])) ? daemonsIn(objectsOf(status["resources"]), daemons) : [],
   };
+}
+
+/** An Argo CD that looks after other clusters as well lists their daemons, which have the same names. */
+function isForOwnCluster({ server, name }: JsonObject): boolean {
+  const isServer = (textOf(server) || ownCluster.server) === ownCluster.server;
+  return isServer && (textOf(name) || ownCluster.name) === ownCluster.name;
+}
+
+function daemonsIn(resources: readonly JsonObject[], daemons: readonly CniDaemon[]): readonly string[] {
+  const isListed = ({ namespace, daemonSet }: CniDaemon): boolean =>
+    resources.some(
+      (one) =>
+        one["name"] === daemonSet &&
+        one["kind"] === "DaemonSet" &&
+        one["group"] === "apps" &&
+        one["namespace"] === namespace,
+    );
+  return daemons.filter(isListed).map(({ namespace, daemonSet }) => `${namespace}/${daemonSet}`);
 }
 
 export function projectAppProject(value: unknown): ProjectFacts | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const name = textOf(metadata["name"]);
   if (name === "") return undefined;
-  const windows = objectsOf(objectOf(objectOf(value)["spec"])["syncWindows"]);
-  return { namespace: textOf(metadata["namespace"]), name, syncWindows: windows.map(windowOf) };
+  const spec = objectOf(objectOf(value)["spec"]);
+  return {
+    namespace: textOf(metadata["namespace"]),
+    name,
+    syncWindows: objectsOf(spec["syncWindows"]).map(windowOf),
+    sourceNamespaces: textsOf(spec["sourceNamespaces"]),
+  };
 }
 
 function sourceOf(spec: JsonObject): ApplicationSource {
@@ -48,12 +79,16 @@ function sourceOf(spec: JsonObject): ApplicationSource {
 }
 
 function windowOf(window: JsonObject): SyncWindow {
-  const applications = window["applications"];
   return {
     kind: textOf(window["kind"]),
     schedule: textOf(window["schedule"]),
     duration: textOf(window["duration"]),
     timeZone: textOf(window["timeZone"]),
-    applications: Array.isArray(applications) ? applications.filter((one) => typeof one === "string") : [],
+    applications: textsOf(window["applications"]),
+    needsAll: window["andOperator"] === true,
   };
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }

@@ -30,6 +30,7 @@ test("projectDaemonSet tells limits as they are written, and which Application o
       name: "kube-multus-ds",
       namespace: "kube-system",
       uid: "u",
+      labels: { "app.kubernetes.io/instance": "multus" },
       annotations: { "argocd.argoproj.io/tracking-id": "infra-multus:apps/DaemonSet:kube-system/kube-multus-ds" },
     },
     spec: { template: { spec: { containers: [{ name: "kube-multus", resources: { limits: { memory: "50Mi" } } }] } } },
@@ -43,7 +44,15 @@ test("projectDaemonSet tells limits as they are written, and which Application o
     ready: 1,
     containers: [{ name: "kube-multus", memoryLimit: "50Mi", memoryRequest: "" }],
     trackedBy: "infra-multus",
+    instance: "multus",
+    updatesOnDelete: false,
   });
+  const copied = {
+    ...value,
+    metadata: { ...value.metadata, name: "copy" },
+    spec: { updateStrategy: { type: "OnDelete" } },
+  };
+  expect(projectDaemonSet(copied)).toMatchObject({ trackedBy: "", updatesOnDelete: true });
 });
 
 test("projectDeployment wants one replica unless told otherwise", () => {
@@ -125,14 +134,35 @@ test("projectApplication tells whether it would revert by itself, and where its 
   });
 });
 
+test("projectApplication keeps of its resources the CNI daemons of this cluster only", () => {
+  const daemons = [{ namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" }];
+  const listed = { group: "apps", kind: "DaemonSet", namespace: "kube-system", name: "kube-multus-ds" };
+  const owns = (resource: object, destination: object = { server: "https://kubernetes.default.svc" }): unknown =>
+    projectApplication(
+      { metadata: { name: "a" }, spec: { destination }, status: { resources: [{ kind: "Pod" }, resource] } },
+      daemons,
+    )?.owns;
+  expect(owns(listed)).toEqual(["kube-system/kube-multus-ds"]);
+  expect(owns(listed, { name: "in-cluster" })).toEqual(["kube-system/kube-multus-ds"]);
+  expect(owns(listed, { server: "https://10.0.0.1:6443" })).toEqual([]);
+  expect(owns(listed, { name: "edge-7" })).toEqual([]);
+  for (const change of [{ group: "extensions" }, { kind: "Deployment" }, { namespace: "x" }, { name: "other" }])
+    expect(owns({ ...listed, ...change })).toEqual([]);
+});
+
 test("projectAppProject keeps windows, with nothing where something is missing", () => {
-  const syncWindows = [{ kind: "deny", schedule: "* * * * *", duration: "1h", applications: ["a", 7] }, {}];
-  expect(
-    projectAppProject({ metadata: { name: "default", namespace: "argocd" }, spec: { syncWindows } })?.syncWindows,
-  ).toEqual([
-    { kind: "deny", schedule: "* * * * *", duration: "1h", timeZone: "", applications: ["a"] },
-    { kind: "", schedule: "", duration: "", timeZone: "", applications: [] },
-  ]);
+  const syncWindows = [
+    { kind: "deny", schedule: "* * * * *", duration: "1h", applications: ["a", 7] },
+    { andOperator: true },
+  ];
+  const spec = { syncWindows, sourceNamespaces: ["team-*"] };
+  expect(projectAppProject({ metadata: { name: "default", namespace: "argocd" }, spec })).toMatchObject({
+    syncWindows: [
+      { kind: "deny", schedule: "* * * * *", duration: "1h", timeZone: "", applications: ["a"], needsAll: false },
+      { kind: "", schedule: "", duration: "", timeZone: "", applications: [], needsAll: true },
+    ],
+    sourceNamespaces: ["team-*"],
+  });
 });
 
 test("projectPolicy keeps ours, with the kind that a list does not tell", () => {

@@ -9,6 +9,7 @@ export type Cluster<T> = T & { readonly namespace: "" };
 
 /** Argo CD writes it on what it manages: `application:group/kind:namespace/name`. */
 const trackingAnnotation = "argocd.argoproj.io/tracking-id";
+const instanceLabel = "app.kubernetes.io/instance";
 
 export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
   const name = nameOf(value);
@@ -36,16 +37,26 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
   const name = nameOf(value);
   if (name === "") return undefined;
   const status = objectOf(objectOf(value)["status"]);
-  const template = objectOf(objectOf(objectOf(value)["spec"])["template"]);
+  const spec = objectOf(objectOf(value)["spec"]);
+  const template = objectOf(spec["template"]);
+  const namespace = textOf(metadata["namespace"]);
   return {
-    namespace: textOf(metadata["namespace"]),
+    namespace,
     name,
     uid: textOf(metadata["uid"]),
     desired: countOf(status["desiredNumberScheduled"]),
     ready: countOf(status["numberReady"]),
     containers: objectsOf(objectOf(template["spec"])["containers"]).map(containerOf),
-    trackedBy: textOf(objectOf(metadata["annotations"])[trackingAnnotation]).split(":")[0] ?? "",
+    trackedBy: trackerOf(textOf(objectOf(metadata["annotations"])[trackingAnnotation]), `${namespace}/${name}`),
+    instance: textOf(objectOf(metadata["labels"])[instanceLabel]),
+    updatesOnDelete: objectOf(spec["updateStrategy"])["type"] === "OnDelete",
   };
+}
+
+/** One that came along with a copy of another object is about that one, and Argo CD does not heed it either. */
+function trackerOf(trackingId: string, label: string): string {
+  const [application = "", kind, object] = trackingId.split(":");
+  return kind === "apps/DaemonSet" && object === label ? application : "";
 }
 
 export function projectDeployment(value: unknown): DeploymentFacts | undefined {
