@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Context } from "./context.ts";
+import type { OutputFormat } from "./print.ts";
 import { readSettings, type GivenOptions } from "./settings.ts";
 import type { World } from "./world.ts";
 
@@ -7,8 +8,8 @@ import type { World } from "./world.ts";
 export type AddCommand = (program: Command, world: World) => void;
 
 /** Where things are for this command: its options and the global ones, over the environment and the defaults. */
-export function contextOf(command: Command, world: World): Context {
-  return { world, settings: readSettings(command.optsWithGlobals<GivenOptions>(), world) };
+export function contextOf(command: Command, world: World, formats?: readonly OutputFormat[]): Context {
+  return { world, settings: readSettings(command.optsWithGlobals<GivenOptions>(), world, formats) };
 }
 
 /** The examples that close every help text. */

@@ -3,8 +3,11 @@ import { KubeError } from "../kube/api.ts";
 import { kubeRemedy } from "./kube-remedy.ts";
 import { oneLine, plainText } from "../base/plain-text.ts";
 
-/** kubectl's convention: 1 means it failed, 2 that the command line was wrong; 130 is what shells use for Ctrl-C. */
-export const exitCode = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+/**
+ * kubectl's convention: 1 means it failed, 2 that the command line was wrong; 130 is what shells use for Ctrl-C. The
+ * commands on the cluster tell apart that it cannot be reached (or not by this user), and that a person's word is missing.
+ */
+export const exitCode = { ok: 0, failed: 1, usage: 2, unreachable: 3, wordMissing: 4, interrupted: 130 } as const;
 
 /** An error for the person at the terminal: what went wrong, its code, and what to try next. */
 export class CommandFailure extends Error {

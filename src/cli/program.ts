@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { addAttach } from "./commands/attach.ts";
 import { addCheck } from "./commands/check.ts";
 import { addDaemon } from "./commands/daemon.ts";
+import { addDecisions } from "./commands/decisions.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDetach } from "./commands/detach.ts";
 import { addGc } from "./commands/gc.ts";
@@ -24,7 +25,7 @@ export function buildProgram(world: World): Command {
   const program = new Command("levee")
     .description("Levee gives pods more than one network, and tells why when it cannot.")
     .version(software, "--version", "print this program's version")
-    .option("-o, --output <format>", "table, wide, json or yaml (default: table)")
+    .option("-o, --output <format>", "table, wide, json or yaml, of some commands name or short (default: table)")
     .option("--socket-dir <folder>", "folder of the daemon's socket (LEVEE_SOCKET_DIR; default: /run/levee)")
     .option("--state-dir <folder>", "folder of the daemon's journal (LEVEE_STATE_DIR; default: /var/lib/levee)")
     .option(
@@ -61,6 +62,7 @@ export function buildProgram(world: World): Command {
     addTop,
     addLeaks,
     addCheck,
+    addDecisions,
     addGc,
     addMigrate,
     addInstall,

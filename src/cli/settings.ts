@@ -27,7 +27,11 @@ export interface GivenOptions {
 export const settingDefaults = { socketDir: "/run/levee", stateDir: "/var/lib/levee" } as const;
 const pluginFolders = ["/opt/cni/bin", "/usr/lib/cni"] as const;
 
-export function readSettings(given: GivenOptions, world: Pick<World, "env" | "self">): Settings {
+export function readSettings(
+  given: GivenOptions,
+  world: Pick<World, "env" | "self">,
+  formats: readonly OutputFormat[] = outputFormats,
+): Settings {
   const choose = (option: string | undefined, name: string, otherwise: () => string): string =>
     option ?? variable(world, name) ?? otherwise();
   const stateDir = choose(given.stateDir, "LEVEE_STATE_DIR", () => settingDefaults.stateDir);
@@ -40,7 +44,7 @@ export function readSettings(given: GivenOptions, world: Pick<World, "env" | "se
     );
   const cniPath = choose(given.cniPath, "LEVEE_CNI_PATH", () => existing(pluginFolders).join(":"));
   return {
-    output: readOutput(given.output),
+    output: readOutput(given.output, formats),
     socketDir: folder("--socket-dir", socketDir),
     stateDir: folder("--state-dir", stateDir),
     directory: folder("--directory", directory),
@@ -59,11 +63,11 @@ function variable(world: Pick<World, "env">, name: string): string | undefined {
   return value === undefined || value === "" ? undefined : value;
 }
 
-function readOutput(given: string | undefined): OutputFormat {
-  const format = outputFormats.find((known) => known === (given ?? "table"));
+function readOutput(given: string | undefined, formats: readonly OutputFormat[]): OutputFormat {
+  const format = formats.find((known) => known === (given ?? "table"));
   if (format === undefined) {
     throw usageFailure(
-      `Cannot print as ${JSON.stringify(given)}: the output must be one of ${outputFormats.join(", ")}`,
+      `Cannot print as ${JSON.stringify(given)}: the output must be one of ${formats.join(", ")}`,
       "-o table",
     );
   }

@@ -16,6 +16,7 @@ const commands = [
   "top",
   "leaks",
   "check",
+  "decisions",
   "gc",
   "migrate",
   "install",
@@ -26,6 +27,8 @@ const commands = [
   "daemon",
   "guard",
 ];
+
+const aliased: Readonly<Record<string, string>> = { ls: "ls|list", decisions: "decisions|decision" };
 
 describe("help", () => {
   test.each([[], ["--help"], ["-h"], ["help"]])("levee %p lists every command", async (...argv) => {
@@ -38,7 +41,7 @@ describe("help", () => {
   test.each(commands)("levee %s --help explains itself with examples", async (command) => {
     const { status, out, err } = await levee(command, "--help");
     expect({ status, err }).toEqual({ status: 0, err: "" });
-    expect(out).toContain(`Usage: levee ${command === "ls" ? "ls|list" : command}`);
+    expect(out).toContain(`Usage: levee ${aliased[command] ?? command}`);
     expect(out).toMatch(new RegExp(`\\nExamples:\\n  levee ${command}`, "u"));
     expect((await levee("help", command)).out).toBe(out);
   });

@@ -150,6 +150,8 @@ export interface DecisionApproval {
     readonly decisionUID: string;
     readonly planHash: string;
     readonly verdict: Verdict;
+    /** What the person gave as the reason; anybody's text. */
+    readonly reason?: string;
     readonly by: { readonly username: string; readonly groups?: readonly string[]; readonly credentialID?: string };
   };
 }

@@ -22,6 +22,7 @@ export function parseApproval(value: unknown): DecisionApproval | undefined {
       decisionUID: textOf(spec["decisionUID"]),
       planHash: textOf(spec["planHash"]),
       verdict,
+      ...(textOf(spec["reason"]) === "" ? {} : { reason: textOf(spec["reason"]) }),
       by: { username: textOf(by["username"]) },
     },
   };

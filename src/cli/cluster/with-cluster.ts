@@ -1,0 +1,32 @@
+import { LeveeError } from "../../base/errors.ts";
+import { KubeError, type KubeApi } from "../../kube/api.ts";
+import { CommandFailure, exitCode, interruptedFailure, toFailure } from "../failure.ts";
+import { openCluster, type KubeOptions } from "../kube-access.ts";
+import type { World } from "../world.ts";
+
+/** Does something with the cluster. That it cannot be reached, or refuses this user, has an exit status of its own. */
+export async function withCluster<T>(
+  world: World,
+  options: KubeOptions,
+  work: (api: KubeApi) => Promise<T>,
+): Promise<T> {
+  let api: Awaited<ReturnType<typeof openCluster>> | undefined;
+  try {
+    api = await openCluster(world, options);
+    return await work(api);
+  } catch (thrown) {
+    if (world.interrupted.aborted) throw interruptedFailure("asking the cluster");
+    throw outOfReach(thrown) ?? thrown;
+  } finally {
+    api?.close();
+  }
+}
+
+/** No way there, no login, or no right; undefined for every other error. */
+export function outOfReach(thrown: unknown): CommandFailure | undefined {
+  if (!(thrown instanceof LeveeError)) return undefined;
+  const isRefused = thrown instanceof KubeError && thrown.status !== undefined;
+  if (isRefused && ![401, 403].includes(thrown.status ?? 0)) return undefined;
+  const { code, message, remedy } = toFailure(thrown);
+  return new CommandFailure(code, message, { remedy, exitCode: exitCode.unreachable, cause: thrown });
+}

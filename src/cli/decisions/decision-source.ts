@@ -1,0 +1,152 @@
+import {
+  decisionApiVersion,
+  decisionGroup,
+  decisionVersion,
+  type Decision,
+  type DecisionApproval,
+  type Verdict,
+} from "../../guard/decision/decision.ts";
+import { parseApproval } from "../../guard/decision/parse-approval.ts";
+import { parseDecision } from "../../guard/decision/parse-decision.ts";
+import { timeMs } from "../../guard/facts/json-values.ts";
+import { kubeStatusOf, type KubeApi } from "../../kube/api.ts";
+import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { listPages } from "../../kube/list-pages.ts";
+import { CommandFailure } from "../failure.ts";
+
+export interface DecisionSource {
+  readonly api: KubeApi;
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/** With a thousand targets one is 138 KB. */
+const pageItems = 20;
+const requestMs = 30_000;
+
+export interface DecisionList {
+  /** Oldest first: that is the one that has waited longest. */
+  readonly decisions: readonly Decision[];
+  /** Names of those that this program cannot read: a newer guard wrote them. */
+  readonly unread: readonly string[];
+}
+
+export async function readDecisions(source: DecisionSource): Promise<DecisionList> {
+  const decisions: Decision[] = [];
+  const unread: string[] = [];
+  await forEach(source, "decisions", (item) => {
+    const decision = parseDecision(item);
+    if (decision === undefined) unread.push(textOf(objectOf(objectOf(item)["metadata"])["name"]));
+    else decisions.push(decision);
+  });
+  return { decisions: decisions.toSorted(byAge), unread };
+}
+
+export async function readDecision(source: DecisionSource, name: string): Promise<Decision> {
+  const path = `${folderOf(source, "decisions")}/${encodeURIComponent(name)}`;
+  const text = await source.api
+    .call({ method: "GET", path, deadlineMs: requestMs, signal: source.signal })
+    .catch((thrown: unknown) => {
+      throw kubeStatusOf(thrown) === 404 ? notThere(source, name) : thrown;
+    });
+  const decision = parseDecision(JSON.parse(text) as unknown); // looked at by parseDecision
+  if (decision !== undefined) return decision;
+  throw new CommandFailure(
+    "decision-unreadable",
+    `Cannot read the Decision ${name}: this program does not know its plan`,
+    {
+      remedy: "use the levee program of the guard's release",
+    },
+  );
+}
+
+/** What was said about a Decision, oldest first; about an earlier one of the same name too. */
+export async function readApprovals(source: DecisionSource, decision: string): Promise<readonly DecisionApproval[]> {
+  const approvals: DecisionApproval[] = [];
+  await forEach(source, "decisionapprovals", (item) => {
+    const approval = parseApproval(item);
+    if (approval?.spec.decision === decision) approvals.push(approval);
+  });
+  return approvals.toSorted(byAge);
+}
+
+/** Who the API server takes us for. */
+export async function whoAmI({ api, signal }: DecisionSource): Promise<string> {
+  const text = await api.call({
+    method: "POST",
+    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    body: JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" }),
+    deadlineMs: requestMs,
+    signal,
+  });
+  const review: unknown = JSON.parse(text);
+  return textOf(objectOf(objectOf(objectOf(review)["status"])["userInfo"])["username"]);
+}
+
+export interface Word {
+  readonly verdict: Verdict;
+  readonly by: string;
+  readonly reason?: string | undefined;
+}
+
+/** Creates a person's word on this very Decision and this very plan. */
+export async function sayWord(source: DecisionSource, decision: Decision, word: Word): Promise<DecisionApproval> {
+  const { name, uid = "" } = decision.metadata;
+  const text = await source.api.call({
+    method: "POST",
+    path: folderOf(source, "decisionapprovals"),
+    body: JSON.stringify({
+      apiVersion: decisionApiVersion,
+      kind: "DecisionApproval",
+      metadata: { generateName: `${name}-`, namespace: source.namespace },
+      spec: {
+        decision: name,
+        decisionUID: uid,
+        planHash: decision.spec.planHash,
+        verdict: word.verdict,
+        by: { username: word.by },
+        ...(word.reason === undefined ? {} : { reason: word.reason }),
+      },
+    }),
+    deadlineMs: requestMs,
+    signal: source.signal,
+  });
+  const approval = parseApproval(JSON.parse(text) as unknown); // looked at by parseApproval
+  if (approval === undefined) throw new Error("The API server does not show the approval it has made");
+  return approval;
+}
+
+async function forEach(source: DecisionSource, resource: Resource, onItem: (item: unknown) => void): Promise<void> {
+  const { api, signal } = source;
+  try {
+    await listPages({ api, path: folderOf(source, resource), query: {}, signal, pageItems }, onItem);
+  } catch (thrown) {
+    throw kubeStatusOf(thrown) === 404 ? notInstalled() : thrown;
+  }
+}
+
+type Resource = "decisions" | "decisionapprovals";
+
+function folderOf({ namespace }: DecisionSource, resource: Resource): string {
+  return `/apis/${decisionGroup}/${decisionVersion}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+}
+
+function notThere({ namespace }: DecisionSource, name: string): CommandFailure {
+  return new CommandFailure("decision-unknown", `Cannot find the Decision ${name} in ${namespace}`, {
+    remedy: "levee decisions list",
+  });
+}
+
+function notInstalled(): CommandFailure {
+  return new CommandFailure("guard-absent", "Cannot list Decisions: this cluster does not know them", {
+    remedy: "kubectl apply -k deploy/crd",
+  });
+}
+
+function byAge(left: Decision | DecisionApproval, right: Decision | DecisionApproval): number {
+  return madeMs(left) - madeMs(right) || (left.metadata.name < right.metadata.name ? -1 : 1);
+}
+
+function madeMs({ metadata }: Decision | DecisionApproval): number {
+  return timeMs(metadata.creationTimestamp);
+}

@@ -1,0 +1,38 @@
+import { timeMs } from "../../guard/facts/json-values.ts";
+import { phaseOf } from "../../guard/decide/standing.ts";
+import type { Decision } from "../../guard/decision/decision.ts";
+import { ageText } from "../span.ts";
+import { renderTable } from "../table.ts";
+
+/** As `kubectl get decisions` has it, and in the order in which they should be looked at. */
+export function decisionTable(decisions: readonly Decision[], nowMs: number, isWide: boolean): string {
+  const headings = ["NAME", "CAUSE", "PHASE", "STEP", "AGE", "APPROVED-BY", "MESSAGE"];
+  const further = ["PURPOSE", "NAMESPACE", "SINCE", "LEADER", "PLAN"];
+  return renderTable(
+    isWide ? [...headings, ...further] : headings,
+    decisions.map((decision) => [...rowOf(decision, nowMs), ...(isWide ? furtherOf(decision, nowMs) : [])]),
+  );
+}
+
+function rowOf(decision: Decision, nowMs: number): readonly string[] {
+  const { metadata, spec, status } = decision;
+  return [
+    metadata.name,
+    spec.cause,
+    phaseOf(decision),
+    status?.step ?? "",
+    ageText(nowMs - timeMs(metadata.creationTimestamp)),
+    status?.approval?.by ?? "",
+    status?.message ?? "The guard has not looked at it yet",
+  ];
+}
+
+function furtherOf({ spec, status }: Decision, nowMs: number): readonly string[] {
+  return [
+    spec.purpose,
+    spec.subject.namespace,
+    status === undefined ? "" : ageText(nowMs - timeMs(status.since)),
+    status?.leader ?? "",
+    spec.planHash,
+  ];
+}

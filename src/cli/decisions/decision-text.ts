@@ -1,0 +1,125 @@
+import { oneLine } from "../../base/plain-text.ts";
+import { phaseOf } from "../../guard/decide/standing.ts";
+import { terminalPhases, type Decision, type DecisionApproval } from "../../guard/decision/decision.ts";
+import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
+import { timeMs } from "../../guard/facts/json-values.ts";
+import type { Paint } from "../paint.ts";
+import { ageText } from "../span.ts";
+import { renderTable } from "../table.ts";
+import { stepText } from "./step-text.ts";
+
+export interface Shown {
+  readonly decision: Decision;
+  readonly approvals: readonly DecisionApproval[];
+  /** What may be removed now, as the cluster has it. */
+  readonly budget: readonly string[];
+  readonly nowMs: number;
+  readonly paint: Paint;
+}
+
+/** Everything a person needs in order to say yes or no: what was seen, what is proposed, what can go wrong. */
+export function decisionText(shown: Shown): string {
+  const { decision, paint } = shown;
+  const { spec } = decision;
+  const parts = [
+    headText(shown),
+    section(paint, "What was seen", seenText(decision)),
+    section(paint, "What follows from it", chainText(decision)),
+    section(paint, `What is proposed: ${spec.purpose}, ${spec.steps.length} steps in this order`, planText(shown)),
+    section(paint, "What can go wrong, and what is left to you", bullets(spec.notes)),
+    section(paint, "What may be removed", bullets(shown.budget)),
+    section(paint, "What was said", wordsText(shown)),
+    footText(shown),
+  ];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+/** The steps alone, for one who is about to approve them. */
+export function planText({ decision, paint }: Pick<Shown, "decision" | "paint">): string {
+  const { spec, status } = decision;
+  return spec.steps
+    .map((step) =>
+      stepText(
+        step,
+        status?.steps?.find(({ id }) => id === step.id),
+        paint,
+      ),
+    )
+    .join("");
+}
+
+function headText({ decision, nowMs, paint }: Shown): string {
+  const { metadata, spec, status } = decision;
+  const phase = phaseOf(decision);
+  const age = ageText(nowMs - timeMs(status?.since ?? metadata.creationTimestamp));
+  const step = status?.step === undefined ? "" : `, step ${status.step}`;
+  const approved = status?.approval === undefined ? "" : `, approved by ${status.approval.by} at ${status.approval.at}`;
+  return [
+    `${paint("bold", oneLine(metadata.name))}  ${spec.cause} in ${oneLine(spec.subject.namespace)}\n`,
+    `${paint(colourOf(decision), phase)} for ${age}${step}${oneLine(approved)}\n`,
+    status === undefined || status.message === "" ? "" : `${oneLine(status.message)}\n`,
+  ].join("");
+}
+
+function colourOf(decision: Decision): "green" | "red" | "yellow" {
+  const phase = phaseOf(decision);
+  if (phase === "Succeeded" || phase === "Running") return "green";
+  return phase === "Failed" || phase === "Paused" ? "red" : "yellow";
+}
+
+function seenText({ spec }: Decision): string {
+  const rows = spec.evidence.map(({ value, fact, detail }) => `${String(value).padStart(8)}  ${line(fact, detail)}\n`);
+  return `  ${oneLine(spec.summary)}\n${rows.join("")}`;
+}
+
+function line(fact: string, detail: string): string {
+  return oneLine(detail === "" ? fact : `${fact}: ${detail}`);
+}
+
+function chainText({ spec }: Decision): string {
+  return spec.chain
+    .map(
+      ({ cause, effect, rule, why }) =>
+        `  ${oneLine(cause)}\n    → ${oneLine(effect)}\n      ${oneLine(why)} (${rule})\n`,
+    )
+    .join("");
+}
+
+function wordsText({ approvals, decision, nowMs }: Shown): string {
+  if (approvals.length === 0) return "";
+  const rows = approvals.map(({ metadata, spec }) => [
+    spec.verdict,
+    spec.by.username,
+    ageText(nowMs - timeMs(metadata.creationTimestamp)),
+    metadata.name,
+    spec.decisionUID === decision.metadata.uid ? (spec.reason ?? "") : "for an earlier Decision of this name",
+  ]);
+  const table = renderTable(["VERDICT", "BY", "AGE", "NAME", "REASON"], rows);
+  return table.replace(/^/gmu, "  ").replace(/ {2}$/u, "");
+}
+
+function footText({ decision }: Shown): string {
+  const { name } = decision.metadata;
+  const { planHash } = decision.spec;
+  if (!isPlanIntact(decision))
+    return `× The plan is not the one that ${planHash} was computed from: it will not be carried out\n`;
+  const hash = `Plan ${planHash} (computed here again, and the same)\n`;
+  switch (phaseOf(decision)) {
+    case "Proposed":
+      return `${hash}  levee decisions approve ${name}\n  levee decisions reject ${name}\n`;
+    case "Paused":
+      return `${hash}  levee decisions resume ${name}\n  levee decisions reject ${name}\n`;
+    default:
+      return terminalPhases.has(phaseOf(decision))
+        ? `${hash}  levee report ${name}\n`
+        : `${hash}  levee decisions pause ${name}\n`;
+  }
+}
+
+function section(paint: Paint, title: string, text: string): string {
+  return text === "" ? "" : `${paint("bold", title)}\n${text}`;
+}
+
+function bullets(lines: readonly string[]): string {
+  return lines.map((text) => `  - ${oneLine(text)}\n`).join("");
+}

@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { propose } from "../../guard/decide/propose.ts";
+import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
+import { outage } from "../../guard/outage.fixture.ts";
+import { ScriptedServer } from "../../kube/scripted-server.fixture.ts";
+import { fakeWorld } from "../fake-world.ts";
+import { runCli } from "../main.ts";
+import type { Terminal } from "../world.ts";
+import { TypedLine } from "./type-line.ts";
+
+const [stop, recover] = propose(outage(), defaultGuardSettings);
+const since = "2026-05-10T19:00:00Z";
+const folder = "/apis/levee.dev/v1alpha1/namespaces/levee-system";
+
+interface Stored {
+  metadata: { name: string; namespace: string; uid: string; creationTimestamp: string };
+  spec: { planHash: string; verdict?: string };
+  status?: Record<string, unknown>;
+}
+
+let server: ScriptedServer;
+let dir: string;
+let decisions: Stored[];
+let approvals: Stored[];
+/** What the API server says instead of making an approval. */
+let refusal: number | undefined;
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), "levee-decisions-"));
+  refusal = undefined;
+  approvals = [];
+  decisions = [stored(recover!.name, recover!.spec, "2026-05-10T19:00:05Z"), stored(stop!.name, stop!.spec, since)];
+  server = await ScriptedServer.listen(({ method, url, body }, response) => {
+    const answer = answerTo(method, url.pathname, body);
+    response.writeHead(answer.code, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
+  });
+  writeFileSync(
+    join(dir, "kubeconfig"),
+    `current-context: main
+contexts: [{name: main, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "${server.url}"}}]
+users: [{name: u, user: {token: t}}]
+`,
+  );
+});
+afterEach(async () => {
+  await server.close();
+  rmSync(dir, { recursive: true });
+});
+
+function stored(name: string, spec: { planHash: string }, creationTimestamp: string): Stored {
+  const status = { phase: "Proposed", message: "Waits for a person", fence: 1, leader: "a", since };
+  return { metadata: { name, namespace: "levee-system", uid: `uid-${name}`, creationTimestamp }, spec, status };
+}
+
+function answerTo(method: string, path: string, body: string): { code: number; body: unknown } {
+  if (path.endsWith("/selfsubjectreviews")) return { code: 201, body: { status: { userInfo: { username: "alice" } } } };
+  if (path.endsWith("/configmaps/levee-guard")) return { code: 403, body: { message: "no" } };
+  if (method === "POST" && path === `${folder}/decisionapprovals`) {
+    if (refusal !== undefined) return { code: refusal, body: { message: "a person approves, not a workload" } };
+    const made = { ...(JSON.parse(body) as Stored) };
+    made.metadata = { ...made.metadata, name: "word-1", uid: "w", creationTimestamp: since };
+    approvals.push(made);
+    return { code: 201, body: made };
+  }
+  const lists: Readonly<Record<string, Stored[]>> = { decisions, decisionapprovals: approvals };
+  const [kind = "", name] = path.slice(folder.length + 1).split("/");
+  const items = lists[kind];
+  if (items === undefined) return { code: 404, body: {} };
+  if (name === undefined) return { code: 200, body: { metadata: { resourceVersion: "1" }, items } };
+  const item = items.find(({ metadata }) => metadata.name === name);
+  return item === undefined ? { code: 404, body: {} } : { code: 200, body: item };
+}
+
+interface End {
+  status: number;
+  out: string;
+  err: string;
+}
+
+async function levee(argv: readonly string[], typed?: string): Promise<End> {
+  const world = fakeWorld({ argv: ["decisions", ...argv, "--kubeconfig", join(dir, "kubeconfig")] });
+  const terminal: Terminal = {
+    size: () => ({ columns: 80, rows: 24 }),
+    hold(listener) {
+      queueMicrotask(() => listener.onKey(`${typed}\r`));
+      return () => undefined;
+    },
+  };
+  const status = await runCli({ ...world, terminal: typed === undefined ? undefined : terminal });
+  return { status, out: world.stdout.text, err: world.stderr.text };
+}
+
+describe("levee decisions list", () => {
+  test("shows the oldest first, with why each waits", async () => {
+    const { status, out } = await levee(["list"]);
+    expect(status).toBe(0);
+    const [head, first, second] = out.split("\n");
+    expect(head).toMatch(/^NAME +CAUSE +PHASE +STEP +AGE +APPROVED-BY +MESSAGE$/u);
+    expect(first).toMatch(/^stop-fc-desktop-1 +OwnerlessPodAvalanche +Proposed +- +\S+ +- +Waits for a person$/u);
+    expect(second).toStartWith("recover-fc-desktop-1 ");
+  });
+
+  test("prints names for other commands, and the objects as JSON", async () => {
+    expect((await levee(["list", "-o", "name"])).out).toBe(
+      "decision.levee.dev/stop-fc-desktop-1\ndecision.levee.dev/recover-fc-desktop-1\n",
+    );
+    const list = JSON.parse((await levee(["list", "-o", "json"])).out) as { items: Stored[] };
+    expect(list.items[1]?.spec.planHash).toBe(recover!.spec.planHash);
+  });
+
+  test("names what it cannot read instead of hiding it", async () => {
+    decisions.push(stored("later-1", { planHash: "x" }, since));
+    const { err, out } = await levee(["list"]);
+    expect(err).toContain("older than they are: later-1");
+    expect(out).not.toContain("later-1");
+  });
+
+  test("ends with 3 when the cluster refuses or cannot be reached, with 1 when it has no guard", async () => {
+    server.script = (_request, response) => void response.writeHead(403).end("{}");
+    expect((await levee(["list"])).status).toBe(3);
+    server.script = (_request, response) => void response.writeHead(404).end("{}");
+    expect(await levee(["list"])).toMatchObject({
+      status: 1,
+      err: expect.stringContaining("kubectl apply -k deploy/crd"),
+    });
+    await server.close();
+    expect((await levee(["list"])).status).toBe(3);
+  });
+});
+
+describe("levee decisions show", () => {
+  test("tells what was seen, what is proposed with its lines, what can go wrong, and the hash", async () => {
+    const { status, out } = await levee(["show", recover!.name]);
+    expect(status).toBe(0);
+    for (const part of ["What was seen", "What follows from it", "What can go wrong", recover!.spec.planHash])
+      expect(out).toContain(part);
+    for (const step of recover!.spec.steps) {
+      expect(out).toContain(`${step.id}. ${step.action}  ${step.title}`);
+      for (const line of step.kubectl) expect(out).toContain(`$ ${line}`);
+    }
+    expect(out).toContain("removes 219 pods of fc-desktop by UID: ");
+    expect(out).toContain(`levee decisions approve ${recover!.name}`);
+  });
+
+  test("shows no control characters of tenants", async () => {
+    decisions[0]!.status!["message"] = "\u001b[2Jgone\u202e";
+    expect((await levee(["show", recover!.name])).out).not.toMatch(/[\u001b\u202e]/u);
+  });
+
+  test("says that a plan is not the one that was hashed", async () => {
+    decisions[0] = JSON.parse(JSON.stringify(decisions[0]).replace('"newLimit":"1Gi"', '"newLimit":"64Gi"')) as Stored;
+    expect((await levee(["show", recover!.name])).out).toContain("× The plan is not the one that sha256:");
+    expect(await levee(["approve", recover!.name, "--plan-hash", recover!.spec.planHash])).toMatchObject({ status: 4 });
+    expect(approvals).toEqual([]);
+  });
+
+  test("names the command that lists them when there is none of that name", async () => {
+    expect(await levee(["show", "other"])).toMatchObject({
+      status: 1,
+      err: expect.stringContaining("try: levee decisions list"),
+    });
+  });
+});
+
+describe("levee decisions approve", () => {
+  test("writes the word of the person who typed the name, on this plan", async () => {
+    const { status, out } = await levee(["approve", stop!.name, "--reason", "seen it"], stop!.name);
+    expect(status).toBe(0);
+    expect(out).toContain("alice says Approve to stop-fc-desktop-1");
+    expect(approvals[0]?.spec).toEqual({
+      decision: stop!.name,
+      decisionUID: `uid-${stop!.name}`,
+      planHash: stop!.spec.planHash,
+      verdict: "Approve",
+      by: { username: "alice" },
+      reason: "seen it",
+    } as unknown as Stored["spec"]);
+  });
+
+  test.each([
+    ["another name typed", [], "yes"],
+    ["nobody there", [], undefined],
+    ["--yes alone", ["--yes"], undefined],
+    ["the hash of another plan", ["--plan-hash", `sha256:${"0".repeat(64)}`], undefined],
+  ])("says nothing and ends with 4: %s", async (_what, options, typed) => {
+    expect((await levee(["approve", stop!.name, ...options], typed)).status).toBe(4);
+    expect(approvals).toEqual([]);
+  });
+
+  test("ends with 4 for what has ended, and with 3 for whom the policy refuses", async () => {
+    const planHash = ["--plan-hash", stop!.spec.planHash];
+    refusal = 403;
+    expect(await levee(["approve", stop!.name, ...planHash])).toMatchObject({
+      status: 3,
+      err: expect.stringContaining("a person approves, not a workload"),
+    });
+    decisions[1]!.status!["phase"] = "Expired";
+    expect((await levee(["approve", stop!.name, ...planHash])).status).toBe(4);
+  });
+
+  test("follows it to its end and says how it ended", async () => {
+    const planHash = ["--plan-hash", stop!.spec.planHash, "--wait"];
+    const later = {
+      phase: "Succeeded",
+      message: "All checks hold",
+      fence: 1,
+      leader: "a",
+      since: "2026-05-10T19:05:00Z",
+    };
+    const serve = server.script;
+    server.script = (request, response) => {
+      if (approvals.length > 0) decisions[1]!.status = later;
+      serve(request, response);
+    };
+    const done = await levee(["approve", stop!.name, ...planHash]);
+    expect(done).toMatchObject({ status: 0, err: expect.stringContaining("Succeeded: All checks hold") });
+    expect(done.out).toEndWith("stop-fc-desktop-1 is Succeeded\n");
+  });
+
+  test.each([
+    ["Paused", 4],
+    ["Failed", 1],
+    ["Expired", 4],
+  ])("ends after --wait for one that is %s with %i", async (phase, code) => {
+    const serve = server.script;
+    server.script = (request, response) => {
+      if (approvals.length > 0)
+        decisions[1]!.status = { phase, message: "Why", fence: 1, leader: "a", since: "2026-05-10T19:05:00Z" };
+      serve(request, response);
+    };
+    expect(await levee(["approve", stop!.name, "--plan-hash", stop!.spec.planHash, "--wait"])).toMatchObject({
+      status: code,
+      err: expect.stringContaining("Why"),
+    });
+  });
+
+  test("does not wait longer than it is told, nor take an old pause for the answer", async () => {
+    decisions[1]!.status = { phase: "Paused", message: "m", fence: 1, leader: "a", since };
+    const argv = ["resume", stop!.name, "--plan-hash", stop!.spec.planHash, "--wait", "--timeout", "10ms"];
+    expect(await levee(argv)).toMatchObject({ status: 1, err: expect.stringContaining("has not ended after 0.01 s") });
+  });
+});
+
+test("levee decisions pause asks nothing, reject asks unless --yes", async () => {
+  expect((await levee(["pause", stop!.name])).status).toBe(0);
+  expect((await levee(["reject", stop!.name])).status).toBe(4);
+  expect((await levee(["reject", stop!.name, "--yes"])).status).toBe(0);
+  expect(approvals.map(({ spec }) => spec.verdict)).toEqual(["Pause", "Reject"]);
+});
+
+test("TypedLine takes keys one by one and pasted, rubs out, and stops", () => {
+  let shown = "";
+  const line = new TypedLine((text) => (shown += text));
+  expect(line.add("\u007fabx")).toBe("more");
+  expect(line.add("\u001b[A")).toBe("more");
+  expect(line.add("\u007fc\rrest")).toBe("done");
+  expect(line.text).toBe("abc");
+  expect(shown).toBe("abx\b \bc");
+  expect(new TypedLine(() => undefined).add("\u0004")).toBe("stop");
+  expect(line.add("\u0003")).toBe("stop");
+});

@@ -1,0 +1,81 @@
+import { oneLine } from "../../base/plain-text.ts";
+import { phaseOf } from "../../guard/decide/standing.ts";
+import { terminalPhases, type Decision } from "../../guard/decision/decision.ts";
+import { KubeError } from "../../kube/api.ts";
+import { CommandFailure, exitCode, interruptedFailure } from "../failure.ts";
+import { momentText } from "../span.ts";
+import type { World } from "../world.ts";
+import { readDecision, type DecisionSource } from "./decision-source.ts";
+import { statusLines } from "./step-text.ts";
+
+/** The guard looks every ten seconds; while it works it writes more often. */
+const pollMs = 1_000;
+
+export interface Following {
+  readonly world: World;
+  readonly source: DecisionSource;
+  readonly timeoutMs: number;
+}
+
+/** Follows a Decision until it has ended or waits for a person again, telling on stderr what changes. */
+export async function follow({ world, source, timeoutMs }: Following, before: Decision): Promise<Decision> {
+  const { clock, interrupted, stderr } = world;
+  const endMs = clock.monotonicMs() + timeoutMs;
+  const told = new Set<string>();
+  for (;;) {
+    const decision = await readOr(source, before);
+    for (const line of newsOf(decision).filter((news) => !told.has(news))) {
+      told.add(line);
+      stderr.write(`${momentText(clock.wallMs()).slice(11, 19)}  ${line}\n`);
+    }
+    if (isOver(decision, before)) return decision;
+    if (clock.monotonicMs() >= endMs) throw tooLate(decision, timeoutMs);
+    await clock.sleep(pollMs, interrupted);
+    if (interrupted.aborted) throw interruptedFailure(`following ${decision.metadata.name}; it goes on without you`);
+  }
+}
+
+/** How the command ends after it has followed a Decision to where it stands. */
+export function requireSuccess({ metadata, status }: Decision): void {
+  const { phase = "Proposed", message = "" } = status ?? {};
+  if (phase === "Succeeded") return;
+  const needsWord = phase === "Paused" || phase === "Expired" || phase === "Superseded";
+  throw new CommandFailure(`decision-${phase.toLowerCase()}`, `${metadata.name} is ${phase}: ${message}`, {
+    remedy: phase === "Paused" ? `levee decisions show ${metadata.name}` : `levee report ${metadata.name}`,
+    exitCode: needsWord ? exitCode.wordMissing : exitCode.failed,
+  });
+}
+
+/** An API server that is being restarted is no reason to leave: the guard goes on when it is back. */
+async function readOr(source: DecisionSource, before: Decision): Promise<Decision> {
+  try {
+    return await readDecision(source, before.metadata.name);
+  } catch (thrown) {
+    if (thrown instanceof KubeError && (thrown.status === undefined || thrown.status >= 500)) return before;
+    throw thrown;
+  }
+}
+
+/** A pause that was there before we spoke is what the word is about. */
+function isOver(decision: Decision, before: Decision): boolean {
+  if (decision.metadata.uid !== before.metadata.uid || terminalPhases.has(phaseOf(decision))) return true;
+  if (phaseOf(decision) !== "Paused") return false;
+  return decision.status?.since !== before.status?.since || decision.status?.message !== before.status?.message;
+}
+
+function newsOf(decision: Decision): readonly string[] {
+  const { status } = decision;
+  if (status === undefined) return [];
+  const steps = (status.steps ?? []).flatMap((step) => {
+    const [line] = statusLines(step);
+    return line === undefined ? [] : [`  step ${step.id} ${oneLine(line)}`];
+  });
+  return [oneLine(`${status.phase}: ${status.message}`), ...steps];
+}
+
+function tooLate({ metadata, status }: Decision, timeoutMs: number): CommandFailure {
+  const state = `${status?.phase ?? "Proposed"}: ${status?.message ?? ""}`;
+  return new CommandFailure("timeout", `${metadata.name} has not ended after ${timeoutMs / 1000} s, it is ${state}`, {
+    remedy: "levee status shows whether a guard leads; the Decision goes on without this command",
+  });
+}

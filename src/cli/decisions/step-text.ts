@@ -1,0 +1,98 @@
+import { oneLine } from "../../base/plain-text.ts";
+import type { StepStatus } from "../../guard/decision/decision.ts";
+import type { PodTarget, Step } from "../../guard/decision/step.ts";
+import { plural } from "../check/plural.ts";
+import type { Paint } from "../paint.ts";
+
+/** More names than this are counted by node instead. */
+const targetsShown = 5;
+
+/** One step of a plan: what is done, when it may begin, how it is checked, and what a person would type. */
+export function stepText(step: Step, status: StepStatus | undefined, paint: Paint): string {
+  const lines = [
+    ...detailsOf(step).map((detail) => `does: ${detail}`),
+    ...step.preconditions.map((rule) => `only if: ${rule}`),
+    `done when: ${step.check.what} (within ${step.check.deadlineSeconds} s)`,
+    ...statusLines(status).map((line) => `now: ${line}`),
+  ];
+  const head = `${step.id}. ${paint("bold", step.action)}  ${oneLine(step.title)}`;
+  const commands = step.kubectl.map((line) => `     ${paint("dim", `$ ${oneLine(line)}`)}\n`);
+  return `  ${head}\n${lines.map((line) => `     ${oneLine(line)}\n`).join("")}${commands.join("")}`;
+}
+
+/** The parameters that matter, in words. The whole of them is what `-o yaml` prints. */
+export function detailsOf(step: Step): readonly string[] {
+  switch (step.action) {
+    case "StopSource": {
+      const { stopSource } = step;
+      return stopSource.way === "Label"
+        ? [`sets ${stopSource.key}=${stopSource.value} on the namespace ${stopSource.namespace}`]
+        : [`sets the quota ${stopSource.quota} of ${stopSource.pods} pods in ${stopSource.namespace}`];
+    }
+    case "HoldArgoApp": {
+      const { namespace, application, waitSeconds } = step.holdArgoApp;
+      return [
+        `waits up to ${waitSeconds} s until Argo CD cannot revert ${namespace}/${application}; a person makes the hold`,
+      ];
+    }
+    case "RemovePods":
+      return removalDetails(step.targets, step.removePods);
+    case "SetMemoryLimit": {
+      const { namespace, name, container, oldLimit, newLimit } = step.setMemoryLimit;
+      return [`${namespace}/${name}, container ${container}: limit ${oldLimit || "none"} becomes ${newLimit}`];
+    }
+    case "LockToGit": {
+      const { repository, path, branch, edits } = step.lockToGit;
+      return [
+        `commits ${path} of ${repository} to the branch ${branch}`,
+        ...edits.map(({ pointer, from, to }) => `${pointer}: ${from} becomes ${to}`),
+      ];
+    }
+    case "ListStuck":
+      return [
+        `${plural(step.listStuck.workloads.length + step.listStuck.omitted, "workload")}; the guard restarts none`,
+      ];
+    case "Verify":
+      return [`looks at ${plural(step.verify.checks.length, "thing")} for up to ${step.verify.withinSeconds} s`];
+  }
+}
+
+function removalDetails(
+  targets: readonly PodTarget[],
+  {
+    namespace,
+    batchPerNode,
+    forceAfterSeconds,
+  }: { namespace: string; batchPerNode: number; forceAfterSeconds: number },
+): readonly string[] {
+  const some = targets.slice(0, targetsShown).map(({ name }) => name);
+  const more = targets.length > some.length ? `, and ${targets.length - some.length} more` : "";
+  return [
+    `removes ${plural(targets.length, "pod")} of ${namespace} by UID: ${byNode(targets)}`,
+    `at most ${batchPerNode} at once on a node; by force only what still hangs after ${forceAfterSeconds} s`,
+    `${some.join(", ")}${more}`,
+  ];
+}
+
+function byNode(targets: readonly PodTarget[]): string {
+  const counts = new Map<string, number>();
+  for (const { node } of targets) counts.set(node, (counts.get(node) ?? 0) + 1);
+  return [...counts].map(([node, count]) => `${count} on ${node}`).join(", ");
+}
+
+export function statusLines(status: StepStatus | undefined): readonly string[] {
+  if (status === undefined) return [];
+  const { phase, message, dryRun, verified, removed, gone, leftAlone = [], commit } = status;
+  const facts = [
+    dryRun === undefined ? "" : `dry run ${dryRun.toLowerCase()}`,
+    removed === undefined ? "" : `${removed} removed`,
+    gone === undefined ? "" : `${gone} were gone already`,
+    leftAlone.length === 0 ? "" : `${leftAlone.length} left alone`,
+    commit === undefined ? "" : `commit ${commit}`,
+    verified === true ? "checked" : "",
+  ].filter((fact) => fact !== "");
+  return [
+    [phase, ...facts].join(", ") + (message === "" ? "" : `: ${message}`),
+    ...leftAlone.slice(0, targetsShown).map((reason) => `left alone: ${reason}`),
+  ];
+}
