@@ -73,7 +73,7 @@ export function argoApps(count: number, unknown: (minute: number) => number): re
 export function pods(
   count: number,
   kind: Pick<PodLife, "namespace" | "owner"> & { readonly prefix: string },
-  life: (index: number) => Pick<PodLife, "bound" | "running" | "succeeded" | "gone">,
+  life: (index: number) => Pick<PodLife, "bound" | "addressed" | "running" | "succeeded" | "gone">,
 ): readonly Series[] {
   return Array.from({ length: count }, (_, index) =>
     podSeries({

@@ -31,6 +31,12 @@ export const nearMisses: readonly Scenario[] = [
     fires: [],
   },
   {
+    name: "300 pods of a rollout with a bad image",
+    minutes: 60,
+    series: [...busy(), ...pods(300, { ...shop, prefix: "new" }, () => ({ bound: 5, addressed: 6 }))],
+    fires: [],
+  },
+  {
     name: "30 short Job pods Pending at any instant",
     minutes: 40,
     series: [

@@ -4,7 +4,7 @@ import { series, type Series } from "./series.ts";
 
 /** What the alerts are for, as it happened and in the forms that first rules missed. */
 export function outages(): readonly Scenario[] {
-  return [avalanche(), plateau(), slowLeak(), swing()];
+  return [avalanche(), plateau(), slowLeak(), badImage(), swing()];
 }
 
 const desktop = { namespace: "fc-desktop", owner: "", prefix: "rd-browser-only" };
@@ -92,6 +92,18 @@ function slowLeak(): Scenario {
       { alert: "OwnerlessPodsGrowing", severity: "warning", of: here, from: 135 },
       { alert: "OwnerlessPods", severity: "warning", of: here, from: 260 },
     ],
+  };
+}
+function badImage(): Scenario {
+  return {
+    name: "300 ownerless pods that have their networks and wait for an image",
+    minutes: 60,
+    series: [
+      ...calm(),
+      ...pods(300, desktop, (index) => ({ bound: Math.floor(index / 10), addressed: 1 + index / 10 })),
+    ],
+    // Nobody will ever delete them, which is true. No network is missing.
+    fires: [{ alert: "OwnerlessPods", severity: "warning", of: here, from: 19 }],
   };
 }
 function swing(): Scenario {

@@ -82,6 +82,7 @@ describe("a replay fails", () => {
       / and\n +namespace:levee_ownerless_pods:min30m > .*\n.*\n.*offset 2h\n/u,
       "\n",
     ],
+    ["pods counted that have their network", "bad image", / unless on [^\n]*pod_ip!=""\}\n/u, "\n"],
     ["no absolute number of ownerless pods", "history lost", /count >= 50/u, "count >= 5000"],
     [
       "the age of a sample taken for the age of its value",

@@ -51,6 +51,8 @@ export interface PodLife {
   readonly owner: string;
   /** Minute in which it is created and bound; below zero for pods older than the replay. */
   readonly bound: number;
+  /** Minute in which its network is there; that in which it runs unless told. */
+  readonly addressed?: number;
   readonly running?: number;
   readonly succeeded?: number;
   readonly gone?: number;
@@ -59,15 +61,17 @@ export interface PodLife {
 /** What kube-state-metrics tells of a pod. */
 export function podSeries(pod: PodLife): readonly Series[] {
   const { running = Infinity, succeeded = Infinity, gone = Infinity } = pod;
+  const { addressed = Math.min(running, succeeded) } = pod;
   const labels = { namespace: pod.namespace, pod: pod.name, uid: `uid-${pod.name}` };
   const during = (value: (minute: number) => number) => (minute: number) =>
     minute >= pod.bound && minute < gone ? value(minute) : undefined;
   const inPhase = (from: number, until: number) => during((minute) => (minute >= from && minute < until ? 1 : 0));
   return [
-    series(
-      "kube_pod_info",
-      { ...labels, node: pod.node },
-      during(() => 1),
+    series("kube_pod_info", { ...labels, node: pod.node }, (minute) =>
+      minute < addressed ? during(() => 1)(minute) : undefined,
+    ),
+    series("kube_pod_info", { ...labels, node: pod.node, pod_ip: "10.42.0.9" }, (minute) =>
+      minute < addressed ? undefined : during(() => 1)(minute),
     ),
     series(
       "kube_pod_owner",

@@ -18,7 +18,7 @@ export function isCausePresent({ spec }: Decision, { pods, nowMs }: World): bool
   let found = 0;
   for (const pod of pods) {
     if (pod.namespace !== namespace || !isMember(pod, nowMs)) continue;
-    const counts = spec.purpose === "Recover" ? uids.has(pod.uid) && !pod.everRan : shapeText(pod.shape) === shape;
+    const counts = spec.purpose === "Recover" ? uids.has(pod.uid) : shapeText(pod.shape) === shape;
     if (counts) found += 1;
   }
   return found >= presentMin;

@@ -28,7 +28,6 @@ export function evidenceOf(seen: {
       `in ${avalanche.namespace}, shape ${avalanche.shape}`,
     ),
     one("of these, made in the last half hour", avalanche.recent),
-    one("of these, that never ran", avalanche.members.filter(({ everRan }) => !everRan).length),
     ...[...avalanche.nodes].slice(0, 10).map(([node, count]) => one("of these, on one node", count, node)),
     ...world.nodeViews
       .filter(({ node }) => avalanche.nodes.has(node))

@@ -53,9 +53,9 @@ export function recoverPlan(input: PlanInput): RecoverPlan | undefined {
   };
 }
 
-/** Members that no Decision has yet, that never ran, and whose client says the same as that of most of them. */
+/** Members that no Decision has yet, and whose client says the same as that of most of them. */
 function newTargets({ members, clientSays }: Avalanche, { coveredUids }: Standing): readonly PodRecord[] {
-  return members.filter((pod) => !pod.everRan && pod.clientSays === clientSays && !coveredUids.has(pod.uid));
+  return members.filter((pod) => pod.clientSays === clientSays && !coveredUids.has(pod.uid));
 }
 
 function leftOutNotes(
@@ -67,7 +67,7 @@ function leftOutNotes(
   const others = members.length - covered - targets.length;
   return [
     ...(covered === 0 ? [] : [`${covered} more pods of the avalanche are targets of another Decision`]),
-    ...(others === 0 ? [] : [`${others} more pods are left alone: they ran once, or another client made them`]),
+    ...(others === 0 ? [] : [`${others} more pods are left alone: another client made them`]),
     "Pods that appear later are not touched; they go into a later Decision",
   ];
 }

@@ -35,6 +35,7 @@ for (const [what, changes] of [
   ["pods of Jobs", { owner: "Job/nightly" }],
   ["pods that only wait for a node", { node: "", boundMs: 0 }],
   ["running ownerless pods", { phase: "Running", everRan: true }],
+  ["pods that have their network and wait for an image", { everRan: true }],
   ["finished ownerless pods", { phase: "Succeeded" }],
   ["static pods", { isMirror: true }],
   ["pods that say why they have no owner", { isExempt: true }],

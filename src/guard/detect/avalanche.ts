@@ -46,9 +46,12 @@ export function isMember(pod: PodRecord, nowMs: number): boolean {
   return isOwnerless(pod) && !pod.isExempt && !pod.isDeleting && isStuck(pod, nowMs);
 }
 
-/** Bound and Pending for too long, by its own times. Of any pod, owned or not. */
+/**
+ * Bound and Pending for too long, by its own times, and nothing of it on the node yet. Of any pod, owned or not. One that
+ * has its network waits for something else: an image, a volume's init container. Kubelet does not ask the CNI for it.
+ */
 export function isStuck(pod: PodRecord, nowMs: number): boolean {
-  return pod.phase === "Pending" && pod.boundMs > 0 && nowMs - pod.boundMs > stuckAfterMs;
+  return pod.phase === "Pending" && !pod.everRan && pod.boundMs > 0 && nowMs - pod.boundMs > stuckAfterMs;
 }
 
 function avalancheOf(set: readonly PodRecord[], nowMs: number): Avalanche {

@@ -24,7 +24,7 @@ export interface PodRecord {
   /** It says itself why it needs no owner, or it is a hook of Helm. */
   readonly isExempt: boolean;
   readonly isDeleting: boolean;
-  /** A container of it has been started once, or it has had an address: something of it may exist on the node. */
+  /** A container of it was started once, or it has a sandbox or an address: something of it may exist on the node. */
   readonly everRan: boolean;
   readonly restarts: number;
   /** When a container of it was last killed for its memory; 0 for never. */

@@ -64,6 +64,7 @@ test("projectPod sees an owner in any reference, the controller first", () => {
 
 for (const [what, status] of [
   ["an address", { podIP: "10.0.0.1" }],
+  ["a sandbox with its network", { conditions: [{ type: "PodReadyToStartContainers", status: "True" }] }],
   ["a container's ID", { containerStatuses: [{ containerID: "containerd://1", state: {} }] }],
   ["a running container", { containerStatuses: [{ state: { running: {} } }] }],
   ["an init container that ended", { initContainerStatuses: [{ state: { terminated: { reason: "Completed" } } }] }],
@@ -83,7 +84,12 @@ test("projectPod does not take a container that waits as one that ran", () => {
     state: { waiting: { reason: "ContainerCreating" } },
     lastState: {},
   };
-  expect(pod({}, {}, { containerStatuses: [waiting] })).toMatchObject({ everRan: false, restarts: 0, oomKilledMs: 0 });
+  const conditions = [
+    { type: "PodReadyToStartContainers", status: "False" },
+    { type: "Initialized", status: "True" },
+  ];
+  const record = pod({}, {}, { conditions, containerStatuses: [waiting] });
+  expect(record).toMatchObject({ everRan: false, restarts: 0, oomKilledMs: 0 });
 });
 
 test("projectPod tells when a container was last killed for its memory", () => {

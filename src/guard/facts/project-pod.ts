@@ -72,10 +72,17 @@ function lifeOf(status: JsonObject): Life {
     restarts += typeof count === "number" ? count : 0;
   }
   return {
-    everRan: textOf(status["podIP"]) !== "" || containers.some(hasRun),
+    everRan: textOf(status["podIP"]) !== "" || hasSandbox(status) || containers.some(hasRun),
     restarts,
     oomKilledMs: Math.max(0, ...containers.map(oomKilledMs)),
   };
+}
+
+/** Kubelet's word, since 1.29, that the pod's sandbox and network are there: what it waits for is no network. */
+function hasSandbox(status: JsonObject): boolean {
+  return objectsOf(status["conditions"]).some(
+    (condition) => condition["type"] === "PodReadyToStartContainers" && condition["status"] === "True",
+  );
 }
 
 /** The same signs as in the policy that confines the guard. */
