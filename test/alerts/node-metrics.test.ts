@@ -55,7 +55,15 @@ test("promtool finds no fault with the guard's metrics", () => {
       isNameReserved: true as const,
     },
   ];
-  const input = guardMetrics({ nowMs: 0, isLeader: true, health: [], decisions: [], events, nodes: [{ name: "n1" }] });
+  const input = guardMetrics({
+    nowMs: 0,
+    isLeader: true,
+    health: [],
+    decisions: [],
+    events,
+    nodes: [{ name: "n1" }],
+    pods: [],
+  });
   expect(input).toContain('levee_guard_stale_sandbox_reservations{node="n1"} 1\n');
   const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input, encoding: "utf8" });
   expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: "" });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { PodRecord } from "../facts/pod-record.ts";
 import { minuteMs, nowMs, outagePods, stuckPod } from "../world.fixture.ts";
-import { findAvalanches } from "./avalanche.ts";
+import { findAvalanches, findScattered } from "./avalanche.ts";
 
 test("findAvalanches names the set of the outage, from its pods alone", () => {
   const [found, ...others] = findAvalanches(outagePods(219), nowMs);
@@ -64,6 +64,13 @@ test("findAvalanches leaves everything else of the namespace out of the set", ()
   const [found] = findAvalanches([...others, ...outagePods(30)], nowMs);
   expect(found?.members.every(({ name }) => name.startsWith("rd-browser-only-"))).toBe(true);
   expect(found?.members.length).toBe(30);
+});
+
+test("findScattered tells of namespaces with enough stuck pods that no avalanche holds, and of no others", () => {
+  const own = outagePods(57).map((pod, index) => ({ ...pod, namespace: "own", shape: `own-${index}` }));
+  const set = outagePods(60, { namespace: "set" });
+  const few = outagePods(19).map((pod, index) => ({ ...pod, namespace: "set", shape: `few-${index}` }));
+  expect([...findScattered([...own, ...set, ...few], nowMs)]).toEqual([["own", 57]]);
 });
 
 test("findAvalanches puts the largest first and walks 50,000 pods in a moment", () => {

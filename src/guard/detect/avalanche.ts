@@ -28,18 +28,40 @@ export interface Avalanche {
  * started in the middle of the outage sees the same.
  */
 export function findAvalanches(pods: Iterable<PodRecord>, nowMs: number): readonly Avalanche[] {
+  return [...setsOf(pods, nowMs, ({ namespace, shape }) => `${namespace}\n${shape}`).values()]
+    .filter((set) => set.length >= membersMin)
+    .map((set) => avalancheOf(set, nowMs))
+    .toSorted((left, right) => right.members.length - left.members.length || left.sinceMs - right.sinceMs);
+}
+
+/**
+ * How many such pods each namespace has that belong to no avalanche, where they would be enough for one: their maker gives
+ * each another shape. Nothing is proposed about them, so they are told.
+ */
+export function findScattered(pods: Iterable<PodRecord>, nowMs: number): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [namespace, all] of setsOf(pods, nowMs, (pod) => pod.namespace)) {
+    if (all.length < membersMin) continue;
+    const inSets = findAvalanches(all, nowMs).reduce((sum, { members }) => sum + members.length, 0);
+    if (all.length - inSets >= membersMin) found.set(namespace, all.length - inSets);
+  }
+  return found;
+}
+
+function setsOf(
+  pods: Iterable<PodRecord>,
+  nowMs: number,
+  keyOf: (pod: PodRecord) => string,
+): ReadonlyMap<string, readonly PodRecord[]> {
   const sets = new Map<string, PodRecord[]>();
   for (const pod of pods) {
     if (!isMember(pod, nowMs)) continue;
-    const key = `${pod.namespace}\n${pod.shape}`;
+    const key = keyOf(pod);
     const set = sets.get(key);
     if (set === undefined) sets.set(key, [pod]);
     else set.push(pod);
   }
-  return [...sets.values()]
-    .filter((set) => set.length >= membersMin)
-    .map((set) => avalancheOf(set, nowMs))
-    .toSorted((left, right) => right.members.length - left.members.length || left.sinceMs - right.sinceMs);
+  return sets;
 }
 
 export function isMember(pod: PodRecord, nowMs: number): boolean {

@@ -9,12 +9,14 @@ const hashChars = 16;
 const generateNameCharsMax = 253;
 
 /**
- * What pods of one make have in common: the name they are generated from, or else their exact set of labels, and how their
- * spec is built. Pods that people make by hand differ in one of them.
+ * What pods of one make have in common: the name they are generated from, or else the keys of their labels, and how their
+ * spec is built. Values of labels do not count: an operator may give each pod its own, such as a session or a user. Pods
+ * that people make by hand differ in what they are made of.
  */
 export function podShape(metadata: JsonObject, spec: JsonObject): string {
   const generateName = firstChars(textOf(metadata["generateName"]), generateNameCharsMax);
-  const family = generateName === "" ? `labels ${hash(memberLines(metadata["labels"]))}` : generateName;
+  const family =
+    generateName === "" ? `labels ${hash(Object.keys(objectOf(metadata["labels"])).toSorted())}` : generateName;
   return `${family} spec ${specHash(spec)}`;
 }
 

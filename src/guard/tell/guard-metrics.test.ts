@@ -4,6 +4,7 @@ import type { ReflectorHealth } from "../../kube/facts.ts";
 import type { Decision, DecisionPhase } from "../decision/decision.ts";
 import type { EventFacts } from "../facts/world.ts";
 import { guardMetrics, type GuardState } from "./guard-metrics.ts";
+import { outagePods } from "../world.fixture.ts";
 import { openMetricsPort } from "./metrics-port.ts";
 
 const nowMs = Date.parse("2026-05-10T18:00:00Z");
@@ -17,7 +18,7 @@ function health(resource: string, more: Partial<ReflectorHealth> = {}): Reflecto
   return { resource, objects: 3, isAbsent: false, lastEventAgeMs: 2_500, ...more } as ReflectorHealth; // only what is read
 }
 
-const quiet: GuardState = { nowMs, isLeader: false, health: [], decisions: [], events: [], nodes: [] };
+const quiet: GuardState = { nowMs, isLeader: false, health: [], decisions: [], events: [], nodes: [], pods: [] };
 
 test("guardMetrics tells who leads, and every phase from the start", () => {
   const text = guardMetrics(quiet);
@@ -45,6 +46,13 @@ test("guardMetrics tells the oldest Decision of each phase, also one without a s
     'levee_guard_oldest_decision_age_seconds{phase="Approved"} 0',
   ])
     expect(text).toContain(`${line}\n`);
+});
+
+test("guardMetrics tells of namespaces whose stuck pods are of too many shapes", () => {
+  const boundMs = nowMs - 600_000;
+  const pods = outagePods(40, { boundMs }).map((pod, index) => ({ ...pod, shape: `shape ${index}` }));
+  expect(guardMetrics({ ...quiet, pods })).toContain('levee_guard_scattered_pods{namespace="fc-desktop"} 40\n');
+  expect(guardMetrics({ ...quiet, pods: outagePods(40, { boundMs }) })).not.toContain("scattered_pods{");
 });
 
 test("guardMetrics tells of resources that the cluster has, once something was heard", () => {

@@ -1,4 +1,6 @@
 import type { ReflectorHealth } from "../../kube/facts.ts";
+import { findScattered } from "../detect/avalanche.ts";
+import type { PodRecord } from "../facts/pod-record.ts";
 import type { EventFacts, NodeFacts } from "../facts/world.ts";
 import { decisionPhases, type Decision } from "../decision/decision.ts";
 
@@ -10,6 +12,7 @@ export interface GuardState {
   readonly decisions: readonly Decision[];
   readonly events: readonly EventFacts[];
   readonly nodes: readonly Pick<NodeFacts, "name">[];
+  readonly pods: Iterable<PodRecord>;
 }
 
 /** What Prometheus reads; the alerts of deploy/alerts go by it. */
@@ -25,6 +28,11 @@ export function guardMetrics(state: GuardState): string {
       "Pods whose sandbox's name is taken, by their events",
       taken(state),
     ),
+    family(
+      "levee_guard_scattered_pods",
+      "Ownerless pods that do not start and are of too many shapes to be one avalanche",
+      scattered(state),
+    ),
   ].join("");
 }
 
@@ -32,6 +40,7 @@ export function guardMetrics(state: GuardState): string {
 const eventMsMax = 10 * 60_000;
 /** A line each; a cluster has no more nodes than that with such trouble at once. */
 const nodesMax = 1_000;
+const namespacesMax = 100;
 
 type Row = readonly [labels: string, value: number];
 
@@ -74,6 +83,12 @@ function inPhase(decisions: readonly Decision[], phase: string): readonly Decisi
 function sinceMs({ status, metadata }: Decision, nowMs: number): number {
   const ms = Date.parse(status?.since ?? metadata.creationTimestamp ?? "");
   return Number.isNaN(ms) ? nowMs : ms;
+}
+
+/** The largest first. Names of namespaces are the API server's own form, and need no escaping. */
+function scattered({ pods, nowMs }: GuardState): readonly Row[] {
+  const most = [...findScattered(pods, nowMs)].toSorted(([, left], [, right]) => right - left);
+  return most.slice(0, namespacesMax).map(([namespace, count]) => [`{namespace="${namespace}"}`, count]);
 }
 
 /** By nodes that exist: the event's own word for its node is anybody's. */
