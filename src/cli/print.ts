@@ -9,24 +9,23 @@ export type OutputFormat = (typeof outputFormats)[number] | (typeof furtherForma
 
 /** One answer in the format that was asked for. `text` is for people, `value` for programs. */
 export function print(screen: Screen, format: OutputFormat, answer: Printable): void {
+  screen.write(textIn(format, answer));
+}
+
+function textIn(format: OutputFormat, answer: Printable): string {
   switch (format) {
     case "json":
-      screen.write(`${JSON.stringify(plainValue(answer.value), undefined, 2)}\n`);
-      return;
+      return `${JSON.stringify(plainValue(answer.value), undefined, 2)}\n`;
     case "yaml":
-      screen.write(stringify(plainValue(answer.value), { lineWidth: 0 }));
-      return;
+      return stringify(plainValue(answer.value), { lineWidth: 0 });
     case "wide":
-      screen.write(answer.wide?.() ?? answer.text());
-      return;
     case "name":
-      screen.write(answer.name?.() ?? answer.text());
-      return;
-    case "short":
-      screen.write(answer.short?.() ?? answer.text());
-      return;
+    case "short": {
+      const form = answer[format]?.bind(answer) ?? answer.text.bind(answer);
+      return form();
+    }
     case "table":
-      screen.write(answer.text());
+      return answer.text();
   }
 }
 

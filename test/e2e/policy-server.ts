@@ -12,6 +12,14 @@ const stopMs = 5_000;
 export const mergePatch = "application/merge-patch+json";
 /** May do everything. */
 export const adminToken = "policy-admin";
+/** Persons with a login of their own: alice is of the group sre, carol of the group readers, bob of none. */
+export const personTokens = { alice: "policy-alice", bob: "policy-bob", carol: "policy-carol" } as const;
+const tokenLines = [
+  `${adminToken},admin,admin,system:masters`,
+  `${personTokens.alice},alice,alice,sre`,
+  `${personTokens.bob},bob,bob`,
+  `${personTokens.carol},carol,carol,readers`,
+];
 
 /** Says what is missing for a real API server, or nothing. */
 export function missingForApiServer(): string | undefined {
@@ -89,14 +97,14 @@ export class PolicyServer {
     return { status, stdout, stderr };
   }
 
-  /** A kubeconfig of the administrator. */
-  async kubeconfig(): Promise<string> {
-    const path = join(this.#folder, "kubeconfig.json");
+  /** A kubeconfig of the administrator, or of whom the token belongs to. */
+  async kubeconfig(token: string = adminToken): Promise<string> {
+    const path = join(this.#folder, `kubeconfig-${Bun.hash(token).toString(36)}.json`);
     const config = {
       "current-context": "lab",
       "contexts": [{ name: "lab", context: { cluster: "lab", user: "admin" } }],
       "clusters": [{ name: "lab", cluster: { "server": this.#url, "insecure-skip-tls-verify": true } }],
-      "users": [{ name: "admin", user: { token: adminToken } }],
+      "users": [{ name: "admin", user: { token } }],
     };
     await writeFile(path, JSON.stringify(config), { mode: 0o600 });
     return path;
@@ -175,7 +183,7 @@ export class PolicyServer {
     ]);
     const key = spawnSync("openssl", ["genrsa", "-out", file("sa.key"), "2048"]);
     if (key.status !== 0) throw new Error(`openssl failed: ${key.stderr.toString()}`);
-    await writeFile(file("tokens.csv"), `${adminToken},admin,admin,system:masters\n`, { mode: 0o600 });
+    await writeFile(file("tokens.csv"), `${tokenLines.join("\n")}\n`, { mode: 0o600 });
     this.#url = `https://127.0.0.1:${secure}`;
     this.#apiServerArgs = [
       ...["--etcd-servers", etcd, "--secure-port", String(secure), "--bind-address=127.0.0.1"],

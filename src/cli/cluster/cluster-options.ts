@@ -25,12 +25,12 @@ export function addWaitOptions(command: Command, what: string, timeout: string):
 
 export interface WaitOptions {
   readonly wait?: boolean;
-  readonly timeout: string;
+  readonly timeout?: string;
 }
 
 /** How long to wait; 0 for not at all. */
 export function waitMsOf({ wait, timeout }: WaitOptions): number {
-  const ms = parseSpan("--timeout", timeout);
+  const ms = timeout === undefined ? 0 : parseSpan("--timeout", timeout);
   return wait === true ? ms : 0;
 }
 

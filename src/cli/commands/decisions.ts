@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { BudgetStore } from "../../guard/act/budget-store.ts";
 import { budgetNotes, defaultBudgetLimits } from "../../guard/act/removal-budget.ts";
+import { phaseOf } from "../../guard/decide/standing.ts";
 import type { Decision, DecisionApproval, Verdict } from "../../guard/decision/decision.ts";
 import type { KubeApi } from "../../kube/api.ts";
 import {
@@ -15,7 +16,7 @@ import {
 import { outOfReach, withCluster } from "../cluster/with-cluster.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
-import { commandOf, requireConsent, requireOpen, type ConsentOptions } from "../decisions/consent.ts";
+import { care, commandOf, requireConsent, requireOpen, type ConsentOptions } from "../decisions/consent.ts";
 import {
   readApprovals,
   readDecision,
@@ -117,10 +118,8 @@ interface VerbOptions extends ClusterCommandOptions, WaitOptions, ConsentOptions
 
 function addVerb(decisions: Command, world: World, { verdict, description }: Verb): void {
   const verb = commandOf(verdict);
-  const command = addWaitOptions(
-    addClusterOptions(decisions.command(verb).argument("<name>", "of the Decision").description(description)),
-    "follow it until it has ended or waits for a person",
-    "30m",
+  const command = addClusterOptions(
+    decisions.command(verb).argument("<name>", "of the Decision").description(description),
   )
     .option("--plan-hash <hash>", "the plan that was read, instead of typing the name; another plan is refused")
     .option("--reason <text>", "why, for the record")
@@ -129,6 +128,8 @@ function addVerb(decisions: Command, world: World, { verdict, description }: Ver
       "after",
       `${examples(`levee decisions ${verb} recover-shop-1`, `levee decisions ${verb} recover-shop-1 --plan-hash sha256:…`)}\n${clusterExitText}`,
     );
+  // After a breaker is reset a Decision stays as it is until somebody resumes it.
+  if (verdict !== "ResetBreaker") addWaitOptions(command, "follow it until it has ended or waits for a person", "30m");
   command.action(async (name: string, options: VerbOptions) => {
     const context = contextOf(command, world, formats);
     await withCluster(world, options, (api) => say(context, sourceOf(api, world, options), { name, verdict, options }));
@@ -155,16 +156,16 @@ async function say(context: Context, source: DecisionSource, { name, verdict, op
   const approval = await sayWord(source, decision, { verdict, by, reason: options.reason });
   if (isText) world.stdout.write(`\n${saidText(approval)}`);
   const last = waitMs === 0 ? decision : await follow({ world, source, timeoutMs: waitMs }, decision);
-  if (!isText)
-    print(world.stdout, settings.output, {
-      value: { approval, decision: last },
-      text: () => "",
-      name: () => `decisionapproval.levee.dev/${approval.metadata.name}\n`,
-    });
-  if (waitMs > 0) {
-    if (isText) world.stdout.write(`${last.metadata.name} is ${last.status?.phase ?? "Proposed"}\n`);
-    if (verdict === "Approve" || verdict === "Resume") requireSuccess(last);
-  }
+  showOutcome(context, approval, last, waitMs > 0);
+  if (waitMs > 0 && care[verdict] === "plan") requireSuccess(last);
+}
+
+function showOutcome({ world, settings }: Context, approval: DecisionApproval, last: Decision, isEnd: boolean): void {
+  print(world.stdout, settings.output, {
+    value: { approval, decision: last },
+    text: () => (isEnd ? `${last.metadata.name} is ${phaseOf(last)}\n` : ""),
+    name: () => `decisionapproval.levee.dev/${approval.metadata.name}\n`,
+  });
 }
 
 function saidText({ metadata, spec }: DecisionApproval): string {

@@ -14,7 +14,7 @@ export interface ConsentOptions {
 }
 
 /** How much has to be said before a word is given. To stop is free; what lets the guard write is said in full. */
-const care: Readonly<Record<Verdict, "plan" | "question" | "none">> = {
+export const care: Readonly<Record<Verdict, "plan" | "question" | "none">> = {
   Approve: "plan",
   Resume: "plan",
   ResetBreaker: "plan",

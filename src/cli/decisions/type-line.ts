@@ -3,6 +3,10 @@ import type { World } from "../world.ts";
 
 /** Longer than any name; what is typed beyond it is not kept. */
 const charsMax = 300;
+const endKeys: ReadonlySet<string> = new Set(["\r", "\n"]);
+/** Ctrl-C and Ctrl-D. */
+const stopKeys: ReadonlySet<string> = new Set(["\u0003", "\u0004"]);
+const rubKeys: ReadonlySet<string> = new Set(["\u007f", "\b"]);
 
 /** One line as a person types it, or undefined where nobody sits. */
 export async function typeLine(world: World, question: string): Promise<string | undefined> {
@@ -45,15 +49,16 @@ export class TypedLine {
     // Arrows and the like begin with Escape and mean nothing here.
     if (keys.startsWith("\u001b")) return "more";
     for (const key of keys) {
-      if (key === "\r" || key === "\n") return "done";
-      if (key === "\u0003" || (key === "\u0004" && this.text === "")) return "stop";
-      if (key === "\u007f" || key === "\b") this.#rub();
-      else if (key >= " " && this.text.length < charsMax) this.#put(key);
+      if (endKeys.has(key)) return "done";
+      if (stopKeys.has(key)) return "stop";
+      if (rubKeys.has(key)) this.#rub();
+      else if (key >= " ") this.#put(key);
     }
     return "more";
   }
 
   #put(key: string): void {
+    if (this.text.length >= charsMax) return;
     this.text += key;
     this.#echo(key);
   }
