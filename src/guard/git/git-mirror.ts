@@ -1,0 +1,190 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { folderBytes } from "./folder-bytes.ts";
+import { credentialProblem, gitEnvironment } from "./git-environment.ts";
+import { GitProblem, problemOf } from "./git-problem.ts";
+import type { GitRepository } from "./git-repository.ts";
+import { runGit, type GitEnd } from "./run-git.ts";
+import { parseTree, type TreeEntry } from "./tree-entry.ts";
+
+export interface GitMirrorOptions {
+  readonly clock: Clock;
+  readonly repository: GitRepository;
+  /** Of this mirror alone. What is in it is thrown away whenever it is in doubt. */
+  readonly folder: string;
+  readonly program?: string;
+  /** How much the folder may hold. */
+  readonly bytesMax?: number;
+  readonly networkTimeoutMs?: number;
+}
+
+/** Trees of one commit, and a few files: a repository of 100,000 files has about 20 MiB of them. */
+const defaultBytesMax = 67_108_864;
+const defaultNetworkTimeoutMs = 60_000;
+const localTimeoutMs = 20_000;
+/** A folder of manifests has tens. */
+const listBytesMax = 1_048_576;
+
+export interface GitCall {
+  readonly args: readonly string[];
+  readonly doing: string;
+  readonly signal?: AbortSignal;
+  readonly input?: Uint8Array | string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdoutBytesMax?: number;
+}
+
+/**
+ * A shallow copy of one repository without its files' contents, which are fetched one by one as they are asked for.
+ * One caller at a time: use `exclusive`.
+ */
+export class GitMirror {
+  readonly repository: GitRepository;
+  readonly #options: GitMirrorOptions;
+  readonly #home: string;
+  readonly folder: string;
+  #isMade = false;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: GitMirrorOptions) {
+    this.#options = options;
+    this.repository = options.repository;
+    this.folder = join(options.folder, "mirror.git");
+    this.#home = join(options.folder, "home");
+  }
+
+  /** What a killed run leaves behind (locks, half a pack) is not worth mending. */
+  async exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work, work);
+    this.#turn = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** The branch that an Application's revision means, and where it is now. Undefined when there is no such branch. */
+  async tip(revision: string, signal?: AbortSignal): Promise<{ branch: string; commit: string } | undefined> {
+    const isDefault = revision === "" || revision === "HEAD";
+    const wanted = isDefault ? "HEAD" : `refs/heads/${revision}`;
+    const { url } = this.repository;
+    const args = ["ls-remote", "--symref", "--", url, wanted];
+    const { stdout } = await this.#talk({ args, doing: `read the branches of ${url}`, ...given(signal) });
+    const lines = stdout.toString("utf8").split("\n");
+    const head = lines.map((line) => /^ref: refs\/heads\/(\S+)\tHEAD$/.exec(line)?.[1]).find(Boolean);
+    const commit = lines.map((line) => /^([0-9a-f]{40,64})\t(\S+)$/.exec(line)).find((found) => found?.[2] === wanted);
+    const branch = isDefault ? head : revision;
+    return branch === undefined || commit?.[1] === undefined ? undefined : { branch, commit: commit[1] };
+  }
+
+  /** Has the trees of a branch's newest commits; how many says `depth`. Returns the newest. */
+  async fetch(branch: string, depth: number, signal?: AbortSignal): Promise<string> {
+    const { url } = this.repository;
+    const tip = await this.tip(branch, signal);
+    if (tip === undefined) throw new GitProblem("content", `Cannot read ${url}: it has no branch ${branch}`);
+    await this.#make(tip.commit.length);
+    // One name for all: branches could be called as folders of each other.
+    const ref = "refs/levee/tip";
+    const options = ["--no-tags", "--no-write-fetch-head", "--filter=blob:none", `--depth=${depth}`];
+    const args = ["fetch", "-q", ...options, "--", "origin", `+refs/heads/${branch}:${ref}`];
+    await this.#talk({ args, doing: `fetch ${branch} of ${url}`, env: this.#gitDir(), ...given(signal) });
+    const read = await this.local({ args: ["rev-parse", "--verify", `${ref}^{commit}`], doing: "read the branch" });
+    return read.toString("utf8").trim();
+  }
+
+  /** What a commit has at this path, or below it. */
+  async list(commit: string, path: string, isRecursive: boolean): Promise<readonly TreeEntry[]> {
+    const flags = ["-z", "--full-tree", ...(isRecursive ? ["-r"] : [])];
+    const args = ["ls-tree", ...flags, commit, "--", ...(path === "" ? [] : [path])];
+    return parseTree(await this.local({ args, doing: `list ${path}`, stdoutBytesMax: listBytesMax }));
+  }
+
+  /** Gets the contents of these files from the server, all at once. */
+  async fetchBlobs(shas: readonly string[], signal?: AbortSignal): Promise<void> {
+    const { url } = this.repository;
+    const options = ["--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--stdin"];
+    const args = ["-c", "fetch.negotiationAlgorithm=noop", "fetch", "-q", ...options, "origin"];
+    const input = `${shas.join("\n")}\n`;
+    await this.#talk({ args, doing: `fetch files of ${url}`, input, env: this.#gitDir(), ...given(signal) });
+  }
+
+  /** One that has more than `bytesMax` is not read. */
+  async blob(sha: string, bytesMax: number): Promise<Uint8Array | undefined> {
+    const args = ["cat-file", "-s", sha];
+    const size = Number((await this.local({ args, doing: "measure a file" })).toString("utf8"));
+    if (size > bytesMax) return undefined;
+    return this.local({ args: ["cat-file", "blob", sha], doing: "read a file", stdoutBytesMax: bytesMax });
+  }
+
+  /** Sends one commit, never by force. The answer tells what the server said of it. */
+  async push(commit: string, branch: string, isNew: boolean, signal?: AbortSignal): Promise<GitEnd> {
+    const lease = isNew ? [`--force-with-lease=refs/heads/${branch}:`] : [];
+    const options = ["--porcelain", "--no-verify", "--no-thin", "--no-follow-tags", ...lease];
+    const args = ["push", ...options, "--", "origin", `${commit}:refs/heads/${branch}`];
+    return this.#run({ args, doing: "push", env: this.#gitDir(), ...given(signal) }, this.#networkMs());
+  }
+
+  /** A run that asks no server. */
+  async local(call: GitCall): Promise<Buffer> {
+    const end = await this.#run({ ...call, env: { ...this.#gitDir(), ...call.env } }, localTimeoutMs);
+    if (end.exitCode === 0) return end.stdout;
+    const problem = problemOf(end, call.doing);
+    throw problem.kind === "absent" ? problem : new GitProblem("content", problem.message);
+  }
+
+  #gitDir(): Record<string, string> {
+    return { GIT_DIR: this.folder };
+  }
+
+  #networkMs(): number {
+    return this.#options.networkTimeoutMs ?? defaultNetworkTimeoutMs;
+  }
+
+  async #talk(call: GitCall): Promise<GitEnd> {
+    const lacking = credentialProblem(this.repository);
+    if (lacking !== undefined) throw new GitProblem("refused", `Cannot ${call.doing}: ${lacking}`);
+    const end = await this.#run(call, this.#networkMs());
+    if (end.exitCode === 0) return end;
+    throw problemOf(end, call.doing);
+  }
+
+  async #run(call: GitCall, timeoutMs: number): Promise<GitEnd> {
+    const { clock, program, bytesMax = defaultBytesMax } = this.#options;
+    mkdirSync(this.#home, { recursive: true, mode: 0o700 });
+    const { doing: _, env, ...rest } = call;
+    const end = await runGit(clock, {
+      ...rest,
+      program: program ?? "git",
+      env: { ...gitEnvironment(this.repository, this.#home), ...env },
+      timeoutMs,
+      watch: () => (this.#isLarge(bytesMax) ? `the repository takes more than ${bytesMax} bytes` : undefined),
+    });
+    if (end.stopped !== undefined) this.#discard();
+    return end;
+  }
+
+  async #make(digits: number): Promise<void> {
+    const { bytesMax = defaultBytesMax } = this.#options;
+    // Every fetch of a new commit leaves a pack behind; half full is a good time to begin anew.
+    if (this.#isMade && this.#isLarge(bytesMax / 2)) this.#discard();
+    if (this.#isMade) return;
+    // What an earlier process left behind may be half of something.
+    this.#discard();
+    const format = digits === 64 ? "sha256" : "sha1";
+    const args = ["init", "-q", "--bare", "--template=", `--object-format=${format}`, this.folder];
+    const end = await this.#run({ args, doing: "make a folder for git" }, localTimeoutMs);
+    if (end.exitCode !== 0) throw problemOf(end, `make ${this.folder}`);
+    this.#isMade = true;
+  }
+
+  #discard(): void {
+    this.#isMade = false;
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #isLarge(bytesMax: number): boolean {
+    return folderBytes(this.folder) > bytesMax;
+  }
+}
+
+function given(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}

@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import { GitProblem } from "./git-problem.ts";
+import type { GitMirror } from "./git-mirror.ts";
+import { isPlainFile, splitAtNul, type TreeEntry } from "./tree-entry.ts";
+
+/** A commit that gives one file of its parent another content, and does nothing else. */
+export interface OnePathCommit {
+  readonly parent: string;
+  readonly path: string;
+  readonly oldBlobSha: string;
+  readonly newBlobSha: string;
+  readonly newBytesSha256: string;
+  readonly bytes: Uint8Array;
+  readonly message: string;
+  /** Seconds since 1970. The same in every try, so that every try makes the same commit. */
+  readonly atSeconds: number;
+}
+
+const author = { name: "Levee guard", email: "levee-guard@levee.invalid" };
+
+/** The file of a commit that a plan names: one that is there, a plain file, with this content. Else why not. */
+export async function fileOf(mirror: GitMirror, commit: string, path: string): Promise<TreeEntry> {
+  const entries = await mirror.list(commit, path, false);
+  const entry = entries.find((one) => one.path === path);
+  if (entry === undefined) throw new GitProblem("content", `${path} is not there any more`);
+  if (!isPlainFile(entry)) throw new GitProblem("content", `${path} is no plain file (${entry.type} ${entry.mode})`);
+  return entry;
+}
+
+/**
+ * Makes the commit by plumbing, over an index of its own that begins as the parent's tree, so there is no working folder
+ * that could be empty. What was made is then read back: anything but this one path, with this content, is not used.
+ */
+export async function makeOnePathCommit(mirror: GitMirror, wanted: OnePathCommit): Promise<string> {
+  const { parent, path, bytes } = wanted;
+  const entry = await fileOf(mirror, parent, path);
+  if (entry.sha !== wanted.oldBlobSha)
+    throw new GitProblem("content", `${path} has the content ${entry.sha} now, not ${wanted.oldBlobSha}`);
+  const blob = await written(mirror, bytes);
+  if (blob !== wanted.newBlobSha || createHash("sha256").update(bytes).digest("hex") !== wanted.newBytesSha256)
+    throw new GitProblem("content", `what would be written to ${path} is not what was approved`);
+  const tree = await treeWith(mirror, parent, `${entry.mode},${blob},${path}`);
+  const commit = await committed(mirror, wanted, tree);
+  await onlyThisPath(mirror, wanted, { commit, mode: entry.mode });
+  return commit;
+}
+
+async function written(mirror: GitMirror, bytes: Uint8Array): Promise<string> {
+  // Without a path no attribute and no filter changes the bytes.
+  const args = ["hash-object", "-w", "-t", "blob", "--no-filters", "--stdin"];
+  return lineOf(await mirror.local({ args, doing: "write the file", input: bytes }));
+}
+
+async function treeWith(mirror: GitMirror, parent: string, cacheInfo: string): Promise<string> {
+  const index = `${mirror.folder}/levee-index`;
+  const env = { GIT_INDEX_FILE: index };
+  rmSync(index, { force: true });
+  try {
+    await mirror.local({ args: ["read-tree", parent], doing: "read the tree", env });
+    await mirror.local({ args: ["update-index", "--cacheinfo", cacheInfo], doing: "change the index", env });
+    // Contents that nobody asked for are not here, and are not needed for a tree.
+    return lineOf(await mirror.local({ args: ["write-tree", "--missing-ok"], doing: "write the tree", env }));
+  } finally {
+    rmSync(index, { force: true });
+  }
+}
+
+async function committed(mirror: GitMirror, { parent, message, atSeconds }: OnePathCommit, tree: string): Promise<string> {
+  const date = `${atSeconds} +0000`;
+  const env = {
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_NAME: author.name,
+    GIT_COMMITTER_EMAIL: author.email,
+    GIT_COMMITTER_DATE: date,
+  };
+  const args = ["commit-tree", tree, "-p", parent, "-F", "-"];
+  return lineOf(await mirror.local({ args, doing: "make the commit", input: message, env }));
+}
+
+async function onlyThisPath(
+  mirror: GitMirror,
+  { parent, path, oldBlobSha, newBlobSha }: OnePathCommit,
+  { commit, mode }: { readonly commit: string; readonly mode: string },
+): Promise<void> {
+  const args = ["diff-tree", "-r", "--no-renames", "--raw", "--full-index", "-z", parent, commit];
+  const changes = splitAtNul(await mirror.local({ args, doing: "compare the trees" }));
+  const expected = [`:${mode} ${mode} ${oldBlobSha} ${newBlobSha} M`, path];
+  if (changes.length !== 2 || changes.some((change, index) => change !== expected[index]))
+    throw new GitProblem("content", `the commit would change something else than ${path}: ${changes.length} entries`);
+}
+
+function lineOf(bytes: Buffer): string {
+  return bytes.toString("utf8").trim();
+}
