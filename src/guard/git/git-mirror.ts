@@ -35,6 +35,13 @@ export interface GitCall {
   readonly stdoutBytesMax?: number;
 }
 
+export interface PushTarget {
+  readonly branch: string;
+  /** It must not be there yet. */
+  readonly isNew: boolean;
+  readonly isDryRun?: boolean;
+}
+
 /**
  * A shallow copy of one repository without its files' contents, which are fetched one by one as they are asked for.
  * One caller at a time: use `exclusive`.
@@ -45,6 +52,8 @@ export class GitMirror {
   readonly #home: string;
   readonly folder: string;
   #isMade = false;
+  /** How many commits from this one on are here. */
+  readonly #depths = new Map<string, number>();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: GitMirrorOptions) {
@@ -81,13 +90,16 @@ export class GitMirror {
     const tip = await this.tip(branch, signal);
     if (tip === undefined) throw new GitProblem("content", `Cannot read ${url}: it has no branch ${branch}`);
     await this.#make(tip.commit.length);
+    if ((this.#depths.get(tip.commit) ?? 0) >= depth) return tip.commit;
     // One name for all: branches could be called as folders of each other.
     const ref = "refs/levee/tip";
     const options = ["--no-tags", "--no-write-fetch-head", "--filter=blob:none", `--depth=${depth}`];
     const args = ["fetch", "-q", ...options, "--", "origin", `+refs/heads/${branch}:${ref}`];
     await this.#talk({ args, doing: `fetch ${branch} of ${url}`, env: this.#gitDir(), ...given(signal) });
     const read = await this.local({ args: ["rev-parse", "--verify", `${ref}^{commit}`], doing: "read the branch" });
-    return read.toString("utf8").trim();
+    const commit = read.toString("utf8").trim();
+    this.#depths.set(commit, depth);
+    return commit;
   }
 
   /** What a commit has at this path, or below it. */
@@ -114,11 +126,19 @@ export class GitMirror {
     return this.local({ args: ["cat-file", "blob", sha], doing: "read a file", stdoutBytesMax: bytesMax });
   }
 
-  /** Sends one commit, never by force. The answer tells what the server said of it. */
-  async push(commit: string, branch: string, isNew: boolean, signal?: AbortSignal): Promise<GitEnd> {
+  /** Undefined for one that has none, or whose parent is not here. */
+  async parentOf(commit: string): Promise<string | undefined> {
+    const args = ["rev-list", "--parents", "-n", "1", commit];
+    const [, ...parents] = (await this.local({ args, doing: "read a commit" })).toString("utf8").trim().split(" ");
+    return parents.length === 1 ? parents[0] : undefined;
+  }
+
+  /** Sends one commit, never by force: what may be there is nothing, or what it is built upon. */
+  async push(commit: string, { branch, isNew, isDryRun }: PushTarget, signal?: AbortSignal): Promise<GitEnd> {
     const lease = isNew ? [`--force-with-lease=refs/heads/${branch}:`] : [];
     const options = ["--porcelain", "--no-verify", "--no-thin", "--no-follow-tags", ...lease];
-    const args = ["push", ...options, "--", "origin", `${commit}:refs/heads/${branch}`];
+    const dry = isDryRun === true ? ["--dry-run"] : [];
+    const args = ["push", ...options, ...dry, "--", "origin", `${commit}:refs/heads/${branch}`];
     return this.#run({ args, doing: "push", env: this.#gitDir(), ...given(signal) }, this.#networkMs());
   }
 
@@ -177,6 +197,7 @@ export class GitMirror {
 
   #discard(): void {
     this.#isMade = false;
+    this.#depths.clear();
     rmSync(this.folder, { recursive: true, force: true });
   }
 

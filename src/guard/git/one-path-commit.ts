@@ -66,7 +66,11 @@ async function treeWith(mirror: GitMirror, parent: string, cacheInfo: string): P
   }
 }
 
-async function committed(mirror: GitMirror, { parent, message, atSeconds }: OnePathCommit, tree: string): Promise<string> {
+async function committed(
+  mirror: GitMirror,
+  { parent, message, atSeconds }: OnePathCommit,
+  tree: string,
+): Promise<string> {
   const date = `${atSeconds} +0000`;
   const env = {
     GIT_AUTHOR_NAME: author.name,

@@ -24,7 +24,7 @@ export function parseTree(bytes: Buffer): readonly TreeEntry[] {
 /** Undefined in the place of what is no UTF-8. */
 export function splitAtNul(bytes: Buffer): readonly (string | undefined)[] {
   const parts: (string | undefined)[] = [];
-  for (let start = 0; start < bytes.length; ) {
+  for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(0, start);
     const stop = end === -1 ? bytes.length : end;
     parts.push(textOf(bytes.subarray(start, stop)));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document, type Pair, type Scalar } from "yaml";
 
 /** A manifest is kilobytes; what is larger is no manifest that a person reviews. */
-const fileBytesMax = 262_144;
+export const fileBytesMax = 262_144;
 /** Quantities only: nothing that YAML could read in another way, or that needs quotes. */
 const safeValue = /^[0-9]+(?:\.[0-9]+)?[A-Za-z]*$/;
 

@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { GitMirror } from "./git-mirror.ts";
+import { findRepository, type GitRepository } from "./git-repository.ts";
+
+export interface GitMirrorsOptions {
+  readonly clock: Clock;
+  readonly repositories: readonly GitRepository[];
+  /** A folder of the guard's own; what is in it may be lost at any time. */
+  readonly folder: string;
+  readonly program?: string;
+  readonly networkTimeoutMs?: number;
+  readonly bytesMax?: number;
+}
+
+/** The repositories of the settings, and none besides. */
+export class GitMirrors {
+  readonly #repositories: readonly GitRepository[];
+  readonly #mirrors: ReadonlyMap<string, GitMirror>;
+
+  constructor({ repositories, folder, ...options }: GitMirrorsOptions) {
+    this.#repositories = repositories;
+    this.#mirrors = new Map(
+      repositories.map((repository) => {
+        const own = createHash("sha256").update(repository.url).digest("hex").slice(0, 16);
+        return [repository.url, new GitMirror({ ...options, repository, folder: join(folder, own) })];
+      }),
+    );
+  }
+
+  /** By the name that an Application or a plan has for it. */
+  find(name: string): GitMirror | undefined {
+    const repository = findRepository(this.#repositories, name);
+    return repository === undefined ? undefined : this.#mirrors.get(repository.url);
+  }
+
+  get isEmpty(): boolean {
+    return this.#repositories.length === 0;
+  }
+}
