@@ -66,8 +66,8 @@ const doorways: readonly Doorway[] = [
     what: "child processes",
     modules: /^node:(?:child_process|cluster|worker_threads)$/,
     calls: /\bBun\.spawn(?:Sync)?\b|\bBun\.\$/g,
-    allowed: [/^src\/cli\//],
-    remedy: "The daemon executes nothing: ask a hand (src/hands) to run it",
+    allowed: [/^src\/cli\//, /^src\/guard\/git\/run-git\.ts$/],
+    remedy: "The daemon executes nothing: ask a hand (src/hands) to run it; the guard runs git only (ADR 0030)",
   },
   {
     what: "the atomic-file doorway",

@@ -63,9 +63,14 @@ export class GitMirror {
     this.#home = join(options.folder, "home");
   }
 
-  /** What a killed run leaves behind (locks, half a pack) is not worth mending. */
+  /** Runs this alone. Every fetch of a new commit leaves a pack behind; half full is a good time to begin anew. */
   async exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work, work);
+    const { bytesMax = defaultBytesMax } = this.#options;
+    const begin = (): Promise<T> => {
+      if (this.#isLarge(bytesMax / 2)) this.#discard();
+      return work();
+    };
+    const mine = this.#turn.then(begin, begin);
     this.#turn = mine.catch(() => undefined);
     return mine;
   }
@@ -177,14 +182,12 @@ export class GitMirror {
       timeoutMs,
       watch: () => (this.#isLarge(bytesMax) ? `the repository takes more than ${bytesMax} bytes` : undefined),
     });
+    // What a killed run leaves behind (locks, half a pack) is not worth mending.
     if (end.stopped !== undefined) this.#discard();
     return end;
   }
 
   async #make(digits: number): Promise<void> {
-    const { bytesMax = defaultBytesMax } = this.#options;
-    // Every fetch of a new commit leaves a pack behind; half full is a good time to begin anew.
-    if (this.#isMade && this.#isLarge(bytesMax / 2)) this.#discard();
     if (this.#isMade) return;
     // What an earlier process left behind may be half of something.
     this.#discard();

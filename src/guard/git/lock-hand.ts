@@ -187,10 +187,10 @@ function mustBeHeld({ decision, world }: StepContext, problem: GitProblem): void
   const { applications, projects, nowMs } = world();
   for (const step of decision.spec.steps) {
     if (step.action !== "HoldArgoApp") continue;
-    const { namespace, application, project } = step.holdArgoApp;
+    const { namespace, application, projectNamespace, project } = step.holdArgoApp;
     const found = applications.find((one) => one.namespace === namespace && one.name === application);
-    const home = projects.find((one) => one.name === project);
-    if (found !== undefined && revertState(found, home, nowMs) === "Armed")
+    const home = projects.find((one) => one.namespace === projectNamespace && one.name === project);
+    if (found === undefined || revertState(found, home, nowMs) === "Armed")
       throw new GitProblem("refused", `${problem.message}, and Argo CD's hold of ${application} is not in force`);
   }
 }
