@@ -19,6 +19,7 @@ export function memoryPatch(
 ): { readonly patch: readonly PatchOperation[] } | { readonly isDone: true } | { readonly problem: string } {
   const { namespace, name, uid, container, oldLimit, newLimit } = setMemoryLimit;
   const label = `DaemonSet ${namespace}/${name}`;
+  if (live === undefined) return { problem: `${label} is gone` };
   const metadata = objectOf(objectOf(live)["metadata"]);
   if (textOf(metadata["uid"]) !== uid) return { problem: `${label} is another one by now: it has not the UID ${uid}` };
   const template = objectOf(objectOf(objectOf(live)["spec"])["template"]);

@@ -6,6 +6,7 @@ import { auditLine } from "./audit-line.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 import { tellEvent } from "./decision-event.ts";
 import type { DecisionRecord } from "./decision-record.ts";
+import { holdsProblem } from "./hold-seen.ts";
 import type { StepContext, StepHand, StepReport, StepResult } from "./step-hand.ts";
 import type { WriteGate } from "./write-gate.ts";
 
@@ -32,8 +33,12 @@ export class StepDrive {
     const context = this.#context(step);
     const where = this.#where(step);
     await this.#gate?.ask();
-    await this.#record.write({ step: where }, { id: step.id, phase: "Running", message: "Looks at what is there" });
-    refuse(await hand.precondition(step, context), "it may not begin");
+    await this.#record.write(
+      { step: where, message: step.title },
+      { id: step.id, phase: "Running", message: "Looks at what is there" },
+    );
+    // Whoever made the hold of an earlier step can end it at any time.
+    refuse((await holdsProblem(step, context)) ?? (await hand.precondition(step, context)), "it may not begin");
     await this.#rehearse(step, hand, context);
     this.tell("Normal", "StepStarted", `${where}: ${step.title}`);
     const { later, ...told } = await hand.perform(step, context);
@@ -87,10 +92,15 @@ export class StepDrive {
         refuse(missing, `its check does not hold after ${step.check.deadlineSeconds} s`);
       // A check only reads; that somebody said stop is heard all the same.
       await this.#gate?.ask();
-      if (missing !== told) await context.report({ message: `Waits for its check: ${missing}` });
+      if (missing !== told) await this.#waits(step, `Waits for its check: ${missing}`);
       told = missing;
       await clock.sleep(Math.min(betweenChecksMs, Math.max(1, endMs - clock.monotonicMs())), signal);
     }
+  }
+
+  /** In the Decision's own message too: it is the one that a list of Decisions shows. */
+  async #waits(step: Step, message: string): Promise<void> {
+    await this.#record.write({ message: `Step ${step.id}: ${message}` }, { id: step.id, message });
   }
 
   async #done(step: Step, told: StepReport): Promise<void> {
@@ -151,12 +161,13 @@ function refuse(why: string | undefined, doing: string): void {
 
 function reportOf(status: StepStatus | undefined): StepReport {
   if (status === undefined) return {};
-  const { message, removed, gone, leftAlone, commit } = status;
+  const { message, removed, gone, leftAlone, commit, lines } = status;
   return {
     message,
     ...(removed === undefined ? {} : { removed }),
     ...(gone === undefined ? {} : { gone }),
     ...(leftAlone === undefined ? {} : { leftAlone }),
     ...(commit === undefined ? {} : { commit }),
+    ...(lines === undefined ? {} : { lines }),
   };
 }

@@ -26,7 +26,7 @@ export interface StepHand<S extends Step = Step> {
 export type StepHands = { readonly [A in StepAction]?: StepHand<Extract<Step, { readonly action: A }>> };
 
 /** What a step has to tell about itself; the rest of its status is written by whoever drives it. */
-export type StepReport = Partial<Pick<StepStatus, "message" | "removed" | "gone" | "leftAlone" | "commit">>;
+export type StepReport = Partial<Pick<StepStatus, "message" | "removed" | "gone" | "leftAlone" | "commit" | "lines">>;
 
 export interface StepResult extends StepReport {
   /**

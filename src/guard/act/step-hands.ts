@@ -1,4 +1,13 @@
+import { holdArgoAppHand } from "./hold-argo-app.ts";
+import { listStuckHand } from "./list-stuck.ts";
+import { setMemoryLimitHand } from "./set-memory-limit.ts";
 import type { StepHands } from "./step-hand.ts";
+import { verifyHand } from "./verify.ts";
 
 /** What this guard can carry out. An action without a hand pauses its Decision. */
-export const stepHands: StepHands = {};
+export const stepHands: StepHands = {
+  HoldArgoApp: holdArgoAppHand,
+  SetMemoryLimit: setMemoryLimitHand,
+  ListStuck: listStuckHand,
+  Verify: verifyHand,
+};

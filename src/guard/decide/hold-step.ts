@@ -18,7 +18,7 @@ export function holdStep(owner: ArgoOwner): StepDraft {
     action: "HoldArgoApp",
     title: `Wait until Argo CD cannot sync ${name} by itself: a person holds it with the first line`,
     kubectl: [
-      windowLine(owner),
+      windowLine({ name, projectNamespace, project, hasWindows: (owner.project?.syncWindows.length ?? 0) > 0 }),
       kubectl("-n", projectNamespace, "get", "appproject", project, "-o", "jsonpath={.spec.syncWindows}"),
     ],
     preconditions: [],
@@ -47,19 +47,20 @@ export function isProjectName(text: string): boolean {
 
 const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
+export interface HoldPlace {
+  /** Of the Application. */
+  readonly name: string;
+  readonly projectNamespace: string;
+  readonly project: string;
+  /** The project has windows already: a patch cannot add to a list that is not there. */
+  readonly hasWindows: boolean;
+}
+
 /** It is always open, and so has to be taken away once git has the new value. Syncs by hand stay possible. */
-function windowLine({ application, projectNamespace, project }: ArgoOwner): string {
-  const window = {
-    kind: "deny",
-    schedule: "* * * * *",
-    duration: "1h",
-    applications: [application.name],
-    manualSync: true,
-  };
-  const hasWindows = (project?.syncWindows.length ?? 0) > 0;
+export function windowLine({ name, projectNamespace, project, hasWindows }: HoldPlace): string {
+  const window = { kind: "deny", schedule: "* * * * *", duration: "1h", applications: [name], manualSync: true };
   const patch = hasWindows
     ? [{ op: "add", path: "/spec/syncWindows/-", value: window }]
     : [{ op: "add", path: "/spec/syncWindows", value: [window] }];
-  const words = ["patch", "appproject", application.project, "--type=json", "-p", JSON.stringify(patch)];
-  return kubectl("-n", projectNamespace, ...words);
+  return kubectl("-n", projectNamespace, "patch", "appproject", project, "--type=json", "-p", JSON.stringify(patch));
 }

@@ -10,7 +10,10 @@ const limitFloorBytes = 2 ** 30;
 const limitCeilingBytes = 4 * 2 ** 30;
 /** Of the smallest node: the daemon must not push out what it serves. */
 const nodeShare = 0.1;
-const checkSeconds = 900;
+/** The pods are made anew one node after the other, unless the DaemonSet says otherwise. */
+const secondsPerPod = 60;
+const checkSecondsMin = 900;
+const checkSecondsMax = 21_600;
 
 /** A container that is to have more memory. */
 export interface MemoryChange {
@@ -76,7 +79,7 @@ export function memoryStep({ daemonSet, container, newLimit }: MemoryChange, isH
     ],
     check: {
       what: "Every pod of the DaemonSet is new, ready, and was not killed since",
-      deadlineSeconds: checkSeconds,
+      deadlineSeconds: Math.min(checkSecondsMax, Math.max(checkSecondsMin, daemonSet.desired * secondsPerPod)),
     },
     setMemoryLimit: {
       kind: "DaemonSet",

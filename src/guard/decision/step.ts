@@ -153,7 +153,7 @@ export interface VerifyStep extends StepBase {
 }
 
 export type VerifyCheck =
-  /** Fewer than `podsMax` pods of the avalanche's shape are Pending there. */
+  /** No more than `podsMax` pods of the avalanche's shape are Pending there. */
   | { readonly check: "BacklogGone"; readonly namespace: string; readonly podsMax: number }
   | { readonly check: "DaemonSetReady"; readonly namespace: string; readonly name: string }
   | { readonly check: "DeploymentAvailable"; readonly namespace: string; readonly name: string }

@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { holdArgoAppHand } from "./hold-argo-app.ts";
+import { holdsProblem } from "./hold-seen.ts";
+import {
+  applicationPath,
+  argoApplication,
+  argoProject,
+  daemonSet,
+  multusPath,
+  projectPath,
+  Repair,
+} from "./repair.fixture.ts";
+
+const label = "Application argocd/infra-multus";
+
+test("holdArgoAppHand shows the line, made from the project as it is now, and waits until the hold is seen", async () => {
+  const repair = new Repair();
+  const step = repair.step("HoldArgoApp");
+  repair.server.objects.set(projectPath, argoProject(false));
+  expect(await holdArgoAppHand.precondition(step, repair.context())).toBeUndefined();
+  const { lines } = await holdArgoAppHand.perform(step, repair.context());
+  expect(lines?.[0]).toContain(
+    'kubectl -n argocd patch appproject default --type=json -p \'[{"op":"add","path":"/spec/syncWindows","value":[{',
+  );
+  expect(await holdArgoAppHand.check(step, repair.context())).toBe(
+    `Argo CD may sync ${label} by itself: no open window denies it; a person types the line in this step's lines`,
+  );
+  // Somebody makes a window of their own that holds nothing: the list is there now.
+  const spec = { syncWindows: [{ kind: "allow", schedule: "* * * * *", duration: "1h", applications: ["*"] }] };
+  repair.server.objects.set(projectPath, { metadata: { name: "default", namespace: "argocd" }, spec });
+  expect((await holdArgoAppHand.perform(step, repair.context())).lines?.[0]).toContain('"path":"/spec/syncWindows/-"');
+  expect(await holdArgoAppHand.check(step, repair.context())).toContain("no open window denies it");
+  repair.server.objects.set(projectPath, argoProject(true));
+  expect(await holdArgoAppHand.check(step, repair.context())).toBeUndefined();
+  expect(await holdArgoAppHand.perform(step, repair.context())).toEqual({
+    message: "Argo CD does not sync argocd/infra-multus by itself",
+  });
+  expect(repair.server.writes).toBe(0);
+});
+
+test("holdArgoAppHand does not begin without its Application, or with one in another project", async () => {
+  const repair = new Repair();
+  const step = repair.step("HoldArgoApp");
+  repair.server.objects.set(applicationPath, argoApplication({ project: "other" }));
+  expect(await holdArgoAppHand.precondition(step, repair.context())).toContain(
+    "is in another project than default by now",
+  );
+  repair.server.objects.delete(applicationPath);
+  expect(await holdArgoAppHand.precondition(step, repair.context())).toContain(`${label} is gone`);
+});
+
+test("holdsProblem sees a hold that ended, a project that is gone, an Application that was moved or deleted", async () => {
+  const repair = new Repair();
+  const step = repair.step("SetMemoryLimit");
+  const look = (): Promise<string | undefined> => holdsProblem(step, repair.context());
+  expect(await look()).toBeUndefined();
+  repair.server.objects.set(projectPath, argoProject(false));
+  expect(await look()).toBe(`Argo CD may sync ${label} by itself: no open window denies it`);
+  repair.server.objects.delete(projectPath);
+  expect(await look()).toContain("there is no AppProject argocd/default");
+  repair.server.objects.set(applicationPath, argoApplication({ project: "other" }));
+  expect(await look()).toContain("is in another project by now");
+  repair.server.objects.delete(applicationPath);
+  expect(await look()).toContain(`${label} is not there`);
+  // Automatic syncs that are off need no hold.
+  repair.server.objects.set(applicationPath, argoApplication({ syncPolicy: {} }));
+  expect(await look()).toBeUndefined();
+});
+
+test("holdsProblem asks nothing of the hold's own step and of what stands before it", async () => {
+  const repair = new Repair();
+  repair.server.objects.set(projectPath, argoProject(false));
+  expect(await holdsProblem(repair.step("HoldArgoApp"), repair.context())).toBeUndefined();
+  expect(await holdsProblem(repair.step("RemovePods"), repair.context())).toContain("may sync");
+  repair.mark("HoldArgoApp", "Running");
+  expect(await holdsProblem(repair.step("RemovePods"), repair.context())).toBeUndefined();
+});
+
+test("holdsProblem lets a hold end once git has the value, as long as the value stands", async () => {
+  const repair = new Repair();
+  const verify = repair.step("Verify");
+  repair.server.objects.set(projectPath, argoProject(false));
+  repair.server.objects.set(multusPath, daemonSet("1Gi"));
+  repair.mark("LockToGit", "Waiting");
+  expect(await holdsProblem(verify, repair.context())).toContain("may sync");
+  repair.mark("LockToGit", "Done");
+  expect(await holdsProblem(verify, repair.context())).toBeUndefined();
+  repair.server.objects.set(multusPath, daemonSet("50Mi"));
+  expect(await holdsProblem(verify, repair.context())).toBe(
+    "the memory limit of kube-multus in DaemonSet kube-system/kube-multus-ds is 50Mi by now, not 1Gi",
+  );
+});

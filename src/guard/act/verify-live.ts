@@ -1,0 +1,61 @@
+import { objectOf } from "../../kube/json-fields.ts";
+import { listPages } from "../../kube/list-pages.ts";
+import type { VerifyCheck } from "../decision/step.ts";
+import { countOf } from "../facts/json-values.ts";
+import { projectDeployment, projectEndpointSlice } from "../observe/project-workloads.ts";
+import { rolloutMissing, updatesOnDelete, workloadPath } from "./daemon-set-live.ts";
+import { readObject } from "./read-object.ts";
+import type { StepContext } from "./step-hand.ts";
+import { readyText } from "./verify-world.ts";
+
+/** Why a check does not hold by what the server says now. Pods and Applications are too many to be read: the watch has them. */
+export async function liveProblem(check: VerifyCheck, context: LiveContext): Promise<string | undefined> {
+  switch (check.check) {
+    case "DaemonSetReady":
+      return await daemonSet(check, context);
+    case "DeploymentAvailable":
+      return await deployment(check, context);
+    case "EndpointsReady":
+      return await endpoints(check, context);
+    case "BacklogGone":
+    case "ApplicationsKnown":
+      return undefined;
+  }
+}
+
+type LiveContext = Pick<StepContext, "api" | "signal">;
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+async function daemonSet(place: Place, { api }: LiveContext): Promise<string | undefined> {
+  const live = await readObject(api, workloadPath("daemonsets", place));
+  if (live === undefined) return readyText(place);
+  const status = objectOf(objectOf(live)["status"]);
+  const [ready, desired] = [countOf(status["numberReady"]), countOf(status["desiredNumberScheduled"])];
+  if (ready < desired) return readyText(place, ready, desired);
+  // Whether its pods are new is a person's business there.
+  const missing = updatesOnDelete(live) ? undefined : rolloutMissing(live);
+  return missing === undefined ? undefined : `${place.namespace}/${place.name}: ${missing}`;
+}
+
+async function deployment(place: Place, { api }: LiveContext): Promise<string | undefined> {
+  const live = await readObject(api, workloadPath("deployments", place));
+  const facts = projectDeployment(live);
+  if (facts === undefined || facts.available < facts.desired) return readyText(place, facts?.available, facts?.desired);
+  const generation = countOf(objectOf(objectOf(live)["metadata"])["generation"]);
+  const isSeen = countOf(objectOf(objectOf(live)["status"])["observedGeneration"]) >= generation;
+  return isSeen ? undefined : `${place.namespace}/${place.name}: its controller has not seen the newest change`;
+}
+
+async function endpoints({ namespace, name }: Place, { api, signal }: LiveContext): Promise<string | undefined> {
+  const path = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`;
+  const query = { labelSelector: `kubernetes.io/service-name=${name}` };
+  let ready = 0;
+  await listPages({ api, path, query, signal }, (item) => {
+    ready += projectEndpointSlice(item)?.ready ?? 0;
+  });
+  return ready > 0 ? undefined : `${namespace}/${name}: no endpoint is ready`;
+}
