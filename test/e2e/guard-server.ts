@@ -8,8 +8,8 @@ export const decisions = "/apis/levee.dev/v1alpha1/namespaces/levee-system/decis
 export const approvals = "/apis/levee.dev/v1alpha1/namespaces/levee-system/decisionapprovals";
 
 /** An API server with the definitions, the policies and the guard's rights as shipped. */
-export async function startGuardServer(): Promise<PolicyServer> {
-  const server = await PolicyServer.start();
+export async function startGuardServer(options: { readonly audit?: boolean } = {}): Promise<PolicyServer> {
+  const server = await PolicyServer.start(options);
   try {
     server.must(["apply", "-k", join(deploy, "crd")]);
     server.must(["apply", "-f", join(deploy, "base/namespace.yaml")]);

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { peerFolder } from "../peers/peer.ts";
+import { auditPolicy } from "./guard/audit.ts";
 
 const kubernetesBin = join(peerFolder("k8s", "v1.34.5"), "bin");
 const apiServerProgram = join(kubernetesBin, "kube-apiserver");
@@ -59,15 +60,19 @@ export class PolicyServer {
   readonly #children: ChildProcess[] = [];
   #apiServer: ChildProcess | undefined;
   #apiServerArgs: readonly string[] = [];
+  readonly #isAudited: boolean;
   #url = "";
   #log = "";
 
-  private constructor(folder: string) {
+  private constructor(folder: string, isAudited: boolean) {
     this.#folder = folder;
+    this.#isAudited = isAudited;
   }
 
-  static async start(): Promise<PolicyServer> {
-    const server = new PolicyServer(await mkdtemp(join(tmpdir(), "levee-policy-")));
+  /** With `audit` it writes down every request that changes something (`guard/audit.ts` reads that). */
+  static async start(options: { readonly audit?: boolean } = {}): Promise<PolicyServer> {
+    const folder = await mkdtemp(join(tmpdir(), "levee-policy-"));
+    const server = new PolicyServer(folder, options.audit === true);
     try {
       await server.#boot();
       return server;
@@ -84,6 +89,15 @@ export class PolicyServer {
   /** The server makes its own certificate on first start, with the authority that signed it behind it. */
   get caFile(): string {
     return join(this.#folder, "certificates/apiserver.crt");
+  }
+
+  /** Signs the tokens of service accounts. */
+  get accountKeyFile(): string {
+    return join(this.#folder, "sa.key");
+  }
+
+  get auditFile(): string {
+    return join(this.#folder, "audit.log");
   }
 
   /** Runs kubectl as the administrator, or with the token given. */
@@ -191,8 +205,16 @@ export class PolicyServer {
       ...["--service-account-key-file", file("sa.key"), "--service-account-signing-key-file", file("sa.key")],
       ...["--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.96.0.0/16"],
       ...["--allow-privileged", "--disable-admission-plugins=ServiceAccount"],
+      ...(this.#isAudited ? await this.#auditArgs() : []),
     ];
     await this.startApiServer();
+  }
+
+  /** Written before the answer is, so that whoever has an answer finds it there. */
+  async #auditArgs(): Promise<readonly string[]> {
+    const file = join(this.#folder, "audit-policy.json");
+    await writeFile(file, JSON.stringify(auditPolicy));
+    return [`--audit-policy-file=${file}`, `--audit-log-path=${this.auditFile}`, "--audit-log-mode=blocking"];
   }
 
   async #untilReady(): Promise<void> {

@@ -7,10 +7,10 @@ import { stagingPicks, type StagingPick } from "./staging-modules.ts";
 
 const version = "v1.34.5";
 const module = "k8s.io/kubernetes";
-const programs = ["kube-apiserver", "kubelet", "kubectl"];
+const programs = ["kube-apiserver", "kube-controller-manager", "kubelet", "kubectl"];
 const versionPackage = "k8s.io/component-base/version";
 
-/** kube-apiserver, kubelet and kubectl, built once: about ten minutes on two cores. */
+/** kube-apiserver, kube-controller-manager, kubelet and kubectl, built once: about ten minutes on two cores. */
 export async function kubernetes(): Promise<Peer> {
   const folder = peerFolder("k8s", version);
   const bin = join(folder, "bin");

@@ -1,0 +1,214 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { objectOf, textOf } from "../../../src/kube/json-fields.ts";
+import { countOf, objectsOf } from "../../../src/guard/facts/json-values.ts";
+import { startGuardServer } from "../guard-server.ts";
+import type { PolicyServer } from "../policy-server.ts";
+import type { Program } from "../program.ts";
+import { until } from "../until.ts";
+import { BareRepository } from "./bare-repository.ts";
+import { startControllerManager } from "./controller-manager.ts";
+import { Operator } from "./operator.ts";
+import { StandInArgo } from "./stand-in-argo.ts";
+import { StandInKubelet } from "./stand-in-kubelet.ts";
+import { cniDaemon, cniManifest, cniManifestPath, cniNodeLabel, deploymentManifest } from "./workloads.ts";
+
+export const desktops = "fc-desktop";
+const podCount = 219;
+const nodes = ["rke2-agent1", "rke2-agent2", "rke2-agent3"];
+/** By namespace; a name and how many pods. */
+const deployments = [
+  ["traefik", "traefik", 3],
+  ["longhorn-system", "longhorn-driver", 6],
+  ["argocd", "argocd-repo-server", 1],
+] as const;
+const applications = ["multus", "traefik", "longhorn", "desktops", "monitoring"];
+
+/** What is wrong in the cluster, in numbers. */
+export interface Symptoms {
+  /** Pods of the operator that wait. */
+  readonly waiting: number;
+  readonly daemonsReady: number;
+  readonly daemonRestarts: number;
+  /** Deployments that have all their pods. */
+  readonly available: number;
+  readonly unknownApplications: number;
+}
+
+/** The cluster of the seeds: three nodes, their CNI daemon at 50Mi, Traefik, Longhorn, Argo CD, and an operator. */
+export class OutageCluster {
+  readonly server: PolicyServer;
+  readonly kubelet: StandInKubelet;
+  readonly repository: BareRepository;
+  readonly argo: StandInArgo;
+  readonly operator: Operator;
+  readonly folder: string;
+  readonly #manager: Program;
+
+  private constructor(server: PolicyServer, folder: string, manager: Program) {
+    this.server = server;
+    this.folder = folder;
+    this.#manager = manager;
+    const labelled = nodes.map((name) => ({ name, labels: cniNodeLabel }));
+    this.kubelet = new StandInKubelet({
+      server,
+      nodes: labelled,
+      cniDaemon: `${cniDaemon.namespace}/${cniDaemon.name}`,
+    });
+    this.repository = BareRepository.make(folder, {
+      [cniManifestPath]: cniManifest("50Mi"),
+      "apps/traefik/values.txt": "replicas: 3\n",
+      "README.md": "What runs here.\n",
+    });
+    this.argo = new StandInArgo(server, this.repository);
+    this.operator = Operator.make(server, desktops);
+  }
+
+  /** Everything is well when it resolves. */
+  static async start(): Promise<OutageCluster> {
+    const folder = await mkdtemp(join(tmpdir(), "levee-outage-"));
+    const server = await startGuardServer({ audit: true });
+    // The guards are processes here.
+    server.must(["-n", "levee-system", "delete", "deployment", "levee-guard"]);
+    const manager = await startControllerManager(server, folder);
+    for (const namespace of [desktops, "traefik", "longhorn-system", "argocd"])
+      server.must(["create", "namespace", namespace]);
+    const cluster = new OutageCluster(server, folder, manager);
+    try {
+      await cluster.#build();
+      return cluster;
+    } catch (thrown) {
+      await cluster.stop();
+      throw thrown;
+    }
+  }
+
+  /** 219 pods at once; then somebody restarts what they believe to be the trouble, and the operator goes on. */
+  async breakDown(): Promise<void> {
+    await this.operator.burst(podCount, nodes);
+    await this.untilSymptoms("the CNI daemons are killed", ({ daemonRestarts }) => daemonRestarts >= nodes.length);
+    for (const [namespace, name] of deployments)
+      this.server.must(["-n", namespace, "rollout", "restart", `deployment/${name}`]);
+    this.operator.goOn(nodes);
+    await this.untilSymptoms("the outage is there", isBroken);
+  }
+
+  async symptoms(): Promise<Symptoms> {
+    const pods = await this.#items("/api/v1/pods");
+    const deployed = await this.#items("/apis/apps/v1/deployments");
+    const applied = await this.#items("/apis/argoproj.io/v1alpha1/namespaces/argocd/applications");
+    const daemons = pods.filter(isDaemon);
+    return {
+      waiting: pods.filter((pod) => isDesktop(pod) && phaseOf(pod) === "Pending").length,
+      daemonsReady: daemons.filter((pod) => containerOf(pod)["ready"] === true).length,
+      daemonRestarts: daemons.reduce((sum, pod) => sum + countOf(containerOf(pod)["restartCount"]), 0),
+      available: deployed.filter(isAvailable).length,
+      unknownApplications: applied.filter(
+        (application) => textOf(objectOf(objectOf(application["status"])["sync"])["status"]) === "Unknown",
+      ).length,
+    };
+  }
+
+  /** What was seen last stands in the error when it waits in vain. */
+  async untilSymptoms(what: string, isSo: (symptoms: Symptoms) => boolean, timeoutMs = 60_000): Promise<Symptoms> {
+    const look = async (): Promise<Symptoms> => {
+      const symptoms = await this.symptoms();
+      if (!isSo(symptoms)) throw new Error(JSON.stringify(symptoms));
+      return symptoms;
+    };
+    return until(what, look, { timeoutMs, everyMs: 500 });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.operator.stop(), this.argo.stop(), this.kubelet.stop()]);
+    await this.#manager.stop("SIGKILL");
+    await this.server.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #build(): Promise<void> {
+    const { server } = this;
+    server.must(["apply", "-f", join(import.meta.dir, "argo-crds.yaml")]);
+    await this.kubelet.start();
+    server.must(["create", "-f", "-"], cniManifest("50Mi"));
+    // One after the other: many at once are what that daemon cannot bear.
+    for (const [namespace, name, replicas] of deployments) {
+      server.must(["create", "-f", "-"], JSON.stringify(deploymentManifest(namespace, name, replicas)));
+      await until(`${name} runs`, async () => {
+        const found = await this.#items(`/apis/apps/v1/namespaces/${namespace}/deployments`);
+        return found.every(isAvailable) || undefined;
+      });
+    }
+    server.must(["wait", "--for=condition=established", "crd/applications.argoproj.io", "crd/appprojects.argoproj.io"]);
+    server.must(["create", "-f", "-"], JSON.stringify(this.#argoObjects()));
+    this.argo.start();
+    await this.untilSymptoms("the cluster is well", isWell);
+  }
+
+  #argoObjects(): object {
+    const argo = { apiVersion: "argoproj.io/v1alpha1" };
+    const items = applications.map((name) => ({
+      ...argo,
+      kind: "Application",
+      metadata: { name, namespace: "argocd" },
+      spec: {
+        project: "default",
+        source: { repoURL: `file://${this.repository.folder}`, path: `apps/${name}`, targetRevision: "main" },
+        syncPolicy: { automated: { selfHeal: true, prune: true } },
+      },
+      status: { sync: { status: "Synced" }, resources: name === "multus" ? [daemonResource] : [] },
+    }));
+    const project = { ...argo, kind: "AppProject", metadata: { name: "default", namespace: "argocd" }, spec: {} };
+    return { apiVersion: "v1", kind: "List", items: [project, ...items] };
+  }
+
+  async #items(path: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const { code, text } = await this.server.ask({ method: "GET", path });
+    if (code !== 200) throw new Error(`GET ${path}: ${code} ${text}`);
+    return objectsOf(objectOf(JSON.parse(text))["items"]);
+  }
+}
+
+const daemonResource = {
+  group: "apps",
+  version: "v1",
+  kind: "DaemonSet",
+  namespace: cniDaemon.namespace,
+  name: cniDaemon.name,
+  status: "Synced",
+};
+
+export function isWell({ daemonsReady, available, unknownApplications }: Symptoms): boolean {
+  return daemonsReady === nodes.length && available === deployments.length && unknownApplications === 0;
+}
+
+/** As a whole: none of them gets better by itself. */
+export function isBroken({ waiting, available, unknownApplications }: Symptoms): boolean {
+  return waiting >= podCount && available === 0 && unknownApplications === applications.length;
+}
+
+function isDaemon(pod: Readonly<Record<string, unknown>>): boolean {
+  return textOf(objectOf(labelsOf(pod))["app"]) === "multus";
+}
+
+function isDesktop(pod: Readonly<Record<string, unknown>>): boolean {
+  return textOf(labelsOf(pod)["app"]) === "rd-browser-only";
+}
+
+function labelsOf(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return objectOf(objectOf(object["metadata"])["labels"]);
+}
+
+function phaseOf(pod: Readonly<Record<string, unknown>>): string {
+  return textOf(objectOf(pod["status"])["phase"]);
+}
+
+function containerOf(pod: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return objectsOf(objectOf(pod["status"])["containerStatuses"])[0] ?? {};
+}
+
+function isAvailable(deployment: Readonly<Record<string, unknown>>): boolean {
+  const wanted = countOf(objectOf(deployment["spec"])["replicas"]);
+  return countOf(objectOf(deployment["status"])["availableReplicas"]) >= wanted;
+}
