@@ -89,8 +89,7 @@ export class StandInArgo {
   }
 
   #limitInGit(): string {
-    const [, limit = ""] =
-      /limits:\s+memory: (\S+)/u.exec(this.#repository.file("main", cniManifestPath)) ?? [];
+    const [, limit = ""] = /limits:\s+memory: (\S+)/u.exec(this.#repository.file("main", cniManifestPath)) ?? [];
     return limit;
   }
 

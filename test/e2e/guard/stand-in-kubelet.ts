@@ -219,7 +219,8 @@ export class StandInKubelet {
   /** What is gone or has changed meanwhile is looked at again; any other refusal is a fault of ours. */
   async #ask(ask: Omit<Ask, "as">): Promise<void> {
     const { code, text } = await this.#options.server.ask({ ...ask, as: self });
-    if (code >= 400 && code < 500 && ![404, 409].includes(code)) this.problems.push(`${ask.method} ${ask.path}: ${text}`);
+    if (code >= 400 && code < 500 && ![404, 409].includes(code))
+      this.problems.push(`${ask.method} ${ask.path}: ${text}`);
   }
 }
 
