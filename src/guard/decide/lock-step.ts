@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { ApplicationFacts, GitFileFacts, World } from "../facts/world.ts";
+import type { ApplicationFacts, GitFileFacts, GitSourceProblem, World } from "../facts/world.ts";
 import { blobSha } from "../git/blob-sha.ts";
+import { isInFolder, sourceFolder } from "../git/source-folder.ts";
 import { editMemoryLimit, type EditedFile } from "../git/yaml-field.ts";
 import { kubectl } from "./kubectl-lines.ts";
 import type { MemoryChange } from "./memory-change.ts";
@@ -13,7 +14,7 @@ const checkSeconds = 3_600;
 export function lockStep(
   change: MemoryChange,
   application: ApplicationFacts,
-  { gitFiles }: World,
+  { gitFiles, gitProblems = [] }: World,
 ): StepDraft | { readonly note: string } {
   const label = `${change.daemonSet.namespace}/${change.daemonSet.name}`;
   const byHand = `write ${change.newLimit} into git by hand before the hold ends`;
@@ -21,7 +22,7 @@ export function lockStep(
     return { note: `${application.name} is no folder of plain manifests, so its file cannot be told: ${byHand}` };
   const files = gitFiles.filter((file) => isOf(file, application));
   if (files.length === 0)
-    return { note: `Git could not be read for ${application.name}: ${byHand}, or propose again when it can` };
+    return { note: `Git could not be read for ${application.name}: ${whyNot(application, gitProblems)}; ${byHand}` };
   const edits = files.flatMap((file) => editOf(file, change));
   const [only] = edits;
   if (only === undefined || edits.length > 1)
@@ -46,17 +47,26 @@ function editOf(file: GitFileFacts, { daemonSet, container, newLimit }: MemoryCh
   return "problem" in edited ? [] : [{ file, edited }];
 }
 
-function isOf({ repository, path }: GitFileFacts, { source }: ApplicationFacts): boolean {
-  const folder = source.path === "" || source.path === "." ? "" : `${source.path.replace(/\/+$/, "")}/`;
-  return repository === source.repository && path.startsWith(folder);
+function isOf({ repository, revision, path }: GitFileFacts, { source }: ApplicationFacts): boolean {
+  const folder = sourceFolder(source.path);
+  if (repository !== source.repository || folder === undefined) return false;
+  const isOfRevision = revision === undefined || revision === source.revision;
+  return isOfRevision && isInFolder(path, folder, source.isRecursive === true);
+}
+
+function whyNot({ source }: ApplicationFacts, problems: readonly GitSourceProblem[]): string {
+  const { repository, revision, path } = source;
+  const found = problems.find((one) => one.repository === repository && one.revision === revision && one.path === path);
+  return found?.problem ?? "it was not read yet, or no repository is configured (--git-repository)";
 }
 
 function draft({ file, edited }: FileEdit, { container, newLimit }: MemoryChange): StepDraft {
   const { repository, ref, path } = file;
+  const branchOf = (decision: string): string => (file.isDirect === true ? ref : `levee/${decision}`);
   return ({ id, decision, namespace }) => ({
     id,
     action: "LockToGit",
-    title: `Write ${newLimit} for ${container.name} into ${path} on the branch levee/${decision}`,
+    title: `Write ${newLimit} for ${container.name} into ${path} on the branch ${branchOf(decision)}`,
     kubectl: [
       kubectl("-n", namespace, "get", "decision", decision, "-o", `jsonpath={.spec.steps[${id - 1}].lockToGit}`),
     ],
@@ -68,7 +78,7 @@ function draft({ file, edited }: FileEdit, { container, newLimit }: MemoryChange
     lockToGit: {
       repository,
       baseRef: ref,
-      branch: `levee/${decision}`,
+      branch: branchOf(decision),
       path,
       oldBlobSha: file.blobSha,
       newBlobSha: blobSha(edited.bytes, file.blobSha.length === 64 ? 64 : 40),

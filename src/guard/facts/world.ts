@@ -22,6 +22,8 @@ export interface World {
   readonly isOwnerPolicyInstalled: boolean;
   /** What git has of the files that hold memory limits; empty where no repository is configured or it cannot be read. */
   readonly gitFiles: readonly GitFileFacts[];
+  /** Why git could not be read for what an Application is made of. */
+  readonly gitProblems?: readonly GitSourceProblem[];
   /** What every proposal has to say: the limits, how much of them is used, whether the breaker is open. */
   readonly notes: readonly string[];
 }
@@ -108,6 +110,8 @@ export interface ApplicationSource {
   readonly revision: string;
   /** Helm, Kustomize and several sources: the file cannot be guessed. */
   readonly isPlain: boolean;
+  /** Folders below its path belong to it. */
+  readonly isRecursive?: true;
 }
 
 export interface ProjectFacts {
@@ -145,9 +149,21 @@ export interface NodeViewFacts {
 }
 
 export interface GitFileFacts {
+  /** As the Application says it, as the revision. */
   readonly repository: string;
+  readonly revision?: string;
+  /** The branch that this is. */
   readonly ref: string;
   readonly path: string;
   readonly blobSha: string;
   readonly bytes: Uint8Array;
+  /** The settings want commits on this very branch. */
+  readonly isDirect?: true;
+}
+
+export interface GitSourceProblem {
+  readonly repository: string;
+  readonly revision: string;
+  readonly path: string;
+  readonly problem: string;
 }

@@ -13,7 +13,7 @@ import { parseDecision } from "../decision/parse-decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import { samePodRecord } from "../facts/pod-record.ts";
 import { projectPod } from "../facts/project-pod.ts";
-import type { AlertFacts, GitFileFacts, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
+import type { AlertFacts, GitFileFacts, GitSourceProblem, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
 import { projectEvent } from "./project-event.ts";
 import { projectPolicy } from "./project-policy.ts";
@@ -31,6 +31,7 @@ export interface OtherSources {
   readonly alerts: () => readonly AlertFacts[];
   readonly nodeViews: () => readonly NodeViewFacts[];
   readonly gitFiles: () => readonly GitFileFacts[];
+  readonly gitProblems?: () => readonly GitSourceProblem[];
   /** Limits and breaker, in words. */
   readonly notes: () => readonly string[];
 }
@@ -149,6 +150,7 @@ export class ClusterFacts {
       decisions: this.decisions(),
       isOwnerPolicyInstalled: policyProblems(this.policies(), ownerPolicies).length === 0,
       gitFiles: sources.gitFiles(),
+      gitProblems: sources.gitProblems?.() ?? [],
       notes: sources.notes(),
     };
   }

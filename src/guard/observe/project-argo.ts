@@ -68,13 +68,19 @@ export function projectAppProject(value: unknown): ProjectFacts | undefined {
 
 function sourceOf(spec: JsonObject): ApplicationSource {
   const source = objectOf(spec["source"]);
+  const directory = objectOf(source["directory"]);
   const tools = ["helm", "kustomize", "plugin", "chart"];
   const isSingle = isObject(spec["source"]) && !Array.isArray(spec["sources"]);
   return {
     repository: textOf(source["repoURL"]),
     path: textOf(source["path"]),
     revision: textOf(source["targetRevision"]),
-    isPlain: isSingle && tools.every((tool) => source[tool] === undefined),
+    // Which files patterns leave out is not told by what they match.
+    isPlain:
+      isSingle &&
+      tools.every((tool) => source[tool] === undefined) &&
+      ["include", "exclude"].every((pattern) => (textOf(directory[pattern]) || "") === ""),
+    ...(directory["recurse"] === true ? { isRecursive: true as const } : {}),
   };
 }
 

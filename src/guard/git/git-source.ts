@@ -1,0 +1,100 @@
+import type { Clock } from "../../base/clock.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { ApplicationSource, GitFileFacts, GitSourceProblem } from "../facts/world.ts";
+import type { GitMirrors } from "./git-mirrors.ts";
+import { readSource } from "./read-source.ts";
+
+export interface GitSourceOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly mirrors: GitMirrors;
+  /** What Applications that own CNI daemons are made of, as far as it is plain. */
+  readonly wanted: () => readonly ApplicationSource[];
+  readonly lookMs?: number;
+  readonly refreshMs?: number;
+}
+
+/** How soon an Application that is seen for the first time is read. */
+const defaultLookMs = 5_000;
+/** Older than this, a file is read again. A plan's own step reads it anew in any case. */
+const defaultRefreshMs = 180_000;
+/** More daemons than this nobody has; the rest is not read. */
+const sourcesMax = 8;
+
+interface Reading {
+  readonly source: ApplicationSource;
+  /** As last read: kept while the server is away, since just then it is needed. */
+  readonly files: readonly GitFileFacts[];
+  readonly problem: string | undefined;
+  readonly atMs: number;
+}
+
+/** Keeps what git has of the CNI daemons' manifests, in the background: whoever asks is answered at once. */
+export class GitSource {
+  readonly #options: GitSourceOptions;
+  readonly #stop = new AbortController();
+  #readings: ReadonlyMap<string, Reading> = new Map();
+  #loop: Promise<void> | undefined;
+
+  constructor(options: GitSourceOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  files(): readonly GitFileFacts[] {
+    return [...this.#readings.values()].flatMap(({ files }) => files);
+  }
+
+  problems(): readonly GitSourceProblem[] {
+    return [...this.#readings.values()].flatMap(({ source, problem }) =>
+      problem === undefined ? [] : [{ ...identityOf(source), problem }],
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error("the guard ends"));
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, lookMs = defaultLookMs } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#refresh();
+      await clock.sleep(lookMs, signal).catch(() => undefined);
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    const { clock, wanted, refreshMs = defaultRefreshMs } = this.#options;
+    const readings = new Map<string, Reading>();
+    for (const source of wanted().slice(0, sourcesMax)) {
+      const key = JSON.stringify(identityOf(source));
+      const before = this.#readings.get(key);
+      const isFresh = before !== undefined && clock.monotonicMs() - before.atMs < refreshMs;
+      if (!readings.has(key)) readings.set(key, isFresh ? before : await this.#read(source, before));
+    }
+    this.#readings = readings;
+  }
+
+  async #read(source: ApplicationSource, before: Reading | undefined): Promise<Reading> {
+    const { clock, logger, mirrors } = this.#options;
+    const known = new Map((before?.files ?? []).map(({ blobSha, bytes }) => [blobSha, bytes]));
+    try {
+      const files = await readSource(mirrors, source, known, this.#stop.signal);
+      return { source, files, problem: undefined, atMs: clock.monotonicMs() };
+    } catch (thrown) {
+      const { message } = thrown instanceof Error ? thrown : toLeveeError(thrown, "Cannot read git");
+      if (message !== before?.problem) logger.warn("git cannot be read", { why: message });
+      return { source, files: before?.files ?? [], problem: message, atMs: clock.monotonicMs() };
+    }
+  }
+}
+
+function identityOf({ repository, revision, path }: ApplicationSource): Omit<GitSourceProblem, "problem"> {
+  return { repository, revision, path };
+}
