@@ -6,9 +6,7 @@ import type { StepContext, StepReport } from "../act/step-hand.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { LockToGitStep } from "../decision/step.ts";
-import type { World } from "../facts/world.ts";
 import { defaultGuardSettings } from "../facts/guard-settings.ts";
-import { outage } from "../outage.fixture.ts";
 import { blobSha } from "./blob-sha.ts";
 import { GitServer } from "./git-server.fixture.ts";
 import { LockHand } from "./lock-hand.ts";
@@ -105,6 +103,7 @@ function decisionOf(step: LockToGitStep, holds = false): Decision {
       fence: 1,
       leader: "me",
       since: "2026-05-10T19:00:00Z",
+      steps: [{ id: 1, phase: "Done", message: "", at: "2026-05-10T19:06:00Z" }],
       approval: { name: "a", by: "alice\u001b[2J", at: "2026-05-10T19:05:00Z" },
     },
   };
@@ -115,12 +114,27 @@ interface Ran {
   readonly context: StepContext;
 }
 
-function contextOf(step: LockToGitStep, more: { holds?: boolean; world?: World; mayWrite?: () => Promise<void> } = {}) {
+interface ContextChanges {
+  readonly holds?: boolean;
+  /** Of the Application that is to be held. */
+  readonly automated?: unknown;
+  readonly mayWrite?: () => Promise<void>;
+}
+
+function contextOf(step: LockToGitStep, more: ContextChanges = {}) {
   let reported: StepReport = {};
   const ran = { asked: 0 };
   const context = {
     decision: decisionOf(step, more.holds),
-    world: () => more.world ?? outage(),
+    api: {
+      call: async ({ path: asked }: { path: string }) =>
+        Promise.resolve(
+          JSON.stringify({
+            metadata: { name: asked.split("/").at(-1), namespace: "argocd" },
+            spec: { project: "default", syncPolicy: { automated: more.automated } },
+          }),
+        ),
+    },
     mayWrite: async () => {
       ran.asked += 1;
       await more.mayWrite?.();
@@ -137,7 +151,7 @@ function contextOf(step: LockToGitStep, more: { holds?: boolean; world?: World; 
     },
     audit: () => undefined,
   };
-  // The hand uses neither the API server nor the log.
+  // The hand uses no more than this.
   return {
     ran,
     context: context as unknown as StepContext,
@@ -268,11 +282,11 @@ test("LockHand is put off while the server is away, as long as the hold stands",
   const hand = new LockHand(server.mirrors());
   renameSync(server.bare, `${server.bare}.away`);
   expect((await carryOut(hand, step)).later).toContain("Cannot read the branches of file://");
-  const armed = contextOf(step, { holds: true });
-  expect(await failure(carryOut(hand, step, armed))).toContain("Argo CD's hold of infra-multus is not in force");
-  const [application] = outage().applications;
-  const held = outage({ applications: application === undefined ? [] : [{ ...application, isAutomated: false }] });
-  expect((await carryOut(hand, step, contextOf(step, { holds: true, world: held }))).later).toBeDefined();
+  const armed = contextOf(step, { holds: true, automated: {} });
+  expect(await failure(carryOut(hand, step, armed))).toMatch(
+    /Cannot read the branches.*; and Argo CD may sync Application argocd\/infra-multus/,
+  );
+  expect((await carryOut(hand, step, contextOf(step, { holds: true }))).later).toBeDefined();
   renameSync(`${server.bare}.away`, server.bare);
   expect((await carryOut(hand, step)).commit).toHaveLength(40);
 });

@@ -1,5 +1,5 @@
+import { holdsProblem } from "../act/hold-seen.ts";
 import type { StepContext, StepHand, StepResult } from "../act/step-hand.ts";
-import { revertState } from "../decide/sync-window.ts";
 import type { LockToGitStep } from "../decision/step.ts";
 import { applyEdits } from "./apply-edits.ts";
 import type { GitMirror, PushTarget } from "./git-mirror.ts";
@@ -59,7 +59,7 @@ export class LockHand implements StepHand<LockToGitStep> {
       return await mirror.exclusive(() => this.#pushed(mirror, step, context));
     } catch (thrown) {
       if (!isAway(thrown)) throw thrown;
-      mustBeHeld(context, thrown);
+      await mustBeHeld(step, context, thrown);
       return { later: thrown.message };
     }
   }
@@ -183,16 +183,9 @@ function isAway(thrown: unknown): thrown is GitProblem {
 }
 
 /** Without git the plan goes on only as long as nobody takes the change back. */
-function mustBeHeld({ decision, world }: StepContext, problem: GitProblem): void {
-  const { applications, projects, nowMs } = world();
-  for (const step of decision.spec.steps) {
-    if (step.action !== "HoldArgoApp") continue;
-    const { namespace, application, projectNamespace, project } = step.holdArgoApp;
-    const found = applications.find((one) => one.namespace === namespace && one.name === application);
-    const home = projects.find((one) => one.namespace === projectNamespace && one.name === project);
-    if (found === undefined || revertState(found, home, nowMs) === "Armed")
-      throw new GitProblem("refused", `${problem.message}, and Argo CD's hold of ${application} is not in force`);
-  }
+async function mustBeHeld(step: LockToGitStep, context: StepContext, { message }: GitProblem): Promise<void> {
+  const problem = await holdsProblem(step, context);
+  if (problem !== undefined) throw new GitProblem("refused", `${message}; and ${problem}`);
 }
 
 function afterwards({ lockToGit: { branch, baseRef } }: LockToGitStep): string {
