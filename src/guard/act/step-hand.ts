@@ -40,7 +40,7 @@ export interface StepContext {
   /** With its status as it was last written. */
   readonly decision: Decision;
   /** What is known now; the watch is a moment behind the server. */
-  world(): World;
+  readonly world: () => World;
   /**
    * Before each request that writes it asks whether we lead, whether the approval stands and whether anybody has said stop,
    * all of it on the server. When not, the request is not sent, and what it throws must not be caught.

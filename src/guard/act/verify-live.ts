@@ -6,7 +6,7 @@ import { projectDeployment, projectEndpointSlice } from "../observe/project-work
 import { rolloutMissing, updatesOnDelete, workloadPath } from "./daemon-set-live.ts";
 import { readObject } from "./read-object.ts";
 import type { StepContext } from "./step-hand.ts";
-import { readyText } from "./verify-world.ts";
+import { shortOf } from "./verify-world.ts";
 
 /** Why a check does not hold by what the server says now. Pods and Applications are too many to be read: the watch has them. */
 export async function liveProblem(check: VerifyCheck, context: LiveContext): Promise<string | undefined> {
@@ -32,19 +32,20 @@ interface Place {
 
 async function daemonSet(place: Place, { api }: LiveContext): Promise<string | undefined> {
   const live = await readObject(api, workloadPath("daemonsets", place));
-  if (live === undefined) return readyText(place);
+  if (live === undefined) return shortOf(place);
   const status = objectOf(objectOf(live)["status"]);
   const [ready, desired] = [countOf(status["numberReady"]), countOf(status["desiredNumberScheduled"])];
-  if (ready < desired) return readyText(place, ready, desired);
+  const short = shortOf(place, ready, desired);
   // Whether its pods are new is a person's business there.
   const missing = updatesOnDelete(live) ? undefined : rolloutMissing(live);
-  return missing === undefined ? undefined : `${place.namespace}/${place.name}: ${missing}`;
+  return short ?? (missing === undefined ? undefined : `${place.namespace}/${place.name}: ${missing}`);
 }
 
 async function deployment(place: Place, { api }: LiveContext): Promise<string | undefined> {
   const live = await readObject(api, workloadPath("deployments", place));
   const facts = projectDeployment(live);
-  if (facts === undefined || facts.available < facts.desired) return readyText(place, facts?.available, facts?.desired);
+  const short = shortOf(place, facts?.available, facts?.desired);
+  if (short !== undefined) return short;
   const generation = countOf(objectOf(objectOf(live)["metadata"])["generation"]);
   const isSeen = countOf(objectOf(objectOf(live)["status"])["observedGeneration"]) >= generation;
   return isSeen ? undefined : `${place.namespace}/${place.name}: its controller has not seen the newest change`;

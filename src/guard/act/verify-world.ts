@@ -2,7 +2,7 @@ import { shapeText } from "../decide/shape-text.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { VerifyCheck } from "../decision/step.ts";
 import { isOwnerless } from "../facts/pod-record.ts";
-import type { World } from "../facts/world.ts";
+import type { ServiceFacts, World } from "../facts/world.ts";
 
 /** Why a check does not hold in the newest world; undefined when it does, or when only the server can tell. */
 export function worldProblem(check: VerifyCheck, world: World, decision: Decision): string | undefined {
@@ -11,38 +11,37 @@ export function worldProblem(check: VerifyCheck, world: World, decision: Decisio
       return backlog(check, world, decision);
     case "DaemonSetReady": {
       const found = world.daemonSets.find(isNamed(check));
-      return found === undefined || found.ready < found.desired
-        ? readyText(check, found?.ready, found?.desired)
-        : undefined;
+      return shortOf(check, found?.ready, found?.desired);
     }
     case "DeploymentAvailable": {
       const found = world.deployments.find(isNamed(check));
-      return found === undefined || found.available < found.desired
-        ? readyText(check, found?.available, found?.desired)
-        : undefined;
+      return shortOf(check, found?.available, found?.desired);
     }
-    case "EndpointsReady": {
-      const found = world.services.find(isNamed(check));
-      if (found === undefined) return `${check.namespace}/${check.name}: there is no such Service with a selector`;
-      return found.readyEndpoints === 0 ? `${check.namespace}/${check.name}: no endpoint is ready` : undefined;
-    }
+    case "EndpointsReady":
+      return endpoints(check, world.services.find(isNamed(check)));
     case "ApplicationsKnown":
       return applications(check.unknownMax, world);
   }
 }
 
-/** `3 of 5 ready`; nothing there reads as such. */
-export function readyText(
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-  ready = 0,
-  desired?: number,
-): string {
-  return `${namespace}/${name}: ${desired === undefined ? "it is gone" : `${ready} of ${desired} are ready`}`;
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
 }
 
-function isNamed(check: { readonly namespace: string; readonly name: string }) {
-  return ({ namespace, name }: { readonly namespace: string; readonly name: string }): boolean =>
-    namespace === check.namespace && name === check.name;
+/** What is missing of a workload; that it is gone when nobody knows how many are wanted. */
+export function shortOf({ namespace, name }: Place, ready = 0, desired?: number): string | undefined {
+  if (desired === undefined) return `${namespace}/${name}: it is gone`;
+  return ready < desired ? `${namespace}/${name}: ${ready} of ${desired} are ready` : undefined;
+}
+
+function endpoints({ namespace, name }: Place, found: ServiceFacts | undefined): string | undefined {
+  if (found === undefined) return `${namespace}/${name}: there is no such Service with a selector`;
+  return found.readyEndpoints === 0 ? `${namespace}/${name}: no endpoint is ready` : undefined;
+}
+
+function isNamed(check: Place) {
+  return ({ namespace, name }: Place): boolean => namespace === check.namespace && name === check.name;
 }
 
 /** Every bound and Pending pod of the make, not only those that have waited for long. */

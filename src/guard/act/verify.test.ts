@@ -142,10 +142,10 @@ test("listStuckHand does not wait for ever for what keeps changing, and not at a
   expect(await listStuckHand.perform(repair.step("ListStuck"), repair.context())).toMatchObject({ lines: [] });
   const nowMs = repair.clock.wallMs();
   let looks = 0;
-  const pods = function* (): Generator<ReturnType<typeof stuckPod>> {
+  function* pods(): Generator<ReturnType<typeof stuckPod>> {
     looks += 1;
     yield stuckPod(`p-${looks}`, { owner: `Job/j-${looks}`, shape: "", boundMs: nowMs - 10 * minuteMs });
-  };
+  }
   repair.facts = { pods: { [Symbol.iterator]: pods } };
   const performed = listStuckHand.perform(repair.step("ListStuck"), repair.context());
   await repair.clock.advance(305_000);

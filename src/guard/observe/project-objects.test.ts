@@ -144,7 +144,7 @@ test("projectApplication keeps of its resources the CNI daemons of this cluster 
     )?.owns;
   expect(owns(listed)).toEqual(["kube-system/kube-multus-ds"]);
   expect(owns(listed, { name: "in-cluster" })).toEqual(["kube-system/kube-multus-ds"]);
-  expect(owns(listed, { server: "https://10.0.0.1:6443" })).toEqual([]);
+  expect(owns(listed, { server: "https://edge.example:6443" })).toEqual([]);
   expect(owns(listed, { name: "edge-7" })).toEqual([]);
   for (const change of [{ group: "extensions" }, { kind: "Deployment" }, { namespace: "x" }, { name: "other" }])
     expect(owns({ ...listed, ...change })).toEqual([]);
