@@ -91,6 +91,20 @@ export const ownMetrics: readonly Scenario[] = [
     fires: [{ ...fires("LeveeDecisionWaiting", {}, 11), to: 24 }, fires("LeveeDecisionPaused", {}, 36)],
   },
   {
+    name: "Decisions that have ended and that nobody deletes, told by two replicas",
+    minutes: 40,
+    series: [
+      ...barely(),
+      ...guard(() => 1),
+      ...["g1", "g2"].flatMap((instance) => [
+        series("levee_guard_decisions", { instance, phase: "Expired" }, (minute) => (minute < 10 ? 70 : 100)),
+        series("levee_guard_decisions", { instance, phase: "Rejected" }, 50),
+        series("levee_guard_decisions", { instance, phase: "Proposed" }, 49),
+      ]),
+    ],
+    fires: [fires("LeveeDecisionsKept", {}, 25)],
+  },
+  {
     name: "a guard of which no replica leads, and whose watch of pods was silent before",
     minutes: 60,
     series: [

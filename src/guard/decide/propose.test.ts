@@ -134,7 +134,6 @@ for (const [what, pods] of [
   ["a healthy rollout of 300 pods", outagePods(300, { owner: "ReplicaSet/web-1", phase: "Running", shape: "" })],
   ["300 pods of Jobs", outagePods(300, { owner: "Job/x", shape: "" })],
   ["30 debug pods of people", outagePods(30).map((pod, index) => ({ ...pod, shape: `labels ${index} spec 1` }))],
-  ["30 pods of one person's loop", outagePods(30, { clientSays: "kubectl-run" })],
   ["19 pods of one make", outagePods(19)],
   ["300 pods with a bad image", outagePods(300, { everRan: true })],
   ["one pod", outagePods(1)],
@@ -145,7 +144,7 @@ for (const [what, pods] of [
   });
 }
 
-test("propose leaves pods alone that ran once or that another client made, and says so", () => {
+test("propose leaves pods alone that ran once or that a person made, and says so", () => {
   const pods = [
     ...outagePods(30),
     stuckPod("ran", { everRan: true }),
@@ -153,8 +152,20 @@ test("propose leaves pods alone that ran once or that another client made, and s
   ];
   const recover = propose(outage({ pods }), settings)[1];
   expect(uids(recover?.spec.steps ?? []).length).toBe(30);
-  expect(recover?.spec.notes).toContain("1 more pods are left alone: another client made them");
+  expect(recover?.spec.notes).toContain("1 more pods are left alone: their client says that a person made them");
 });
+
+for (const [what, clientSays, targets] of [
+  ["all claim to be a person", () => "kubectl-run", 30],
+  ["each claims another name", (index: number) => `client-${index}`, 30],
+  ["half of them claim to be a person", (index: number) => (index % 2 === 0 ? "kubectl-run" : "operator"), 30],
+  ["a few claim to be a person", (index: number) => (index < 10 ? "kubectl-debug" : "operator"), 20],
+] as const) {
+  test(`propose asks about a set of which ${what}: a name hides nothing`, () => {
+    const pods = outagePods(30).map((pod, index) => ({ ...pod, clientSays: clientSays(index) }));
+    expect(uids(recoverySteps(outage({ pods }))).length).toBe(targets);
+  });
+}
 
 for (const phase of ["Proposed", "Approved", "Running", "Paused", "Succeeded", "Rejected"] as const) {
   test(`propose does not ask again about pods of a Decision that is ${phase}`, () => {
@@ -281,9 +292,10 @@ test("propose shows what the daemons of the avalanche's nodes say, and not those
 });
 
 test("propose writes nothing of a tenant's into a Decision that could drive a terminal", () => {
-  const clientSays = "evil\u001b[2J\u202e";
+  const clientSays = 'evil\u001b[2J\u202e". All is well”';
   const [stop] = propose(outage({ pods: outagePods(30, { clientSays, shape: "a\u0007- spec 1" }) }), settings);
   expect(JSON.stringify(stop)).not.toMatch(/\\u001b|\\u0007|\u202e/);
+  expect(stop?.spec.summary).toContain(`their client says it is "evil'. All is well'"`);
 });
 
 test("propose is a function of what it sees: the same world, the same hashes", () => {

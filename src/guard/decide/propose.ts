@@ -3,11 +3,12 @@ import { notesMax, summaryCharsMax, textCharsMax } from "../decision/limits.ts";
 import { planHash } from "../decision/plan-hash.ts";
 import { findAvalanches, type Avalanche } from "../detect/avalanche.ts";
 import { avalancheText, chainOf, type Chain } from "../detect/chain.ts";
-import { foreignText } from "../detect/foreign-text.ts";
+import { foreignText, quotedText } from "../detect/foreign-text.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import { timeText } from "../facts/json-values.ts";
 import type { World } from "../facts/world.ts";
 import { evidenceOf } from "./evidence.ts";
+import { ProposalRoom } from "./proposal-room.ts";
 import { recoverPlan } from "./recover-plan.ts";
 import { shapeText } from "./shape-text.ts";
 import { standingOf } from "./standing.ts";
@@ -20,15 +21,19 @@ export interface Proposal {
   readonly spec: DecisionSpec;
 }
 
-/** Commands that a person types one at a time; what they made is shown and never acted on. */
-const interactiveClients = /^kubectl-(?:run|debug)$/;
-
 /** Every Decision that the cluster needs and nobody has been asked about. Nothing but a function of what is seen. */
 export function propose(world: World, settings: GuardSettings): readonly Proposal[] {
-  return findAvalanches(world.pods, world.nowMs)
-    .filter(({ clientSays }) => !interactiveClients.test(clientSays))
-    .flatMap((avalanche) => proposalsFor(avalanche, world, settings))
-    .filter(({ name }, index, all) => all.findIndex((other) => other.name === name) === index);
+  const avalanches = findAvalanches(world.pods, world.nowMs);
+  const room = new ProposalRoom(avalanches, world);
+  const proposals = new Map<string, Proposal>();
+  for (const avalanche of avalanches) {
+    const free = room.roomFor(avalanche);
+    if (free === 0) continue;
+    const more = proposalsFor(avalanche, world, settings).filter(({ name }) => !proposals.has(name));
+    for (const proposal of more.slice(0, free)) proposals.set(proposal.name, proposal);
+    room.take(Math.min(free, more.length));
+  }
+  return [...proposals.values()];
 }
 
 /** Two Decisions: the source can be stopped at once and without harm, whatever is decided about the rest. */
@@ -37,7 +42,6 @@ function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSetting
   const standing = standingOf(avalanche, world);
   const seen = { avalanche, chain, world };
   const proposals: Proposal[] = [];
-  if (standing.isTooOften) return [];
   if (!standing.isStopAsked && !isSourceStopped(avalanche.namespace, world)) {
     proposals.push(
       proposal(seen, settings, { purpose: "StopSource", drafts: [stopStep(avalanche, world)], notes: stopNotes }),
@@ -99,7 +103,8 @@ function nextName(purpose: DecisionPurpose, namespace: string, decisions: readon
 
 function summaryOf({ avalanche, chain }: Seen): string {
   const { clientSays, sinceMs, recent, nodes } = avalanche;
-  const client = clientSays === "" ? "their client does not say who it is" : `their client says it is "${clientSays}"`;
+  const client =
+    clientSays === "" ? "their client does not say who it is" : `their client says it is ${quotedText(clientSays)}`;
   const growth = recent === 0 ? "none was made in the last half hour" : `${recent} were made in the last half hour`;
   const sentences = [
     `${avalancheText(avalanche)}: no controller will ever delete them, and kubelet asks for their network again and again on ${nodes.size} nodes`,

@@ -9,35 +9,22 @@ export interface Standing {
   readonly isStopAsked: boolean;
   /** UIDs of pods that are targets of such a Decision. */
   readonly coveredUids: ReadonlySet<string>;
-  /** Recoveries that have not ended. */
-  readonly openRecoveries: number;
   /** `namespace/name` of DaemonSets whose memory such a Decision raises. */
   readonly memoryAsked: ReadonlySet<string>;
-  /** So much has been proposed about the namespace lately that nothing more is: its pods come and go faster than people answer. */
-  readonly isTooOften: boolean;
 }
-
-/** Stops and recoveries together; the first two come at once. */
-const proposalsPerHourMax = 8;
-const hourMs = 3_600_000;
 
 /** These left the question open: it may be asked again. */
 const withoutAnswer: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>(["Expired", "Failed", "Superseded"]);
 
-export function standingOf({ namespace, sinceMs }: Avalanche, { decisions, nowMs }: World): Standing {
-  const lately = decisions.filter(
-    ({ spec, metadata }) => spec.subject.namespace === namespace && nowMs - timeMs(metadata.creationTimestamp) < hourMs,
-  );
+export function standingOf({ namespace, sinceMs }: Avalanche, { decisions }: World): Standing {
   const counted = decisions.filter((decision) => !withoutAnswer.has(phaseOf(decision)) && isOfNow(decision, sinceMs));
   const here = counted.filter(({ spec }) => spec.subject.namespace === namespace);
   const recoveries = here.filter(({ spec }) => spec.purpose === "Recover");
   return {
     isStopAsked: here.some(({ spec }) => spec.purpose === "StopSource"),
     coveredUids: new Set(recoveries.flatMap(targetUids)),
-    openRecoveries: recoveries.filter((decision) => !terminalPhases.has(phaseOf(decision))).length,
     // Of any namespace: one daemon serves them all.
     memoryAsked: new Set(counted.flatMap(memoryTargets)),
-    isTooOften: lately.length >= proposalsPerHourMax,
   };
 }
 

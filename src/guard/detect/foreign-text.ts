@@ -14,6 +14,11 @@ export function foreignText(text: string, charsMax: number): string {
   return firstChars(cleaned, charsMax);
 }
 
+/** The same between quotation marks, which it cannot end: what follows them is ours. */
+export function quotedText(text: string, charsMax = 100): string {
+  return `"${foreignText(text, charsMax).replace(/[\p{Pi}\p{Pf}"`´]/gu, "'")}"`;
+}
+
 /** The same inside of Markdown: it cannot begin a heading, a link, a table cell or a tag. */
 export function markdownText(text: string, charsMax: number): string {
   return foreignText(text, charsMax)

@@ -14,6 +14,7 @@ import type { GuardSettings } from "../facts/guard-settings.ts";
 import { samePodRecord } from "../facts/pod-record.ts";
 import { projectPod } from "../facts/project-pod.ts";
 import type { AlertFacts, GitFileFacts, GitSourceProblem, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
+import { compactDecision } from "./compact-decision.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
 import { projectEvent } from "./project-event.ts";
 import { projectPolicy } from "./project-policy.ts";
@@ -223,7 +224,7 @@ interface FollowOptions<T> {
 function keepDecision(value: unknown): KeptDecision | undefined {
   const decision = parseDecision(value);
   if (decision === undefined) return undefined;
-  return { namespace: decision.metadata.namespace, name: decision.metadata.name, decision };
+  return { namespace: decision.metadata.namespace, name: decision.metadata.name, decision: compactDecision(decision) };
 }
 
 function keepApproval(value: unknown): KeptApproval | undefined {

@@ -17,8 +17,6 @@ import {
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 
-/** More open questions than this answer nobody, whatever tenants do to be asked about. */
-const openDecisionsMax = 50;
 const requestMs = 10_000;
 
 /** What a round looks at; `ClusterFacts` is one. */
@@ -60,7 +58,7 @@ export async function guardRound(options: GuardRoundOptions): Promise<RoundResul
   const world = source.world();
   // What has ended never changes, and there may be hundreds of them.
   const open = world.decisions.filter((decision) => !terminalPhases.has(phaseOf(decision)));
-  const proposals = propose(world, settings).slice(0, Math.max(0, openDecisionsMax - open.length));
+  const proposals = propose(world, settings);
   const created: string[] = [];
   for (const proposal of proposals) if (await createDecision(options, proposal)) created.push(proposal.name);
   const changed: string[] = [];
