@@ -1,13 +1,15 @@
 import type { Clock } from "../base/clock.ts";
-import { toLeveeError } from "../base/errors.ts";
+import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import { KubeError, type KubeApi } from "../kube/api.ts";
-import { BudgetStore } from "./act/budget-store.ts";
-import { budgetNotes, defaultBudgetLimits } from "./act/removal-budget.ts";
+import type { KubeApi } from "../kube/api.ts";
+import { isPassing } from "./act/decision-record.ts";
+import { stepHands } from "./act/step-hands.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
 import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
+import { BudgetLook } from "./reconcile/budget-look.ts";
+import { Executor } from "./reconcile/executor.ts";
 import { guardRound } from "./reconcile/guard-round.ts";
 import { guardMetrics, type GuardState } from "./tell/guard-metrics.ts";
 import { openMetricsPort } from "./tell/metrics-port.ts";
@@ -36,7 +38,7 @@ export interface GuardOptions {
  */
 export async function runGuard(options: GuardOptions, signal: AbortSignal): Promise<void> {
   const { logger, settings, identity } = options;
-  const limits = new LimitNotes(options);
+  const limits = new BudgetLook(options);
   const sources = { ...nothingElse, notes: () => limits.notes, ...options.sources };
   const facts = new ClusterFacts({ ...options, sources });
   let held: Term | undefined;
@@ -68,62 +70,56 @@ async function highestFence({ clock }: GuardOptions, facts: ClusterFacts, signal
 
 interface Leading extends GuardOptions {
   readonly facts: ClusterFacts;
-  readonly limits: LimitNotes;
+  readonly limits: BudgetLook;
   readonly term: Term;
 }
 
 async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
   const { clock, term } = leading;
-  const either = AbortSignal.any([signal, term.lost]);
+  const over = new AbortController();
+  const any = AbortSignal.any([signal, term.lost, over.signal]);
+  const executor = executorOf(leading, any);
+  const executing = executor.run().catch((thrown: unknown) => over.abort(thrown));
   try {
-    while (term.isHeld() && !signal.aborted) {
-      await leading.limits.refresh();
-      await oneRound(leading);
-      await clock.sleep(roundMs, either);
+    while (term.isHeld() && !any.aborted) {
+      await leading.limits.refresh(leading.facts);
+      await oneRound(leading, executor);
+      await clock.sleep(roundMs, any);
     }
-    term.lost.throwIfAborted();
+    any.throwIfAborted();
   } finally {
+    // Nothing is done any more by the time somebody else may lead.
+    over.abort(new LeveeError("cancelled", "Cannot go on: this guard does not lead any more"));
+    await executing;
     // One that cannot be let go lapses by itself.
     await term.release().catch(() => undefined);
   }
 }
 
+function executorOf(leading: Leading, signal: AbortSignal): Executor {
+  const { facts } = leading;
+  return new Executor({
+    ...leading,
+    hands: stepHands,
+    signal,
+    world: () => facts.world(),
+    policies: () => facts.policies(),
+    isCurrent: () => facts.isCurrent(),
+    decisions: () => facts.decisions(),
+  });
+}
+
 /** What may work later is tried later; what was refused is not tried again. */
-async function oneRound({ api, clock, logger, settings, facts, term }: Leading): Promise<void> {
+async function oneRound(leading: Leading, executor: Executor): Promise<void> {
+  const { logger, facts } = leading;
   try {
-    const { outcome } = await guardRound({ api, clock, logger, settings, source: facts, term });
+    const { outcome } = await guardRound({ ...leading, source: facts, underWay: () => executor.underWay });
     if (outcome === "blind")
       logger.warn("nothing is decided: the cluster cannot be followed", { resources: blindTo(facts) });
   } catch (thrown) {
     if (!isPassing(thrown)) throw thrown;
     logger.warn("a round was cut short", { error: toLeveeError(thrown, "Cannot write").message });
   }
-}
-
-/** What every proposal says about limits and breaker, as the cluster has them. */
-class LimitNotes {
-  readonly #clock: Clock;
-  readonly #store: BudgetStore;
-  notes: readonly string[] = [];
-
-  constructor({ api, clock, settings }: GuardOptions) {
-    this.#clock = clock;
-    this.#store = new BudgetStore(api, settings.namespace);
-  }
-
-  async refresh(): Promise<void> {
-    try {
-      const { budget } = await this.#store.read();
-      this.notes = budgetNotes(budget, defaultBudgetLimits, this.#clock.wallMs());
-    } catch (thrown) {
-      this.notes = [`How many pods may be removed is not known: ${toLeveeError(thrown, "Cannot read it").message}`];
-    }
-  }
-}
-
-function isPassing(thrown: unknown): boolean {
-  if (!(thrown instanceof KubeError)) return false;
-  return thrown.status === undefined || thrown.status === 429 || thrown.status >= 500;
 }
 
 function blindTo(facts: ClusterFacts): string {

@@ -1,5 +1,4 @@
 import { toLeveeError } from "../../base/errors.ts";
-import { kubeStatusOf } from "../../kube/api.ts";
 import type { Decision, DecisionPhase, StepStatus } from "../decision/decision.ts";
 import type { Step } from "../decision/step.ts";
 import { timeText } from "../facts/json-values.ts";
@@ -83,10 +82,10 @@ function failedStep({ status }: Decision, message: string): (Pick<StepStatus, "i
 function reasonOf({ status }: Decision, thrown: unknown): string {
   const { message } = toLeveeError(thrown, "Cannot go on");
   const where = status?.step === undefined ? "" : `Step ${status.step}: `;
-  const remedy =
-    kubeStatusOf(thrown) === 403 && !message.includes("ValidatingAdmissionPolicy")
-      ? "; the guard's right to act was taken away (ClusterRoleBinding levee-guard-acts), or never given"
-      : "";
+  // RBAC's own words; admission policies have others.
+  const remedy = /forbidden: User ".*" cannot /u.test(message)
+    ? "; its right to act was taken away (ClusterRoleBinding levee-guard-acts), or never given"
+    : "";
   return `${where}${message}${remedy}`;
 }
 

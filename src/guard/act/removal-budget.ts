@@ -27,9 +27,11 @@ export interface RemovalBudget {
   readonly inMinute: number;
   /** Why nothing more is removed; empty while the breaker is closed. */
   readonly breaker: string;
+  /** When it opened; 0 while it is closed, or when that is not known. */
+  readonly openedMs: number;
 }
 
-export const emptyBudget: RemovalBudget = { hours: {}, minute: 0, inMinute: 0, breaker: "" };
+export const emptyBudget: RemovalBudget = { hours: {}, minute: 0, inMinute: 0, breaker: "", openedMs: 0 };
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -54,7 +56,7 @@ export function spend(
   const why = exceeded(budget, asked, limits);
   if (why !== undefined) {
     const breaker = `${why}, at ${timeText(nowMs)}`;
-    return { verdict: "Open", why: breaker, budget: { ...budget, breaker } };
+    return { verdict: "Open", why: breaker, budget: { ...budget, breaker, openedMs: nowMs } };
   }
   const pods = Math.min(asked.pods, limits.podsPerMinute - budget.inMinute);
   if (pods <= 0) return { verdict: "Wait", waitMs: minuteMs - (nowMs % minuteMs) };
@@ -94,6 +96,7 @@ export function parseBudget(text: string | undefined): RemovalBudget {
     minute: countOf(value["minute"]),
     inMinute: countOf(value["inMinute"]),
     breaker: textOf(value["breaker"]),
+    openedMs: countOf(value["openedMs"]),
   };
 }
 

@@ -8,6 +8,7 @@ import { tellEvent } from "./decision-event.ts";
 import type { DecisionRecord } from "./decision-record.ts";
 import { holdsProblem } from "./hold-seen.ts";
 import type { StepContext, StepHand, StepReport, StepResult } from "./step-hand.ts";
+import { stormProblem } from "./storm.ts";
 import type { WriteGate } from "./write-gate.ts";
 
 const betweenChecksMs = 2_000;
@@ -37,6 +38,8 @@ export class StepDrive {
       { step: where, message: step.title },
       { id: step.id, phase: "Running", message: "Looks at what is there" },
     );
+    const { settings, world } = this.#options;
+    refuse(stormProblem(step, this.#record.decision, world(), settings), "storm mode");
     // Whoever made the hold of an earlier step can end it at any time.
     refuse((await holdsProblem(step, context)) ?? (await hand.precondition(step, context)), "it may not begin");
     await this.#rehearse(step, hand, context);

@@ -52,9 +52,11 @@ export class WriteGate implements KubeApi {
   }
 
   async call(request: KubeRequest): Promise<string> {
-    if (request.method !== "GET") await this.ask();
     const { api, signal } = this.#options;
-    const send = (): Promise<string> => api.call({ signal, ...request });
+    const send = async (): Promise<string> => {
+      if (request.method !== "GET") await this.ask();
+      return api.call({ signal, ...request });
+    };
     return isRepeatable(request) ? this.#patiently(send) : send();
   }
 

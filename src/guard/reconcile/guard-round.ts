@@ -36,6 +36,8 @@ export interface GuardRoundOptions {
   readonly source: RoundSource;
   /** Asked before each write. */
   readonly term: Leadership & { isHeld(): boolean };
+  /** The Decision that is being carried out: whoever does that writes its status. */
+  readonly underWay?: () => string | undefined;
 }
 
 /** What came of one round. */
@@ -63,6 +65,7 @@ export async function guardRound(options: GuardRoundOptions): Promise<RoundResul
   for (const proposal of proposals) if (await createDecision(options, proposal)) created.push(proposal.name);
   const changed: string[] = [];
   for (const decision of open) {
+    if (decision.metadata.name === options.underWay?.()) continue;
     const status = nextStatus({
       decision,
       approvals: source.approvals(),

@@ -1,0 +1,53 @@
+import type { Clock } from "../../base/clock.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KubeApi } from "../../kube/api.ts";
+import { BudgetStore } from "../act/budget-store.ts";
+import { budgetNotes, defaultBudgetLimits } from "../act/removal-budget.ts";
+import { resetWhenAsked } from "../act/reset-breaker.ts";
+import type { PolicyObject } from "../approve/policy-standing.ts";
+import type { Decision, DecisionApproval } from "../decision/decision.ts";
+import type { GuardSettings } from "../facts/guard-settings.ts";
+
+export interface BudgetLookOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: GuardSettings;
+}
+
+/** What a word about the breaker is judged by; `ClusterFacts` is one. */
+export interface ResetSource {
+  decisions(): readonly Decision[];
+  approvals(): readonly DecisionApproval[];
+  policies(): readonly PolicyObject[];
+}
+
+/** The limits and the breaker as the cluster has them: in words for every proposal, and closed when a person says so. */
+export class BudgetLook {
+  readonly #options: BudgetLookOptions;
+  readonly #store: BudgetStore;
+  notes: readonly string[] = [];
+
+  constructor(options: BudgetLookOptions) {
+    this.#options = options;
+    this.#store = new BudgetStore(options.api, options.settings.namespace);
+  }
+
+  async refresh(source: ResetSource): Promise<void> {
+    const { clock, logger } = this.#options;
+    const nowMs = clock.wallMs();
+    const facts = {
+      decisions: source.decisions(),
+      approvals: source.approvals(),
+      policies: source.policies(),
+      nowMs,
+    };
+    try {
+      const { budget } = await resetWhenAsked(this.#store, await this.#store.read(), facts, logger);
+      this.notes = budgetNotes(budget, defaultBudgetLimits, nowMs);
+    } catch (thrown) {
+      this.notes = [`How many pods may be removed is not known: ${toLeveeError(thrown, "Cannot read it").message}`];
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { toLeveeError } from "../../base/errors.ts";
+import { isToBeCarriedOut, carryOut } from "../act/carry-out.ts";
+import type { CarryOutOptions } from "../act/carry-out-options.ts";
+import { isPassing } from "../act/decision-record.ts";
+import type { Decision } from "../decision/decision.ts";
+import { timeMs } from "../facts/json-values.ts";
+
+/** Whoever has approved waits no longer than this. */
+const lookMs = 1_000;
+
+export interface ExecutorOptions extends CarryOutOptions {
+  /** Nothing is begun on a view that is too old. */
+  readonly isCurrent: () => boolean;
+  readonly decisions: () => readonly Decision[];
+}
+
+/** Carries out what was approved, one Decision at a time, while rounds go on beside it. */
+export class Executor {
+  readonly #options: ExecutorOptions;
+  #underWay: string | undefined;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  /** The Decision whose status only this writes meanwhile. */
+  get underWay(): string | undefined {
+    return this.#underWay;
+  }
+
+  /** Until the signal is aborted; rejects with its reason, or with what must end the process. */
+  async run(): Promise<never> {
+    const { clock, signal } = this.#options;
+    for (;;) {
+      await this.#look();
+      await clock.sleep(lookMs, signal);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { isCurrent, decisions, logger } = this.#options;
+    const decision = isCurrent() ? nextToCarryOut(decisions(), this.#options) : undefined;
+    if (decision === undefined) return;
+    const { name } = decision.metadata;
+    this.#underWay = name;
+    try {
+      const phase = await carryOut(this.#options, decision);
+      if (phase !== undefined) logger.info("a Decision is not under way any more", { name, phase });
+    } catch (thrown) {
+      // It is still Running under this leader, and is looked at again.
+      if (!isPassing(thrown)) throw thrown;
+      logger.warn("a Decision is held up", { name, error: toLeveeError(thrown, "Cannot go on").message });
+    } finally {
+      this.#underWay = undefined;
+    }
+  }
+}
+
+/** Stops before recoveries, as a recovery needs its source stopped; then whoever was approved first. */
+export function nextToCarryOut(
+  decisions: readonly Decision[],
+  options: Pick<CarryOutOptions, "term">,
+): Decision | undefined {
+  const rank = ({ spec }: Decision): number => (spec.purpose === "StopSource" ? 0 : 1);
+  const approvedMs = ({ status }: Decision): number => timeMs(status?.approval?.at);
+  return decisions
+    .filter((decision) => isToBeCarriedOut(decision, options))
+    .toSorted((left, right) => rank(left) - rank(right) || approvedMs(left) - approvedMs(right))[0];
+}
