@@ -47,8 +47,8 @@ export class PodRemoval {
   report(): Required<Pick<StepReport, "message" | "removed" | "gone" | "leftAlone">> {
     const { removed } = this;
     const gone = Math.max(0, this.#goneSeen - this.#removedBefore);
-    const leftAlone = [...this.#leftAlone].map(([name, why]) => `${name}: ${why}`);
-    const message = `Of ${this.#step.targets.length} pods ${removed} were removed, ${gone} were gone, ${leftAlone.length} left alone`;
+    const leftAlone = [...this.#leftAlone].map(([name, why]) => `${name}: ${why}`).toSorted();
+    const message = `Of ${this.#step.targets.length} pods: ${removed} removed, ${gone} gone already, ${leftAlone.length} left alone`;
     return { message, removed, gone, leftAlone };
   }
 

@@ -1,0 +1,273 @@
+/** What the guard does once a person has approved, and every way in which it stops, on a real API server. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { ActingGuard } from "./guard-acting.ts";
+import { mergePatch, missingForApiServer, type PolicyServer } from "./policy-server.ts";
+import { makePod, startGuardServer } from "./guard-server.ts";
+import { until } from "./until.ts";
+
+const missing = missingForApiServer();
+if (missing !== undefined) console.warn(`guard-acts: skipped, ${missing}`);
+
+const access = join(import.meta.dir, "../../deploy/guard/access.yaml");
+const pods = 24;
+
+describe.skipIf(missing !== undefined)("the guard acts on a real API server", () => {
+  let server: PolicyServer;
+  let guard: ActingGuard;
+
+  beforeAll(async () => {
+    server = await startGuardServer();
+    // Only what is approved five seconds after the policies were made counts.
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+  }, 120_000);
+
+  afterAll(() => server.stop());
+
+  beforeEach(async () => {
+    guard = new ActingGuard(server);
+    await until("everything is listed", () => (guard.facts.isCurrent() ? true : undefined));
+  });
+
+  afterEach(() => guard.close());
+
+  test("pods are removed by UID after a dry run of all of them, and what else lives there stays", async () => {
+    await guard.avalanche("plain", pods);
+    await makePod(server, { name: "debug", namespace: "plain", node: "n1" }, { phase: "Pending" });
+    const decision = await guard.removal("plain");
+    let triedMs = 0;
+    guard.afterwards = ({ method, body }) => {
+      if (method === "DELETE" && triedMs === 0 && body?.includes("dryRun") === true) {
+        triedMs = Date.now();
+        // The pod of the dry run is there, and not even leaving.
+        expect(guard.pods("plain")).toContain("rd-0");
+      }
+    };
+    expect(await guard.carryOut(decision)).toBe("Succeeded");
+    expect(triedMs).toBeGreaterThan(0);
+    expect(guard.pods("plain")).toEqual(["debug"]);
+    const { status } = guard.find("recover-plain-1");
+    expect(status).toMatchObject({
+      phase: "Succeeded",
+      step: "1/1 RemovePods",
+      fence: 1,
+      approval: { by: "alice" },
+      steps: [{ id: 1, phase: "Done", dryRun: "Passed", verified: true, removed: pods, gone: 0, leftAlone: [] }],
+    });
+    expect(status?.startedAt).toBeString();
+    const events = server.must(["-n", "levee-system", "get", "events", "-o", "jsonpath={.items[*].reason}"]);
+    expect(events).toContain("StepDone");
+    expect(events).toContain("DecisionSucceeded");
+  }, 120_000);
+
+  test("taking the right to act away stops it before the next request, and giving it back and a word go on", async () => {
+    await guard.avalanche("unbound", pods);
+    const decision = await guard.removal("unbound");
+    guard.afterRemovals(5, () => void server.must(["delete", "clusterrolebinding", "levee-guard-acts"]));
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(guard.removals().length).toBe(5);
+    expect(guard.pods("unbound").filter((name) => name.endsWith("*")).length).toBe(5);
+    const { status } = guard.find("recover-unbound-1");
+    expect(status?.message).toContain("levee-guard-acts");
+    expect(status?.intent?.uids.length).toBe(10);
+    server.must(["apply", "-f", access]);
+    guard.afterwards = () => undefined;
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await guard.say("recover-unbound-1", "Resume");
+    expect(await guard.carryOut(await guard.untilPhase("recover-unbound-1", "Running"))).toBe("Succeeded");
+    expect(guard.pods("unbound")).toEqual([]);
+  }, 120_000);
+
+  test("withdrawing the approval stops it before the next request", async () => {
+    await guard.avalanche("withdrawn", pods);
+    const decision = await guard.removal("withdrawn");
+    const approval = decision.status?.approval?.name ?? "";
+    guard.afterRemovals(3, () => void server.must(["-n", "levee-system", "delete", "decisionapproval", approval]));
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(guard.removals().length).toBe(3);
+    expect(guard.find("recover-withdrawn-1").status?.message).toContain("Its approval was withdrawn");
+  }, 120_000);
+
+  test.each(["Pause", "Reject"] as const)(
+    "%s stops it before the next request",
+    async (verdict) => {
+      const namespace = `said-${verdict.toLowerCase()}`;
+      await guard.avalanche(namespace, pods);
+      const decision = await guard.removal(namespace);
+      guard.afterRemovals(4, () => guard.say(`recover-${namespace}-1`, verdict, { reason: "wrong namespace" }));
+      expect(await guard.carryOut(decision)).toBe(verdict === "Pause" ? "Paused" : "Rejected");
+      expect(guard.removals().length).toBe(4);
+    },
+    120_000,
+  );
+
+  test("a pod that was replaced, and one that has started, are left alone and reported", async () => {
+    await guard.avalanche("changed", pods);
+    const decision = await guard.removal("changed");
+    server.must(["-n", "changed", "delete", "pod", "rd-3", "--force", "--grace-period=0"]);
+    await guard.stuckPod("changed", "rd-3");
+    server.must(["-n", "changed", "delete", "pod", "rd-4", "--force", "--grace-period=0"]);
+    const path = "/api/v1/namespaces/changed/pods/rd-20/status";
+    // In the middle of the first batch, after all were looked at.
+    guard.afterRemovals(2, async () => {
+      const body = { status: { phase: "Running", podIP: "10.0.0.1" } };
+      await server.ask({ method: "PATCH", path, body, type: mergePatch });
+    });
+    expect(await guard.carryOut(decision)).toBe("Succeeded");
+    expect(guard.pods("changed").toSorted()).toEqual(["rd-20", "rd-3"]);
+    expect(guard.find("recover-changed-1").status?.steps?.[0]).toMatchObject({
+      removed: pods - 3,
+      gone: 1,
+      leftAlone: ["changed/rd-20: it has started meanwhile", "changed/rd-3: another pod has its name by now"],
+    });
+  }, 120_000);
+
+  test("a pod that starts between the look and the request is refused by the policy, and left alone", async () => {
+    await guard.avalanche("late", pods);
+    const decision = await guard.removal("late");
+    const started = { status: { phase: "Running", podIP: "10.0.0.1" } };
+    let looks = 0;
+    guard.afterwards = async ({ method, path }) => {
+      if (method !== "GET" || !path.endsWith("/pods/rd-5")) return;
+      looks += 1;
+      // The rehearsal's, the batch's, and the one just before it is removed.
+      if (looks !== 3) return;
+      await server.ask({ method: "PATCH", path: `${path}/status`, body: started, type: mergePatch });
+    };
+    expect(await guard.carryOut(decision)).toBe("Succeeded");
+    expect(guard.pods("late")).toEqual(["rd-5"]);
+  }, 120_000);
+
+  test("a dry run that an admission policy refuses pauses, and nothing is removed", async () => {
+    await guard.avalanche("refused", pods);
+    const decision = await guard.removal("refused");
+    server.must(["apply", "-f", "-"], denyDeletes("refused"));
+    await until("it is in force", () => {
+      const args = ["-n", "refused", "delete", "pod", "rd-0", "--dry-run=server"];
+      return server.kubectl(args).stderr.includes("nobody deletes here") ? true : undefined;
+    });
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(guard.removals()).toEqual([]);
+    expect(guard.pods("refused").length).toBe(pods);
+    const { status } = guard.find("recover-refused-1");
+    expect(status?.steps?.[0]).toMatchObject({ dryRun: "Refused", phase: "Failed" });
+    expect(status?.message).toContain("nobody deletes here");
+  }, 120_000);
+
+  test("the breaker of the day stops it, outlives the leader, and a person closes it", async () => {
+    await guard.avalanche("broken", pods);
+    const decision = await guard.removal("broken");
+    const hour = String(Math.floor(Date.now() / 3_600_000));
+    const budget = JSON.stringify({ hours: { [hour]: { broken: 1_985 } }, minute: 0, inMinute: 0, breaker: "" });
+    server.must([
+      "-n",
+      "levee-system",
+      "patch",
+      "configmap",
+      "levee-guard",
+      "-p",
+      JSON.stringify({ data: { "removal-budget": budget } }),
+    ]);
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    // One batch of ten fits.
+    expect(guard.removals().filter((path, at, all) => all.indexOf(path) === at).length).toBe(10);
+    expect(guard.find("recover-broken-1").status?.message).toContain("the breaker is open");
+    guard.term = { identity: "guard-b", fence: 2, isHeld: () => true };
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await guard.say("recover-broken-1", "Resume");
+    expect(await guard.carryOut(await guard.untilPhase("recover-broken-1", "Running"))).toBe("Paused");
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await guard.say("recover-broken-1", "ResetBreaker");
+    await guard.resetBreaker();
+    await guard.say("recover-broken-1", "Resume");
+    expect(await guard.carryOut(await guard.untilPhase("recover-broken-1", "Running"))).toBe("Succeeded");
+    expect(guard.pods("broken")).toEqual([]);
+  }, 180_000);
+
+  test("a leader that loses its term in the middle of a batch stops there, and the next one pauses what it was doing", async () => {
+    await guard.avalanche("lost", pods);
+    const decision = await guard.removal("lost");
+    let isHeld = true;
+    guard.term = { ...guard.term, isHeld: () => isHeld };
+    guard.afterRemovals(6, () => {
+      isHeld = false;
+    });
+    const failure = await guard.carryOut(decision).catch((thrown: unknown) => thrown);
+    expect(String(failure)).toContain("does not lead");
+    expect(guard.removals().length).toBe(6);
+    expect(guard.find("recover-lost-1").status).toMatchObject({ phase: "Running", intent: { batch: 1 } });
+    guard.term = { identity: "guard-b", fence: 2, isHeld: () => true };
+    const paused = await guard.untilPhase("recover-lost-1", "Paused");
+    expect(paused.status?.message).toContain("changed hands");
+    // The one before wakes up and believes that it leads: the server refuses what it writes, and it ends.
+    guard.term = { identity: "guard-a", fence: 1, isHeld: () => true };
+    const late = await guard.carryOut({ ...decision }).catch((thrown: unknown) => thrown);
+    expect(late).toBeUndefined();
+    expect(guard.removals().length).toBe(6);
+  }, 120_000);
+
+  test("a status that is refused ends it at once: a later leader has written in the middle of a batch", async () => {
+    await guard.avalanche("fenced", pods);
+    const decision = await guard.removal("fenced");
+    guard.afterRemovals(2, () => {
+      const body = JSON.stringify({ status: { fence: 9, leader: "guard-z", phase: "Paused", message: "later" } });
+      const args = ["-n", "levee-system", "patch", "decision", "recover-fenced-1", "--subresource=status"];
+      server.must([...args, "--type=merge", "-p", body, "--as=system:serviceaccount:levee-system:levee-guard"]);
+    });
+    const failure = await guard.carryOut(decision).catch((thrown: unknown) => thrown);
+    expect(String(failure)).toContain("an older leader may not write");
+    // What was intended and written before is finished at most.
+    expect(guard.removals().length).toBeLessThanOrEqual(20);
+    expect(guard.find("recover-fenced-1").status).toMatchObject({ fence: 9, phase: "Paused" });
+  }, 120_000);
+
+  test("nothing is removed when the cause is gone before the step", async () => {
+    await guard.avalanche("healed", pods);
+    const decision = await guard.removal("healed");
+    for (let index = 0; index < pods - 3; index += 1) {
+      const path = `/api/v1/namespaces/healed/pods/rd-${index}/status`;
+      await server.ask({ method: "PATCH", path, body: { status: { phase: "Running" } }, type: mergePatch });
+    }
+    await until("it is seen", () =>
+      [...guard.facts.world().pods].filter((pod) => pod.namespace === "healed" && pod.phase === "Running").length ===
+      pods - 3
+        ? true
+        : undefined,
+    );
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(guard.removals()).toEqual([]);
+    expect(guard.find("recover-healed-1").status?.message).toContain("its cause is gone");
+  }, 120_000);
+
+  test("nothing is removed while the source is not stopped", async () => {
+    await guard.avalanche("open", pods);
+    const decision = await guard.removal("open");
+    server.must(["label", "namespace", "open", "levee.dev/ownerless-pods-"]);
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(guard.removals()).toEqual([]);
+    expect(guard.find("recover-open-1").status?.message).toContain("approve its stop first");
+  }, 120_000);
+});
+
+function denyDeletes(namespace: string): string {
+  const match = {
+    resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["DELETE"], resources: ["pods"] }],
+  };
+  const policy = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingAdmissionPolicy",
+    metadata: { name: "nobody-deletes" },
+    spec: { matchConstraints: match, validations: [{ expression: "false", message: "nobody deletes here" }] },
+  };
+  const binding = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "ValidatingAdmissionPolicyBinding",
+    metadata: { name: "nobody-deletes" },
+    spec: {
+      policyName: "nobody-deletes",
+      validationActions: ["Deny"],
+      matchResources: { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } } },
+    },
+  };
+  return JSON.stringify({ apiVersion: "v1", kind: "List", items: [policy, binding] });
+}
