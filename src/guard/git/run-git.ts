@@ -72,6 +72,8 @@ function watched(clock: Clock, run: GitRun, child: ChildProcessWithoutNullStream
     const cancels = stoppers(clock, run, stop);
     const settle = (exitCode: number | undefined): void => {
       for (const cancel of cancels) cancel();
+      // It may have been faster than the looks.
+      stopped ??= run.watch?.();
       // What it started may still be there, whichever way it ended itself.
       killGroup(child);
       child.stdout.destroy();
