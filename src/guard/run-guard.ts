@@ -5,6 +5,10 @@ import type { KubeApi } from "../kube/api.ts";
 import { isPassing } from "./act/decision-record.ts";
 import { stepHands } from "./act/step-hands.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
+import { cniSources } from "./git/cni-sources.ts";
+import { GitMirrors } from "./git/git-mirrors.ts";
+import { GitSource } from "./git/git-source.ts";
+import { LockHand } from "./git/lock-hand.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
 import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
@@ -27,6 +31,8 @@ export interface GuardOptions {
   /** Of this process and no other. */
   readonly identity: string;
   readonly sources?: Partial<OtherSources>;
+  /** The repositories that it may read and write. */
+  readonly git?: GitMirrors;
   /** Where Prometheus may ask, leading or not; nowhere when it is absent. */
   readonly metricsPort?: number;
 }
@@ -39,8 +45,11 @@ export interface GuardOptions {
 export async function runGuard(options: GuardOptions, signal: AbortSignal): Promise<void> {
   const { logger, settings, identity } = options;
   const limits = new BudgetLook(options);
-  const sources = { ...nothingElse, notes: () => limits.notes, ...options.sources };
+  const mirrors = options.git ?? noRepositories(options);
+  const git = new GitSource({ ...options, mirrors, wanted: () => cniSources(facts.world(), settings) });
+  const sources = { ...nothingElse, ...gitFacts(git), notes: () => limits.notes, ...options.sources };
   const facts = new ClusterFacts({ ...options, sources });
+  git.start();
   let held: Term | undefined;
   using _port = tell(options, facts, () => held?.isHeld() === true);
   try {
@@ -49,12 +58,21 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
     const term = await new Election({ ...options, namespace, name: leaseName, fenceSeen }).lead(signal);
     held = term;
     logger.info("this guard leads", { identity, fence: term.fence });
-    await leadUntil({ ...options, facts, limits, term }, signal);
+    await leadUntil({ ...options, facts, limits, term, git: mirrors }, signal);
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
+    await git.close();
     await facts.close();
   }
+}
+
+function gitFacts(git: GitSource): Pick<OtherSources, "gitFiles" | "gitProblems"> {
+  return { gitFiles: () => git.files(), gitProblems: () => git.problems() };
+}
+
+function noRepositories({ clock }: GuardOptions): GitMirrors {
+  return new GitMirrors({ clock, repositories: [], folder: "/nonexistent" });
 }
 
 function tell({ metricsPort, logger }: GuardOptions, facts: ClusterFacts, isLeader: () => boolean): Disposable {
@@ -72,6 +90,7 @@ interface Leading extends GuardOptions {
   readonly facts: ClusterFacts;
   readonly limits: BudgetLook;
   readonly term: Term;
+  readonly git: GitMirrors;
 }
 
 async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
@@ -100,7 +119,7 @@ function executorOf(leading: Leading, signal: AbortSignal): Executor {
   const { facts } = leading;
   return new Executor({
     ...leading,
-    hands: stepHands,
+    hands: { ...stepHands, LockToGit: new LockHand(leading.git) },
     signal,
     world: () => facts.world(),
     policies: () => facts.policies(),

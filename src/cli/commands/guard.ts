@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import type { Command } from "commander";
 import { JsonLogger } from "../../base/log.ts";
+import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
 import { openCluster, type KubeOptions } from "../kube-access.ts";
 import { metricsPortOf } from "../port-option.ts";
@@ -10,6 +11,8 @@ interface GuardCommandOptions extends KubeOptions {
   readonly namespace: string;
   readonly cluster: string;
   readonly metricsPort?: string;
+  readonly gitRepository?: readonly string[];
+  readonly gitFolder: string;
 }
 
 export function addGuard(program: Command, world: World): void {
@@ -20,15 +23,24 @@ export function addGuard(program: Command, world: World): void {
     .option("--namespace <name>", "where Decisions and the lease live", "levee-system")
     .option("--cluster <name>", "the label cluster of this cluster's alerts; others are not linked", "")
     .option("--metrics-port <port>", "port of /metrics and /healthz on every interface (default: none)")
+    .option(
+      "--git-repository <setting>",
+      "a repository that it may read and push to, and may be given several times (default: none)",
+      (value: string, before: readonly string[] = []) => [...before, value],
+    )
+    .option("--git-folder <folder>", "where it keeps copies of them; lost without harm", "/var/cache/levee-guard")
     .option("--kubeconfig <file>", "the cluster to guard (default: as kubectl, else the pod's service account)")
     .option("--context <name>", "context of the kubeconfig")
     .addHelpText(
       "after",
       [
-        "\nTwo may run: one leads, by the lease levee-guard, the other takes over within 20 s. It proposes and carries",
-        "nothing out. It ends with 1 when it loses the lease or the API server refuses it, and is to be started again.",
+        "\nTwo may run: one leads, by the lease levee-guard, the other takes over within 20 s. It proposes, and carries",
+        "out what a person has approved. It ends with 1 when it loses the lease or the API server refuses it, and is to be started again.",
+        "",
+        "A repository is URL[,branch=NAME][,path=FOLDER][,alias=URL][,credentials=FOLDER][,push=direct], see docs/guard.md.",
         examples(
           "levee guard",
+          "levee guard --git-repository https://git.example/infra.git,branch=main,path=apps/multus,credentials=/etc/levee-git",
           "levee guard --kubeconfig ~/.kube/config --cluster prod",
           "kubectl -n levee-system get decisions",
         ),
@@ -46,11 +58,18 @@ async function guard(world: World, options: GuardCommandOptions): Promise<void> 
   const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
   const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
   const settings = { ...defaultGuardSettings, namespace: options.namespace, cluster: options.cluster };
+  const git = await gitOf(world, options);
   const api = await openCluster(world, options);
   try {
-    await runGuard({ api, clock, logger, settings, identity, ...port }, world.interrupted);
+    await runGuard({ api, clock, logger, settings, identity, git, ...port }, world.interrupted);
   } finally {
     logger.flush();
     api.close();
   }
+}
+
+async function gitOf({ clock }: World, { gitRepository = [], gitFolder }: GuardCommandOptions): Promise<GitMirrors> {
+  const { GitMirrors: Mirrors } = await import("../../guard/git/git-mirrors.ts");
+  const { parseGitRepository } = await import("../../guard/git/git-repository.ts");
+  return new Mirrors({ clock, repositories: gitRepository.map(parseGitRepository), folder: gitFolder });
 }

@@ -254,7 +254,23 @@ test("propose changes no memory when no CNI daemon was killed", () => {
 });
 
 for (const [what, facts, note] of [
-  ["git cannot be read", { gitFiles: [] }, "Git could not be read for infra-multus: write 1Gi into git by hand"],
+  ["git was not read", { gitFiles: [] }, "Git could not be read for infra-multus: it was not read yet, or no"],
+  [
+    "git cannot be read",
+    {
+      gitFiles: [],
+      gitProblems: [
+        { repository: multusFile.repository, revision: "release", path: "apps/multus", problem: "another one" },
+        { repository: multusFile.repository, revision: "main", path: "apps/multus", problem: "it is away" },
+      ],
+    },
+    "Git could not be read for infra-multus: it is away; write 1Gi into git by hand",
+  ],
+  [
+    "the file is in a folder below, which Argo CD does not read",
+    { gitFiles: [{ ...multusFile, path: "apps/multus/old/x.yaml" }] },
+    "Git could not be read",
+  ],
   [
     "two files hold the limit",
     { gitFiles: [multusFile, { ...multusFile, path: "apps/multus/b.yaml" }] },

@@ -120,6 +120,9 @@ test("GitSource says why it reads nothing: not configured, not allowed, another 
     "its folder is no plain one: it has apps/chart/Chart.yaml",
   ]);
   server.commit({ "apps/multus/multus.yaml": `${multus}#\n` }, "release");
+  expect(await seen(mirrors, sourceOf(server, { path: "apps/nowhere" }))).toEqual([
+    'no manifest in its folder "apps/nowhere" has a DaemonSet',
+  ]);
   expect(await seen(mirrors, sourceOf(server, { revision: "release" }))).toEqual([
     'the settings do not allow its branch "release"',
   ]);

@@ -3,6 +3,7 @@ import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ApplicationSource, GitFileFacts, GitSourceProblem } from "../facts/world.ts";
 import type { GitMirrors } from "./git-mirrors.ts";
+import { GitProblem } from "./git-problem.ts";
 import { readSource } from "./read-source.ts";
 
 export interface GitSourceOptions {
@@ -90,7 +91,9 @@ export class GitSource {
     } catch (thrown) {
       const { message } = thrown instanceof Error ? thrown : toLeveeError(thrown, "Cannot read git");
       if (message !== before?.problem) logger.warn("git cannot be read", { why: message });
-      return { source, files: before?.files ?? [], problem: message, atMs: clock.monotonicMs() };
+      const isAway = thrown instanceof GitProblem && thrown.kind === "unreachable";
+      const files = isAway ? (before?.files ?? []) : [];
+      return { source, files, problem: message, atMs: clock.monotonicMs() };
     }
   }
 }

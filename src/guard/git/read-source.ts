@@ -37,6 +37,7 @@ export async function readSource(
     const commit = await mirror.fetch(tip.branch, 1, signal);
     const entries = await mirror.list(commit, folder === "" ? "" : `${folder}/`, source.isRecursive === true);
     const blobs = await contentsOf(mirror, manifestsOf(entries, folder, mirror), known, signal);
+    if (blobs.length === 0) throw new GitProblem("content", `no manifest in its folder "${folder}" has a DaemonSet`);
     return blobs.map(({ entry, bytes }) => ({
       repository: source.repository,
       revision: source.revision,
