@@ -51,14 +51,16 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   const facts = new ClusterFacts({ ...options, sources });
   git.start();
   let held: Term | undefined;
-  using _port = tell(options, facts, () => held?.isHeld() === true);
+  let refusedProposals = 0;
+  const onRefused = (): number => (refusedProposals += 1);
+  using _port = tell(options, facts, () => ({ isLeader: held?.isHeld() === true, refusedProposals }));
   try {
     const fenceSeen = (stop: AbortSignal): Promise<number> => highestFence(options, facts, stop);
     const { namespace } = settings;
     const term = await new Election({ ...options, namespace, name: leaseName, fenceSeen }).lead(signal);
     held = term;
     logger.info("this guard leads", { identity, fence: term.fence });
-    await leadUntil({ ...options, facts, limits, term, git: mirrors }, signal);
+    await leadUntil({ ...options, facts, limits, term, git: mirrors, onRefused }, signal);
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
@@ -75,10 +77,21 @@ function noRepositories({ clock }: GuardOptions): GitMirrors {
   return new GitMirrors({ clock, repositories: [], folder: "/nonexistent" });
 }
 
-function tell({ metricsPort, logger }: GuardOptions, facts: ClusterFacts, isLeader: () => boolean): Disposable {
+function tell(
+  { metricsPort, logger, clock }: GuardOptions,
+  facts: ClusterFacts,
+  own: () => Pick<GuardState, "isLeader" | "refusedProposals">,
+): Disposable {
   if (metricsPort === undefined) return { [Symbol.dispose]: () => undefined };
-  const state = (): GuardState => ({ ...facts.world(), isLeader: isLeader(), health: facts.health() });
-  return openMetricsPort(metricsPort, () => guardMetrics(state()), logger);
+  const startedMs = clock.monotonicMs();
+  const state = (): GuardState => ({
+    ...facts.world(),
+    ...own(),
+    runningMs: clock.monotonicMs() - startedMs,
+    health: facts.health(),
+  });
+  const answers = { metrics: () => guardMetrics(state()), isReady: () => facts.isCurrent() };
+  return openMetricsPort(metricsPort, answers, logger);
 }
 
 async function highestFence({ clock }: GuardOptions, facts: ClusterFacts, signal: AbortSignal): Promise<number> {
@@ -91,6 +104,7 @@ interface Leading extends GuardOptions {
   readonly limits: BudgetLook;
   readonly term: Term;
   readonly git: GitMirrors;
+  readonly onRefused: () => void;
 }
 
 async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {

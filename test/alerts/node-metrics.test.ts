@@ -58,6 +58,8 @@ test("promtool finds no fault with the guard's metrics", () => {
   const input = guardMetrics({
     nowMs: 0,
     isLeader: true,
+    runningMs: 0,
+    refusedProposals: 0,
     health: [],
     decisions: [],
     events,

@@ -116,9 +116,61 @@ export const ownMetrics: readonly Scenario[] = [
       series("levee_guard_view_last_event_age_seconds", { instance: "g1", resource: "nodes" }, 30),
     ],
     fires: [
-      { ...blind("guard", "critical", { resource: "pods" }, 16), to: 29 },
+      blind("guard", "critical", { resource: "pods" }, 16),
       { ...fires("LeveeGuardAbsent", {}, 35), severity: "critical" },
     ],
+  },
+  {
+    name: "two guards that never get to see the Decisions, so that none leads",
+    minutes: 20,
+    series: [
+      ...barely(),
+      ...guard(() => 0),
+      ...["g1", "g2"].flatMap((instance) => [
+        series("levee_guard_view_last_event_age_seconds", { instance, resource: "decisions" }, (minute) => minute * 60),
+        series("levee_guard_view_last_event_age_seconds", { instance, resource: "pods" }, 20),
+      ]),
+    ],
+    fires: [
+      { ...fires("LeveeGuardAbsent", {}, 5), severity: "critical" },
+      blind("guard", "critical", { resource: "decisions" }, 6),
+    ],
+  },
+  {
+    name: "a guard whose proposals are refused every ten seconds, and one that was refused once",
+    minutes: 40,
+    series: [
+      ...inCluster("a", barely()),
+      ...inCluster("b", barely()),
+      ...["a", "b"].map((cluster) => series("levee_guard_leader", { cluster, instance: "g1" }, 1)),
+      series("levee_guard_proposals_refused_total", { cluster: "a", instance: "g1" }, (minute) =>
+        Math.min(60, Math.max(0, minute - 10) * 6),
+      ),
+      series("levee_guard_proposals_refused_total", { cluster: "b", instance: "g1" }, (minute) =>
+        minute < 10 ? 0 : 1,
+      ),
+    ],
+    fires: [{ ...blind("proposals", "critical", { cluster: "a" }, 11), to: 34 }],
+  },
+  {
+    name: "a cluster whose pods nobody has told of for a day, while its kubelets are scraped",
+    minutes: 30,
+    series: [
+      ...inCluster("a", barely()),
+      ...inCluster("b", barely()).filter(({ name }) => !name.startsWith("kube_")),
+      series("kubelet_node_name", { cluster: "b", instance: "10.0.0.1:10250", node }, 1),
+    ],
+    fires: [blind("kube-state-metrics", "critical", { cluster: "b" }, 5)],
+  },
+  {
+    name: "a guard that nobody scrapes, with a kube-state-metrics that knows no namespaces of leases",
+    minutes: 30,
+    series: [
+      ...barely(),
+      guardDeployment,
+      series("kube_lease_renew_time", { lease: "levee-guard" }, (minute) => minute * 60),
+    ],
+    fires: [],
   },
   {
     name: "a guard that nobody scrapes, which renews its lease and then no longer does",

@@ -5,6 +5,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { daemonEnv } from "../../src/config/daemon-env.ts";
 import { adminToken, missingForApiServer, PolicyServer } from "./policy-server.ts";
 
 const podsMax = Number(process.argv[2] ?? "50000");
@@ -46,7 +47,7 @@ function listed(jit: string): string {
 }
 
 function environment(jit: string): Record<string, string> {
-  return { PATH: process.env["PATH"] ?? "", BUN_JSC_useJIT: jit };
+  return { PATH: process.env["PATH"] ?? "", ...daemonEnv, BUN_JSC_useJIT: jit };
 }
 
 async function createPods(from: number, to: number): Promise<void> {

@@ -13,10 +13,10 @@ let facts: ClusterFacts | undefined;
 afterEach(async () => facts?.close());
 
 /** An API server without Argo CD, with these objects by path. */
-function start(objects: Readonly<Record<string, readonly unknown[]>>): FakeApi {
+function start(objects: Readonly<Record<string, readonly unknown[]>>, missing = "/apis/argoproj.io"): FakeApi {
   const api = new FakeApi();
   api.onCall = ({ pathname }) => {
-    if (pathname.startsWith("/apis/argoproj.io"))
+    if (pathname.startsWith("/apis/argoproj.io") || pathname.startsWith(missing))
       throw new KubeError("api-refused", "no such thing", { status: 404, reason: "NotFound" });
     return page("10", objects[pathname] ?? []);
   };
@@ -57,6 +57,17 @@ test("ClusterFacts is synced without Argo CD, and what it sees leads to both pro
   expect(api.calls.find(({ pathname }) => pathname === "/api/v1/events")?.searchParams.get("fieldSelector")).toBe(
     "reason=FailedCreatePodSandBox",
   );
+});
+
+test("ClusterFacts is blind, and says to what, when a definition is missing that is not Argo CD's", async () => {
+  start({}, "/apis/levee.dev/");
+  await settle();
+  expect(facts?.synced()).toBe(false);
+  expect(facts?.isCurrent()).toBe(false);
+  const absent = facts?.health().filter(({ isAbsent }) => isAbsent);
+  expect(absent?.map(({ resource }) => resource)).toEqual(["applications", "appprojects"]);
+  const unsynced = facts?.health().filter(({ isSynced, isAbsent }) => !isSynced && !isAbsent);
+  expect(unsynced?.map(({ resource }) => resource)).toEqual(["decisions", "decisionapprovals"]);
 });
 
 test("ClusterFacts follows what happens after its lists, and counts the ready endpoints of a Service", async () => {

@@ -117,7 +117,7 @@ export class ClusterFacts {
 
   /** All first lists are there, except of what the cluster has no definition for. Nothing is decided before. */
   synced(): boolean {
-    return this.#all.every((reflector) => reflector.health().isSynced || reflector.isAbsent);
+    return this.health().every(({ isSynced, isAbsent }) => isSynced || isAbsent);
   }
 
   /** Synced, and nothing has been out of reach for long: only then may something be decided. */
@@ -128,8 +128,12 @@ export class ClusterFacts {
     return this.synced() && !this.health().some(isFailing);
   }
 
+  /** Absent is only what a cluster may do without: a definition of ours that is gone is a failure like any other. */
   health(): readonly ReflectorHealth[] {
-    return this.#all.map((reflector) => reflector.health());
+    return this.#all.map((reflector) => {
+      const health = reflector.health();
+      return { ...health, isAbsent: health.isAbsent && mayBeAbsent.has(health.resource) };
+    });
   }
 
   /** A look at everything as it is now. Pods are not copied: it is meant to be used at once. */
@@ -208,6 +212,9 @@ export class ClusterFacts {
     return reflector;
   }
 }
+
+/** Argo CD's; everything else is Kubernetes' own or installed with the guard. */
+const mayBeAbsent: ReadonlySet<string> = new Set(["applications", "appprojects"]);
 
 /** 50,000 pods in 200 requests. */
 const podsPerPage = 250;

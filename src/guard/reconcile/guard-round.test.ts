@@ -16,6 +16,7 @@ let refuse: ((request: KubeRequest) => number | undefined) | undefined;
 beforeEach(() => {
   requests = [];
   refuse = undefined;
+  refused = 0;
 });
 
 const api: KubeApi = {
@@ -31,6 +32,8 @@ const api: KubeApi = {
   },
 };
 
+let refused = 0;
+
 function round(seen: World, changes: { isCurrent?: boolean; isHeld?: boolean } = {}): Promise<RoundResult> {
   const { isCurrent = true, isHeld = true } = changes;
   return guardRound({
@@ -40,6 +43,7 @@ function round(seen: World, changes: { isCurrent?: boolean; isHeld?: boolean } =
     settings,
     source: { isCurrent: () => isCurrent, world: () => seen, approvals: () => [], policies: () => [] },
     term: { identity: "guard-a", fence: 7, isHeld: () => isHeld },
+    onRefused: () => (refused += 1),
   });
 }
 
@@ -112,9 +116,10 @@ test("guardRound takes a Decision that is there already for made, and looks agai
   expect(await round(outage({ decisions: decisions() }))).toEqual({ outcome: "done", created: [], changed: [] });
 });
 
-test("guardRound goes on when one Decision cannot be created", async () => {
+test("guardRound goes on when one Decision cannot be created, and counts it", async () => {
   refuse = ({ body }) => (body?.includes('"stop-fc-desktop-1"') === true ? 422 : undefined);
   expect((await round(outage())).created).toEqual(["recover-fc-desktop-1"]);
+  expect(refused).toBe(1);
 });
 
 for (const status of [403, 422]) {

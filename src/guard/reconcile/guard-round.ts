@@ -38,6 +38,8 @@ export interface GuardRoundOptions {
   readonly term: Leadership & { isHeld(): boolean };
   /** The Decision that is being carried out: whoever does that writes its status. */
   readonly underWay?: () => string | undefined;
+  /** Called for each proposal that the server does not take. */
+  readonly onRefused?: () => void;
 }
 
 /** What came of one round. */
@@ -81,7 +83,7 @@ export async function guardRound(options: GuardRoundOptions): Promise<RoundResul
 
 /** False when it is there already: the watch has not brought it yet, or a leader before us made it. */
 async function createDecision(
-  { api, logger, settings, term }: GuardRoundOptions,
+  { api, logger, settings, term, onRefused }: GuardRoundOptions,
   { name, spec }: Proposal,
 ): Promise<boolean> {
   if (!term.isHeld()) return false;
@@ -99,6 +101,7 @@ async function createDecision(
     return true;
   } catch (thrown) {
     if (kubeStatusOf(thrown) === 409) return false;
+    onRefused?.();
     // A proposal that cannot be made must not keep the others from being looked after.
     logger.error("a Decision could not be proposed", { name, error: toLeveeError(thrown, "Cannot propose").message });
     return false;

@@ -18,7 +18,17 @@ function health(resource: string, more: Partial<ReflectorHealth> = {}): Reflecto
   return { resource, objects: 3, isAbsent: false, lastEventAgeMs: 2_500, ...more } as ReflectorHealth; // only what is read
 }
 
-const quiet: GuardState = { nowMs, isLeader: false, health: [], decisions: [], events: [], nodes: [], pods: [] };
+const quiet: GuardState = {
+  nowMs,
+  isLeader: false,
+  runningMs: 90_000,
+  refusedProposals: 0,
+  health: [],
+  decisions: [],
+  events: [],
+  nodes: [],
+  pods: [],
+};
 
 test("guardMetrics tells who leads, and every phase from the start", () => {
   const text = guardMetrics(quiet);
@@ -26,6 +36,7 @@ test("guardMetrics tells who leads, and every phase from the start", () => {
   expect(text).toContain('levee_guard_oldest_decision_age_seconds{phase="Proposed"} 0\n');
   expect(text).toContain('levee_guard_decisions{phase="Paused"} 0\n');
   expect(guardMetrics({ ...quiet, isLeader: true })).toContain("levee_guard_leader 1\n");
+  expect(text).toContain("# TYPE levee_guard_proposals_refused_total counter\nlevee_guard_proposals_refused_total 0\n");
 });
 
 test("guardMetrics tells the oldest Decision of each phase, also one without a status", () => {
@@ -55,7 +66,7 @@ test("guardMetrics tells of namespaces whose stuck pods are of too many shapes",
   expect(guardMetrics({ ...quiet, pods: outagePods(40, { boundMs }) })).not.toContain("scattered_pods{");
 });
 
-test("guardMetrics tells of resources that the cluster has, once something was heard", () => {
+test("guardMetrics tells of resources that the cluster has, and since its start of those it never heard of", () => {
   const seen = [
     health("pods"),
     health("nodes", { lastEventAgeMs: undefined }),
@@ -64,7 +75,8 @@ test("guardMetrics tells of resources that the cluster has, once something was h
   const text = guardMetrics({ ...quiet, health: seen });
   expect(text).toContain('levee_guard_view_last_event_age_seconds{resource="pods"} 2.5\n');
   expect(text).toContain('levee_guard_view_objects{resource="nodes"} 3\n');
-  expect(text).not.toMatch(/age_seconds\{resource="nodes"|applications/u);
+  expect(text).toContain('levee_guard_view_last_event_age_seconds{resource="nodes"} 90\n');
+  expect(text).not.toContain("applications");
 });
 
 test("guardMetrics counts pods whose sandbox's name is taken, on nodes that exist and lately", () => {
@@ -83,14 +95,18 @@ test("guardMetrics counts pods whose sandbox's name is taken, on nodes that exis
   expect(text).not.toMatch(/forged|n2/u);
 });
 
-test("openMetricsPort answers GET of two paths, and is no reason to stop when it cannot be had", async () => {
-  using open = openMetricsPort(0, () => guardMetrics(quiet), silentLogger);
+test("openMetricsPort answers GET of three paths, and is no reason to stop when it cannot be had", async () => {
+  let isReady = false;
+  using open = openMetricsPort(0, { metrics: () => guardMetrics(quiet), isReady: () => isReady }, silentLogger);
   const port = (await open.port) ?? 0;
   const get = (path: string, method = "GET"): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`, { method });
   expect(await (await get("/metrics")).text()).toContain("levee_guard_leader 0\n");
   expect(await (await get("/healthz")).text()).toBe("ok\n");
+  expect((await get("/readyz")).status).toBe(503);
+  isReady = true;
+  expect((await get("/readyz")).status).toBe(200);
   expect((await get("/other")).status).toBe(404);
   expect((await get("/metrics", "POST")).status).toBe(404);
-  using second = openMetricsPort(port, () => "", silentLogger);
+  using second = openMetricsPort(port, { metrics: () => "", isReady: () => true }, silentLogger);
   expect(await second.port).toBeUndefined();
 });

@@ -8,6 +8,10 @@ import { decisionPhases, type Decision } from "../decision/decision.ts";
 export interface GuardState {
   readonly nowMs: number;
   readonly isLeader: boolean;
+  /** Since this process began to look. */
+  readonly runningMs: number;
+  /** Proposals that the API server did not take, since then. */
+  readonly refusedProposals: number;
   readonly health: readonly ReflectorHealth[];
   readonly decisions: readonly Decision[];
   readonly events: readonly EventFacts[];
@@ -20,6 +24,12 @@ export function guardMetrics(state: GuardState): string {
   return [
     family("levee_guard_leader", "1 on the replica that leads", [["", state.isLeader ? 1 : 0]]),
     family("levee_guard_view_last_event_age_seconds", "Since anything was heard of the resource", ages(state)),
+    family(
+      "levee_guard_proposals_refused_total",
+      "Proposals that the API server did not take",
+      [["", state.refusedProposals]],
+      "counter",
+    ),
     family("levee_guard_view_objects", "Objects in the local copy", objects(state)),
     family("levee_guard_decisions", "Decisions by phase", counts(state)),
     family("levee_guard_oldest_decision_age_seconds", "Since the oldest one in the phase entered it", oldest(state)),
@@ -44,9 +54,9 @@ const namespacesMax = 100;
 
 type Row = readonly [labels: string, value: number];
 
-function family(name: string, help: string, rows: readonly Row[]): string {
+function family(name: string, help: string, rows: readonly Row[], type: "gauge" | "counter" = "gauge"): string {
   const lines = rows.map(([labels, value]) => `${name}${labels} ${value}\n`);
-  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join("")}`;
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
 /** What the cluster has no definition for is not missed. */
@@ -54,10 +64,12 @@ function present({ health }: GuardState): readonly ReflectorHealth[] {
   return health.filter(({ isAbsent }) => isAbsent !== true);
 }
 
+/** Of what was never heard of, the age is that of the process: who is blind from the start is blind too. */
 function ages(state: GuardState): readonly Row[] {
-  return present(state).flatMap(({ resource, lastEventAgeMs }) =>
-    lastEventAgeMs === undefined ? [] : [[`{resource="${resource}"}`, lastEventAgeMs / 1_000] as const],
-  );
+  return present(state).map(({ resource, lastEventAgeMs }) => [
+    `{resource="${resource}"}`,
+    (lastEventAgeMs ?? state.runningMs) / 1_000,
+  ]);
 }
 
 function objects(state: GuardState): readonly Row[] {

@@ -13,12 +13,21 @@ export interface MetricsPort extends Disposable {
   readonly port: Promise<number | undefined>;
 }
 
-/** Answers GET /metrics and /healthz on every interface. That the port cannot be had is logged, and no reason to stop guarding. */
-export function openMetricsPort(port: number, metrics: () => string, logger: Logger): MetricsPort {
+export interface PortAnswers {
+  readonly metrics: () => string;
+  /** It has a picture of the cluster that it could decide on. */
+  readonly isReady: () => boolean;
+}
+
+/**
+ * Answers GET /metrics, /healthz and /readyz on every interface. That it answers at all shows that it lives. That the port
+ * cannot be had is logged, and no reason to stop guarding.
+ */
+export function openMetricsPort(port: number, answers: PortAnswers, logger: Logger): MetricsPort {
   const server = createServer({ maxHeaderSize: headBytesMax, requestTimeout: exchangeMsMax }, (request, response) => {
-    const body = answer(request.method ?? "", request.url ?? "", metrics);
-    response.writeHead(body === undefined ? 404 : 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
-    response.end(body ?? "not found\n");
+    const { status, body } = answer(request.method ?? "", request.url ?? "", answers);
+    response.writeHead(status, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+    response.end(body);
   });
   server.maxConnections = connectionsMax;
   const listening = new Promise<number | undefined>((resolve) => {
@@ -41,9 +50,18 @@ export function openMetricsPort(port: number, metrics: () => string, logger: Log
   };
 }
 
-function answer(method: string, url: string, metrics: () => string): string | undefined {
-  if (method !== "GET" && method !== "HEAD") return undefined;
-  const path = url.split("?")[0];
-  if (path === "/metrics") return metrics();
-  return path === "/healthz" ? "ok\n" : undefined;
+function answer(method: string, url: string, answers: PortAnswers): { status: number; body: string } {
+  const path = method === "GET" || method === "HEAD" ? url.split("?")[0] : undefined;
+  switch (path) {
+    case "/metrics":
+      return { status: 200, body: answers.metrics() };
+    case "/healthz":
+      return { status: 200, body: "ok\n" };
+    case "/readyz":
+      return answers.isReady()
+        ? { status: 200, body: "ok\n" }
+        : { status: 503, body: "it cannot follow the cluster\n" };
+    default:
+      return { status: 404, body: "not found\n" };
+  }
 }
