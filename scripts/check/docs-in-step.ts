@@ -2,6 +2,7 @@ import { errorCatalogue } from "../../src/base/errors.ts";
 import { knobsPageProblems } from "../../src/config/knobs-page.ts";
 import { FrameType } from "../../src/wire/frame-type.ts";
 import { tagNumber } from "../../src/wire/tag.ts";
+import { checksPageProblems } from "./checks-page.ts";
 import { dependencyProblems } from "./dependencies-page.ts";
 import { linkProblems } from "./links.ts";
 import { plain, tableRows, type Row } from "./markdown.ts";
@@ -17,6 +18,7 @@ export const docsInStep = fileRule("docs-in-step", (tree) => [
   ...numberPageProblems(tree, { header: ["type", "name"], rustFile: "shim/src/frame_type.rs", numbers: FrameType }),
   ...numberPageProblems(tree, { header: ["tag", "name"], rustFile: "shim/src/tag.rs", numbers: tagNumber }),
   ...knobProblems(tree),
+  ...checksPageProblems(tree),
   ...dependencyProblems(tree),
   ...metricsPageProblems(tree),
   ...runbookProblems(tree),

@@ -1,5 +1,6 @@
 import type { Document } from "yaml";
 import { alertFiles } from "./alerts.ts";
+import { shippedDefinitionsSource } from "./shipped-definitions.ts";
 import { shippedPoliciesSource } from "./shipped-policies.ts";
 import { readKustomization, renderFolder, type Image, type Read } from "./kustomization.ts";
 
@@ -16,6 +17,7 @@ export function renderedFiles(read: Read): ReadonlyMap<string, string> {
     ["deploy/guard.yaml", guard],
     ["deploy/helm/levee/templates/guard.yaml", guardTemplate(guard, image)],
     ["src/guard/approve/shipped-policies.ts", shippedPoliciesSource(renderFolder("deploy/policies", read))],
+    ["src/guard/approve/shipped-definitions.ts", shippedDefinitionsSource(renderFolder("deploy/crd", read))],
     ...crds.map((name): [string, string] => [`deploy/helm/levee/crds/${name}`, read(`deploy/crd/${name}`) ?? ""]),
     [valuesFile, withImage(read(valuesFile) ?? "", image)],
     [componentFile, withImage(read(componentFile) ?? "", image)],

@@ -11,6 +11,7 @@ import { addInstall } from "./commands/install.ts";
 import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addStatus } from "./commands/status.ts";
 import { addStorm } from "./commands/storm.ts";
 import { addTop } from "./commands/top.ts";
 import { addUninstall } from "./commands/uninstall.ts";
@@ -62,6 +63,7 @@ export function buildProgram(world: World): Command {
     addTop,
     addLeaks,
     addCheck,
+    addStatus,
     addDecisions,
     addGc,
     addMigrate,

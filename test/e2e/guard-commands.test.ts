@@ -83,12 +83,12 @@ describe.skipIf(missing !== undefined)("the guard's commands on a real API serve
   test("list shows both, oldest first; names go into other commands", async () => {
     const { status, out } = await levee("alice", "decisions", "list");
     expect(status).toBe(0);
-    expect(out.trim().split("\n").slice(1)).toEqual([
-      expect.stringMatching(
+    const [, ...rows] = out.trim().split("\n");
+    expect(rows).toHaveLength(2);
+    for (const row of rows)
+      expect(row).toMatch(
         /^(?:stop|recover)-fc-desktop-1 +OwnerlessPodAvalanche +Proposed +- +\d+s +- +Waits for a person$/u,
-      ),
-      expect.stringMatching(/Waits for a person$/u),
-    ]);
+      );
     const names = await levee("alice", "decisions", "list", "-o", "name");
     expect(server.kubectl(["-n", "levee-system", "get", ...names.out.trim().split("\n")]).status).toBe(0);
   });

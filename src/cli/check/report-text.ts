@@ -17,7 +17,7 @@ const colours = { ok: "green", warning: "yellow", failed: "red" } as const;
 export function reportText(report: NodeReport, options: TextOptions): string {
   const sections = report.sections.flatMap((section) => sectionText(section, options));
   const head = `${options.paint("bold", oneLine(report.node))}\n`;
-  return `${head}${sections.length === 0 ? `  ${sign("ok", options.paint)} all is well\n` : sections.join("")}`;
+  return `${head}${sections.length === 0 ? `  ${signOf("ok", options.paint)} all is well\n` : sections.join("")}`;
 }
 
 /** The last line: how many of what. */
@@ -27,7 +27,7 @@ export function summaryText(reports: readonly NodeReport[], paint: Paint): strin
   const nodes = reports.length === 1 ? "" : ` on ${plural(reports.length, "node")}`;
   const failed = count("failed");
   const state = failed > 0 ? "failed" : count("warning") > 0 ? "warning" : "ok";
-  return `${sign(state, paint)} ${plural(lines.length, "check")}${nodes}: ${failed} failed, ${plural(count("warning"), "warning")}\n`;
+  return `${signOf(state, paint)} ${plural(lines.length, "check")}${nodes}: ${failed} failed, ${plural(count("warning"), "warning")}\n`;
 }
 
 function sectionText(section: Section, options: TextOptions): readonly string[] {
@@ -38,9 +38,9 @@ function sectionText(section: Section, options: TextOptions): readonly string[] 
 
 function lineText({ state, name, detail, hint }: Line, paint: Paint): string {
   const advice = hint === "" || state === "ok" ? "" : `        ${paint("dim", `hint: ${oneLine(hint)}`)}\n`;
-  return `    ${sign(state, paint)} ${oneLine(name)}: ${oneLine(detail)}\n${advice}`;
+  return `    ${signOf(state, paint)} ${oneLine(name)}: ${oneLine(detail)}\n${advice}`;
 }
 
-function sign(state: Line["state"], paint: Paint): string {
+export function signOf(state: Line["state"], paint: Paint): string {
   return paint(colours[state], signs[state]);
 }

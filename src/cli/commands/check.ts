@@ -1,118 +1,114 @@
 import type { Command } from "commander";
-import { nodeNames, reportsOf, type ClusterOptions } from "../check/cluster-nodes.ts";
-import { networkRows, networkTable } from "../check/network-table.ts";
-import { plural } from "../check/plural.ts";
-import { reportText, summaryText } from "../check/report-text.ts";
-import type { NodeReport } from "../check/report.ts";
-import { thisNode } from "../check/this-node.ts";
+import { isAway, lookAtCluster } from "../check/cluster-checks.ts";
+import type { Category } from "../check/cluster-line.ts";
+import { clusterText, clusterValue, countOf, shortText } from "../check/cluster-text.ts";
+import {
+  addClusterOptions,
+  addWaitOptions,
+  clusterExitText,
+  namespaceOf,
+  waitMsOf,
+  type ClusterCommandOptions,
+  type WaitOptions,
+} from "../cluster/cluster-options.ts";
+import { clusterAway } from "../cluster/cluster-away.ts";
+import { untilWell } from "../cluster/until-well.ts";
+import { withCluster } from "../cluster/with-cluster.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
-import { CommandFailure, interruptedFailure, usageFailure } from "../failure.ts";
-import { metricsPortOf } from "../port-option.ts";
-import { openCluster } from "../kube-access.ts";
+import { CommandFailure, usageFailure } from "../failure.ts";
 import { paintFor } from "../paint.ts";
-import { print } from "../print.ts";
+import { metricsPortOf } from "../port-option.ts";
+import { print, type OutputFormat } from "../print.ts";
 import { withProgress } from "../progress.ts";
 import type { World } from "../world.ts";
+import { addCheckNode, metricsPortDefault } from "./check-node.ts";
 
-interface CheckOptions {
-  readonly all?: boolean;
+interface CheckOptions extends ClusterCommandOptions, WaitOptions {
+  readonly failOn: string;
   readonly metricsPort: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
 }
 
-/** What the manifests set. */
-const metricsPortDefault = "9810";
+const formats: readonly OutputFormat[] = ["table", "wide", "json", "yaml", "short"];
 
 export function addCheck(program: Command, world: World): void {
-  const check = program
-    .command("check")
-    .description("Check whether nodes can attach pods, and say what is missing")
-    .argument("[what]", "node")
-    .addHelpText("after", examples("levee check node", "levee check node --all", "levee check node --help"));
-  check.action((what: string | undefined) => {
-    throw usageFailure(
-      what === undefined
-        ? "Cannot tell what to check: nothing is named"
-        : `Cannot check ${JSON.stringify(what)}: only nodes are checked`,
-      "levee check node",
-    );
-  });
-  const command = check
-    .command("node")
-    .argument("[name...]", "nodes of the cluster; this machine when none is named")
-    .description("Check this node, or nodes of the cluster by name")
-    .option("-a, --all", "every node of the cluster")
+  const check = addWaitOptions(
+    addClusterOptions(
+      program
+        .command("check")
+        .description("Check the cluster, or whether nodes can attach pods, and say what is missing")
+        .argument("[what]", "node; the cluster when nothing is named"),
+    ),
+    "check again until nothing fails",
+    "5m",
+  )
+    .option("--fail-on <what>", "warning or error: what counts for the exit status", "error")
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
-    .option("--kubeconfig <file>", "as of kubectl (KUBECONFIG; default: ~/.kube/config)")
-    .option("--context <name>", "context of the kubeconfig")
     .addHelpText(
       "after",
-      [
-        "\nA network is not ready on a node that lacks its bridge, its master interface or a plugin's program.",
-        "Exit status 1 when anything fails (×); warnings (‼) do not count.",
-        examples("levee check node", "levee check node --all", "levee check node worker-1 worker-2 -o json"),
-      ].join("\n"),
+      `${[
+        "\n√ is well, ‼ a warning, × failed. Every line that asks for something has a code: levee explain CODE.",
+        "-o table, wide (all evidence), short (only what asks for something), json or yaml.",
+        examples(
+          "levee check",
+          "levee check --wait --fail-on warning",
+          "levee check -o short",
+          "levee check node --all",
+        ),
+      ].join("\n")}\n${clusterExitText}`,
     );
-  command.action(async (names: readonly string[], options: CheckOptions) => {
-    const context = contextOf(command, world);
-    metricsPortOf(options.metricsPort, metricsPortDefault);
-    const isCluster = options.all === true || names.length > 0;
-    const reports = isCluster ? await clusterReports(context, names, options) : [await localReport(context)];
-    show(context, reports, isCluster);
-    const bad = reports.filter(({ isGood }) => !isGood).length;
-    if (bad > 0) throw new CommandFailure("check-failed", failureOf(reports, bad));
+  check.action(async (what: string | undefined, options: CheckOptions) => {
+    if (what !== undefined)
+      throw usageFailure(
+        `Cannot check ${JSON.stringify(what)}: only the cluster and nodes are checked`,
+        "levee check node",
+      );
+    await checkCluster(contextOf(check, world, formats), options);
   });
+  addCheckNode(check, world);
 }
 
-function localReport(context: Context): Promise<NodeReport> {
-  return withProgress(context.world, "Asking the daemon", () => thisNode(context));
+async function checkCluster(context: Context, options: CheckOptions): Promise<void> {
+  const { world } = context;
+  const countsFrom = failOnOf(options.failOn);
+  const metricsPort = metricsPortOf(options.metricsPort, metricsPortDefault);
+  const namespace = namespaceOf(options);
+  const waitMs = waitMsOf(options);
+  const categories = await withCluster(world, options, (api) => {
+    const asking = { api, signal: world.interrupted };
+    const look = async (): Promise<readonly Category[]> =>
+      (await lookAtCluster(asking, { namespace, metricsPort, nowMs: world.clock.wallMs() })).categories;
+    const isWell = (seen: readonly Category[]): boolean => troubleOf(seen, countsFrom) === 0;
+    return withProgress(world, "Looking at the cluster", () => untilWell(world, waitMs, { look, isWell }));
+  });
+  show(context, categories);
+  endWith(categories, countsFrom);
 }
 
-async function clusterReports(
-  { world }: Context,
-  names: readonly string[],
-  options: CheckOptions,
-): Promise<readonly NodeReport[]> {
-  if (options.all === true && names.length > 0)
-    throw usageFailure("Cannot take names beside --all", "levee check node --all");
-  const api = await openCluster(world, options);
-  try {
-    const cluster: ClusterOptions = {
-      api,
-      metricsPort: metricsPortOf(options.metricsPort, metricsPortDefault),
-      signal: world.interrupted,
-    };
-    const nodes = options.all === true ? await nodeNames(cluster) : [...new Set(names)];
-    if (nodes.length === 0) throw new CommandFailure("no-nodes", "The cluster has no nodes that could be asked");
-    return await withProgress(world, `Asking ${plural(nodes.length, "node")}`, () => reportsOf(nodes, cluster));
-  } catch (thrown) {
-    if (world.interrupted.aborted) throw interruptedFailure("asking the nodes");
-    throw thrown;
-  } finally {
-    api.close();
-  }
+function failOnOf(text: string): "warning" | "error" {
+  if (text === "warning" || text === "error") return text;
+  throw usageFailure(`Cannot use ${JSON.stringify(text)} as --fail-on: it must be warning or error`, "--fail-on error");
 }
 
-function show({ world, settings }: Context, reports: readonly NodeReport[], isCluster: boolean): void {
+function troubleOf(categories: readonly Category[], countsFrom: "warning" | "error"): number {
+  return countOf(categories, "failed") + (countsFrom === "warning" ? countOf(categories, "warning") : 0);
+}
+
+function show({ world, settings }: Context, categories: readonly Category[]): void {
   const paint = paintFor(world.stdout, world.env);
-  const networks = networkRows(reports);
-  const nodes = reports.map(({ node }) => node);
-  const text = (isFull: boolean): string => {
-    const parts = reports.map((report) => reportText(report, { paint, isFull: isFull || reports.length === 1 }));
-    const table = isCluster ? networkTable(networks, nodes, isFull) : "";
-    return [...parts, ...(table === "" ? [] : [table.trimEnd().concat("\n")]), summaryText(reports, paint)].join("\n");
-  };
   print(world.stdout, settings.output, {
-    value: { isGood: reports.every(({ isGood }) => isGood), nodes: reports, networks },
-    text: () => text(false),
-    wide: () => text(true),
+    value: clusterValue(categories),
+    text: () => clusterText(categories, { paint, isWide: false }),
+    wide: () => clusterText(categories, { paint, isWide: true }),
+    short: () => shortText(categories, paint),
   });
 }
 
-function failureOf(reports: readonly NodeReport[], bad: number): string {
-  return reports.length === 1
-    ? "Cannot call the node ready: see the lines marked ×"
-    : `Cannot call ${bad} of ${reports.length} nodes ready: see the lines marked ×`;
+function endWith(categories: readonly Category[], countsFrom: "warning" | "error"): void {
+  if (isAway(categories)) throw clusterAway(categories);
+  const count = troubleOf(categories, countsFrom);
+  if (count > 0)
+    throw new CommandFailure("check-failed", `Cannot call the cluster well: ${count} of its checks ask for something`, {
+      remedy: "levee explain CODE says what each of them means",
+    });
 }

@@ -1,0 +1,114 @@
+import { phaseOf } from "../../guard/decide/standing.ts";
+import type { Decision } from "../../guard/decision/decision.ts";
+import { timeMs } from "../../guard/facts/json-values.ts";
+import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
+import { leads } from "../cluster/project.ts";
+import type { Snapshot } from "../cluster/snapshot.ts";
+import { ageText } from "../span.ts";
+import { failed, good, unknown, warning, type Category, type ClusterLine } from "./cluster-line.ts";
+import { plural } from "./plural.ts";
+
+/** As the alert LeveeBlind has it. */
+const viewAgeSecondsMax = 180;
+/** As the alert LeveeDecisionWaiting has it. */
+const waitsMsMax = 5 * 60_000;
+
+export function guardCategory(snapshot: Snapshot, { guards }: DaemonMetrics): Category {
+  const { guard } = snapshot;
+  const isAbsent = "value" in guard && guard.value === undefined;
+  const lines = isAbsent
+    ? [warning("LVE0301", "it is not installed")]
+    : [runsLine(snapshot), leadsLine(snapshot), freshLine(guards), actsLine(snapshot), breakerLine(snapshot)];
+  return { name: "guard", lines: [...lines, approverLine(snapshot)] };
+}
+
+function runsLine({ guard }: Snapshot): ClusterLine {
+  if (!("value" in guard)) return unknown("LVE0301", guard);
+  if (guard.value === undefined) return warning("LVE0301", "it is not installed");
+  const { desired, available } = guard.value;
+  const text = `${available} of ${desired} replicas available`;
+  if (available === 0) return failed("LVE0301", text);
+  return available < desired ? warning("LVE0301", text) : good("LVE0301", text);
+}
+
+function leadsLine({ lease, nowMs }: Snapshot): ClusterLine {
+  if (!("value" in lease)) return unknown("LVE0302", lease);
+  if (lease.value === undefined || lease.value.holder === "") return failed("LVE0302", "nobody holds the Lease");
+  const { holder, renewedMs, transitions } = lease.value;
+  const renewed = `${holder}, renewed ${ageText(nowMs - renewedMs)} ago, term ${transitions}`;
+  return leads(lease.value, nowMs) ? good("LVE0302", renewed) : failed("LVE0302", `it has lapsed: ${renewed}`);
+}
+
+/** Of the one that leads; a replica that waits may be behind. */
+function freshLine(guards: DaemonMetrics["guards"]): ClusterLine {
+  const answers = [...guards.values()].flatMap((seen) => ("value" in seen ? [seen.value] : []));
+  const leader = answers.find((metrics) =>
+    metrics.some(({ name, value }) => name === "levee_guard_leader" && value === 1),
+  );
+  if (leader === undefined) {
+    const [unseen] = [...guards.values()].flatMap((seen) => ("why" in seen ? [seen] : []));
+    return unknown("LVE0303", unseen ?? { why: "there is no guard that leads to be asked", status: undefined });
+  }
+  const ages = leader.filter(({ name }) => name === "levee_guard_view_last_event_age_seconds");
+  const old = ages.filter(({ value }) => value > viewAgeSecondsMax);
+  const evidence = Object.fromEntries(
+    old.map(({ labels, value }) => [labels["resource"] ?? "", `nothing heard for ${ageText(value * 1_000)}`]),
+  );
+  return old.length === 0
+    ? good("LVE0303", `${ages.length} resources are followed`)
+    : failed("LVE0303", `${old.length} of ${ages.length} resources are old`, evidence);
+}
+
+function actsLine({ mayAct }: Snapshot): ClusterLine {
+  if (!("value" in mayAct)) return unknown("LVE0304", mayAct);
+  return mayAct.value
+    ? good("LVE0304", "")
+    : warning("LVE0304", "the ClusterRoleBinding levee-guard-acts is gone: everything is stopped");
+}
+
+function breakerLine({ budget }: Snapshot): ClusterLine {
+  if (!("value" in budget)) return unknown("LVE0305", budget);
+  return budget.value.breaker === "" ? good("LVE0305", "") : failed("LVE0305", budget.value.breaker);
+}
+
+function approverLine({ approvers }: Snapshot): ClusterLine {
+  if (!("value" in approvers)) return unknown("LVE0306", approvers);
+  const persons = approvers.value.filter(({ kind }) => kind !== "ServiceAccount");
+  if (persons.length > 0)
+    return good("LVE0306", persons.map(({ kind, name }) => `${kind.toLowerCase()} ${name}`).join(", "));
+  return warning(
+    "LVE0306",
+    approvers.value.length === 0
+      ? "the role levee-approver is bound to nobody"
+      : "the role levee-approver is bound to service accounts only, which cannot approve",
+  );
+}
+
+export function decisionCategory({ decisions, nowMs }: Snapshot): Category {
+  const name = "decisions";
+  if (!("value" in decisions)) return { name, lines: [unknown("LVE0701", decisions)] };
+  const all = decisions.value?.decisions ?? [];
+  const waiting = all.filter((decision) => phaseOf(decision) === "Proposed");
+  const late = waiting.filter((decision) => nowMs - sinceMs(decision) > waitsMsMax);
+  const paused = all.filter((decision) => phaseOf(decision) === "Paused");
+  const told = (some: readonly Decision[]): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      some.map((one) => [
+        one.metadata.name,
+        `${phaseOf(one)} for ${ageText(nowMs - sinceMs(one))}: ${one.status?.message ?? one.spec.summary}`,
+      ]),
+    );
+  return {
+    name,
+    lines: [
+      late.length === 0
+        ? good("LVE0701", waiting.length === 0 ? "" : `${waiting.length} are new`, told(waiting))
+        : warning("LVE0701", `${plural(late.length, "Decision")} for more than five minutes`, told(waiting)),
+      paused.length === 0 ? good("LVE0702", "") : failed("LVE0702", plural(paused.length, "Decision"), told(paused)),
+    ],
+  };
+}
+
+function sinceMs({ status, metadata }: Decision): number {
+  return timeMs(status?.since ?? metadata.creationTimestamp);
+}

@@ -1,0 +1,60 @@
+import { metricsOf, type Metric } from "./metric-lines.ts";
+import { see, seeList, seeText, valueOr, type Asking, type Seen } from "./seen.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { objectOf, textOf } from "../../kube/json-fields.ts";
+
+/** What the processes themselves say, asked through the API server. */
+export interface DaemonMetrics {
+  /** By node; empty where Levee's daemon is not installed. */
+  readonly nodes: ReadonlyMap<string, Seen<readonly Metric[]>>;
+  /** By the guard's pods. */
+  readonly guards: ReadonlyMap<string, Seen<readonly Metric[]>>;
+}
+
+/** A node that is away takes the API server some seconds to notice. */
+const askMs = 10_000;
+/** The API server opens a connection to each that is asked. */
+const lanes = 8;
+const guardPort = 9811;
+
+export async function askDaemons(asking: Asking, snapshot: Snapshot, metricsPort: number): Promise<DaemonMetrics> {
+  const hasOurs = valueOr(snapshot.daemonSets, []).some(({ name }) => name === "levee");
+  const nodes = hasOurs ? valueOr(snapshot.nodes, []).filter(({ isLinux }) => isLinux) : [];
+  const guards = await guardPods(asking, snapshot.namespace);
+  const home = encodeURIComponent(snapshot.namespace);
+  return {
+    nodes: await askAll(
+      asking,
+      nodes.map(({ name }) => name),
+      (node) => `/api/v1/nodes/http:${encodeURIComponent(node)}:${metricsPort}/proxy/metrics`,
+    ),
+    guards: await askAll(
+      asking,
+      guards,
+      (pod) => `/api/v1/namespaces/${home}/pods/http:${encodeURIComponent(pod)}:${guardPort}/proxy/metrics`,
+    ),
+  };
+}
+
+async function guardPods(asking: Asking, namespace: string): Promise<readonly string[]> {
+  const selector = encodeURIComponent("app.kubernetes.io/component=guard");
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods?labelSelector=${selector}`;
+  return valueOr(await seeList(asking, path, (item) => textOf(objectOf(objectOf(item)["metadata"])["name"])), []);
+}
+
+async function askAll(
+  asking: Asking,
+  names: readonly string[],
+  pathOf: (name: string) => string,
+): Promise<ReadonlyMap<string, Seen<readonly Metric[]>>> {
+  const answers = new Map<string, Seen<readonly Metric[]>>();
+  const waiting = [...names];
+  const lane = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const path = pathOf(name);
+      answers.set(name, await see(asking, async () => metricsOf(await seeText(asking, path, askMs))));
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return answers;
+}

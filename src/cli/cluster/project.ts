@@ -1,0 +1,84 @@
+import { countOf, objectsOf, timeMs } from "../../guard/facts/json-values.ts";
+import { memoryBytes } from "../../guard/facts/memory-quantity.ts";
+import { objectOf, textOf } from "../../kube/json-fields.ts";
+
+export interface ServerVersion {
+  readonly text: string;
+  readonly minor: number;
+}
+
+export function versionOf(value: unknown): ServerVersion {
+  const { gitVersion, minor } = objectOf(value);
+  // Some clouds write `30+`.
+  return { text: textOf(gitVersion), minor: Number.parseInt(textOf(minor), 10) || 0 };
+}
+
+export interface NodeSeen {
+  readonly name: string;
+  readonly isReady: boolean;
+  readonly isLinux: boolean;
+}
+
+export function nodeOf(value: unknown): NodeSeen | undefined {
+  const metadata = objectOf(objectOf(value)["metadata"]);
+  const name = textOf(metadata["name"]);
+  if (name === "") return undefined;
+  const conditions = objectsOf(objectOf(objectOf(value)["status"])["conditions"]);
+  return {
+    name,
+    isReady: conditions.some(({ type, status }) => type === "Ready" && status === "True"),
+    isLinux: objectOf(metadata["labels"])["kubernetes.io/os"] !== "windows",
+  };
+}
+
+export interface GuardLease {
+  readonly holder: string;
+  readonly renewedMs: number;
+  readonly durationSeconds: number;
+  readonly transitions: number;
+}
+
+export function guardLease(value: unknown): GuardLease | undefined {
+  if (value === undefined) return undefined;
+  const spec = objectOf(objectOf(value)["spec"]);
+  return {
+    holder: textOf(spec["holderIdentity"]),
+    renewedMs: timeMs(spec["renewTime"]),
+    durationSeconds: countOf(spec["leaseDurationSeconds"]),
+    transitions: countOf(spec["leaseTransitions"]),
+  };
+}
+
+export function leads({ holder, renewedMs, durationSeconds }: GuardLease, nowMs: number): boolean {
+  return holder !== "" && nowMs - renewedMs <= durationSeconds * 1_000;
+}
+
+/** To whom the role of approvers is bound. */
+export interface Subject {
+  readonly kind: string;
+  readonly name: string;
+}
+
+export function approverSubject(binding: unknown): readonly Subject[] | undefined {
+  if (objectOf(objectOf(binding)["roleRef"])["name"] !== "levee-approver") return undefined;
+  return objectsOf(objectOf(binding)["subjects"]).map(({ kind, name }) => ({ kind: textOf(kind), name: textOf(name) }));
+}
+
+/** What a container takes, by metrics.k8s.io. */
+export interface ContainerUsage {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  readonly memoryBytes: number;
+}
+
+export function usageOf(value: unknown): readonly ContainerUsage[] | undefined {
+  const metadata = objectOf(objectOf(value)["metadata"]);
+  const namespace = textOf(metadata["namespace"]);
+  return objectsOf(objectOf(value)["containers"]).map((container) => ({
+    namespace,
+    pod: textOf(metadata["name"]),
+    container: textOf(container["name"]),
+    memoryBytes: memoryBytes(textOf(objectOf(container["usage"])["memory"])) ?? 0,
+  }));
+}

@@ -1,0 +1,17 @@
+import { exemptAnnotation } from "../../guard/facts/project-pod.ts";
+import { objectsOf } from "../../guard/facts/json-values.ts";
+import { objectOf, textOf } from "../../kube/json-fields.ts";
+
+/**
+ * Whether the rule of `deploy/policies/ownerless-pods.yaml` refuses such a pod: no owner that controls it, and no reason
+ * given. The policy also asks who makes it, which the pod does not tell; only mirror pods are known to be a kubelet's.
+ */
+export function isRefusable(pod: unknown): boolean {
+  const metadata = objectOf(objectOf(pod)["metadata"]);
+  const annotations = objectOf(metadata["annotations"]);
+  const isControlled = objectsOf(metadata["ownerReferences"]).some(
+    (owner) => owner["controller"] === true && textOf(owner["uid"]) !== "",
+  );
+  const isMirror = annotations["kubernetes.io/config.mirror"] !== undefined;
+  return !isControlled && !isMirror && textOf(annotations[exemptAnnotation]) === "";
+}

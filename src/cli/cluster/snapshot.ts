@@ -1,0 +1,163 @@
+import type { PolicyObject } from "../../guard/approve/policy-standing.ts";
+import { BudgetStore } from "../../guard/act/budget-store.ts";
+import type { RemovalBudget } from "../../guard/act/removal-budget.ts";
+import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
+import type { PodRecord } from "../../guard/facts/pod-record.ts";
+import { projectPod } from "../../guard/facts/project-pod.ts";
+import type { DaemonSetFacts, DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";
+import { projectPolicy } from "../../guard/observe/project-policy.ts";
+import { projectDaemonSet, projectDeployment, projectNamespace } from "../../guard/observe/project-workloads.ts";
+import { SharedTexts } from "../../kube/project.ts";
+import { readDecisions, type DecisionList } from "../decisions/decision-source.ts";
+import { CommandFailure } from "../failure.ts";
+import { approverSubject, guardLease, nodeOf, usageOf, versionOf } from "./project.ts";
+import type { ContainerUsage, GuardLease, NodeSeen, ServerVersion, Subject } from "./project.ts";
+import { isRefusable } from "./refusable-pod.ts";
+import { see, seeList, seeObject, valueOr, type Asking, type Seen, type Unseen } from "./seen.ts";
+
+/** Everything that the commands look at, read once. Each part says for itself when it could not be read. */
+export interface Snapshot {
+  readonly nowMs: number;
+  readonly namespace: string;
+  readonly version: Seen<ServerVersion>;
+  readonly nodes: Seen<readonly NodeSeen[]>;
+  readonly namespaces: Seen<readonly NamespaceFacts[]>;
+  readonly pods: Seen<readonly PodSeen[]>;
+  /** Of Levee and of Multus. */
+  readonly daemonSets: Seen<readonly DaemonSetFacts[]>;
+  readonly guard: Seen<DeploymentFacts | undefined>;
+  readonly lease: Seen<GuardLease | undefined>;
+  readonly policies: Seen<readonly PolicyObject[]>;
+  readonly definitions: Seen<readonly unknown[]>;
+  /** Undefined where the cluster does not know Decisions. */
+  readonly decisions: Seen<DecisionList | undefined>;
+  readonly approvers: Seen<readonly Subject[]>;
+  readonly mayAct: Seen<boolean>;
+  readonly budget: Seen<RemovalBudget>;
+  /** Empty without metrics.k8s.io. */
+  readonly usage: Seen<readonly ContainerUsage[]>;
+}
+
+export interface PodSeen extends PodRecord {
+  /** The rule of the ownerless-pod policy refuses such a pod, if an account that it asks makes it. */
+  readonly isRefusable: boolean;
+}
+
+/** A server that is there answers this from memory. */
+const reachMs = 10_000;
+const rbac = "/apis/rbac.authorization.k8s.io/v1";
+const admission = "/apis/admissionregistration.k8s.io/v1";
+
+export async function takeSnapshot(asking: Asking, namespace: string, nowMs: number): Promise<Snapshot> {
+  const version = mapped(await seeObject(asking, "/version", reachMs), versionOf);
+  return "value" in version
+    ? await seeAll(asking, { namespace, nowMs, version })
+    : nothingSeen(namespace, nowMs, version);
+}
+
+type Begin = Pick<Snapshot, "namespace" | "nowMs" | "version">;
+
+async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
+  const { namespace } = begin;
+  const home = encodeURIComponent(namespace);
+  const [nodes, namespaces, pods, daemonSets] = await Promise.all([
+    seeList(asking, "/api/v1/nodes", nodeOf),
+    seeList(asking, "/api/v1/namespaces", projectNamespace),
+    seePods(asking),
+    seeList(asking, "/apis/apps/v1/daemonsets", (item) => cniDaemonSet(item, namespace)),
+  ]);
+  const [guard, lease, policies, definitions, decisions] = await Promise.all([
+    seeObject(asking, `/apis/apps/v1/namespaces/${home}/deployments/levee-guard`),
+    seeObject(asking, `/apis/coordination.k8s.io/v1/namespaces/${home}/leases/levee-guard`),
+    seePolicies(asking),
+    seeDefinitions(asking),
+    see(asking, () => decisionsOf(asking, namespace)),
+  ]);
+  const [approvers, acts, budget, usage] = await Promise.all([
+    seeApprovers(asking),
+    seeObject(asking, `${rbac}/clusterrolebindings/levee-guard-acts`),
+    see(asking, async () => (await new BudgetStore(asking.api, namespace).read()).budget),
+    seeList(asking, "/apis/metrics.k8s.io/v1beta1/pods", usageOf),
+  ]);
+  return {
+    ...begin,
+    ...{ nodes, namespaces, pods, daemonSets, policies, definitions, decisions, approvers },
+    guard: mapped(guard, projectDeployment),
+    lease: mapped(lease, guardLease),
+    mayAct: mapped(acts, (binding) => binding !== undefined),
+    budget,
+    usage: mapped(usage, (lists) => lists.flat()),
+  };
+}
+
+export function mapped<T, U>(seen: Seen<T>, change: (value: T) => U): Seen<U> {
+  return "value" in seen ? { value: change(seen.value) } : seen;
+}
+
+/** Of a server that does not answer nothing else is asked. */
+function nothingSeen(namespace: string, nowMs: number, unseen: Unseen): Snapshot {
+  return {
+    ...{ namespace, nowMs, version: unseen, nodes: unseen, namespaces: unseen, pods: unseen, daemonSets: unseen },
+    ...{ guard: unseen, lease: unseen, policies: unseen, definitions: unseen, decisions: unseen, approvers: unseen },
+    ...{ mayAct: unseen, budget: unseen, usage: unseen },
+  };
+}
+
+function seePods(asking: Asking): Promise<Seen<readonly PodSeen[]>> {
+  const texts = new SharedTexts();
+  return seeList(asking, "/api/v1/pods", (item) => {
+    const pod = projectPod(item, texts);
+    return pod === undefined ? undefined : { ...pod, isRefusable: isRefusable(item) };
+  });
+}
+
+/** Levee's own by its namespace, Multus' by its name. */
+function cniDaemonSet(item: unknown, namespace: string): DaemonSetFacts | undefined {
+  const found = projectDaemonSet(item);
+  if (found === undefined) return undefined;
+  const isOurs = found.namespace === namespace && /^levee(?:-|$)/u.test(found.name);
+  const isKnown = defaultGuardSettings.cniDaemons.some(
+    (daemon) => daemon.namespace === found.namespace && daemon.daemonSet === found.name,
+  );
+  return isOurs || isKnown ? found : undefined;
+}
+
+async function seePolicies(asking: Asking): Promise<Seen<readonly PolicyObject[]>> {
+  const policies = await seeList(
+    asking,
+    `${admission}/validatingadmissionpolicies`,
+    (item) => projectPolicy("ValidatingAdmissionPolicy")(item)?.policy,
+  );
+  const bindings = await seeList(
+    asking,
+    `${admission}/validatingadmissionpolicybindings`,
+    (item) => projectPolicy("ValidatingAdmissionPolicyBinding")(item)?.policy,
+  );
+  return "value" in policies ? mapped(bindings, (found) => [...policies.value, ...found]) : policies;
+}
+
+async function seeDefinitions(asking: Asking): Promise<Seen<readonly unknown[]>> {
+  const found: unknown[] = [];
+  for (const name of ["decisions.levee.dev", "decisionapprovals.levee.dev"]) {
+    const one = await seeObject(asking, `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`);
+    if (!("value" in one)) return one;
+    if (one.value !== undefined) found.push(one.value);
+  }
+  return { value: found };
+}
+
+async function decisionsOf({ api, signal }: Asking, namespace: string): Promise<DecisionList | undefined> {
+  try {
+    return await readDecisions({ api, namespace, signal });
+  } catch (thrown) {
+    if (thrown instanceof CommandFailure && thrown.code === "guard-absent") return undefined;
+    throw thrown;
+  }
+}
+
+async function seeApprovers(asking: Asking): Promise<Seen<readonly Subject[]>> {
+  const cluster = await seeList(asking, `${rbac}/clusterrolebindings`, approverSubject);
+  const local = await seeList(asking, `${rbac}/rolebindings`, approverSubject);
+  if (!("value" in cluster) && !("value" in local)) return cluster;
+  return { value: [...valueOr(cluster, []), ...valueOr(local, [])].flat() };
+}
