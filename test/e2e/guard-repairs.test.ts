@@ -1,0 +1,281 @@
+/** The steps that hold, raise memory, list and verify, and every way in which they stop, on a real API server. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { argoOwners } from "../../src/guard/decide/argo-owners.ts";
+import type { Decision, DecisionPhase, StepStatus } from "../../src/guard/decision/decision.ts";
+import type { KubeRequest } from "../../src/kube/api.ts";
+import { ActingGuard } from "./guard-acting.ts";
+import { BrokenCni, multusPath, must, prepareArgo, verifyDraft } from "./guard-repairing.ts";
+import { startGuardServer } from "./guard-server.ts";
+import { missingForApiServer, type PolicyServer } from "./policy-server.ts";
+import { pause, until } from "./until.ts";
+
+const missing = missingForApiServer();
+if (missing !== undefined) console.warn(`guard-repairs: skipped, ${missing}`);
+
+const slices = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";
+
+describe.skipIf(missing !== undefined)("the guard repairs on a real API server", () => {
+  let server: PolicyServer;
+  let guard: ActingGuard;
+  let cni: BrokenCni;
+
+  beforeAll(async () => {
+    server = await startGuardServer();
+    await prepareArgo(server);
+    // Only what is approved five seconds after the policies were made counts.
+    await pause(6_000);
+  }, 120_000);
+
+  afterAll(() => server.stop());
+
+  beforeEach(async () => {
+    guard = new ActingGuard(server);
+    cni = new BrokenCni(guard);
+    await until("everything is listed", () => (guard.facts.isCurrent() ? true : undefined));
+    await cni.make();
+  }, 60_000);
+
+  afterEach(() => guard.close());
+
+  function steps({ metadata }: Decision): readonly StepStatus[] {
+    return guard.find(metadata.name).status?.steps ?? [];
+  }
+
+  function message({ metadata }: Decision): string {
+    return guard.find(metadata.name).status?.message ?? "";
+  }
+
+  /** Calls `act` once, after the first request that is like this one. */
+  function after(isIt: (request: KubeRequest) => boolean, act: () => Promise<void> | void): void {
+    let isDone = false;
+    guard.afterwards = async (request) => {
+      if (isDone || !isIt(request)) return;
+      isDone = true;
+      await act();
+    };
+  }
+
+  const isTrial = ({ method, path }: KubeRequest): boolean => method === "PATCH" && path === `${multusPath}?dryRun=All`;
+  const isChange = ({ method, path }: KubeRequest): boolean => method === "PATCH" && path === multusPath;
+
+  async function resume(decision: Decision): Promise<DecisionPhase | undefined> {
+    const { name } = decision.metadata;
+    // Of the same second as the pause it would not count.
+    await pause(1_100);
+    await guard.say(name, "Resume");
+    return guard.carryOut(await guard.untilPhase(name, "Running"));
+  }
+
+  test("a person's hold by the line in the status lets the limit rise, the list is written, and everything is verified", async () => {
+    await cni.report({ numberReady: 1 });
+    const checks = [{ check: "DaemonSetReady", namespace: "kube-system", name: "kube-multus-ds" }] as const;
+    const decision = await cni.decide([verifyDraft(checks)]);
+    after(isChange, () => cni.report({}));
+    const carried = guard.carryOut(decision);
+    const line = await until("it waits for the hold", () => steps(decision)[0]?.lines?.[0]);
+    expect(message(decision)).toContain("Argo CD may sync Application argocd/infra-multus by itself");
+    expect(cni.limit()).toBe("50Mi");
+    cni.run(line);
+    expect(await carried).toBe("Succeeded");
+    expect(cni.limit()).toBe("1Gi");
+    expect(steps(decision)).toMatchObject([
+      { phase: "Done", verified: true },
+      { phase: "Done", dryRun: "Passed", verified: true },
+      { phase: "Done", message: "No workload is stuck", lines: [] },
+      { phase: "Done", message: "All 1 checks hold" },
+    ]);
+    expect(
+      guard.sent.filter(({ method, path }) => method !== "GET" && path.startsWith(multusPath)).map(({ path }) => path),
+    ).toEqual([`${multusPath}?dryRun=All`, multusPath]);
+  }, 120_000);
+
+  test("an Application of the same name elsewhere is not taken for the owner, whatever it lists, until a project lets it be there", async () => {
+    await cni.application("team-x", {});
+    await until("both are seen", () => (guard.facts.world().applications.length === 2 ? true : undefined));
+    const owners = (): readonly string[] => {
+      const world = guard.facts.world();
+      return argoOwners(world.daemonSets[0]!, world)
+        .map(({ application: { namespace } }) => namespace)
+        .toSorted();
+    };
+    expect(owners()).toEqual(["argocd"]);
+    const project = "/apis/argoproj.io/v1alpha1/namespaces/argocd/appprojects/default";
+    await must(server, "PATCH", project, { spec: { sourceNamespaces: ["team-*"] } });
+    await until("it may be there", () => (owners().length === 2 ? true : undefined));
+    expect((await cni.decide()).spec.steps.map(({ action }) => action)).toEqual([
+      "HoldArgoApp",
+      "HoldArgoApp",
+      "SetMemoryLimit",
+      "ListStuck",
+    ]);
+    await must(server, "PATCH", project, { spec: { sourceNamespaces: null } });
+  }, 120_000);
+
+  test("without a hold it pauses when the time is over, and goes on once a person has made it and says so", async () => {
+    const decision = await cni.decide([], 3);
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(message(decision)).toMatch(
+      /its check does not hold after 3 s: Argo CD may sync .* no open window denies it/,
+    );
+    expect(steps(decision)[0]).toMatchObject({
+      phase: "Failed",
+      lines: [expect.stringContaining("patch appproject default")],
+    });
+    cni.hold();
+    after(isChange, () => cni.report({}));
+    expect(await resume(decision)).toBe("Succeeded");
+    expect(cni.limit()).toBe("1Gi");
+  }, 120_000);
+
+  test.each([
+    ["after the first look", 1, "the dry run was refused: "],
+    ["between a look and the dry run, which answers 422,", 2, "the dry run was refused: it was changed in between: "],
+    ["between a look and the change, which answers 422,", 3, "Cannot raise the limit: "],
+  ])(
+    "a limit that somebody else sets %s stays, and is named",
+    async (_when, look, words) => {
+      cni.hold();
+      const decision = await cni.decide();
+      let looks = 0;
+      const isIt = ({ method, path }: KubeRequest): boolean => {
+        if (method === "GET" && path === multusPath) looks += 1;
+        return looks === look;
+      };
+      after(isIt, () => cni.setLimit("256Mi"));
+      expect(await guard.carryOut(decision)).toBe("Paused");
+      expect(message(decision)).toContain(
+        `${words}the memory limit of kube-multus in DaemonSet kube-system/kube-multus-ds is 256Mi, not 50Mi`,
+      );
+      expect(cni.limit()).toBe("256Mi");
+      expect(guard.sent.some(isChange)).toBe(false);
+    },
+    120_000,
+  );
+
+  test("a DaemonSet that was replaced is not changed", async () => {
+    cni.hold();
+    const decision = await cni.decide();
+    await cni.replace();
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(message(decision)).toContain("is another one by now");
+    expect(cni.limit()).toBe("50Mi");
+  }, 120_000);
+
+  test("a policy that refuses is heard in the dry run, with its words", async () => {
+    cni.hold();
+    const decision = await cni.decide();
+    server.must(["apply", "-f", "-"], JSON.stringify(frozen()));
+    await until("the policy counts", async () => {
+      const body = { metadata: { labels: { a: "b" } } };
+      const type = "application/merge-patch+json";
+      const { code } = await server.ask({ method: "PATCH", path: `${multusPath}?dryRun=All`, body, type });
+      return code === 422 || code === 403 ? true : undefined;
+    });
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    server.must(["delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", "change-freeze"]);
+    expect(message(decision)).toMatch(/the dry run was refused: .*nothing changes this week/);
+    expect(steps(decision)[1]).toMatchObject({ phase: "Failed", dryRun: "Refused" });
+    expect(guard.sent.some(isChange)).toBe(false);
+  }, 120_000);
+
+  test("a hold that ends before the change pauses before it; one that ends after it pauses the wait", async () => {
+    cni.hold();
+    const before = await cni.decide();
+    // The hold's own step reads the project three times; the next look is the one before the change.
+    after(isTrial, () => cni.end());
+    expect(await guard.carryOut(before)).toBe("Paused");
+    expect(message(before)).toContain("no open window denies it");
+    expect(cni.limit()).toBe("50Mi");
+
+    cni.hold();
+    const later = await cni.decide();
+    after(isChange, async () => {
+      await cni.report({ numberReady: 2 });
+      await cni.end();
+    });
+    expect(await guard.carryOut(later)).toBe("Paused");
+    expect(message(later)).toMatch(/Cannot wait for the new pods any longer: .* no open window denies it/);
+    expect(cni.limit()).toBe("1Gi");
+    cni.hold();
+    await cni.report({});
+    expect(await resume(later)).toBe("Succeeded");
+    expect(guard.sent.filter(isChange).length).toBe(1);
+  }, 120_000);
+
+  test("a limit that Argo CD takes back is seen at once", async () => {
+    cni.hold();
+    const decision = await cni.decide();
+    after(isChange, async () => {
+      await cni.report({ updatedNumberScheduled: 1 });
+      await cni.setLimit("50Mi");
+    });
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(message(decision)).toContain("is 50Mi by now, not 1Gi");
+  }, 120_000);
+
+  test("pods that do not become ready in time pause it, and say how many", async () => {
+    cni.hold();
+    const decision = await cni.decide([], 3);
+    after(isChange, () => cni.report({ numberReady: 1 }));
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(message(decision)).toContain("its check does not hold after 3 s: 1 of 3 pods are ready");
+  }, 120_000);
+
+  test("a DaemonSet that is updated OnDelete is said to be so in the plan, and is not waited for without end", async () => {
+    await cni.make("OnDelete");
+    cni.hold();
+    const decision = await cni.decide([], 3);
+    expect(decision.spec.notes.join()).toContain("is updated OnDelete: the new limit restarts nothing by itself");
+    after(isChange, () => cni.report({ updatedNumberScheduled: 0 }));
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(message(decision)).toContain("0 of 3 pods are of the newest form; it is updated OnDelete");
+  }, 120_000);
+
+  test("endpoints that are not ready pause the verification and are named; a person's word looks again", async () => {
+    await shop();
+    cni.hold();
+    const checks = [
+      { check: "DeploymentAvailable", namespace: "shop", name: "web" },
+      { check: "EndpointsReady", namespace: "shop", name: "web" },
+      { check: "ApplicationsKnown", unknownMax: 0 },
+    ] as const;
+    const decision = await cni.decide([verifyDraft(checks)], 4);
+    after(isChange, () => cni.report({}));
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(message(decision)).toContain("1 of 3 checks do not hold: EndpointsReady shop/web: no endpoint is ready");
+    await must(server, "PATCH", `${slices}/web-1`, {
+      endpoints: [{ addresses: ["10.0.0.9"], conditions: { ready: true } }],
+    });
+    expect(await resume(decision)).toBe("Succeeded");
+  }, 120_000);
+
+  /** A Deployment that is well and a Service whose one endpoint is not. Their controllers are not run. */
+  async function shop(): Promise<void> {
+    server.must(["create", "namespace", "shop"]);
+    server.must(["-n", "shop", "create", "deployment", "web", "--image=i"]);
+    const status = { replicas: 1, readyReplicas: 1, availableReplicas: 1, updatedReplicas: 1, observedGeneration: 1 };
+    await must(server, "PATCH", "/apis/apps/v1/namespaces/shop/deployments/web/status", { status });
+    server.must(["-n", "shop", "create", "service", "clusterip", "web", "--tcp=80"]);
+    const metadata = { name: "web-1", namespace: "shop", labels: { "kubernetes.io/service-name": "web" } };
+    const endpoints = [{ addresses: ["10.0.0.9"], conditions: { ready: false } }];
+    const body = { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata, addressType: "IPv4", endpoints };
+    await must(server, "POST", slices, body);
+  }
+});
+
+/** Somebody else's policy, by which nothing in kube-system changes. */
+function frozen(): object {
+  const apiVersion = "admissionregistration.k8s.io/v1";
+  const metadata = { name: "change-freeze" };
+  const rule = { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["UPDATE"], resources: ["daemonsets"] };
+  const validations = [{ expression: "false", message: "nothing changes this week" }];
+  const policy = {
+    ...{ apiVersion, kind: "ValidatingAdmissionPolicy", metadata },
+    spec: { failurePolicy: "Fail", matchConstraints: { resourceRules: [rule] }, validations },
+  };
+  const binding = {
+    ...{ apiVersion, kind: "ValidatingAdmissionPolicyBinding", metadata },
+    spec: { policyName: "change-freeze", validationActions: ["Deny"] },
+  };
+  return { apiVersion: "v1", kind: "List", items: [policy, binding] };
+}
