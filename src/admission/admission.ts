@@ -12,20 +12,19 @@ import {
   type WaitView,
 } from "./decisions.ts";
 import { admissionFacts, type AdmissionFacts } from "./facts.ts";
+import { findHold } from "./find-hold.ts";
 import type { LoadFacts } from "./host-load.ts";
-import { Lane } from "./lane.ts";
+import { noLane } from "./lane.ts";
 import { assemble, type Door, type Parts } from "./parts.ts";
 import { PermitBooks } from "./permit-books.ts";
 import { Permit } from "./permit.ts";
 import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
-import type { Failure, FailuresView, Hold } from "./retry-budget.ts";
+import type { Failure, FailuresView } from "./retry-budget.ts";
 import { Teller } from "./teller.ts";
 import { Waiting, type WaitingOwner } from "./waiting.ts";
 
 /** How often those in line are looked at for deadlines and due probes; nothing runs while nobody waits. */
 const sweepMs = 250;
-
-const noLane = new Lane("", []);
 
 export interface AdmissionOptions {
   readonly clock: Clock;
@@ -69,7 +68,7 @@ export class Admission implements WaitingOwner {
 
   /** Whether an ADD of this pod would be answered from memory; thrown before anything is looked up for it. */
   refuseHeld(request: AdmissionRequest): void {
-    const hold = this.#hold(request);
+    const hold = findHold(request, this.#parts, this.#classRules);
     if (hold === undefined) return;
     const leftMs = hold.untilMs - this.#parts.clock.monotonicMs();
     this.#teller.say("held", { request, admissionClass: classOf(request, this.#classRules) }, hold.failure.reason);
@@ -88,6 +87,16 @@ export class Admission implements WaitingOwner {
     this.#parts.attach.gate.upgrade(waiting, "critical");
     this.#teller.say("upgraded", waiting, `priority ${priority ?? ""}`);
     this.#pump();
+  }
+
+  /** The node has been given a pod, which has no network yet; only those count that it cannot do without. */
+  expect(pod: string, priority: number | undefined): void {
+    if (isCriticalPriority(priority)) this.#parts.expected.expect(pod, this.#parts.clock.monotonicMs());
+  }
+
+  /** It runs, it is gone, or it uses the node's own network. */
+  unexpect(pod: string): void {
+    if (this.#parts.expected.forget(pod)) this.#pump();
   }
 
   /** What the daemon has read about itself and the host; about once a second. */
@@ -153,15 +162,6 @@ export class Admission implements WaitingOwner {
     throw memoryError(request);
   }
 
-  /** A hold for a network that fails gives way to the network's own probes. */
-  #hold(request: AdmissionRequest): Hold | undefined {
-    const { budget, breaker } = this.#parts;
-    if (request.kind !== "attach" || classOf(request, this.#classRules) === "critical") return undefined;
-    const hold = budget.held(request.pod, request.wants);
-    const network = hold?.failure.cause === "network" ? hold.failure.network : undefined;
-    return network !== undefined && breaker.isOpen(network) ? undefined : hold;
-  }
-
   #join(waiting: Waiting): void {
     const { gate } = this.#door(waiting.request);
     const victim = gate.makesRoom(waiting);
@@ -211,6 +211,7 @@ export class Admission implements WaitingOwner {
     if (request.kind === "attach") for (const name of lane.names) breaker.tried(name);
     const bytes = memory.predict(lane.names);
     memory.taken(bytes);
+    if (request.kind === "attach") this.#parts.expected.granted(nowMs);
     this.#teller.say("admitted", waiting, "");
     waiting.grant(new Permit(this.#books, { request, admissionClass, lane, sinceMs: nowMs, bytes }));
   }

@@ -62,6 +62,8 @@ export class Chaos {
     () => this.#releaseAll(),
     () => this.#misfortune(),
     () => this.admission.prioritize(this.#pod("a"), 2_000_000_000),
+    () => this.admission.expect(this.#pod("b"), 2_000_000_000),
+    () => this.admission.unexpect(this.#pod("b")),
     () => this.#withPermit((permit) => permit.started(this.#one(permit.request.networks) ?? "p")),
     () => this.#withPermit((permit) => this.#hang(permit)),
     () => this.#withPermit((permit) => permit.progress(this.#one([0, 500, 1_500]) ?? 0)),

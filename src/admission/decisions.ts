@@ -16,6 +16,8 @@ export interface Blocker {
 export type BlockerKind =
   /** All slots are taken. */
   | "slots"
+  /** A critical pod is on its way to this node, and has the cores for a moment. */
+  | "critical-expected"
   /** The daemon's own memory is nearly used up. */
   | "own-memory"
   /** The runtime's cgroup has no room for another delegate. */
@@ -82,6 +84,7 @@ export function describeBlocker(blocker: Blocker): string {
 
 const blockerTexts: Readonly<Record<BlockerKind, (blocker: Blocker) => string>> = {
   "slots": () => "all slots are taken",
+  "critical-expected": () => "a critical pod is being started first",
   "own-memory": () => "the daemon's own memory is nearly used up",
   "delegate-memory": () => "the runtime's cgroup has no room for another plugin",
   "network-share": ({ network = "" }) => `network ${network} has its half of the slots`,

@@ -49,3 +49,6 @@ export class Lane {
     this.names = networks.map(({ name }) => name);
   }
 }
+
+/** For what never waits. */
+export const noLane = new Lane("", []);

@@ -4,6 +4,7 @@ import { Bulkhead } from "./bulkhead.ts";
 import type { Blocker } from "./decisions.ts";
 import { DelegateMemory } from "./delegate-memory.ts";
 import { DelegateTimes } from "./delegate-times.ts";
+import { ExpectedPods } from "./expected-pods.ts";
 import { Gate, type GateRules } from "./gate.ts";
 import { HostLoad } from "./host-load.ts";
 import type { Lane } from "./lane.ts";
@@ -32,16 +33,23 @@ export interface Parts {
   readonly memory: DelegateMemory;
   readonly breaker: NetworkBreaker;
   readonly budget: RetryBudget;
+  readonly expected: ExpectedPods;
   readonly attach: Door;
   readonly detach: Door;
 }
 
-type Learned = Pick<Parts, "limit" | "load" | "memory" | "breaker">;
+type Learned = Pick<Parts, "limit" | "load" | "memory" | "breaker" | "expected">;
 
 export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
   const limit = new AdaptiveLimit(limits.attachCeiling, limits.attachStart);
   const breaker = new NetworkBreaker(clock);
-  const learned = { limit, breaker, load: new HostLoad(limit), memory: new DelegateMemory() };
+  const learned = {
+    limit,
+    breaker,
+    load: new HostLoad(limit),
+    memory: new DelegateMemory(),
+    expected: new ExpectedPods(limits.attachCeiling),
+  };
   return {
     clock,
     limits,
@@ -66,10 +74,16 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
     salt: clock.random() * 2 ** 31,
     bulkhead,
     slots: (admissionClass) => attachSlots(admissionClass, learned.limit),
-    blocker: (lane, admissionClass) => attachBlocker(lane, admissionClass, learned),
+    blocker: (lane, admissionClass) =>
+      heldBack(admissionClass, isHeldBack) ?? attachBlocker(lane, admissionClass, learned),
     trouble: (lane) => openNetwork(lane, breaker),
   };
-  return { gate: new Gate(rules), bulkhead, times, queueMs: limits.addQueueMs };
+  const gate = new Gate(rules);
+  return { gate, bulkhead, times, queueMs: limits.addQueueMs };
+
+  function isHeldBack(): boolean {
+    return learned.expected.holdsOthers(clock.monotonicMs());
+  }
 }
 
 /** DELs are kept back by nothing but their number: they free what others wait for. */
@@ -92,6 +106,10 @@ function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
 /** A critical pod may be one more than the limit, though not than the ceiling: slow plugins of others end some time. */
 function attachSlots(admissionClass: AdmissionClass, { slots, ceiling }: AdaptiveLimit): number {
   return admissionClass === "critical" ? Math.min(slots + 1, ceiling) : slots;
+}
+
+function heldBack(admissionClass: AdmissionClass, isHeldBack: () => boolean): Blocker | undefined {
+  return admissionClass !== "critical" && isHeldBack() ? { why: "critical-expected" } : undefined;
 }
 
 function attachBlocker(lane: Lane, admissionClass: AdmissionClass, learned: Learned): Blocker | undefined {

@@ -81,8 +81,12 @@ export class PermitBooks implements PermitOwner {
 
   settled(permit: Permit, settlement: Settlement): void {
     if (permit.request.kind !== "attach") return;
-    if (settlement === "ok") this.#parts.budget.succeeded(permit.request.pod);
-    else {
+    const { budget, expected } = this.#parts;
+    if (settlement === "ok") {
+      budget.succeeded(permit.request.pod);
+      expected.attached(permit.request.pod, this.nowMs());
+    } else {
+      expected.forget(permit.request.pod);
       this.charge(permit.request, settlement);
       this.#teller.say("charged", permit, settlement.reason);
     }

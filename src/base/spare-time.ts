@@ -4,20 +4,27 @@ import type { Cancel, Clock } from "./clock.ts";
 const lookMs = 50;
 /** What is done at one look: two milliseconds, half of what a daemon with a tenth of a core has until the next. */
 const jobsAtOnce = 2;
-/** Nobody relies on these jobs, but people look for their traces: on a node that is never idle they are done by then. */
-const keptMsMax = 30_000;
-/** Several for each pod of a full node, some hundred bytes each; with more, the oldest is done at once. */
-const keptMax = 1_000;
+
+/** How much and how long work may be put off on a node that is never idle; with more, the oldest is done at once. */
+export interface Patience {
+  readonly keptMsMax: number;
+  readonly keptMax: number;
+}
+
+/** Nobody relies on these jobs, but people look for their traces. Several for each pod of a full node, some hundred bytes each. */
+const great: Patience = { keptMsMax: 30_000, keptMax: 1_000 };
 
 /** Puts off work that nobody waits for while there is work that somebody does wait for. Jobs are done in order. */
 export class SpareTime {
   readonly #clock: Clock;
+  readonly #patience: Patience;
   readonly #kept = new Map<string | symbol, Kept>();
   #isBusy = (): boolean => false;
   #cancel: Cancel | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, patience = great) {
     this.#clock = clock;
+    this.#patience = patience;
   }
 
   /** Who knows whether somebody waits. */
@@ -33,8 +40,8 @@ export class SpareTime {
 
   /** Not at once in any case. */
   later(job: () => void, key: string | symbol = Symbol("job")): void {
-    this.#kept.set(key, { job, lateMs: this.#clock.monotonicMs() + keptMsMax });
-    if (this.#kept.size > keptMax) this.#doOldest(1);
+    this.#kept.set(key, { job, lateMs: this.#clock.monotonicMs() + this.#patience.keptMsMax });
+    if (this.#kept.size > this.#patience.keptMax) this.#doOldest(1);
     this.#cancel ??= this.#clock.after(lookMs, () => this.#look());
   }
 

@@ -33,6 +33,7 @@ async function givenUp(run: () => Promise<unknown>): Promise<{ error: LeveeError
     journal,
     mirror: { remove: () => Promise.resolve() },
     spareTime: new SpareTime(systemClock),
+    statusTime: new SpareTime(systemClock),
     offline: { dropDelete: () => Promise.resolve() },
     publisher: silentPublisher,
     measures: { ran: () => undefined },

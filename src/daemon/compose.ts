@@ -15,6 +15,7 @@ import { shimProblem } from "./conf-dir-shim.ts";
 import { ConfDir } from "./conf-dir.ts";
 import type { ClusterPlace } from "./kube-access.ts";
 import { DecisionFeed } from "./decision-feed.ts";
+import { expectPods } from "./expect-pods.ts";
 import { EarlyConfigs } from "./early-configs.ts";
 import { DetachBreaker } from "./detach-breaker.ts";
 import { logDecisions } from "./log-decisions.ts";
@@ -69,6 +70,8 @@ const spareConnections = 64;
 const tmpfsMagic = 0x01021994;
 /** With more calls than these under way, in line or running, what nobody waits for is put off. */
 const spareCallsMax = 2;
+/** In a storm a pod takes longer than this to start anyway; each keeps its results meanwhile, a few KiB. */
+const statusPatience = { keptMsMax: 10_000, keptMax: 250 };
 
 /** Builds the daemon from its parts, in the order in which they may touch the disk and the world. */
 export async function startDaemon(options: DaemonOptions, signal: AbortSignal): Promise<RunningDaemon> {
@@ -84,7 +87,7 @@ export async function startDaemon(options: DaemonOptions, signal: AbortSignal): 
 
   const confDir = installsConf(config) ? new ConfDir({ ...ports, lookForShim: () => shimProblem(ports) }) : undefined;
   const calls = new CallsUnderWay();
-  ports.spareTime.watch(() => calls.count > spareCallsMax);
+  for (const line of [ports.spareTime, ports.statusTime]) line.watch(() => calls.count > spareCallsMax);
   const server = new Server({
     socketDir: config.socketDir,
     clock,
@@ -141,6 +144,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     journal,
     mirror: new MultusMirror(config.cniDir, logger),
     spareTime: new SpareTime(clock),
+    statusTime: new SpareTime(clock, statusPatience),
     offline: new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal }),
     view: source.view,
     announcer: source.announcer,
@@ -173,8 +177,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   };
   const admission = new Admission({ clock, limits, tell: (decision) => decisions.tell(decision) });
   recordDecisions(nodePorts, admission);
-  // A pod may be known by name only when its ADD begins to wait.
-  source.view.live?.onNewPod((pod) => admission.prioritize(pod.uid, pod.priority));
+  if (source.view.live !== undefined) expectPods(source.view.live, admission);
   const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };
   return {
     ...gcPorts,
@@ -224,6 +227,7 @@ async function stop({ server, ports, calls, lock, services, source }: Running): 
   ports.offline.stop();
   await recovered;
   ports.spareTime.finish();
+  ports.statusTime.finish();
   await ports.mirror.settled();
   for (const service of services.toReversed()) await service.stop();
   await source.close();

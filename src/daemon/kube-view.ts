@@ -35,6 +35,7 @@ function liveView(cluster: ClusterView, server: string): LiveView {
     isSynced: () => cluster.synced(),
     awaySinceMs: () => awaySinceMs(cluster),
     podsSynced: () => cluster.podsSynced(),
+    onPodChange: (listener) => cluster.onPodChange(listener),
     onNewPod: (listener) =>
       cluster.onPodChange(({ before, now }) => {
         if (now !== undefined && before?.uid !== now.uid) listener(now);

@@ -31,6 +31,8 @@ export interface NodePorts {
   readonly mirror: MultusMirror;
   /** For what nobody waits for. */
   readonly spareTime: SpareTime;
+  /** For what pods are told to have got: nobody waits for it as long as a call does. */
+  readonly statusTime: SpareTime;
   readonly offline: OfflineFolder;
   readonly view: View;
   readonly confs: ConfCache;

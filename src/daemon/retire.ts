@@ -70,6 +70,7 @@ export async function deleteRecord(record: AttachmentRecord, place: RetirePlace,
 async function forget(record: AttachmentRecord, ports: NodePorts): Promise<void> {
   ports.publisher.drop(record.containerId);
   ports.spareTime.drop(record.token);
+  ports.statusTime.drop(record.token);
   await ports.mirror.remove(record);
   await removeDeviceInfo(record, ports.config.deviceInfoDir, ports.logger);
   await ports.journal.removed(record.token);

@@ -27,9 +27,12 @@ class Told {
   /** What the journal has of it, and whether recovery is to look at it. */
   kept: AttachmentRecord | undefined = { ...this.record, phase: "committed" };
   isPending = (): boolean => false;
+  isBusy = false;
   readonly #ports: GcPorts;
 
   constructor(publish: (onPostponed: OnPostponed) => Promise<Ended>, clock: Clock = systemClock) {
+    const statusTime = new SpareTime(clock, { keptMsMax: 10_000, keptMax: 250 });
+    statusTime.watch(() => this.isBusy);
     const ports: Partial<Record<keyof GcPorts, unknown>> = {
       clock,
       journal: { findByToken: () => this.kept },
@@ -38,6 +41,7 @@ class Told {
       config: { deviceInfoDir: "/nowhere" },
       timeline: this.timeline,
       spareTime: new SpareTime(systemClock),
+      statusTime,
       announcer: {
         aboutPod: (pod: PodRef, { reason, message }: Record<string, string>) =>
           this.events.push(`${pod.name} ${reason} ${message}`),
@@ -129,6 +133,20 @@ describe("tellSoon", () => {
     await clock.advance(5);
     await systemClock.sleep(20);
     expect(told.statuses).toHaveLength(1);
+  });
+
+  test("waits until no calls do, but ten seconds at most", async () => {
+    for (const calmMs of [3_000, 60_000]) {
+      const { told, clock } = soon();
+      told.isBusy = true;
+      told.tellSoon();
+      await clock.advance(2_900);
+      expect(told.statuses).toEqual([]);
+      clock.after(calmMs - 2_900, () => (told.isBusy = false));
+      await clock.advance(7_200);
+      await systemClock.sleep(20);
+      expect(told.statuses).toHaveLength(1);
+    }
   });
 
   test("tells nothing of an attachment that recovery undoes", async () => {

@@ -11,7 +11,16 @@ import { subjectOf } from "./subject.ts";
 
 type TellPorts = Pick<
   GcPorts,
-  "announcer" | "publisher" | "timeline" | "logger" | "clock" | "config" | "spareTime" | "journal" | "recovery"
+  | "announcer"
+  | "publisher"
+  | "timeline"
+  | "logger"
+  | "clock"
+  | "config"
+  | "spareTime"
+  | "statusTime"
+  | "journal"
+  | "recovery"
 >;
 /** The shim prints the answer, says so and leaves within this. */
 const soonMs = 5;
@@ -24,7 +33,7 @@ type Results = readonly (JsonText | undefined)[];
 export function tellSoon(record: AttachmentRecord, results: Results, ports: TellPorts, pauseMs = soonMs): void {
   ports.clock.after(pauseMs, () => {
     const fate = fateOf(record, ports);
-    if (fate === "kept") void tellAttached(record, results, ports);
+    if (fate === "kept") ports.statusTime.do(() => void tellAttached(record, results, ports), record.token);
     else if (fate === "open" && pauseMs * 2 <= pauseMsMax) tellSoon(record, results, ports, pauseMs * 2);
   });
 }

@@ -16,6 +16,12 @@ export interface PodFacts {
   readonly isDeleting?: boolean;
 }
 
+/** What became of one pod: `before` is undefined when it is new, `now` when it is gone. */
+export interface PodChange {
+  readonly before: PodFacts | undefined;
+  readonly now: PodFacts | undefined;
+}
+
 /** The network's annotation that names the resource whose devices it is made of. */
 export const resourceNameAnnotation = "k8s.v1.cni.cncf.io/resourceName";
 
@@ -68,6 +74,8 @@ export interface LiveView {
   podsSynced(): Promise<void>;
   /** Called for every pod that was not known before. */
   onNewPod(listener: (pod: PodFacts) => void): Cancel;
+  /** Called for every change of a pod of this node. */
+  onPodChange(listener: (change: PodChange) => void): Cancel;
 }
 
 /** For a machine with neither folder nor cluster: only the networks of the configuration itself. */

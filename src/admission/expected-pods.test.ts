@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { settle } from "../base/virtual-clock.fixture.ts";
+import { ask, attachRequest, node, okRun } from "./admission.fixture.ts";
+import { ExpectedPods } from "./expected-pods.ts";
+
+const critical = 2_000_001_000;
+
+/** Expectations on a node on which as many ADDs went just now as make a storm. */
+function inStorm(atMs = 0): ExpectedPods {
+  const expected = new ExpectedPods(3);
+  for (let count = 0; count < 3; count += 1) expected.granted(atMs);
+  return expected;
+}
+
+describe("ExpectedPods", () => {
+  test("holds nobody while no important pod is on its way, or few pods start", () => {
+    expect(inStorm().holdsOthers(0)).toBe(false);
+    const calm = new ExpectedPods(3);
+    calm.granted(0);
+    calm.granted(0);
+    calm.expect("a", 0);
+    expect(calm.holdsOthers(0)).toBe(false);
+    const over = inStorm();
+    over.expect("a", 6_000);
+    expect(over.holdsOthers(6_000)).toBe(false);
+  });
+
+  test("holds the others until the pod runs", () => {
+    const expected = inStorm();
+    expected.expect("a", 0);
+    expected.expect("b", 0);
+    expect(expected.holdsOthers(0)).toBe(true);
+    expected.forget("a");
+    expect(expected.holdsOthers(1_000)).toBe(true);
+    expected.forget("b");
+    expect(expected.holdsOthers(1_001)).toBe(false);
+  });
+
+  test("leaves the runtime two seconds after the ADD", () => {
+    const expected = inStorm();
+    expected.expect("a", 0);
+    expect(expected.holdsOthers(0)).toBe(true);
+    expected.attached("a", 3_000);
+    expected.attached("stranger", 3_000);
+    expect(expected.holdsOthers(4_999)).toBe(true);
+    expect(expected.holdsOthers(5_000)).toBe(false);
+  });
+
+  test("lets the others go after eight seconds, and for twice as long as it held them", () => {
+    const expected = inStorm();
+    const holdsAt = (ms: number): boolean => {
+      for (let count = 0; count < 3; count += 1) expected.granted(ms);
+      expected.expect(`pod ${ms}`, ms);
+      return expected.holdsOthers(ms);
+    };
+    const heldMs = Array.from({ length: 96 }, (_, index) => index * 500).filter(holdsAt);
+    expect(heldMs.length * 500).toBeLessThanOrEqual(48_000 / 3 + 500);
+    expect(heldMs).toContain(7_500);
+    expect(heldMs).not.toContain(8_000);
+    expect(heldMs).not.toContain(23_500);
+    expect(heldMs).toContain(24_000);
+  });
+
+  test("rests no longer than it held, though nobody was there to see the end", () => {
+    const expected = inStorm();
+    expected.expect("a", 0);
+    expect(expected.holdsOthers(0)).toBe(true);
+    expect(expected.holdsOthers(100_000)).toBe(false);
+    for (let count = 0; count < 3; count += 1) expected.granted(116_000);
+    expected.expect("b", 116_000);
+    expect(expected.holdsOthers(116_000)).toBe(true);
+  });
+});
+
+describe("Admission", () => {
+  test("expect keeps ordinary ADDs in line for a critical pod that has not come yet, and lets it through", async () => {
+    const { admission, clock } = node({ attachCeiling: 2, attachStart: 2 });
+    const first = [1, 2].map((index) => ask(admission, attachRequest({ pod: `a/${index}` })));
+    await settle();
+    admission.expect("vital", critical);
+    admission.expect("not so vital", 1_000);
+    const waiting = ask(admission, attachRequest({ pod: "a/3" }));
+    for (const { permit } of first) permit?.[Symbol.dispose]();
+    await settle();
+    expect(admission.why("a/3")).toMatchObject({ blocker: { why: "critical-expected" } });
+    const vital = ask(admission, attachRequest({ pod: "vital", namespace: "b", priority: critical }));
+    await settle();
+    vital.permit?.ran(okRun());
+    vital.permit?.settle("ok");
+    vital.permit?.[Symbol.dispose]();
+    await settle();
+    expect(vital.permit).toBeDefined();
+    expect(waiting.permit).toBeUndefined();
+    await clock.advance(2_500);
+    expect(waiting.permit).toBeDefined();
+  });
+
+  test("unexpect lets the others go at once; a critical pod that never comes holds them for eight seconds", async () => {
+    const { admission, clock } = node({ attachCeiling: 1, attachStart: 1 });
+    const first = ask(admission, attachRequest({ pod: "a/1" }));
+    await settle();
+    first.permit?.[Symbol.dispose]();
+    admission.expect("vital", critical);
+    const second = ask(admission, attachRequest({ pod: "a/2" }));
+    await settle();
+    expect(second.permit).toBeUndefined();
+    admission.unexpect("vital");
+    await settle();
+    expect(second.permit).toBeDefined();
+    second.permit?.[Symbol.dispose]();
+    await clock.advance(10_000);
+    const third = ask(admission, attachRequest({ pod: "a/3" }));
+    await settle();
+    third.permit?.[Symbol.dispose]();
+    admission.expect("never", critical);
+    const fourth = ask(admission, attachRequest({ pod: "a/4" }));
+    await clock.advance(7_500);
+    expect(fourth.permit).toBeUndefined();
+    await clock.advance(1_000);
+    expect(fourth.permit).toBeDefined();
+  });
+});
