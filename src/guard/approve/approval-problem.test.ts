@@ -28,7 +28,7 @@ const hash = planHash(plan);
 const decision: Decision = {
   apiVersion: "levee.dev/v1alpha1",
   kind: "Decision",
-  metadata: { name: "q", namespace: "levee-system", uid: "u" },
+  metadata: { name: "q", namespace: "levee-system", uid: "u", creationTimestamp: approvalTime },
   spec: { ...plan, summary: "s", evidence: [], chain: [], notes: [], planHash: hash },
 };
 
@@ -64,7 +64,12 @@ test.each([
 test("approvalProblem computes the hash again and refuses a Decision that states another", () => {
   const [step] = plan.steps;
   const steps = [{ ...step, stopSource: { ...step.stopSource, namespace: "kube-system" } }];
-  expect(problem({ decision: { ...decision, spec: { ...decision.spec, steps } } })).toContain("not the one it states");
+  expect(problem({ decision: { ...decision, spec: { ...decision.spec, steps } } })).toContain(
+    "not the hash that it states",
+  );
+  // A number that no plan has must not end the round.
+  const odd = [{ ...step, id: 1.5 }];
+  expect(problem({ decision: { ...decision, spec: { ...decision.spec, steps: odd } } })).toContain("not the hash");
 });
 
 test("approvalProblem refuses an approval from another namespace, where others may approve", () => {

@@ -1,8 +1,9 @@
 import type { Decision, DecisionApproval } from "../decision/decision.ts";
-import { planHash } from "../decision/plan-hash.ts";
+import { isPlanIntact } from "../decision/parse-decision.ts";
+import { authorProblem as decisionProblem } from "./decision-author.ts";
 import {
   approvalPolicy,
-  approvalPolicySinceMs,
+  policySinceMs,
   confiningPolicies,
   policyProblems,
   type PolicyObject,
@@ -13,6 +14,9 @@ export const startWithinMs = 15 * 60_000;
 /** Every API server has seen a policy after this long. Times in objects are whole seconds. */
 export const policyAgeMinMs = 5_000;
 
+/** Clocks of one cluster differ by seconds; an approval from further ahead would stay young for as long. */
+const aheadMaxMs = 60_000;
+
 export interface ApprovalQuestion {
   readonly decision: Decision;
   readonly approval: DecisionApproval;
@@ -22,13 +26,20 @@ export interface ApprovalQuestion {
 
 /** Why a person's word does not count, for people; or undefined when it does. How old it may be is asked apart. */
 export function approvalProblem(question: ApprovalQuestion): string | undefined {
-  return planProblem(question) ?? authorProblem(question.approval) ?? policyProblem(question);
+  return (
+    planProblem(question) ??
+    authorProblem(question.approval) ??
+    policyProblem(question) ??
+    decisionProblem(question.decision, question.policies)
+  );
 }
 
 /** Why an approval can no longer begin, or undefined. Not for one whose first step has begun. */
 export function startProblem({ metadata }: DecisionApproval, nowMs: number): string | undefined {
   const madeMs = Date.parse(metadata.creationTimestamp ?? "");
   if (Number.isNaN(madeMs)) return "the approval does not say when it was made";
+  if (madeMs - nowMs > aheadMaxMs)
+    return `the approval is from ${Math.ceil((madeMs - nowMs) / 60_000)} minutes ahead: the clocks of the API server and the guard differ`;
   if (nowMs - madeMs <= startWithinMs) return undefined;
   return `the approval is ${Math.floor((nowMs - madeMs) / 60_000)} minutes old; it must begin within 15`;
 }
@@ -37,9 +48,8 @@ function planProblem({ decision, approval: { spec, metadata } }: ApprovalQuestio
   if (metadata.namespace !== decision.metadata.namespace || spec.decision !== decision.metadata.name)
     return `it is for the Decision ${metadata.namespace}/${spec.decision}`;
   if (spec.decisionUID !== decision.metadata.uid) return "it is for an earlier Decision of the same name";
-  const computed = planHash(decision.spec);
-  if (computed !== decision.spec.planHash) return `the Decision's plan has the hash ${computed}, not the one it states`;
-  return spec.planHash === computed ? undefined : `it is for the plan ${spec.planHash}`;
+  if (!isPlanIntact(decision)) return "the Decision's plan has not the hash that it states";
+  return spec.planHash === decision.spec.planHash ? undefined : `it is for the plan ${spec.planHash}`;
 }
 
 /** The policy holds this too. Here it is the second lock of the same door. */
@@ -53,6 +63,6 @@ function policyProblem({ approval, policies }: ApprovalQuestion): string | undef
   if (problem !== undefined) return `${problem}: apply deploy/policies, then approve again`;
   const madeMs = Date.parse(approval.metadata.creationTimestamp ?? "");
   // Also when either time is unknown.
-  if (madeMs - approvalPolicySinceMs(policies) >= policyAgeMinMs) return undefined;
+  if (madeMs - policySinceMs(policies, approvalPolicy) >= policyAgeMinMs) return undefined;
   return `the policy ${approvalPolicy} is not 5 s older than it, so its author may be forged: approve again`;
 }

@@ -45,11 +45,11 @@ export function policyProblems(found: readonly PolicyObject[], names: readonly s
 }
 
 /**
- * Since when policy and binding of approvals have been as they are now; Infinity when that cannot be told. An object that
+ * Since when policy and binding of this name have been as they are now; Infinity when that cannot be told. An object that
  * was changed and changed back keeps the time of its creation, so the times of its changes count too.
  */
-export function approvalPolicySinceMs(found: readonly PolicyObject[]): number {
-  const objects = found.filter(({ metadata }) => metadata.name === approvalPolicy);
+export function policySinceMs(found: readonly PolicyObject[], name: string): number {
+  const objects = found.filter(({ metadata }) => metadata.name === name);
   return objects.length === 2 ? Math.max(...objects.map(unchangedSinceMs)) : Infinity;
 }
 

@@ -18,6 +18,16 @@ export const shippedPolicies: readonly {
   },
   {
     kind: "ValidatingAdmissionPolicy",
+    name: "levee-decisions-come-from-the-guard",
+    specHash: "1a17ac67ac50e3fc277c38d0ad3c2737e59d618535ac886d2033503d6ac7f9d3",
+  },
+  {
+    kind: "ValidatingAdmissionPolicyBinding",
+    name: "levee-decisions-come-from-the-guard",
+    specHash: "ec127f12bcd901ee07a3b1b09a5993cbd1b09e011fe57159a8fde31b036e5472",
+  },
+  {
+    kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-deletes-only-ownerless-pods",
     specHash: "74fcf32c5481ab8efcaf11260a0c3f6ad037ad0e2c7a3b06dc9cda243ef34452",
   },

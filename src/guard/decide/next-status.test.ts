@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { installedPolicies } from "../approve/policies.fixture.ts";
+import { decisionPolicy } from "../approve/decision-author.ts";
+import { installedPolicies, otherwise } from "../approve/policies.fixture.ts";
+import { approvalPolicy, type PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision, DecisionApproval, DecisionStatus, Verdict } from "../decision/decision.ts";
 import { defaultGuardSettings } from "../facts/guard-settings.ts";
 import { outage } from "../outage.fixture.ts";
@@ -10,6 +12,14 @@ import { propose } from "./propose.ts";
 
 const [stop, recover] = propose(outage(), defaultGuardSettings);
 const policies = installedPolicies("2026-05-01T00:00:00Z");
+/** One of the policies was made a minute ago. */
+function younger(name: string): readonly PolicyObject[] {
+  const [times = []] = [installedPolicies(time(-minuteMs))];
+  return otherwise(policies, { name }, ({ kind }) =>
+    times.find((one) => one.kind === kind && one.metadata.name === name),
+  );
+}
+
 const leader = { identity: "guard-a", fence: 7 };
 
 function decision(status?: Partial<DecisionStatus>, proposal = recover!): Decision {
@@ -23,7 +33,7 @@ function decision(status?: Partial<DecisionStatus>, proposal = recover!): Decisi
   return {
     apiVersion: "levee.dev/v1alpha1",
     kind: "Decision",
-    metadata: { name: proposal.name, namespace: "levee-system", uid: "uid-1" },
+    metadata: { name: proposal.name, namespace: "levee-system", uid: "uid-1", creationTimestamp: time(-60 * minuteMs) },
     spec: proposal.spec,
     ...(status === undefined ? {} : { status: { ...base, ...status } }),
   };
@@ -112,13 +122,60 @@ for (const [what, approval, facts] of [
     {},
   ],
   ["made 16 minutes ago", word("Approve", -16 * minuteMs), {}],
-  ["made while the policy was absent", approve, { policies: installedPolicies(time(-minuteMs)) }],
+  ["made while the policy was absent", approve, { policies: younger(approvalPolicy) }],
   ["without policies", approve, { policies: [] }],
 ] as const) {
-  test(`nextStatus does not take an approval ${what}`, () => {
-    expect(next({}, [approval], facts)).toBe("-");
+  test(`nextStatus does not take an approval ${what}, and says so once`, () => {
+    const message = next({ message: "Waits" }, [approval], facts);
+    if (what === "for another Decision") {
+      expect(message).toBe("-");
+      return;
+    }
+    expect(message).toMatch(/^Proposed: Waits — but Approve of \S+ \(Approve-\S+\) does not count: ./u);
+    expect(next({ message: message.slice("Proposed: ".length) }, [approval], facts)).toBe("-");
   });
 }
+
+test("nextStatus takes back what it said of a word that does not count, once that is gone or another counts", () => {
+  const told = { message: "Waits — but Approve of alice (x) does not count: it is for another plan" };
+  expect(next(told, [])).toBe("Proposed: Waits");
+  expect(next(told, [approve])).toStartWith("Approved: alice approved it");
+  const status = nextStatus({
+    decision: decision({ ...told, since: time(-9 * minuteMs) }),
+    approvals: [],
+    policies,
+    isCausePresent: true,
+    nowMs,
+    leader,
+  });
+  expect(status?.since).toBe(time(-9 * minuteMs));
+});
+
+test("nextStatus says of a paused Decision which word after the pause does not count", () => {
+  const paused = { ...running, phase: "Paused", message: "Its check failed", since: time(-minuteMs) } as const;
+  const stray = word("Resume", 0, { planHash: `sha256:${"0".repeat(64)}` });
+  expect(next(paused, [approve, stray])).toStartWith("Paused: Its check failed — but Resume of alice");
+  expect(
+    next(paused, [approve, { ...stray, metadata: { ...stray.metadata, creationTimestamp: time(-2 * minuteMs) } }]),
+  ).toBe("-");
+});
+
+test("nextStatus repeats the reason that a person gave, and refuses a word from far ahead", () => {
+  expect(next(running, [approve, word("Pause", 0, { reason: "lunch\n\u202e" })])).toBe(
+    "Paused: alice paused it: lunch",
+  );
+  expect(next({ message: "Waits" }, [word("Approve", 10 * minuteMs)])).toContain("from 10 minutes ahead");
+});
+
+test("nextStatus ends what may be somebody else's Decision, and pauses it when it has begun", () => {
+  const young = { policies: younger(decisionPolicy) };
+  expect(next({}, [approve], young)).toStartWith("Expired: the policy levee-decisions-come-from-the-guard is not 5 s");
+  expect(next(running, [approve], young)).toContain("Paused: Its approval does not count any more: the policy");
+  // Where it is not installed at all nothing counts, and nothing is asked again and again.
+  const absent = { policies: otherwise(policies, { name: decisionPolicy }, () => undefined) };
+  expect(next({ message: "Waits" }, [], absent)).toBe("-");
+  expect(next({ message: "Waits" }, [approve], absent)).toContain("so anybody may have made the Decision");
+});
 
 test("nextStatus takes a no at any time, also after an approval", () => {
   for (const status of [{}, approved, running, { ...running, phase: "Paused" as const }])
@@ -142,7 +199,7 @@ test("nextStatus lets an approval lapse that has not begun within 15 minutes, an
 });
 
 test("nextStatus pauses when the approval is withdrawn or its policy is gone", () => {
-  expect(next(running, [])).toBe("Paused: Its approval was withdrawn, or does not count any more");
+  expect(next(running, [])).toBe("Paused: Its approval was withdrawn");
   expect(next(approved, [])).toStartWith("Paused");
   expect(next(running, [approve], { policies: [] })).toStartWith("Paused");
 });

@@ -1,24 +1,19 @@
 import { approvalProblem, startProblem } from "../approve/approval-problem.ts";
-import type { PolicyObject } from "../approve/policy-standing.ts";
+import { authorLost } from "../approve/decision-author.ts";
 import {
   terminalPhases,
-  type Decision,
   type DecisionApproval,
   type DecisionPhase,
   type DecisionStatus,
-  type Verdict,
 } from "../decision/decision.ts";
 import { textCharsMax } from "../decision/limits.ts";
 import { isPlanIntact } from "../decision/parse-decision.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import { timeMs, timeText } from "../facts/json-values.ts";
 import { phaseOf } from "./standing.ts";
+import { authorOf, lastWord, madeMs, unheard, wordsOn, type WordFacts, type Words } from "./words-on.ts";
 
-export interface PhaseFacts {
-  readonly decision: Decision;
-  /** All of the namespace; those of other Decisions do not count. */
-  readonly approvals: readonly DecisionApproval[];
-  readonly policies: readonly PolicyObject[];
+export interface PhaseFacts extends WordFacts {
   readonly isCausePresent: boolean;
   readonly nowMs: number;
   readonly leader: Leadership;
@@ -38,7 +33,8 @@ export function nextStatus(facts: PhaseFacts): DecisionStatus | undefined {
   const { decision } = facts;
   if (decision.status === undefined) return statusOf(facts, { phase: "Proposed", message: "Waits for a person" });
   if (terminalPhases.has(decision.status.phase)) return undefined;
-  const next = transitionOf(facts, decision.status);
+  const words = wordsOn(facts);
+  const next = transitionOf(facts, decision.status, words) ?? noted(facts, decision.status, words);
   return next === undefined ? undefined : statusOf(facts, next);
 }
 
@@ -48,13 +44,14 @@ interface Transition {
   readonly approval?: DecisionApproval;
 }
 
-function transitionOf(facts: PhaseFacts, status: DecisionStatus): Transition | undefined {
-  const words = wordsOn(facts);
-  const rejection = words.find(({ spec }) => spec.verdict === "Reject");
-  if (rejection !== undefined) return { phase: "Rejected", message: `${authorOf(rejection)} said no` };
+function transitionOf(facts: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
+  const rejection = words.counting.find(({ spec }) => spec.verdict === "Reject");
+  if (rejection !== undefined) return { phase: "Rejected", message: said(rejection, "said no") };
   if (!isPlanIntact(facts.decision)) return { phase: "Failed", message: "Its plan is not the one it was hashed from" };
   const hasBegun = status.startedAt !== undefined;
   if (!hasBegun && !facts.isCausePresent) return { phase: "Expired", message: "Its cause is gone" };
+  const lost = hasBegun ? undefined : authorLost(facts.decision, facts.policies);
+  if (lost !== undefined) return { phase: "Expired", message: lost };
   switch (phaseOf(facts.decision)) {
     case "Proposed":
       return approvedBy(facts, words);
@@ -68,56 +65,51 @@ function transitionOf(facts: PhaseFacts, status: DecisionStatus): Transition | u
   }
 }
 
-/** True until the guard acts: whoever approves must not wait for it. */
-const carriedOutByHand = "this release carries nothing out by itself, the steps' kubectl lines do";
+/** Between what a status says and a word that does not count. */
+const butMark = " — but ";
 
-/** Those about this very plan that count, newest first; of two in one second the more careful first. */
-function wordsOn({ decision, approvals, policies }: PhaseFacts): readonly DecisionApproval[] {
-  const care: readonly Verdict[] = ["Reject", "Pause", "Resume", "Approve", "ResetBreaker"];
-  return approvals
-    .filter((approval) => approval.spec.decision === decision.metadata.name)
-    .filter((approval) => approvalProblem({ decision, approval, policies }) === undefined)
-    .toSorted(
-      (left, right) =>
-        madeMs(right) - madeMs(left) || care.indexOf(left.spec.verdict) - care.indexOf(right.spec.verdict),
-    );
+/** Whoever spoke and was not heard finds why in the message; the phase stays. */
+function noted({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
+  const { phase, message, since } = status;
+  if (phase !== "Proposed" && phase !== "Paused") return undefined;
+  const [base = ""] = message.split(butMark);
+  const note = unheard(words, phase === "Paused" ? timeMs(since) : 0, nowMs);
+  const whole = foreignText(note === undefined ? base : `${base}${butMark}${note}`, textCharsMax);
+  return whole === message ? undefined : { phase, message: whole };
 }
 
-/** The last thing that was said about going on. */
-function lastWord(words: readonly DecisionApproval[]): DecisionApproval | undefined {
-  return words.find(({ spec }) => spec.verdict !== "ResetBreaker");
-}
-
-function approvedBy({ nowMs }: PhaseFacts, words: readonly DecisionApproval[]): Transition | undefined {
+function approvedBy({ nowMs }: PhaseFacts, words: Words): Transition | undefined {
   const word = lastWord(words);
   if (word?.spec.verdict !== "Approve" || startProblem(word, nowMs) !== undefined) return undefined;
-  return { phase: "Approved", message: `${authorOf(word)} approved it; ${carriedOutByHand}`, approval: word };
+  return {
+    phase: "Approved",
+    message: `${said(word, "approved it")}; it begins when nothing else is under way`,
+    approval: word,
+  };
 }
 
-function pausedBy(
-  { leader }: PhaseFacts,
-  status: DecisionStatus,
-  words: readonly DecisionApproval[],
-): Transition | undefined {
+function pausedBy(facts: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
+  const { leader } = facts;
   const word = lastWord(words);
-  if (word?.spec.verdict === "Pause") return { phase: "Paused", message: `${authorOf(word)} paused it` };
+  if (word?.spec.verdict === "Pause") return { phase: "Paused", message: said(word, "paused it") };
   const isOther = status.leader !== leader.identity || status.fence !== leader.fence;
   if (status.phase === "Running" && isOther)
     return {
       phase: "Paused",
       message: "The guard changed hands in the middle of it; look at what was done, then resume",
     };
-  if (approvalOf(status, words) === undefined)
-    return { phase: "Paused", message: "Its approval was withdrawn, or does not count any more" };
+  if (approvalOf(status, words) === undefined) return { phase: "Paused", message: withdrawn(facts, status) };
   return undefined;
 }
 
+function withdrawn({ decision, approvals, policies }: PhaseFacts, status: DecisionStatus): string {
+  const approval = approvals.find(({ metadata }) => metadata.name === status.approval?.name);
+  const problem = approval === undefined ? undefined : approvalProblem({ decision, approval, policies });
+  return problem === undefined ? "Its approval was withdrawn" : `Its approval does not count any more: ${problem}`;
+}
+
 /** An approval that has not begun in its time. What has begun goes on. */
-function lapsed(
-  { nowMs }: PhaseFacts,
-  status: DecisionStatus,
-  words: readonly DecisionApproval[],
-): Transition | undefined {
+function lapsed({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const approval = approvalOf(status, words);
   if (status.startedAt !== undefined || approval === undefined) return undefined;
   const problem = startProblem(approval, nowMs);
@@ -125,23 +117,20 @@ function lapsed(
 }
 
 /** By a word that is younger than the pause and young enough to begin. To resume what nobody approves needs an approval. */
-function resumedBy(
-  { nowMs }: PhaseFacts,
-  status: DecisionStatus,
-  words: readonly DecisionApproval[],
-): Transition | undefined {
+function resumedBy({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const word = lastWord(words);
   if (word === undefined || word.spec.verdict === "Pause") return undefined;
-  if (madeMs(word) < timeMs(status.since) || startProblem(word, nowMs) !== undefined) return undefined;
+  // Of the same second it may be from before the pause.
+  if (madeMs(word) <= timeMs(status.since) || startProblem(word, nowMs) !== undefined) return undefined;
   const approval = word.spec.verdict === "Approve" ? word : approvalOf(status, words);
   if (approval === undefined) return undefined;
   const phase = status.startedAt === undefined ? "Approved" : "Running";
-  return { phase, message: `${authorOf(word)} resumed it`, approval };
+  return { phase, message: said(word, "resumed it"), approval };
 }
 
 /** The one that counted, if it is still there and still counts. */
-function approvalOf(status: DecisionStatus, words: readonly DecisionApproval[]): DecisionApproval | undefined {
-  return words.find(({ metadata }) => metadata.name === status.approval?.name);
+function approvalOf(status: DecisionStatus, { counting }: Words): DecisionApproval | undefined {
+  return counting.find(({ metadata }) => metadata.name === status.approval?.name);
 }
 
 /** What else is in the status stays. */
@@ -151,7 +140,7 @@ function statusOf({ decision, leader, nowMs }: PhaseFacts, { phase, message, app
     ...decision.status,
     phase,
     message: foreignText(message, textCharsMax),
-    since: at,
+    since: decision.status?.phase === phase ? decision.status.since : at,
     fence: leader.fence,
     leader: leader.identity,
     ...(terminalPhases.has(phase) ? { endedAt: at } : {}),
@@ -161,10 +150,11 @@ function statusOf({ decision, leader, nowMs }: PhaseFacts, { phase, message, app
   };
 }
 
-function madeMs({ metadata }: DecisionApproval): number {
-  return timeMs(metadata.creationTimestamp);
+/** Who did what, and why if they said so. */
+function said(word: DecisionApproval, what: string): string {
+  const reason = foreignText(word.spec.reason ?? "", reasonCharsMax);
+  return `${authorOf(word)} ${what}${reason === "" ? "" : `: ${reason}`}`;
 }
 
-function authorOf({ spec }: DecisionApproval): string {
-  return foreignText(spec.by.username, 253);
-}
+/** The rest of a message needs room beside it. */
+const reasonCharsMax = 512;

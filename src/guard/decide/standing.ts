@@ -17,7 +17,7 @@ export interface Standing {
 const withoutAnswer: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>(["Expired", "Failed", "Superseded"]);
 
 export function standingOf({ namespace, sinceMs }: Avalanche, { decisions }: World): Standing {
-  const counted = decisions.filter((decision) => !withoutAnswer.has(phaseOf(decision)) && isOfNow(decision, sinceMs));
+  const counted = decisions.filter((decision) => isAnswer(decision) && isOfNow(decision, sinceMs));
   const here = counted.filter(({ spec }) => spec.subject.namespace === namespace);
   const recoveries = here.filter(({ spec }) => spec.purpose === "Recover");
   return {
@@ -26,6 +26,17 @@ export function standingOf({ namespace, sinceMs }: Avalanche, { decisions }: Wor
     // Of any namespace: one daemon serves them all.
     memoryAsked: new Set(counted.flatMap(memoryTargets)),
   };
+}
+
+/**
+ * A recovery that was rejected after it had begun was stopped, which is no answer about what is left of its pods: those go
+ * into a later one.
+ */
+function isAnswer(decision: Decision): boolean {
+  const phase = phaseOf(decision);
+  const isCutShort =
+    phase === "Rejected" && decision.spec.purpose === "Recover" && decision.status?.startedAt !== undefined;
+  return !withoutAnswer.has(phase) && !isCutShort;
 }
 
 function targetUids({ spec }: Decision): readonly string[] {

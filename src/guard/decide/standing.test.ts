@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import type { Decision, DecisionStatus } from "../decision/decision.ts";
+import { findAvalanches } from "../detect/avalanche.ts";
+import { defaultGuardSettings } from "../facts/guard-settings.ts";
+import { outage } from "../outage.fixture.ts";
+import { nowMs } from "../world.fixture.ts";
+import { propose } from "./propose.ts";
+import { standingOf, type Standing } from "./standing.ts";
+
+const [avalanche] = findAvalanches(outage().pods, nowMs);
+const proposals = propose(outage(), defaultGuardSettings);
+
+function standing(status: Partial<DecisionStatus>): Standing {
+  const decisions = proposals.map(({ name, spec }): Decision => ({
+    apiVersion: "levee.dev/v1alpha1",
+    kind: "Decision",
+    metadata: { name, namespace: "levee-system", uid: name, creationTimestamp: "2026-05-10T19:00:00Z" },
+    spec,
+    status: { phase: "Proposed", message: "", fence: 1, leader: "a", since: "2026-05-10T19:00:00Z", ...status },
+  }));
+  return standingOf(avalanche!, outage({ decisions }));
+}
+
+test("standingOf takes a no for an answer, unless it only stopped what had begun", () => {
+  expect(standing({ phase: "Rejected" }).coveredUids.size).toBe(219);
+  const stopped = standing({ phase: "Rejected", startedAt: "2026-05-10T19:00:00Z" });
+  expect([stopped.coveredUids.size, stopped.memoryAsked.size]).toEqual([0, 0]);
+  // Whoever rejects the stop does not want it.
+  expect(stopped.isStopAsked).toBe(true);
+});
+
+test("standingOf asks again after what ended without an answer", () => {
+  for (const phase of ["Expired", "Failed", "Superseded"] as const)
+    expect(standing({ phase })).toMatchObject({ isStopAsked: false, coveredUids: new Set() });
+});
