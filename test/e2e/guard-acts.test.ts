@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { join } from "node:path";
 import { ActingGuard } from "./guard-acting.ts";
 import { mergePatch, missingForApiServer, type PolicyServer } from "./policy-server.ts";
-import { makePod, startGuardServer } from "./guard-server.ts";
+import { decisions, makePod, startGuardServer, untilAnswer } from "./guard-server.ts";
 import { until } from "./until.ts";
 
 const missing = missingForApiServer();
@@ -184,6 +184,30 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(guard.pods("broken")).toEqual([]);
   }, 180_000);
 
+  test("the source is stopped by the label once no more pods come, and a source that goes on pauses it", async () => {
+    await guard.avalanche("source", pods);
+    await until("it is seen", () =>
+      [...guard.facts.world().pods].filter((pod) => pod.namespace === "source").length === pods ? true : undefined,
+    );
+    await guard.untilPhase("stop-source-1", "Proposed");
+    await guard.say("stop-source-1", "Approve");
+    const stop = await guard.untilPhase("stop-source-1", "Approved");
+    // A person's pods are not the policy's business.
+    let made = 0;
+    const source = setInterval(() => void guard.stuckPod("source", `late-${(made += 1)}`), 5_000);
+    try {
+      expect(await guard.carryOut(stop)).toBe("Paused");
+    } finally {
+      clearInterval(source);
+    }
+    expect(guard.find("stop-source-1").status?.message).toContain("more pods of this make came within 30 s");
+    await guard.say("stop-source-1", "Resume");
+    expect(await guard.carryOut(await guard.untilPhase("stop-source-1", "Running"))).toBe("Succeeded");
+    const labels = server.must(["get", "namespace", "source", "-o", "jsonpath={.metadata.labels}"]);
+    expect(labels).toContain('"levee.dev/ownerless-pods":"deny"');
+    expect(guard.pods("source").length).toBe(pods + made);
+  }, 240_000);
+
   test("a leader that loses its term in the middle of a batch stops there, and the next one pauses what it was doing", async () => {
     await guard.avalanche("lost", pods);
     const decision = await guard.removal("lost");
@@ -219,6 +243,8 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     // What was intended and written before is finished at most.
     expect(guard.removals().length).toBeLessThanOrEqual(20);
     expect(guard.find("recover-fenced-1").status).toMatchObject({ fence: 9, phase: "Paused" });
+    // For the rounds of the next tests, whose fence is lower.
+    server.must(["-n", "levee-system", "delete", "decision", "recover-fenced-1"]);
   }, 120_000);
 
   test("nothing is removed when the cause is gone before the step", async () => {
@@ -237,6 +263,38 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(await guard.carryOut(decision)).toBe("Paused");
     expect(guard.removals()).toEqual([]);
     expect(guard.find("recover-healed-1").status?.message).toContain("its cause is gone");
+  }, 120_000);
+
+  test("nobody but the guard makes a Decision or writes its status, and one that was slipped in is never carried out", async () => {
+    await guard.avalanche("forged", pods);
+    const { spec } = await guard.removal("forged");
+    const refused = "only the guard makes Decisions";
+    const made = {
+      apiVersion: "levee.dev/v1alpha1",
+      kind: "Decision",
+      metadata: { name: "slipped-in", namespace: "levee-system" },
+      spec,
+    };
+    const admin = await server.ask({ method: "POST", path: decisions, body: made });
+    expect([admin.code, admin.text]).toEqual([403, expect.stringContaining(refused) as string]);
+    const status = { phase: "Running", fence: 1, leader: "guard-a" };
+    const path = `${decisions}/recover-forged-1`;
+    const written = await server.ask({ method: "PATCH", path: `${path}/status`, body: { status }, type: mergePatch });
+    expect([written.code, written.text]).toEqual([403, expect.stringContaining(refused) as string]);
+    const labels = { metadata: { labels: { seen: "yes" } } };
+    expect(await server.ask({ method: "PATCH", path, body: labels, type: mergePatch })).toMatchObject({ code: 200 });
+    // Whoever may take the binding away can slip one in, and puts it back.
+    const binding = "levee-decisions-come-from-the-guard";
+    server.must(["delete", "validatingadmissionpolicybinding", binding]);
+    await untilAnswer(server, { method: "POST", path: decisions, body: made }, ({ code }) => code === 201);
+    server.must(["apply", "-f", join(import.meta.dir, "../../deploy/policies/decisions.yaml")]);
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    await guard.say("slipped-in", "Approve");
+    const ended = await guard.untilPhase("slipped-in", "Expired");
+    expect(ended.status?.message).toContain("anybody may have made it");
+    expect(await guard.carryOut(ended)).toBeUndefined();
+    // So are those of before: they are asked again.
+    await guard.untilPhase("recover-forged-1", "Expired");
   }, 120_000);
 
   test("nothing is removed while the source is not stopped", async () => {

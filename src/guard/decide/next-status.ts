@@ -120,8 +120,9 @@ function lapsed({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Tr
 function resumedBy({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const word = lastWord(words);
   if (word === undefined || word.spec.verdict === "Pause") return undefined;
-  // Of the same second it may be from before the pause.
-  if (madeMs(word) <= timeMs(status.since) || startProblem(word, nowMs) !== undefined) return undefined;
+  // Times are whole seconds: the approval that it began with may be of the second in which it was paused.
+  const isOld = madeMs(word) < timeMs(status.since) || word.metadata.name === status.approval?.name;
+  if (isOld || startProblem(word, nowMs) !== undefined) return undefined;
   const approval = word.spec.verdict === "Approve" ? word : approvalOf(status, words);
   if (approval === undefined) return undefined;
   const phase = status.startedAt === undefined ? "Approved" : "Running";

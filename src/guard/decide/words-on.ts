@@ -45,8 +45,7 @@ export function lastWord({ counting }: Words): DecisionApproval | undefined {
 export function unheard({ counting, mute }: Words, sinceMs: number, nowMs: number): string | undefined {
   const [newest] = counting;
   const isStart = newest?.spec.verdict === "Approve" || newest?.spec.verdict === "Resume";
-  const lapsed =
-    newest === undefined || !isStart ? undefined : (startProblem(newest, nowMs) ?? sameSecond(newest, sinceMs));
+  const lapsed = newest === undefined || !isStart ? undefined : startProblem(newest, nowMs);
   const candidates = [
     ...mute,
     ...(newest === undefined || lapsed === undefined ? [] : [{ approval: newest, problem: lapsed }]),
@@ -59,12 +58,6 @@ export function unheard({ counting, mute }: Words, sinceMs: number, nowMs: numbe
   if (last === undefined) return undefined;
   const { approval, problem } = last;
   return `${approval.spec.verdict} of ${authorOf(approval)} (${approval.metadata.name}) does not count: ${problem}`;
-}
-
-/** Times are whole seconds: such a word may be from before the pause. The approval itself is, and needs no telling. */
-function sameSecond(word: DecisionApproval, sinceMs: number): string | undefined {
-  const isThen = word.spec.verdict === "Resume" && madeMs(word) === sinceMs;
-  return isThen ? "it was said in the very second of the pause: say it again" : undefined;
 }
 
 export function madeMs({ metadata }: DecisionApproval): number {
