@@ -7,6 +7,7 @@ import { startGuardServer } from "../guard-server.ts";
 import type { PolicyServer } from "../policy-server.ts";
 import type { Program } from "../program.ts";
 import { until } from "../until.ts";
+import { makeBystanders } from "./bystanders.ts";
 import { BareRepository } from "./bare-repository.ts";
 import { startControllerManager } from "./controller-manager.ts";
 import { Operator } from "./operator.ts";
@@ -15,7 +16,7 @@ import { StandInKubelet } from "./stand-in-kubelet.ts";
 import { cniDaemon, cniManifest, cniManifestPath, cniNodeLabel, deploymentManifest } from "./workloads.ts";
 
 export const desktops = "fc-desktop";
-const podCount = 219;
+export const podCount = 219;
 const nodes = ["rke2-agent1", "rke2-agent2", "rke2-agent3"];
 /** By namespace; a name and how many pods. */
 const deployments = [
@@ -90,6 +91,7 @@ export class OutageCluster {
     await this.untilSymptoms("the CNI daemons are killed", ({ daemonRestarts }) => daemonRestarts >= nodes.length);
     for (const [namespace, name] of deployments)
       this.server.must(["-n", namespace, "rollout", "restart", `deployment/${name}`]);
+    await makeBystanders(this.server, desktops, nodes);
     this.operator.goOn(nodes);
     await this.untilSymptoms("the outage is there", isBroken);
   }
