@@ -10,7 +10,7 @@ import { stuckAfterMs } from "../../src/guard/detect/avalanche.ts";
 import type { Decision } from "../../src/guard/decision/decision.ts";
 import { bystanderUids } from "./guard/bystanders.ts";
 import { CaseList } from "./guard/case-list.ts";
-import { missingForControllerManager } from "./guard/controller-manager.ts";
+import { missingForKubeControllers } from "./guard/kube-controllers.ts";
 import { DecisionDesk, writeText } from "./guard/decision-desk.ts";
 import { GuardReplicas } from "./guard/guard-process.ts";
 import { desktops, isBroken, isWell, OutageCluster, podCount } from "./guard/outage-cluster.ts";
@@ -20,7 +20,7 @@ import { cniManifest, cniManifestPath } from "./guard/workloads.ts";
 import { adminToken, missingForApiServer, type PolicyServer } from "./policy-server.ts";
 import { pause, until } from "./until.ts";
 
-const missing = missingForApiServer() ?? missingForControllerManager();
+const missing = missingForApiServer() ?? missingForKubeControllers();
 if (missing !== undefined) console.warn(`guard: skipped, ${missing}`);
 
 const longMs = 900_000;
@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)("the guard in the outage of the seeds", (
     [cluster, besides] = await Promise.all([OutageCluster.start(), SideCluster.start()]);
     desk = new DecisionDesk(cluster.server);
     const repository = `file://${cluster.repository.folder},branch=main,path=apps`;
-    guards = await GuardReplicas.make(cluster.server, cluster.folder, ["--git-repository", repository]);
+    guards = await GuardReplicas.make(cluster.server, cluster.folder, process.env["NOGIT"] ? [] : ["--git-repository", repository]);
     await besides.breakDown();
     cases.begin(sideCases.map(([name, act]) => [name, () => act(besides)]));
     await cluster.breakDown();

@@ -9,7 +9,7 @@ import type { Program } from "../program.ts";
 import { until } from "../until.ts";
 import { makeBystanders } from "./bystanders.ts";
 import { BareRepository } from "./bare-repository.ts";
-import { startControllerManager } from "./controller-manager.ts";
+import { startKubeControllers } from "./kube-controllers.ts";
 import { Operator } from "./operator.ts";
 import { StandInArgo } from "./stand-in-argo.ts";
 import { StandInKubelet } from "./stand-in-kubelet.ts";
@@ -72,7 +72,7 @@ export class OutageCluster {
     const server = await startGuardServer({ audit: true });
     // The guards are processes here.
     server.must(["-n", "levee-system", "delete", "deployment", "levee-guard"]);
-    const manager = await startControllerManager(server, folder);
+    const manager = await startKubeControllers(server, folder);
     for (const namespace of [desktops, "traefik", "longhorn-system", "argocd"])
       server.must(["create", "namespace", namespace]);
     const cluster = new OutageCluster(server, folder, manager);

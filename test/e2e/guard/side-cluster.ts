@@ -5,7 +5,7 @@ import { startGuardServer } from "../guard-server.ts";
 import { mergePatch, type PolicyServer } from "../policy-server.ts";
 import type { Program } from "../program.ts";
 import { until } from "../until.ts";
-import { startControllerManager } from "./controller-manager.ts";
+import { startKubeControllers } from "./kube-controllers.ts";
 import { DecisionDesk } from "./decision-desk.ts";
 import { GuardReplicas } from "./guard-process.ts";
 import { desktopPod } from "./operator.ts";
@@ -62,7 +62,7 @@ export class SideCluster {
     const folder = await mkdtemp(join(tmpdir(), "levee-side-"));
     const server = await startGuardServer({ audit: true });
     server.must(["-n", "levee-system", "delete", "deployment", "levee-guard"]);
-    const manager = await startControllerManager(server, folder);
+    const manager = await startKubeControllers(server, folder);
     const guards = await GuardReplicas.make(server, folder);
     const cluster = new SideCluster(server, { folder, manager, guards });
     try {

@@ -51,15 +51,18 @@ export class StandInArgo {
     const available = objectOf((await this.#get(repoServer))["status"])["availableReplicas"];
     const canCompare = typeof available === "number" && available > 0;
     const isSynced = canCompare && (await this.#liveLimit()) === this.#limitInGit();
+    const compared = isSynced ? "Synced" : "OutOfSync";
     for (const application of objectsOf((await this.#get(`${argo}/applications`))["items"])) {
       const name = textOf(objectOf(application["metadata"])["name"]);
-      const sync = !canCompare ? "Unknown" : isSynced || name !== "multus" ? "Synced" : "OutOfSync";
-      if (textOf(objectOf(objectOf(application["status"])["sync"])["status"]) !== sync) await this.#tell(name, sync);
+      const others = name === "multus" ? compared : "Synced";
+      await this.#tell(application, canCompare ? others : "Unknown");
     }
     if (canCompare && !isSynced && !(await this.#isDenied())) await this.#revert();
   }
 
-  async #tell(name: string, sync: string): Promise<void> {
+  async #tell(application: Readonly<Record<string, unknown>>, sync: string): Promise<void> {
+    if (textOf(objectOf(objectOf(application["status"])["sync"])["status"]) === sync) return;
+    const name = textOf(objectOf(application["metadata"])["name"]);
     const error = { type: "ComparisonError", message: "failed to load target state", lastTransitionTime: now() };
     const status = { sync: { status: sync }, conditions: sync === "Unknown" ? [error] : [] };
     const path = `${argo}/applications/${name}`;

@@ -8,7 +8,7 @@ import { until } from "../until.ts";
 const program = join(peerFolder("k8s", "v1.34.5"), "bin", "kube-controller-manager");
 
 /** Says what is missing, or nothing. */
-export function missingForControllerManager(): string | undefined {
+export function missingForKubeControllers(): string | undefined {
   return existsSync(program) ? undefined : `${program} is not built (npm run e2e builds it, with Go)`;
 }
 
@@ -16,7 +16,7 @@ export function missingForControllerManager(): string | undefined {
  * The real kube-controller-manager, each controller with its own service account as on a cluster: Deployments, DaemonSets
  * and Jobs make their pods, Services get their endpoints, nodes without a heartbeat are tainted, garbage is collected.
  */
-export async function startControllerManager(server: PolicyServer, logFolder: string): Promise<Program> {
+export async function startKubeControllers(server: PolicyServer, logFolder: string): Promise<Program> {
   const manager = new Program(logFolder, "kube-controller-manager", {
     command: [
       program,
