@@ -14,7 +14,7 @@ import type { StepContext, StepHand } from "./step-hand.ts";
 const requestMs = 10_000;
 const mergePatch = "application/merge-patch+json";
 /** In the outage this comes from one pod was made each 16 s; a source that is silent for this long is taken for stopped. */
-const quietMs = 30_000;
+export const quietMs = 30_000;
 
 /** Makes a namespace refuse new pods without an owner, and looks whether any are still made. */
 export const stopSourceHand: StepHand<StopSourceStep> = {

@@ -4,11 +4,10 @@ import type { Step } from "../decision/step.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import { isOwnerless } from "../facts/pod-record.ts";
 import type { World } from "../facts/world.ts";
+import { quietMs } from "./stop-source.ts";
 
 /** With more of them down every further call goes to daemons that are failing already. */
 const stormShare = 1 / 3;
-/** A set that had a new member within this time is still being made. */
-const lateMs = 60_000;
 
 /**
  * Why a step must wait until more CNI daemons are well; undefined when it may go on. Only what adds calls waits: the
@@ -46,12 +45,13 @@ function unhealthyShare({ daemonSets }: World, { cniDaemons }: GuardSettings): n
 function addedLoad(step: Step, { spec }: Decision, { pods, nowMs }: World): string | undefined {
   if (step.action !== "RemovePods") return undefined;
   const { namespace, shape } = spec.subject;
+  // The same silence for which a source is taken for stopped: whoever approves both one after the other is not held up.
   let late = 0;
   for (const pod of pods) {
-    if (pod.namespace !== namespace || !isOwnerless(pod) || nowMs - pod.createdMs > lateMs) continue;
+    if (pod.namespace !== namespace || !isOwnerless(pod) || nowMs - pod.createdMs > quietMs) continue;
     if (shapeText(pod.shape) === shape) late += 1;
   }
   return late === 0
     ? undefined
-    : `${late} pods of this make came in the last minute: each removal would make room for one more`;
+    : `${late} pods of this make came in the last ${quietMs / 1_000} s: each removal would make room for one more`;
 }
