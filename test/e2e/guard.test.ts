@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)("the guard in the outage of the seeds", (
     [cluster, besides] = await Promise.all([OutageCluster.start(), SideCluster.start()]);
     desk = new DecisionDesk(cluster.server);
     const repository = `file://${cluster.repository.folder},branch=main,path=apps`;
-    guards = await GuardReplicas.make(cluster.server, cluster.folder, process.env["NOGIT"] ? [] : ["--git-repository", repository]);
+    guards = await GuardReplicas.make(cluster.server, cluster.folder, ["--git-repository", repository]);
     await besides.breakDown();
     cases.begin(sideCases.map(([name, act]) => [name, () => act(besides)]));
     await cluster.breakDown();
