@@ -6,7 +6,7 @@ import { propose } from "../../src/guard/decide/propose.ts";
 import type { Proposal } from "../../src/guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../src/guard/facts/guard-settings.ts";
 import { outage } from "../../src/guard/outage.fixture.ts";
-import { approvals, decisions, startGuardServer } from "./guard-server.ts";
+import { approvals, decisions, guardUser, startGuardServer } from "./guard-server.ts";
 import { mergePatch, missingForApiServer, personTokens, type PolicyServer } from "./policy-server.ts";
 
 const missing = missingForApiServer();
@@ -53,7 +53,7 @@ describe.skipIf(missing !== undefined)("the guard's commands on a real API serve
     for (const { name, spec } of [stop, recover]) {
       const metadata = { name, namespace: "levee-system" };
       const body = { apiVersion: "levee.dev/v1alpha1", kind: "Decision", metadata, spec };
-      const made = await server.ask({ method: "POST", path: decisions, body });
+      const made = await server.ask({ method: "POST", path: decisions, body, as: { user: guardUser } });
       if (made.code !== 201) throw new Error(made.text);
       await write(name, { phase: "Proposed", message: "Waits for a person" });
     }
@@ -63,7 +63,13 @@ describe.skipIf(missing !== undefined)("the guard's commands on a real API serve
   async function write(name: string, change: object): Promise<void> {
     const status = { fence: 1, leader: "a", since: new Date().toISOString().replace(/\.\d+/, ""), ...change };
     const path = `${decisions}/${name}/status`;
-    const answer = await server.ask({ method: "PATCH", path, type: mergePatch, body: { status } });
+    const answer = await server.ask({
+      method: "PATCH",
+      path,
+      type: mergePatch,
+      body: { status },
+      as: { user: guardUser },
+    });
     if (answer.code !== 200) throw new Error(answer.text);
   }
 

@@ -145,7 +145,10 @@ export class BrokenCni {
       ...{ phase: "Approved", message: "", since: at, leader, fence },
       approval: { name: approval, by: "alice", at },
     };
-    await must(this.#server, "PATCH", `${decisions}/${name}/status`, { status });
+    const path = `${decisions}/${name}/status`;
+    const as = { user: guardUser };
+    const written = await this.#server.ask({ method: "PATCH", path, body: { status }, type: mergePatch, as });
+    if (written.code !== 200) throw new Error(written.text);
     return this.#guard.find(name);
   }
 

@@ -7,7 +7,7 @@ import { defaultGuardSettings as settings } from "../../src/guard/facts/guard-se
 import { runGuard } from "../../src/guard/run-guard.ts";
 import { fixedAccess } from "../../src/kube/access.ts";
 import { ApiClient } from "../../src/kube/api-client.ts";
-import { decisions, makePod, startGuardServer } from "./guard-server.ts";
+import { decisions, guardUser, makePod, startGuardServer } from "./guard-server.ts";
 import { missingForApiServer, type PolicyServer } from "./policy-server.ts";
 import { until } from "./until.ts";
 
@@ -70,7 +70,7 @@ describe.skipIf(missing !== undefined)("levee guard, as its own account", () => 
     const path = `${decisions}/recover-fc-1/status`;
     const status = { phase: "Proposed", fence: 40, leader: "long-ago" };
     const patch = { method: "PATCH", path, body: { status }, type: "application/merge-patch+json" } as const;
-    expect(await server.ask(patch)).toMatchObject({ code: 200 });
+    expect(await server.ask({ ...patch, as: { user: guardUser } })).toMatchObject({ code: 200 });
     server.must(["delete", "lease", "levee-guard", "-n", "levee-system"]);
     // The cause goes, so there is something to write.
     server.must(["delete", "pods", "--all", "-n", "fc", "--force", "--grace-period=0"]);
