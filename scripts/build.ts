@@ -47,11 +47,15 @@ const parts: readonly Part[] = [
   {
     name: "levee",
     output: join(dist, "levee"),
-    inputs: ["src", "package.json", "package-lock.json", "tsconfig.json"],
+    // Pages whose text `levee explain` has.
+    inputs: ["src", "docs/errors.md", "docs/runbooks", "package.json", "package-lock.json", "tsconfig.json"],
     tool: ["bun", "--version"],
     build: buildLevee,
   },
 ];
+
+/** Beside `levee` on the PATH they make it `kubectl levee`. */
+const pluginFiles = ["kubectl-levee", "kubectl_complete-levee"];
 
 /** Builds what has changed. Throws with the reason when a part cannot be built or breaks a promise. */
 export function build(options: { readonly shimOnly: boolean }): void {
@@ -76,6 +80,7 @@ export function build(options: { readonly shimOnly: boolean }): void {
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
     console.log(`${part.name}: built in ${seconds} s, ${statSync(part.output).size} bytes`);
   }
+  for (const name of pluginFiles) copyFileSync(join(root, "deploy/plugin", name), join(dist, name));
 }
 
 function buildShim(to: string): void {

@@ -98,7 +98,7 @@ function relativeProblems(tree: Tree, path: string, found: Import): readonly Pro
     return [problem(path, found, `${found.from} leads to no file: ${target}`, "Name the file with its .ts extension")];
   }
   if (!target.startsWith("src/")) {
-    if (isTestFile(path) || isVersion(path, target)) return [];
+    if (isTestFile(path) || isVersion(path, target) || isPage(path, target)) return [];
     return [
       problem(
         path,
@@ -135,6 +135,11 @@ function relativeProblems(tree: Tree, path: string, found: Import): readonly Pro
 /** The outermost ring may read the version from package.json. */
 function isVersion(path: string, target: string): boolean {
   return target === "package.json" && ["daemon", "cli", "main"].includes(folderOf(path));
+}
+
+/** `levee explain` says what our pages say; the build puts their text into the program. */
+function isPage(path: string, target: string): boolean {
+  return folderOf(path) === "cli" && /^docs\/.*\.md$/u.test(target);
 }
 
 function undeclared(tree: Tree, path: string, found: Import): readonly Problem[] {

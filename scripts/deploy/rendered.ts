@@ -94,6 +94,7 @@ function airGap(image: Image): string {
     "deploy/overlays/",
     "deploy/guard/",
     "deploy/policies/",
+    "deploy/plugin/",
     "deploy/helm/levee/",
     "dist/sbom.spdx.json",
     "",

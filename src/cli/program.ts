@@ -1,16 +1,19 @@
 import { Command } from "commander";
 import { addAttach } from "./commands/attach.ts";
 import { addCheck } from "./commands/check.ts";
+import { addCompletion } from "./commands/completion.ts";
 import { addDaemon } from "./commands/daemon.ts";
 import { addDecisions } from "./commands/decisions.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDetach } from "./commands/detach.ts";
+import { addExplain } from "./commands/explain.ts";
 import { addGc } from "./commands/gc.ts";
 import { addGuard } from "./commands/guard.ts";
 import { addInstall } from "./commands/install.ts";
 import { addLeaks } from "./commands/leaks.ts";
 import { addLs } from "./commands/ls.ts";
 import { addMigrate } from "./commands/migrate.ts";
+import { addReport } from "./commands/report.ts";
 import { addStatus } from "./commands/status.ts";
 import { addStorm } from "./commands/storm.ts";
 import { addTop } from "./commands/top.ts";
@@ -65,11 +68,14 @@ export function buildProgram(world: World): Command {
     addCheck,
     addStatus,
     addDecisions,
+    addReport,
+    addExplain,
     addGc,
     addMigrate,
     addInstall,
     addUninstall,
     addVersion,
+    addCompletion,
     addDemo,
     addStorm,
     addDaemon,

@@ -18,11 +18,14 @@ const commands = [
   "check",
   "status",
   "decisions",
+  "report",
+  "explain",
   "gc",
   "migrate",
   "install",
   "uninstall",
   "version",
+  "completion",
   "demo",
   "storm",
   "daemon",
@@ -49,7 +52,7 @@ describe("help", () => {
 
   test.each(commands)("levee %s --help lists the global options where they apply", async (command) => {
     const { out } = await levee(command, "--help");
-    expect(out.includes("--socket-dir <folder>")).toBe(!["daemon", "guard"].includes(command));
+    expect(out.includes("--socket-dir <folder>")).toBe(!["daemon", "guard", "completion"].includes(command));
   });
 
   test("help finds commands below commands", async () => {

@@ -1,0 +1,60 @@
+import type { Command } from "commander";
+import { contextOf, examples } from "../command-line.ts";
+import { usageFailure } from "../failure.ts";
+import { paintFor, type Paint } from "../paint.ts";
+import { print } from "../print.ts";
+import { renderTable } from "../table.ts";
+import type { Topic } from "../explain/topics.ts";
+import type { World } from "../world.ts";
+
+export function addExplain(program: Command, world: World): void {
+  const command = program
+    .command("explain")
+    .description("Say what a check, an error, an alert or a phase means, and what to do about it")
+    .argument("[code]", "such as LVE0301, network-unknown, MultusOOMLoop or Paused; without one all are listed")
+    .addHelpText(
+      "after",
+      `${examples("levee explain LVE0301", "levee explain MultusOOMLoop", "levee explain Paused")}\nExit status: 0 told, 2 there is no such name.`,
+    );
+  command.action(async (code: string | undefined) => {
+    const { settings } = contextOf(command, world);
+    // The pages are loaded only here.
+    const { allTopics } = await import("../explain/topics.ts");
+    const { findTopic, nearestNames } = await import("../explain/find-topic.ts");
+    const topics = allTopics();
+    if (code === undefined) {
+      print(world.stdout, settings.output, {
+        value: topics.map(({ name, kind, title }) => ({ name, kind, title })),
+        text: () =>
+          renderTable(
+            ["NAME", "WHAT"],
+            topics.map(({ name, title }) => [name, title]),
+          ),
+      });
+      return;
+    }
+    const topic = findTopic(topics, code);
+    if (topic === undefined) throw unknownTopic(code, nearestNames(topics, code));
+    print(world.stdout, settings.output, {
+      value: topic,
+      text: () => topicText(topic, paintFor(world.stdout, world.env)),
+    });
+  });
+}
+
+function unknownTopic(code: string, near: readonly string[]): Error {
+  const remedy = near.length === 0 ? "levee explain, which lists all names" : `levee explain ${near.join(", ")}`;
+  return usageFailure(
+    `Cannot explain ${JSON.stringify(code)}: there is no check, error, alert or phase of that name`,
+    remedy,
+  );
+}
+
+/** Our own Markdown as it reads on a terminal: headings stand out, links are their words. */
+function topicText({ name, title, text }: Topic, paint: Paint): string {
+  const lines = text
+    .replaceAll(/\[([^\]]+)\]\([^)]*\)/gu, "$1")
+    .split("\n")
+    .map((line) => line.replace(/^#+ (.*)$/u, (_, heading: string) => paint("bold", heading)));
+  return `${paint("bold", name)} (${title})\n\n${lines.join("\n").trim()}\n`;
+}

@@ -1,0 +1,45 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { writeFileAtomically } from "../../base/atomic-file.ts";
+import {
+  addClusterOptions,
+  clusterExitText,
+  namespaceOf,
+  type ClusterCommandOptions,
+} from "../cluster/cluster-options.ts";
+import { withCluster } from "../cluster/with-cluster.ts";
+import { examples } from "../command-line.ts";
+import { readApprovals, readDecision } from "../decisions/decision-source.ts";
+import { reportText } from "../report/report-text.ts";
+import type { World } from "../world.ts";
+
+interface ReportOptions extends ClusterCommandOptions {
+  readonly file?: string;
+}
+
+export function addReport(program: Command, world: World): void {
+  addClusterOptions(
+    program
+      .command("report")
+      .description("Write the post-mortem of a Decision, in Markdown")
+      .argument("<decision>", "its name")
+      .option("--file <path>", "write it there instead of printing it"),
+  )
+    .addHelpText(
+      "after",
+      `\nIt says only what the Decision and its approvals hold.\n${examples(
+        "levee report recover-shop-1",
+        "levee report recover-shop-1 --file post-mortem.md",
+      )}\n${clusterExitText}`,
+    )
+    .action(async (name: string, options: ReportOptions) => {
+      const namespace = namespaceOf(options);
+      const text = await withCluster(world, options, async (api) => {
+        const source = { api, namespace, signal: world.interrupted };
+        const decision = await readDecision(source, name);
+        return reportText(decision, await readApprovals(source, name));
+      });
+      if (options.file === undefined) world.stdout.write(text);
+      else await writeFileAtomically(resolve(options.file), text, { mode: 0o644, sync: true });
+    });
+}

@@ -1,0 +1,78 @@
+import type { Command, Option } from "commander";
+import { phaseOf } from "../../guard/decide/standing.ts";
+import { terminalPhases, verdicts } from "../../guard/decision/decision.ts";
+import { deadline } from "../../base/clock.ts";
+import { guardNamespace } from "../cluster/cluster-options.ts";
+import { withCluster } from "../cluster/with-cluster.ts";
+import { commandOf } from "../decisions/consent.ts";
+import { readDecisions } from "../decisions/decision-source.ts";
+import { outputFormats } from "../print.ts";
+import type { World } from "../world.ts";
+import { optionsOf, readLine, subcommandNames, type Line } from "./words.ts";
+
+/** Nobody waits longer for a Tab. */
+const clusterMs = 3_000;
+
+/** What the last of the words may become. */
+export async function candidates(program: Command, words: readonly string[], world: World): Promise<readonly string[]> {
+  const last = words.at(-1) ?? "";
+  const line = readLine(program, words.slice(0, -1));
+  const all = await possible(line, last, world);
+  return [...new Set(all)].filter((word) => word.startsWith(last)).toSorted();
+}
+
+async function possible(line: Line, last: string, world: World): Promise<readonly string[]> {
+  if (line.awaits !== undefined) return valuesOf(line.awaits, line.command);
+  if (last.startsWith("-")) return optionsOf(line.command).flatMap(({ long }) => long ?? []);
+  return [...(line.operands.length === 0 ? subcommandNames(line.command) : []), ...(await operandsOf(line, world))];
+}
+
+/** Of options whose values are few; for the others the shell offers files. */
+function valuesOf(option: Option, command: Command): readonly string[] {
+  switch (option.long) {
+    case "--output":
+      return [
+        ...outputFormats,
+        ...(command.parent?.name() === "decisions" ? ["name"] : []),
+        ...(command.name() === "check" ? ["short"] : []),
+      ];
+    case "--fail-on":
+      return ["warning", "error"];
+    default:
+      return [];
+  }
+}
+
+async function operandsOf({ command, operands, given }: Line, world: World): Promise<readonly string[]> {
+  if (operands.length > 0) return [];
+  const path = pathOf(command);
+  if (path === "explain") return (await import("../explain/topics.ts")).allTopics().map(({ name }) => name);
+  if (path === "completion") return ["bash"];
+  const speaks = verdicts.map((verdict) => `decisions ${commandOf(verdict)}`);
+  const isVerdict = speaks.includes(path);
+  return isVerdict || path === "decisions show" || path === "report"
+    ? await decisionNames(given, world, isVerdict)
+    : [];
+}
+
+/** To one that has ended nothing can be said. A cluster that does not answer offers nothing. */
+async function decisionNames(given: Line["given"], world: World, isOpen: boolean): Promise<readonly string[]> {
+  using limit = deadline(world.clock, clusterMs, () => new Error("too late"), world.interrupted);
+  const { kubeconfig, context, namespace = guardNamespace } = given;
+  try {
+    const { decisions } = await withCluster(world, { kubeconfig, context }, (api) =>
+      readDecisions({ api, namespace, signal: limit.signal }),
+    );
+    return decisions
+      .filter((decision) => !isOpen || !terminalPhases.has(phaseOf(decision)))
+      .map(({ metadata }) => metadata.name);
+  } catch {
+    // A shell has no place for why.
+    return [];
+  }
+}
+
+function pathOf(command: Command): string {
+  const parent = command.parent === null ? "" : pathOf(command.parent);
+  return command.parent === null ? "" : `${parent} ${command.name()}`.trim();
+}

@@ -1,0 +1,64 @@
+import type { Command, Option } from "commander";
+
+/** What stands on the command line up to the word that is to be completed. */
+export interface Line {
+  readonly command: Command;
+  /** Words of it that are neither commands nor options. */
+  readonly operands: readonly string[];
+  /** The option whose value is to be completed, if it is one. */
+  readonly awaits: Option | undefined;
+  /** Values of options that were given, by their long name. */
+  readonly given: Readonly<Record<string, string>>;
+}
+
+/** Reads the words before the last one as the program would, without running anything. */
+export function readLine(program: Command, words: readonly string[]): Line {
+  let command = program;
+  let awaits: Option | undefined;
+  const operands: string[] = [];
+  const given: Record<string, string> = {};
+  for (const word of words) {
+    if (awaits !== undefined) {
+      given[awaits.attributeName()] = word;
+      awaits = undefined;
+    } else if (word.startsWith("-")) {
+      awaits = valueOption(command, word, given);
+    } else {
+      const next = operands.length === 0 ? subcommand(command, word) : undefined;
+      if (next === undefined) operands.push(word);
+      else command = next;
+    }
+  }
+  return { command, operands, awaits, given };
+}
+
+/** Options that can stand here, the command's own before those of all commands. */
+export function optionsOf(command: Command): readonly Option[] {
+  const help = command.createHelp();
+  return [...help.visibleOptions(command), ...ancestorsOf(command).flatMap(({ options }) => options)];
+}
+
+export function subcommandNames(command: Command): readonly string[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .map((one) => one.name());
+}
+
+/** The option of the word when its value is the next word; `--option=value` has it already. */
+function valueOption(command: Command, word: string, given: Record<string, string>): Option | undefined {
+  const [name = "", ...value] = word.split("=");
+  const option = optionsOf(command).find(({ long, short }) => long === name || short === name);
+  if (option === undefined || (!option.required && !option.optional)) return undefined;
+  if (value.length === 0) return option;
+  given[option.attributeName()] = value.join("=");
+  return undefined;
+}
+
+function subcommand(command: Command, word: string): Command | undefined {
+  return command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+}
+
+function ancestorsOf(command: Command): readonly Command[] {
+  return command.parent === null ? [] : [command.parent, ...ancestorsOf(command.parent)];
+}

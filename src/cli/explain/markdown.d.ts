@@ -1,0 +1,5 @@
+/** A page of ours as its text; Bun and its build read it so. */
+declare module "*.md" {
+  const text: string;
+  export default text;
+}

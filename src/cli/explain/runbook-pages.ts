@@ -1,0 +1,36 @@
+/** The pages themselves, so that the program says what they say: the build puts their text into it. */
+import ArgoCDAppsUnknown from "../../../docs/runbooks/ArgoCDAppsUnknown.md" with { type: "text" };
+import CniAddErrorRate from "../../../docs/runbooks/CniAddErrorRate.md" with { type: "text" };
+import ContainerOOMKilledChildren from "../../../docs/runbooks/ContainerOOMKilledChildren.md" with { type: "text" };
+import KuredRebootBacklog from "../../../docs/runbooks/KuredRebootBacklog.md" with { type: "text" };
+import LeveeBlind from "../../../docs/runbooks/LeveeBlind.md" with { type: "text" };
+import LeveeDecisionPaused from "../../../docs/runbooks/LeveeDecisionPaused.md" with { type: "text" };
+import LeveeDecisionWaiting from "../../../docs/runbooks/LeveeDecisionWaiting.md" with { type: "text" };
+import LeveeDecisionsKept from "../../../docs/runbooks/LeveeDecisionsKept.md" with { type: "text" };
+import LeveeGuardAbsent from "../../../docs/runbooks/LeveeGuardAbsent.md" with { type: "text" };
+import LeveeLeaksGrowing from "../../../docs/runbooks/LeveeLeaksGrowing.md" with { type: "text" };
+import MultusMemoryPressure from "../../../docs/runbooks/MultusMemoryPressure.md" with { type: "text" };
+import MultusOOMLoop from "../../../docs/runbooks/MultusOOMLoop.md" with { type: "text" };
+import NamespacePendingPodBacklog from "../../../docs/runbooks/NamespacePendingPodBacklog.md" with { type: "text" };
+import OwnerlessPods from "../../../docs/runbooks/OwnerlessPods.md" with { type: "text" };
+import OwnerlessPodsGrowing from "../../../docs/runbooks/OwnerlessPodsGrowing.md" with { type: "text" };
+import StaleSandboxReservations from "../../../docs/runbooks/StaleSandboxReservations.md" with { type: "text" };
+
+export const runbookPages: Readonly<Record<string, string>> = {
+  ArgoCDAppsUnknown,
+  CniAddErrorRate,
+  ContainerOOMKilledChildren,
+  KuredRebootBacklog,
+  LeveeBlind,
+  LeveeDecisionPaused,
+  LeveeDecisionWaiting,
+  LeveeDecisionsKept,
+  LeveeGuardAbsent,
+  LeveeLeaksGrowing,
+  MultusMemoryPressure,
+  MultusOOMLoop,
+  NamespacePendingPodBacklog,
+  OwnerlessPods,
+  OwnerlessPodsGrowing,
+  StaleSandboxReservations,
+};

@@ -1,0 +1,65 @@
+import errorsPage from "../../../docs/errors.md" with { type: "text" };
+import { errorCatalogue } from "../../base/errors.ts";
+import { checkCodes } from "../check/check-codes.ts";
+import { phaseFacts } from "./decision-phases.ts";
+import { runbookPages } from "./runbook-pages.ts";
+
+/** Something that has a name of ours and can be explained. */
+export interface Topic {
+  readonly name: string;
+  readonly kind: "check" | "error" | "alert" | "phase";
+  readonly title: string;
+  /** What it means, why it matters and what to do; Markdown of our own pages for alerts. */
+  readonly text: string;
+}
+
+export function allTopics(): readonly Topic[] {
+  return [...checkTopics(), ...phaseTopics(), ...alertTopics(), ...errorTopics()];
+}
+
+function checkTopics(): readonly Topic[] {
+  return Object.entries(checkCodes).map(([name, { title, means, todo }]) => ({
+    name,
+    kind: "check",
+    title: `levee check: ${title}`,
+    text: parts(means, todo),
+  }));
+}
+
+function phaseTopics(): readonly Topic[] {
+  return Object.entries(phaseFacts).map(([name, { means, why, todo }]) => ({
+    name,
+    kind: "phase",
+    title: "phase of a Decision",
+    text: parts(`${means} ${why}`, todo),
+  }));
+}
+
+/** The page without its own heading. */
+function alertTopics(): readonly Topic[] {
+  return Object.entries(runbookPages).map(([name, page]) => ({
+    name,
+    kind: "alert",
+    title: "alert",
+    text: page.replace(/^# .*\n+/u, ""),
+  }));
+}
+
+function errorTopics(): readonly Topic[] {
+  return Object.entries(errorCatalogue).map(([name, { meaning, cni }]) => ({
+    name,
+    kind: "error",
+    title: `error, CNI number ${cni}`,
+    text: parts(`${meaning}.`, remedyOf(name)),
+  }));
+}
+
+/** The last column of the code's row. */
+function remedyOf(code: string): string {
+  const row = errorsPage.split("\n").find((line) => line.startsWith(`| \`${code}\` |`)) ?? "";
+  return row.split(/(?<!\\) \| /u)[3]?.replace(/ \|$/u, "") ?? "";
+}
+
+function parts(means: string, todo: string): string {
+  return `## What it means\n\n${means}\n\n## What to do\n\n${todo}\n`;
+}
