@@ -47,7 +47,7 @@ function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
     .replace(
       `image: ${newName}@${digest}\n`,
-      `image: "{{ .Values.image.repository }}@{{ .Values.image.digest }}"\n${api}`,
+      `image: "{{ .Values.image.repository }}@{{ .Values.image.digest }}"\n${guardArgs}${api}`,
     )
     .replace("      priorityClassName: system-cluster-critical\n", (line) => line + pullSecrets);
   return `{{- if .Values.guard.enabled }}\n${text}{{- end }}\n`;
@@ -59,6 +59,21 @@ const api = `          {{- with .Values.kubernetesApi.host }}
               value: {{ . | quote }}
             - name: KUBERNETES_SERVICE_PORT
               value: {{ int $.Values.kubernetesApi.port | quote }}
+          {{- end }}
+`;
+const guardArgs = `          {{- with .Values.guard }}
+          {{- if or .cluster .alertmanagers .cniDaemons }}
+          args:
+            {{- with .cluster }}
+            - {{ printf "--cluster=%s" . | quote }}
+            {{- end }}
+            {{- range .alertmanagers }}
+            - {{ printf "--alertmanager=%s" . | quote }}
+            {{- end }}
+            {{- range .cniDaemons }}
+            - {{ printf "--cni-daemon=%s" . | quote }}
+            {{- end }}
+          {{- end }}
           {{- end }}
 `;
 const pullSecrets = `      {{- with .Values.image.pullSecrets }}

@@ -68,9 +68,14 @@ export class MetricsRegistry {
     return [...this.#families].map(([name, { type, help }]) => ({ name, type, help }));
   }
 
-  /** The text format of Prometheus. */
-  render(): string {
-    return [...this.#families].map(([name, family]) => familyText(name, family)).join("");
+  /** The text format of Prometheus; of these families only, where they are named. */
+  render(names: Iterable<string> = this.#families.keys()): string {
+    let text = "";
+    for (const name of names) {
+      const family = this.#families.get(name);
+      if (family !== undefined) text += familyText(name, family);
+    }
+    return text;
   }
 
   #add(name: string, family: Family): void {

@@ -61,6 +61,14 @@ describe("answerHttp", () => {
     expect(text).toContain('multus_server_request_total{handler="/metrics",code="200",method="get"} 1\n');
   });
 
+  test("/loadz tells of the load alone, by the same numbers, and not on the health port", () => {
+    const { get, metrics } = setUp();
+    metrics.gauge("levee_waiting", "Waits", () => [{ labels: { kind: "attach" }, value: 3 }]);
+    const head = "# HELP levee_waiting Waits\n# TYPE levee_waiting gauge\n";
+    expect(get("/loadz").body).toBe(`${head}levee_waiting{kind="attach"} 3\n`);
+    expect(get("/loadz", "health").status).toBe(404);
+  });
+
   test("a gauge that throws gives 500 and a line in the log", () => {
     const { get, metrics, errors } = setUp();
     metrics.gauge("levee_bad", "Bad", () => {

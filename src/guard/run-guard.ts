@@ -14,6 +14,7 @@ import type { Term } from "./lead/term.ts";
 import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
 import { Executor } from "./reconcile/executor.ts";
+import { LiveSources } from "./observe/live-sources.ts";
 import { guardRound } from "./reconcile/guard-round.ts";
 import { guardMetrics, type GuardState } from "./tell/guard-metrics.ts";
 import { openMetricsPort } from "./tell/metrics-port.ts";
@@ -33,6 +34,9 @@ export interface GuardOptions {
   readonly sources?: Partial<OtherSources>;
   /** The repositories that it may read and write. */
   readonly git?: GitMirrors;
+  /** URLs of Alertmanagers, and the port at which the nodes' daemons tell of themselves; nobody is asked without. */
+  readonly alertmanagers?: readonly string[];
+  readonly daemonPort?: number;
   /** Where Prometheus may ask, leading or not; nowhere when it is absent. */
   readonly metricsPort?: number;
 }
@@ -47,9 +51,12 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   const limits = new BudgetLook(options);
   const mirrors = options.git ?? noRepositories(options);
   const git = new GitSource({ ...options, mirrors, wanted: () => cniSources(facts.world(), settings) });
-  const sources = { ...nothingElse, ...gitFacts(git), notes: () => limits.notes, ...options.sources };
+  const live = new LiveSources({ ...options, facts: () => facts });
+  const notes = (): readonly string[] => [...limits.notes, ...live.notes()];
+  const sources = { ...live.sources(), ...gitFacts(git), notes, ...options.sources };
   const facts = new ClusterFacts({ ...options, sources });
   git.start();
+  live.start();
   let held: Term | undefined;
   let refusedProposals = 0;
   const onRefused = (): number => (refusedProposals += 1);
@@ -64,7 +71,7 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
-    await git.close();
+    await Promise.all([git.close(), live.close()]);
     await facts.close();
   }
 }
@@ -162,6 +169,3 @@ function blindTo(facts: ClusterFacts): string {
     .map(({ resource }) => resource)
     .join(" ");
 }
-
-/** Without an Alertmanager, the nodes' daemons and a repository the rest still works. */
-const nothingElse: OtherSources = { alerts: () => [], nodeViews: () => [], gitFiles: () => [], notes: () => [] };

@@ -52,6 +52,7 @@ export function world(facts: Partial<World> = {}): World {
       name,
       isReady: true,
       memoryBytes: 64 * 2 ** 30,
+      address: "",
     })),
     namespaces: [{ name: "fc-desktop", labels: {} }],
     daemonSets: [],

@@ -4,13 +4,16 @@ import { JsonLogger } from "../../base/log.ts";
 import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
 import { openCluster, type KubeOptions } from "../kube-access.ts";
-import { metricsPortOf } from "../port-option.ts";
+import { guardPlaces } from "../guard-options.ts";
 import type { World } from "../world.ts";
 
 interface GuardCommandOptions extends KubeOptions {
   readonly namespace: string;
   readonly cluster: string;
   readonly metricsPort?: string;
+  readonly cniDaemon?: readonly string[];
+  readonly alertmanager?: readonly string[];
+  readonly daemonPort?: string;
   readonly gitRepository?: readonly string[];
   readonly gitFolder: string;
 }
@@ -24,9 +27,20 @@ export function addGuard(program: Command, world: World): void {
     .option("--cluster <name>", "the label cluster of this cluster's alerts; others are not linked", "")
     .option("--metrics-port <port>", "port of /metrics and /healthz on every interface (default: none)")
     .option(
+      "--alertmanager <url>",
+      "where it asks which alerts fire; several times for one that is replicated (default: nowhere)",
+      several,
+    )
+    .option("--daemon-port <port>", "port at which it asks every node's daemon how it is (default: none is asked)")
+    .option(
+      "--cni-daemon <namespace/daemonset/container>",
+      "a daemon that pod starts depend on, several times for several (default: Multus' and Levee's)",
+      several,
+    )
+    .option(
       "--git-repository <setting>",
       "a repository that it may read and push to, and may be given several times (default: none)",
-      (value: string, before: readonly string[] = []) => [...before, value],
+      several,
     )
     .option("--git-folder <folder>", "where it keeps copies of them; lost without harm", "/var/cache/levee-guard")
     .option("--kubeconfig <file>", "the cluster to guard (default: as kubectl, else the pod's service account)")
@@ -41,7 +55,7 @@ export function addGuard(program: Command, world: World): void {
         examples(
           "levee guard",
           "levee guard --git-repository https://git.example/infra.git,branch=main,path=apps/multus,credentials=/etc/levee-git",
-          "levee guard --kubeconfig ~/.kube/config --cluster prod",
+          "levee guard --kubeconfig ~/.kube/config --cluster prod --alertmanager http://10.0.0.7:9093 --daemon-port 9810",
           "kubectl -n levee-system get decisions",
         ),
       ].join("\n"),
@@ -49,19 +63,24 @@ export function addGuard(program: Command, world: World): void {
     .action((options: GuardCommandOptions) => guard(world, options));
 }
 
+function several(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
 async function guard(world: World, options: GuardCommandOptions): Promise<void> {
   const { clock } = world;
-  const port = options.metricsPort === undefined ? {} : { metricsPort: metricsPortOf(options.metricsPort, "9811") };
+  const asked = guardPlaces(options);
   const logger = new JsonLogger({ clock, level: "info", write: (line) => world.stderr.write(line) });
   // Loaded late: no other command needs it.
   const { runGuard } = await import("../../guard/run-guard.ts");
   const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
+  const { cniDaemons = defaultGuardSettings.cniDaemons, ...places } = asked;
   const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
-  const settings = { ...defaultGuardSettings, namespace: options.namespace, cluster: options.cluster };
+  const settings = { ...defaultGuardSettings, namespace: options.namespace, cluster: options.cluster, cniDaemons };
   const git = await gitOf(world, options);
   const api = await openCluster(world, options);
   try {
-    await runGuard({ api, clock, logger, settings, identity, git, ...port }, world.interrupted);
+    await runGuard({ api, clock, logger, settings, identity, git, ...places }, world.interrupted);
   } finally {
     logger.flush();
     api.close();

@@ -6,6 +6,8 @@ const waitingFine = 20;
 /** A daemon that is no better after this long is made better by removals, not by waiting. */
 const calmWithinMs = 60_000;
 const lookMs = 1_000;
+/** One that has said nothing for longer may be dead, and is not waited for. */
+const freshMs = 15_000;
 
 /** How many calls waited on each node when the removal began: more than that is our own doing. */
 export type LoadBefore = ReadonlyMap<string, number>;
@@ -25,8 +27,10 @@ export async function untilCalm(
 ): Promise<void> {
   const endMs = clock.monotonicMs() + calmWithinMs;
   for (;;) {
-    const busy = world().nodeViews.filter(
-      ({ node, waiting }) => nodes.has(node) && waiting > Math.max(waitingFine, before.get(node) ?? 0),
+    const { nodeViews, nowMs } = world();
+    const busy = nodeViews.filter(
+      ({ node, waiting, atMs }) =>
+        nodes.has(node) && nowMs - atMs < freshMs && waiting > Math.max(waitingFine, before.get(node) ?? 0),
     );
     if (busy.length === 0) return;
     if (clock.monotonicMs() >= endMs) {

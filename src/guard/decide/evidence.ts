@@ -5,7 +5,7 @@ import type { Chain } from "../detect/chain.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import { symptomText, type Symptom } from "../detect/symptoms.ts";
 import { timeText } from "../facts/json-values.ts";
-import type { World } from "../facts/world.ts";
+import type { NodeViewFacts, World } from "../facts/world.ts";
 
 /** The numbers on which a proposal rests, as they were when it was made. */
 export function evidenceOf(seen: {
@@ -32,10 +32,23 @@ export function evidenceOf(seen: {
     ...world.nodeViews
       .filter(({ node }) => avalanche.nodes.has(node))
       .slice(0, 10)
-      .map(({ node, waiting }) => one("calls that wait in a node's daemon", waiting, node)),
+      .map((view) => ({
+        ...one("calls that wait in a node's daemon", view.waiting, viewText(view)),
+        at: timeText(view.atMs),
+      })),
     ...chain.linked.map((symptom) => one(factOf(symptom), numberOf(symptom), symptomText(symptom))),
     one("alerts that this does not explain", chain.unlinkedAlerts.length),
   ].slice(0, evidenceMax);
+}
+
+function viewText({ node, memoryBytes, memoryLimitBytes, oomKills = 0 }: NodeViewFacts): string {
+  const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+  const limit = memoryLimitBytes === undefined ? "" : ` of ${mib(memoryLimitBytes)}`;
+  return [
+    node,
+    ...(memoryBytes === undefined ? [] : [`it uses ${mib(memoryBytes)}${limit}`]),
+    ...(oomKills === 0 ? [] : [`${oomKills} processes killed for memory`]),
+  ].join(", ");
 }
 
 function factOf({ kind }: Symptom): string {

@@ -289,7 +289,7 @@ for (const [what, facts, note] of [
   ],
   [
     "the nodes are too small",
-    { nodes: [{ name: "n", isReady: true, memoryBytes: 2 ** 28 }] },
+    { nodes: [{ name: "n", isReady: true, memoryBytes: 2 ** 28, address: "" }] },
     "more than 50Mi is too much for its nodes",
   ],
 ] as const) {
@@ -301,10 +301,26 @@ for (const [what, facts, note] of [
 }
 
 test("propose shows what the daemons of the avalanche's nodes say, and not those of others", () => {
-  const view = (node: string): World["nodeViews"][number] => ({ node, waiting: 64, running: 4, leaks: 0 });
+  const view = (node: string): World["nodeViews"][number] => ({
+    node,
+    atMs: nowMs - minuteMs,
+    waiting: 64,
+    running: 4,
+    leaks: 0,
+    memoryBytes: 90 * 2 ** 20,
+    memoryLimitBytes: 96 * 2 ** 20,
+    oomKills: 2,
+  });
   const [stop] = propose(outage({ nodeViews: [view("rke2-agent1"), view("elsewhere")] }), settings);
   const waits = stop?.spec.evidence.filter(({ fact }) => fact === "calls that wait in a node's daemon");
-  expect(waits).toMatchObject([{ value: 64, detail: "rke2-agent1" }]);
+  expect(waits).toEqual([
+    {
+      fact: "calls that wait in a node's daemon",
+      value: 64,
+      at: "2026-05-10T18:59:00Z",
+      detail: "rke2-agent1, it uses 90 MiB of 96 MiB, 2 processes killed for memory",
+    },
+  ]);
 });
 
 test("propose writes nothing of a tenant's into a Decision that could drive a terminal", () => {

@@ -33,6 +33,8 @@ export interface NodeFacts {
   readonly isReady: boolean;
   /** Allocatable; 0 when unknown. */
   readonly memoryBytes: number;
+  /** The internal IP address; empty when it has none. */
+  readonly address: string;
 }
 
 export interface NamespaceFacts {
@@ -140,12 +142,21 @@ export interface AlertFacts {
   readonly startsMs: number;
 }
 
-/** What a node's daemon says of itself. */
+/** What a node's daemon says of itself. What it did not say is absent. */
 export interface NodeViewFacts {
   readonly node: string;
+  /** When it said so, by our own clock. */
+  readonly atMs: number;
+  /** Calls that wait for a slot, and that hold one. */
   readonly waiting: number;
   readonly running: number;
   readonly leaks: number;
+  readonly memoryBytes?: number;
+  readonly memoryLimitBytes?: number;
+  /** Processes killed in its own cgroup. */
+  readonly oomKills?: number;
+  /** Since it last heard of pods or networks, whichever is longer ago. */
+  readonly watchAgeMs?: number;
 }
 
 export interface GitFileFacts {

@@ -12,10 +12,20 @@ import {
   projectService,
 } from "./project-workloads.ts";
 
-test("projectNode tells readiness and memory, and takes an unknown state as not ready", () => {
-  const status = { conditions: [{ type: "Ready", status: "True" }], allocatable: { memory: "65536Ki" } };
-  expect(projectNode({ metadata: { name: "n" }, status })).toMatchObject({ isReady: true, memoryBytes: 2 ** 26 });
-  expect(projectNode({ metadata: { name: "n" } })).toMatchObject({ isReady: false, memoryBytes: 0 });
+test("projectNode tells readiness, memory and address, and takes an unknown state as not ready", () => {
+  const node = (status: object): unknown => projectNode({ metadata: { name: "n" }, status });
+  const addresses = [
+    { type: "Hostname", address: "n" },
+    { type: "InternalIP", address: "10.0.0.1" },
+  ];
+  const conditions = [{ type: "Ready", status: "True" }];
+  expect(node({ conditions, addresses, allocatable: { memory: "65536Ki" } })).toMatchObject({
+    isReady: true,
+    memoryBytes: 2 ** 26,
+    address: "10.0.0.1",
+  });
+  expect(node({})).toMatchObject({ isReady: false, memoryBytes: 0, address: "" });
+  expect(node({ addresses: [{ type: "InternalIP", address: "evil.example/x?" }] })).toMatchObject({ address: "" });
 });
 
 test("projectNamespace keeps the one label", () => {

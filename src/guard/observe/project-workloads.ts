@@ -1,3 +1,4 @@
+import { parseIp } from "../../cni/ip.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/json-fields.ts";
 import { countOf, objectsOf } from "../facts/json-values.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
@@ -21,7 +22,15 @@ export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
     name,
     isReady: ready?.["status"] === "True",
     memoryBytes: memoryBytes(textOf(objectOf(status["allocatable"])["memory"])) ?? 0,
+    address: addressOf(status["addresses"]),
   };
+}
+
+/** Kubelet writes what it likes; only an address is taken for one. */
+function addressOf(addresses: unknown): string {
+  const internal = objectsOf(addresses).find(({ type }) => type === "InternalIP");
+  const address = textOf(internal?.["address"]);
+  return parseIp(address) === undefined ? "" : address;
 }
 
 /** Only the one label that matters is kept. */

@@ -1,0 +1,117 @@
+import type { Clock } from "../../base/clock.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { foreignText } from "../detect/foreign-text.ts";
+import type { AlertFacts } from "../facts/world.ts";
+import { getText } from "./get-text.ts";
+import { parseAlerts } from "./parse-alerts.ts";
+
+/** Half a minute after Alertmanager has an alert it may be part of a chain; nothing waits for it. */
+const lookMs = 30_000;
+/** An Alertmanager that takes longer is a victim itself. */
+const answerMs = 5_000;
+/** 2,000 alerts of 2 KB each. */
+const bytesMax = 4_194_304;
+/** What fired a while ago says little about now. */
+const keptMs = 300_000;
+
+export interface AlertSourceOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of Alertmanagers that tell each other; the first that answers is believed. */
+  readonly urls: readonly string[];
+  /** The `cluster` label of this cluster's alerts; empty when they carry none. */
+  readonly cluster: string;
+}
+
+/** What fires, asked of Alertmanager now and then. Without an answer the guard goes on, and its proposals say so. */
+export class AlertSource {
+  readonly #options: AlertSourceOptions;
+  readonly #stop = new AbortController();
+  #loop: Promise<void> | undefined;
+  #alerts: readonly AlertFacts[] = [];
+  #heardMs: number;
+  #problem: string | undefined;
+  #omitted = 0;
+
+  constructor(options: AlertSourceOptions) {
+    this.#options = options;
+    this.#heardMs = options.clock.monotonicMs();
+  }
+
+  start(): void {
+    if (this.#options.urls.length > 0) this.#loop ??= this.#run();
+  }
+
+  alerts(): readonly AlertFacts[] {
+    return this.#ageMs() > keptMs ? [] : this.#alerts;
+  }
+
+  notes(): readonly string[] {
+    const seconds = Math.round(this.#ageMs() / 1_000);
+    return [
+      ...(this.#problem === undefined ? [] : [`Which alerts fire was last heard ${seconds} s ago: ${this.#problem}`]),
+      ...(this.#omitted === 0 ? [] : [`${this.#omitted} more alerts fire than are looked at`]),
+    ];
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error("the guard ends"));
+    await this.#loop;
+  }
+
+  #ageMs(): number {
+    return this.#options.clock.monotonicMs() - this.#heardMs;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#look();
+      await clock.sleep(lookMs, signal).catch(() => undefined);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const problems: string[] = [];
+    for (const url of this.#options.urls) {
+      const problem = await this.#ask(url);
+      if (problem === undefined) return this.#heard();
+      problems.push(`${url}: ${problem}`);
+    }
+    if (this.#stop.signal.aborted) return;
+    const problem = foreignText(problems.join("; "), 500);
+    if (this.#problem === undefined)
+      this.#options.logger.warn("Alertmanager cannot be read; going on without alerts", { why: problem });
+    this.#problem = problem;
+  }
+
+  #heard(): void {
+    this.#heardMs = this.#options.clock.monotonicMs();
+    if (this.#problem !== undefined) this.#options.logger.info("Alertmanager is read again");
+    this.#problem = undefined;
+  }
+
+  /** Why this one cannot be read, or undefined once it is. */
+  async #ask(server: string): Promise<string | undefined> {
+    const { clock, cluster } = this.#options;
+    const request = { server, path: alertsPath(cluster), accept: "application/json", deadlineMs: answerMs, bytesMax };
+    try {
+      const { alerts, omitted } = parseAlerts(await getText(clock, request, this.#stop.signal), cluster);
+      this.#alerts = alerts;
+      this.#omitted = omitted;
+      return undefined;
+    } catch (thrown) {
+      return thrown instanceof Error ? thrown.message : toLeveeError(thrown, "Cannot read it").message;
+    }
+  }
+}
+
+/** What is held back or silenced fires all the same. Alerts without the label belong to a Prometheus of one cluster. */
+function alertsPath(cluster: string): string {
+  const all = "/api/v2/alerts?active=true&silenced=true&inhibited=true&unprocessed=true";
+  if (cluster === "") return all;
+  const pattern = cluster.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(/[\\"]/g, "\\$&");
+  return `${all}&filter=${encodeURIComponent(`cluster=~"|${pattern}"`)}`;
+}

@@ -1,0 +1,51 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { GuardSettings } from "../facts/guard-settings.ts";
+import { AlertSource } from "./alert-source.ts";
+import type { ClusterFacts, OtherSources } from "./cluster-facts.ts";
+import { NodeViewSource } from "./node-view-source.ts";
+import { nodesToAsk, nodesUnderRemoval } from "./nodes-to-ask.ts";
+
+export interface LiveSourceOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settings: GuardSettings;
+  /** URLs of Alertmanagers; none are asked when it is absent. */
+  readonly alertmanagers?: readonly string[];
+  /** The daemons' metrics port; none are asked when it is absent. */
+  readonly daemonPort?: number;
+  readonly facts: () => ClusterFacts;
+}
+
+/** What is asked of others than the API server and git. Each may be silent, and the guard goes on without it. */
+export class LiveSources {
+  readonly #alerts: AlertSource;
+  readonly #nodeViews: NodeViewSource;
+
+  constructor({ clock, logger, settings, alertmanagers = [], daemonPort, facts }: LiveSourceOptions) {
+    this.#alerts = new AlertSource({ clock, logger, urls: alertmanagers, cluster: settings.cluster });
+    this.#nodeViews = new NodeViewSource({
+      clock,
+      port: daemonPort,
+      wanted: () => nodesToAsk(facts().world(), settings),
+      close: () => nodesUnderRemoval(facts().decisions()),
+    });
+  }
+
+  start(): void {
+    this.#alerts.start();
+    this.#nodeViews.start();
+  }
+
+  sources(): Pick<OtherSources, "alerts" | "nodeViews"> {
+    return { alerts: () => this.#alerts.alerts(), nodeViews: () => this.#nodeViews.views() };
+  }
+
+  notes(): readonly string[] {
+    return [...this.#alerts.notes(), ...this.#nodeViews.notes()];
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#alerts.close(), this.#nodeViews.close()]);
+  }
+}

@@ -1,0 +1,166 @@
+import type { Clock } from "../../base/clock.ts";
+import type { NodeViewFacts } from "../facts/world.ts";
+import { getText, UnexpectedStatus } from "./get-text.ts";
+import { parseNodeView, type ToldView } from "./parse-node-view.ts";
+
+/** 5,000 nodes in a minute are 83 requests a second, of one kilobyte each. */
+const everyMs = 60_000;
+/** Nodes on which pods are being removed: between two batches it must be known how their daemons bear it. */
+const closeMs = 2_000;
+/** A daemon that does not answer, or that is not ours, is asked again after so long. */
+const silentMs = 180_000;
+/** A daemon answers from memory; one that takes longer has no room to answer. */
+const answerMs = 2_000;
+/** A daemon of an earlier release tells all its metrics, which may be some hundred kilobytes. */
+const bytesMax = 1_048_576;
+/** What a daemon said earlier says nothing about now. */
+const keptMs = 300_000;
+const tickMs = 500;
+/** At once; and in one go, after which it is looked again who is to be asked first. */
+const lanes = 32;
+const perTick = 128;
+/** Who is there to be asked changes slowly, and finding out walks over all pods. */
+const wantedMs = 30_000;
+const nodesMax = 5_000;
+
+export interface NodeToAsk {
+  readonly node: string;
+  /** An IP address. */
+  readonly address: string;
+}
+
+export interface NodeViewOptions {
+  readonly clock: Clock;
+  /** The daemons' metrics port on their hosts; undefined: nobody is asked. */
+  readonly port: number | undefined;
+  readonly wanted: () => readonly NodeToAsk[];
+  /** Names of nodes that are asked every other second. */
+  readonly close: () => ReadonlySet<string>;
+}
+
+interface Asked extends NodeToAsk {
+  readonly dueMs: number;
+  readonly view: NodeViewFacts | undefined;
+  /** When it last answered, on the monotonic clock. */
+  readonly heardMs: number;
+  readonly isSilent: boolean;
+  /** It is of an earlier release and knows no /loadz. */
+  readonly isOld: boolean;
+}
+
+/** How the daemons of the nodes are, asked of each of them on its host. One that does not answer is left out and counted. */
+export class NodeViewSource {
+  readonly #options: NodeViewOptions;
+  readonly #stop = new AbortController();
+  readonly #nodes = new Map<string, Asked>();
+  #wantedAtMs = Number.NEGATIVE_INFINITY;
+  #loop: Promise<void> | undefined;
+
+  constructor(options: NodeViewOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#options.port !== undefined) this.#loop ??= this.#run();
+  }
+
+  views(): readonly NodeViewFacts[] {
+    const nowMs = this.#options.clock.monotonicMs();
+    return [...this.#nodes.values()].flatMap(({ view, heardMs }) =>
+      view === undefined || nowMs - heardMs > keptMs ? [] : [view],
+    );
+  }
+
+  notes(): readonly string[] {
+    const silent = [...this.#nodes.values()].filter(({ isSilent }) => isSilent).length;
+    return silent === 0 ? [] : [`${silent} of ${this.#nodes.size} nodes' daemons do not say how they are`];
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error("the guard ends"));
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      this.#findNodes();
+      await this.#askAll(this.#due());
+      await clock.sleep(tickMs, signal).catch(() => undefined);
+    }
+  }
+
+  #findNodes(): void {
+    const { clock, wanted } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#wantedAtMs < wantedMs) return;
+    this.#wantedAtMs = nowMs;
+    const nodes = new Map(
+      wanted()
+        .slice(0, nodesMax)
+        .map((one) => [one.node, one]),
+    );
+    for (const name of this.#nodes.keys()) if (!nodes.has(name)) this.#nodes.delete(name);
+    for (const [name, one] of nodes) {
+      if (this.#nodes.get(name)?.address === one.address) continue;
+      // Spread over the minute from the beginning.
+      const dueMs = nowMs + (this.#nodes.size < perTick ? 0 : clock.random() * everyMs);
+      this.#nodes.set(name, { ...one, dueMs, view: undefined, heardMs: 0, isSilent: false, isOld: false });
+    }
+  }
+
+  /** Who is to be asked now, those that are watched closely first. */
+  #due(): readonly Asked[] {
+    const nowMs = this.#options.clock.monotonicMs();
+    const close = this.#options.close();
+    const isClose = ({ node, heardMs, isSilent }: Asked): boolean =>
+      !isSilent && close.has(node) && nowMs - heardMs >= closeMs;
+    const all = [...this.#nodes.values()];
+    const first = all.filter(isClose);
+    const rest = all.filter((one) => !isClose(one) && one.dueMs <= nowMs);
+    return [...first, ...rest.toSorted((left, right) => left.dueMs - right.dueMs)].slice(0, perTick);
+  }
+
+  async #askAll(due: readonly Asked[]): Promise<void> {
+    const queue = [...due];
+    const lane = async (): Promise<void> => {
+      for (let one = queue.shift(); one !== undefined && !this.#stop.signal.aborted; one = queue.shift())
+        await this.#ask(one);
+    };
+    await Promise.all(Array.from({ length: Math.min(lanes, due.length) }, lane));
+  }
+
+  async #ask(one: Asked): Promise<void> {
+    const { clock } = this.#options;
+    const { told, isOld } = await this.#told(one);
+    // It may be gone by now, or have another address.
+    if (this.#nodes.get(one.node)?.address !== one.address) return;
+    const nowMs = clock.monotonicMs();
+    this.#nodes.set(one.node, {
+      ...one,
+      isOld,
+      isSilent: told === undefined,
+      dueMs: nowMs + (told === undefined ? silentMs : everyMs),
+      ...(told === undefined
+        ? {}
+        : { heardMs: nowMs, view: { node: one.node, atMs: Math.round(clock.wallMs()), ...told } }),
+    });
+  }
+
+  async #told(one: Asked): Promise<{ readonly told: ToldView | undefined; readonly isOld: boolean }> {
+    try {
+      return { told: parseNodeView(await this.#text(one, one.isOld ? "/metrics" : "/loadz")), isOld: one.isOld };
+    } catch (thrown) {
+      const isOld = thrown instanceof UnexpectedStatus && thrown.status === 404 && !one.isOld;
+      return isOld ? this.#told({ ...one, isOld }) : { told: undefined, isOld: false };
+    }
+  }
+
+  #text({ address }: Asked, path: string): Promise<string> {
+    const { clock, port } = this.#options;
+    const host = address.includes(":") ? `[${address}]` : address;
+    const request = { server: `http://${host}:${port}`, path, deadlineMs: answerMs, bytesMax };
+    return getText(clock, request, this.#stop.signal);
+  }
+}

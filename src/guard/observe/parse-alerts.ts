@@ -1,0 +1,39 @@
+import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { foreignText } from "../detect/foreign-text.ts";
+import { objectsOf, timeMs } from "../facts/json-values.ts";
+import type { AlertFacts } from "../facts/world.ts";
+
+/** Of one cluster; 45 fired in the outage that this is for. */
+const alertsMax = 2_000;
+/** A label's value names an object, and names have 253 characters at most. */
+const labelCharsMax = 253;
+/** What the rules of a chain go by (`detect/alert-rules.ts`). */
+const keptLabels = ["cluster", "namespace", "pod", "node", "deployment", "statefulset", "daemonset", "severity"];
+
+export interface ParsedAlerts {
+  readonly alerts: readonly AlertFacts[];
+  /** Beyond those that are looked at. */
+  readonly omitted: number;
+}
+
+/** The alerts of this cluster in an answer of Alertmanager's API v2. Names and labels may be written by tenants. */
+export function parseAlerts(text: string, cluster: string): ParsedAlerts {
+  const value: unknown = JSON.parse(text);
+  if (!Array.isArray(value)) throw new Error("its answer is no list of alerts");
+  const own = objectsOf(value).filter((alert) => {
+    const label = textOf(objectOf(alert["labels"])["cluster"]);
+    return cluster === "" || label === "" || label === cluster;
+  });
+  const alerts = own.slice(0, alertsMax).flatMap((alert) => alertOf(objectOf(alert["labels"]), alert["startsAt"]));
+  return { alerts, omitted: Math.max(0, own.length - alertsMax) };
+}
+
+function alertOf(labels: Readonly<Record<string, unknown>>, startsAt: unknown): readonly AlertFacts[] {
+  const name = foreignText(textOf(labels["alertname"]), labelCharsMax);
+  if (name === "") return [];
+  const kept = keptLabels.flatMap((key) => {
+    const label = foreignText(textOf(labels[key]), labelCharsMax);
+    return label === "" ? [] : [[key, label] as const];
+  });
+  return [{ name, labels: Object.fromEntries(kept), startsMs: timeMs(startsAt) }];
+}

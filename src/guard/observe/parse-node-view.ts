@@ -1,0 +1,47 @@
+import type { NodeViewFacts } from "../facts/world.ts";
+
+/** What a daemon tells of itself, without whose it is and when. */
+export type ToldView = Omit<NodeViewFacts, "node" | "atMs">;
+
+/** Reads the daemon's own metrics, all of them or the few of /loadz; undefined when they are no daemon's of ours. */
+export function parseNodeView(text: string): ToldView | undefined {
+  const found = new Map<string, number[]>();
+  for (const line of text.split("\n")) {
+    if (!line.startsWith("levee_")) continue;
+    const name = line.slice(0, line.search(/[{ ]/u));
+    const value = Number(line.slice(line.lastIndexOf(" ") + 1));
+    if (!wanted.has(name) || !Number.isFinite(value)) continue;
+    found.set(name, [...(found.get(name) ?? []), value]);
+  }
+  const sum = (name: string): number | undefined => found.get(name)?.reduce((all, each) => all + each, 0);
+  const waiting = sum("levee_waiting");
+  if (waiting === undefined) return undefined;
+  return {
+    waiting,
+    running: sum("levee_running") ?? 0,
+    leaks: sum("levee_leaks") ?? 0,
+    ...known("memoryBytes", sum("levee_memory_working_set_bytes")),
+    ...known("memoryLimitBytes", sum("levee_memory_limit_bytes")),
+    ...known("oomKills", sum("levee_memory_oom_kills_total")),
+    ...known("watchAgeMs", oldestMs(found.get("levee_view_last_event_age_seconds"))),
+  };
+}
+
+const wanted: ReadonlySet<string> = new Set([
+  "levee_waiting",
+  "levee_running",
+  "levee_leaks",
+  "levee_memory_working_set_bytes",
+  "levee_memory_limit_bytes",
+  "levee_memory_oom_kills_total",
+  "levee_view_last_event_age_seconds",
+]);
+
+/** Of the resources that it follows, the one that has been silent longest. */
+function oldestMs(seconds: readonly number[] | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.max(...seconds) * 1_000;
+}
+
+function known<K extends keyof ToldView>(key: K, value: number | undefined): Partial<Record<K, number>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<K, number>); // one key, which TypeScript widens
+}
