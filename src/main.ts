@@ -39,8 +39,23 @@ async function command(): Promise<number> {
     self: ownCommand(),
     isRoot: process.getuid?.() === 0,
     interrupted: interrupt.signal,
+    input: () => allOf(process.stdin),
     terminal: process.stdin.isTTY && process.stdout.isTTY ? terminal(process.stdin, process.stdout) : undefined,
   });
+}
+
+async function allOf(stream: NodeJS.ReadStream): Promise<string> {
+  // Lines of a push: a thousand refs are 100 kB.
+  const inputBytesMax = 4_194_304;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    const part = Buffer.from(chunk as Uint8Array);
+    bytes += part.length;
+    if (bytes > inputBytesMax) throw new Error(`Cannot read the input: it has more than ${inputBytesMax} bytes`);
+    chunks.push(part);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 function terminal(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Terminal {

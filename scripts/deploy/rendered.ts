@@ -45,14 +45,29 @@ function manifest(objects: readonly Document[]): string {
 /** The same for the chart, which says itself which image it is and where that and the API server are. */
 function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
-    .replace(
-      `image: ${newName}@${digest}\n`,
-      `image: "{{ .Values.image.repository }}@{{ .Values.image.digest }}"\n${guardArgs}${api}`,
-    )
+    .replace(`image: ${newName}@${digest}\n`, guardImage + guardArgs + api)
+    .replace(/^ +- name: git-credentials-0\n +mountPath: .*\n +readOnly: true\n/mu, gitMounts)
+    .replace(/^ +- name: git-credentials-0\n +secret:\n(?: {12}.*\n)+/mu, gitVolumes)
     .replace("      priorityClassName: system-cluster-critical\n", (line) => line + pullSecrets);
   return `{{- if .Values.guard.enabled }}\n${text}{{- end }}\n`;
 }
 
+/** The guard's own image has git; without one it is the daemon's, and locks nothing. */
+const guardImage = `image: "{{ .Values.guard.image.repository | default .Values.image.repository }}@{{ .Values.guard.image.digest | default .Values.image.digest }}"\n`;
+const gitMounts = `            {{- range $index, $secret := include "levee.gitSecrets" . | fromJsonArray }}
+            - name: git-credentials-{{ $index }}
+              mountPath: /etc/levee-git/{{ $secret }}
+              readOnly: true
+            {{- end }}
+`;
+const gitVolumes = `        {{- range $index, $secret := include "levee.gitSecrets" . | fromJsonArray }}
+        - name: git-credentials-{{ $index }}
+          secret:
+            secretName: {{ $secret }}
+            optional: true
+            defaultMode: 288
+        {{- end }}
+`;
 const api = `          {{- with .Values.kubernetesApi.host }}
           env:
             - name: KUBERNETES_SERVICE_HOST
@@ -62,7 +77,7 @@ const api = `          {{- with .Values.kubernetesApi.host }}
           {{- end }}
 `;
 const guardArgs = `          {{- with .Values.guard }}
-          {{- if or .cluster .alertmanagers .cniDaemons }}
+          {{- if or .cluster .alertmanagers .cniDaemons .git.repositories }}
           args:
             {{- with .cluster }}
             - {{ printf "--cluster=%s" . | quote }}
@@ -72,6 +87,9 @@ const guardArgs = `          {{- with .Values.guard }}
             {{- end }}
             {{- range .cniDaemons }}
             - {{ printf "--cni-daemon=%s" . | quote }}
+            {{- end }}
+            {{- range .git.repositories }}
+            - {{ printf "--git-repository=%s" (include "levee.gitRepository" .) | quote }}
             {{- end }}
           {{- end }}
           {{- end }}

@@ -8,6 +8,7 @@ import { addDemo } from "./commands/demo.ts";
 import { addDetach } from "./commands/detach.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addGc } from "./commands/gc.ts";
+import { addGitGuard } from "./commands/git-guard.ts";
 import { addGuard } from "./commands/guard.ts";
 import { addInstall } from "./commands/install.ts";
 import { addLeaks } from "./commands/leaks.ts";
@@ -80,6 +81,7 @@ export function buildProgram(world: World): Command {
     addStorm,
     addDaemon,
     addGuard,
+    addGitGuard,
   ])
     add(program, world);
   return program;

@@ -12,6 +12,8 @@ export interface World {
   readonly isRoot: boolean;
   /** Aborted by Ctrl-C, SIGTERM and SIGHUP. Whoever made something removes it, then ends. */
   readonly interrupted: AbortSignal;
+  /** What is written to our standard input, to its end; for hooks. */
+  readonly input?: () => Promise<string>;
   /** Undefined unless a person sits at both ends. */
   readonly terminal?: Terminal | undefined;
 }

@@ -3,9 +3,13 @@ import type { Command } from "commander";
 import { JsonLogger } from "../../base/log.ts";
 import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
+import { usageFailure } from "../failure.ts";
 import { openCluster, type KubeOptions } from "../kube-access.ts";
 import { guardPlaces } from "../guard-options.ts";
 import type { World } from "../world.ts";
+
+/** Each may take 64Mi of the volume that the Deployment gives them. */
+const repositoriesMax = 8;
 
 interface GuardCommandOptions extends KubeOptions {
   readonly namespace: string;
@@ -90,5 +94,7 @@ async function guard(world: World, options: GuardCommandOptions): Promise<void> 
 async function gitOf({ clock }: World, { gitRepository = [], gitFolder }: GuardCommandOptions): Promise<GitMirrors> {
   const { GitMirrors: Mirrors } = await import("../../guard/git/git-mirrors.ts");
   const { parseGitRepository } = await import("../../guard/git/git-repository.ts");
+  if (gitRepository.length > repositoriesMax)
+    throw usageFailure(`--git-repository is there ${gitRepository.length} times`, `give at most ${repositoriesMax}`);
   return new Mirrors({ clock, repositories: gitRepository.map(parseGitRepository), folder: gitFolder });
 }

@@ -79,21 +79,27 @@ function optionValues(text: string, options: readonly string[]): ReadonlyMap<str
 }
 
 function problemOf(repository: GitRepository, push: string | undefined): string | undefined {
-  const { aliases, branches, paths, credentials, scheme, isDirect } = repository;
+  const { aliases, branches, paths } = repository;
   const alias = aliases.find((name) => parseAddress(name) === undefined);
   if (alias !== undefined) return `the alias "${hidden(alias)}" is no address`;
   const branch = branches.find((name) => !isBranchName(name));
   if (branch !== undefined) return `"${branch}" is no name of a branch`;
   const path = paths.find((one) => !plainPath.test(one) || one.split("/").includes(".."));
   if (path !== undefined) return `"${path}" is no path inside of a repository`;
-  if (credentials !== undefined && !plainFolder.test(credentials))
-    return `"${credentials}" is no absolute path of plain letters`;
-  if (credentials !== undefined && (scheme === "http" || scheme === "file"))
-    return `credentials do not go over ${scheme}`;
-  if (push !== undefined && push !== "direct") return `push=${push} is not known: push=direct, or leave it out`;
-  if (isDirect && (paths.length === 0 || branches.length === 0))
-    return "push=direct writes to a branch that is followed, so branch= and path= must say which and where";
-  return undefined;
+  return credentialsProblem(repository) ?? pushProblem(repository, push);
+}
+
+function credentialsProblem({ credentials, scheme }: GitRepository): string | undefined {
+  if (credentials === undefined) return undefined;
+  if (!plainFolder.test(credentials)) return `"${credentials}" is no absolute path of plain letters`;
+  return scheme === "http" || scheme === "file" ? `credentials do not go over ${scheme}` : undefined;
+}
+
+function pushProblem({ branches, paths }: GitRepository, push: string | undefined): string | undefined {
+  if (push === undefined) return undefined;
+  if (push !== "direct") return `push=${push} is not known: push=direct, or leave it out`;
+  if (paths.length > 0 && branches.length > 0) return undefined;
+  return "push=direct writes to a branch that is followed, so branch= and path= must say which and where";
 }
 
 function wrong(text: string, why: string): LeveeError {

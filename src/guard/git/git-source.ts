@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { ApplicationSource, GitFileFacts, GitSourceProblem } from "../facts/world.ts";
 import type { GitMirrors } from "./git-mirrors.ts";
@@ -83,18 +82,22 @@ export class GitSource {
   }
 
   async #read(source: ApplicationSource, before: Reading | undefined): Promise<Reading> {
-    const { clock, logger, mirrors } = this.#options;
+    const { clock, mirrors } = this.#options;
     const known = new Map((before?.files ?? []).map(({ blobSha, bytes }) => [blobSha, bytes]));
     try {
       const files = await readSource(mirrors, source, known, this.#stop.signal);
       return { source, files, problem: undefined, atMs: clock.monotonicMs() };
     } catch (thrown) {
-      const { message } = thrown instanceof Error ? thrown : toLeveeError(thrown, "Cannot read git");
-      if (message !== before?.problem) logger.warn("git cannot be read", { why: message });
-      const isAway = thrown instanceof GitProblem && thrown.kind === "unreachable";
-      const files = isAway ? (before?.files ?? []) : [];
-      return { source, files, problem: message, atMs: clock.monotonicMs() };
+      return this.#failed(source, thrown, before);
     }
+  }
+
+  #failed(source: ApplicationSource, thrown: unknown, before: Reading | undefined): Reading {
+    const { clock, logger } = this.#options;
+    const problem = thrown instanceof Error ? thrown.message : String(thrown);
+    if (problem !== before?.problem) logger.warn("git cannot be read", { why: problem });
+    const isAway = thrown instanceof GitProblem && thrown.kind === "unreachable";
+    return { source, files: isAway ? (before?.files ?? []) : [], problem, atMs: clock.monotonicMs() };
   }
 }
 

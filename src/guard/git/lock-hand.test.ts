@@ -127,7 +127,7 @@ function contextOf(step: LockToGitStep, more: ContextChanges = {}) {
   const context = {
     decision: decisionOf(step, more.holds),
     api: {
-      call: async ({ path: asked }: { path: string }) =>
+      call: ({ path: asked }: { path: string }) =>
         Promise.resolve(
           JSON.stringify({
             metadata: { name: asked.split("/").at(-1), namespace: "argocd" },

@@ -1,0 +1,115 @@
+import { spawn } from "node:child_process";
+import { errnoOf } from "../../base/errors.ts";
+import { lastChars } from "../../base/short-text.ts";
+import { CommandFailure } from "../failure.ts";
+import type { World } from "../world.ts";
+
+/** A hook that cannot look lets nothing through: 1 is a refusal, this is "could not tell". */
+export const cannotTell = 3;
+/** A tree of a million files is listed in seconds. */
+const timeoutMs = 120_000;
+const stderrCharsMax = 2_000;
+
+export interface GitQuestion {
+  readonly args: readonly string[];
+  readonly input?: string;
+  /** Called for each record up to a NUL, or up to the end of the line with `isLines`. */
+  readonly onRecord: (record: string) => void;
+  readonly isLines?: boolean;
+  /** Statuses besides 0 that are an answer. */
+  readonly answers?: readonly number[];
+}
+
+/** Asks the repository that the hook runs in. The variables by which git tells its hooks where that is go with it. */
+export class Git {
+  readonly #world: World;
+  readonly #folder: string | undefined;
+
+  constructor(world: World, folder: string | undefined) {
+    this.#world = world;
+    this.#folder = folder;
+  }
+
+  async text(...args: readonly string[]): Promise<string> {
+    const lines: string[] = [];
+    await this.ask({ args, onRecord: (line) => void lines.push(line), isLines: true });
+    return lines.join("\n").trim();
+  }
+
+  /** Undefined when there is no such commit. */
+  async commit(name: string): Promise<string | undefined> {
+    const lines: string[] = [];
+    const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
+    const status = await this.ask({ args, onRecord: (line) => void lines.push(line), isLines: true, answers: [1] });
+    return status === 0 ? lines[0] : undefined;
+  }
+
+  /** Undefined when the two have nothing in common. */
+  async mergeBase(one: string, other: string): Promise<string | undefined> {
+    const lines: string[] = [];
+    const args = ["merge-base", one, other];
+    const status = await this.ask({ args, onRecord: (line) => void lines.push(line), isLines: true, answers: [1] });
+    return status === 0 ? lines[0] : undefined;
+  }
+
+  ask(question: GitQuestion): Promise<number> {
+    const { clock, interrupted } = this.#world;
+    const args = [...(this.#folder === undefined ? [] : ["-C", this.#folder]), ...question.args];
+    return new Promise((resolve, reject) => {
+      const child = spawn("git", args, { env: this.#env(), stdio: ["pipe", "pipe", "pipe"] });
+      const records = splitter(question);
+      let stderr = "";
+      const stop = (): void => void child.kill("SIGKILL");
+      const cancel = clock.after(timeoutMs, stop);
+      interrupted.addEventListener("abort", stop, { once: true });
+      child.stdout.on("data", records.take);
+      child.stderr.on("data", (chunk: Buffer) => (stderr = lastChars(stderr + chunk.toString("utf8"), stderrCharsMax)));
+      child.stdin.on("error", () => undefined);
+      child.stdin.end(question.input ?? "");
+      child.once("error", (error) => reject(failed(question, errnoOf(error) ?? error.message)));
+      child.once("close", (code, signal) => {
+        cancel();
+        interrupted.removeEventListener("abort", stop);
+        records.end();
+        if (code === 0 || (question.answers ?? []).includes(code ?? -1)) resolve(code ?? 0);
+        else reject(failed(question, stderr.trim() || `git ended with ${code ?? signal ?? "nothing"}`));
+      });
+    });
+  }
+
+  #env(): Record<string, string> {
+    const env: Record<string, string> = { LC_ALL: "C", GIT_NO_REPLACE_OBJECTS: "1", GIT_OPTIONAL_LOCKS: "0" };
+    for (const [name, value] of Object.entries(this.#world.env)) {
+      const isForGit = name.startsWith("GIT_") || ["PATH", "HOME", "XDG_CONFIG_HOME"].includes(name);
+      if (isForGit && value !== undefined) env[name] = value;
+    }
+    return env;
+  }
+}
+
+/** Names may be any bytes; what is no UTF-8 is only counted and shown, never used. */
+function splitter({ onRecord, isLines }: GitQuestion): { take: (chunk: Buffer) => void; end: () => void } {
+  const separator = isLines === true ? 10 : 0;
+  let rest = Buffer.alloc(0);
+  return {
+    take(chunk) {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      let start = 0;
+      for (let end = bytes.indexOf(separator); end !== -1; end = bytes.indexOf(separator, start)) {
+        onRecord(bytes.toString("utf8", start, end));
+        start = end + 1;
+      }
+      rest = Buffer.from(bytes.subarray(start));
+    },
+    end() {
+      if (rest.length > 0) onRecord(rest.toString("utf8"));
+    },
+  };
+}
+
+function failed({ args }: GitQuestion, why: string): CommandFailure {
+  return new CommandFailure("git-failed", `Cannot ask git (${args[0] ?? ""}): ${why.split("\n")[0] ?? ""}`, {
+    exitCode: cannotTell,
+    remedy: "run this inside of a repository that has the commits; in CI fetch the whole history (fetch-depth: 0)",
+  });
+}
