@@ -163,6 +163,53 @@ describe.skipIf(missing !== undefined)("the guard's commands on a real API serve
     ).toEqual(["Approve", "Resume"]);
   });
 
+  test("report writes what happened, and every number in it is the Decision's", async () => {
+    await levee(
+      "alice",
+      "decisions",
+      "approve",
+      stop.name,
+      "--plan-hash",
+      stop.spec.planHash,
+      "--reason",
+      "seen 3 of *them*",
+    );
+    const at = "2026-05-10T19:02:11Z";
+    const steps = [{ id: 1, phase: "Done", message: "the label is set", at, dryRun: "Passed", verified: true }];
+    await write(stop.name, { phase: "Running", message: "Works", startedAt: at });
+    await write(stop.name, { phase: "Succeeded", message: "All checks hold", endedAt: at, steps });
+    const { status, out } = await levee("alice", "report", stop.name);
+    expect(status).toBe(0);
+    expect(out).toStartWith("# Post-mortem: stop\\-fc\\-desktop\\-1\n\n## Summary\n");
+    expect(out).toContain("seen 3 of \\*them\\*");
+    const stored = server.must(["-n", "levee-system", "get", "decision,decisionapproval", "-o", "json"]);
+    const known = new Set(stored.match(/\d+/gu));
+    expect([...new Set(out.match(/\d+/gu))].filter((number) => !known.has(number))).toEqual([]);
+    const file = `${logins.alice}.md`;
+    expect((await levee("alice", "report", stop.name, "--file", file)).out).toBe("");
+    expect(await Bun.file(file).text()).toBe(out);
+  });
+
+  test("completion offers the names of Decisions, to speak to only those that are open; kubectl levee is the same", async () => {
+    await write(stop.name, { phase: "Rejected", message: "no" });
+    const words = async (...typed: readonly string[]): Promise<string> =>
+      (await run([process.execPath, program, "completion", "words", "--", ...typed])).out;
+    const login = ["--kubeconfig", logins.alice];
+    expect(await words("decisions", "show", ...login, "")).toBe(`${recover.name}\n${stop.name}\n`);
+    expect(await words("decisions", "approve", ...login, "")).toBe(`${recover.name}\n`);
+    expect(await words("report", ...login, "stop")).toBe(`${stop.name}\n`);
+    expect(await words("decisions", "show", "--kubeconfig", logins.bob, "")).toBe("");
+    const plugin = join(import.meta.dir, "../../deploy/plugin");
+    const folder = `${logins.alice}.d`;
+    await Bun.write(`${folder}/levee`, `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`);
+    await run(["chmod", "+x", `${folder}/levee`]);
+    const path = `${folder}:${plugin}:${process.env["PATH"] ?? ""}`;
+    const listed = await run(["env", `PATH=${path}`, "kubectl", "levee", "decisions", "list", "-o", "name", ...login]);
+    expect(listed.out).toContain(`decision.levee.dev/${recover.name}\n`);
+    const completed = await run(["env", `PATH=${path}`, "kubectl", "__complete", "levee", "decisions", "sho"]);
+    expect(completed.out).toContain("show\n:4\n");
+  });
+
   async function untilWords(count: number): Promise<void> {
     for (let attempt = 0; attempt < 100; attempt += 1) {
       if (words().length >= count) return;

@@ -16,7 +16,9 @@ export function stepText(step: Step, status: StepStatus | undefined, paint: Pain
     ...statusLines(status).map((line) => `now: ${line}`),
   ];
   const head = `${step.id}. ${paint("bold", step.action)}  ${oneLine(step.title)}`;
-  const commands = step.kubectl.map((line) => `     ${paint("dim", `$ ${oneLine(line)}`)}\n`);
+  // What the step found out to be typed stands after what was known at the proposal.
+  const typed = [...step.kubectl, ...(status?.lines ?? [])];
+  const commands = [...new Set(typed)].map((line) => `     ${paint("dim", `$ ${oneLine(line)}`)}\n`);
   return `  ${head}\n${lines.map((line) => `     ${oneLine(line)}\n`).join("")}${commands.join("")}`;
 }
 

@@ -64,7 +64,9 @@ function stepText(step: Step, { status }: Decision): string {
     `Checked by: ${md(step.check.what)}`,
     ...(done === undefined ? ["Not begun"] : [`${done.phase}: ${md(done.message)}`, ...factsOf(done)]),
   ];
-  return `### ${step.id}. ${step.action}\n\n${md(step.title)}\n\n${list(lines)}\nBy hand:\n\n${codeBlock(step.kubectl)}`;
+  const found =
+    done?.lines === undefined || done.lines.length === 0 ? "" : `\nFound to be typed:\n\n${codeBlock(done.lines)}`;
+  return `### ${step.id}. ${step.action}\n\n${md(step.title)}\n\n${list(lines)}\nBy hand:\n\n${codeBlock(step.kubectl)}${found}`;
 }
 
 function factsOf({ dryRun, verified, removed, gone, commit }: StepStatus): readonly string[] {

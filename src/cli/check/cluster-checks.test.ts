@@ -1,0 +1,215 @@
+import { describe, expect, test } from "bun:test";
+import { minuteMs, nowMs, outagePods, stuckPod } from "../../guard/world.fixture.ts";
+import { emptyBudget } from "../../guard/act/removal-budget.ts";
+import { multus } from "../../guard/outage.fixture.ts";
+import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
+import { metricsOf } from "../cluster/metric-lines.ts";
+import { isRefusable } from "../cluster/refusable-pod.ts";
+import type { PodSeen, Snapshot } from "../cluster/snapshot.ts";
+import { isWell, statusText } from "../status/status-text.ts";
+import { statusView } from "../status/status-view.ts";
+import type { Category, ClusterLine } from "./cluster-line.ts";
+import { clusterText, clusterValue, shortText } from "./cluster-text.ts";
+import { cniCategory, nodeCategory } from "./cni-lines.ts";
+import { decisionCategory, guardCategory } from "./guard-lines.ts";
+import { apiCategory } from "./install-lines.ts";
+import { podCategory } from "./pod-lines.ts";
+
+const nothing: DaemonMetrics = { nodes: new Map(), guards: new Map() };
+const refused = { why: 'Cannot GET x: the API server answered 403 (pods is forbidden: User "bob")', status: 403 };
+
+function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
+  return {
+    nowMs,
+    namespace: "levee-system",
+    version: { value: { text: "v1.34.5", minor: 34 } },
+    nodes: { value: [{ name: "n1", isReady: true, isLinux: true }] },
+    namespaces: { value: [] },
+    pods: { value: [] },
+    daemonSets: { value: [{ ...multus, desired: 3, ready: 3 }] },
+    guard: { value: { namespace: "levee-system", name: "levee-guard", desired: 2, available: 2 } },
+    lease: { value: { holder: "g-1", renewedMs: nowMs - 2_000, durationSeconds: 15, transitions: 4 } },
+    policies: { value: [] },
+    definitions: { value: [] },
+    decisions: { value: { decisions: [], unread: [] } },
+    approvers: { value: [{ kind: "Group", name: "sre" }] },
+    mayAct: { value: true },
+    budget: { value: emptyBudget },
+    usage: { value: [] },
+    ...changes,
+  };
+}
+
+function seen(pods: readonly ReturnType<typeof stuckPod>[]): Snapshot["pods"] {
+  return { value: pods.map((pod): PodSeen => ({ ...pod, isRefusable: pod.owner === "" })) };
+}
+
+function metrics(node: string, text: string): DaemonMetrics {
+  return { nodes: new Map([[node, { value: metricsOf(text) }]]), guards: new Map() };
+}
+
+function line({ lines }: Category, code: string): ClusterLine {
+  return lines.find((one) => one.code === code)!;
+}
+
+describe("cniCategory", () => {
+  test.each([
+    [40, "ok"],
+    [42, "warning"],
+    [49, "failed"],
+  ] as const)("takes %i of 50 MiB, by the daemon's own word, for %s", (mebibytes, state) => {
+    const text = `# HELP x\nlevee_memory_working_set_bytes ${mebibytes * 2 ** 20}\nlevee_memory_limit_bytes ${50 * 2 ** 20}\n`;
+    expect(line(cniCategory(snapshot(), metrics("n1", text)), "LVE0402").state).toBe(state);
+  });
+
+  test("goes by metrics.k8s.io for Multus, and says so when nobody tells", () => {
+    const pod = stuckPod("kube-multus-ds-a", {
+      namespace: "kube-system",
+      owner: "DaemonSet/kube-multus-ds",
+      node: "n1",
+    });
+    const usage = { namespace: "kube-system", pod: pod.name, container: "kube-multus", memoryBytes: 49 * 2 ** 20 };
+    const found = cniCategory(snapshot({ pods: seen([pod]), usage: { value: [usage] } }), nothing);
+    expect(line(found, "LVE0402")).toMatchObject({
+      state: "failed",
+      evidence: { "kube-system/kube-multus-ds (kube-multus) on n1": "49Mi of 50Mi (98 %)" },
+    });
+    expect(line(cniCategory(snapshot(), nothing), "LVE0402").detail).toStartWith("not known: ");
+  });
+
+  test("fails without daemons, with too few, and after a kill; names nodes that cannot be asked", () => {
+    expect(line(cniCategory(snapshot({ daemonSets: { value: [] } }), nothing), "LVE0401").state).toBe("failed");
+    expect(line(cniCategory(snapshot({ daemonSets: { value: [multus] } }), nothing), "LVE0401").evidence).toEqual({
+      "kube-system/kube-multus-ds": "1 of 3 ready",
+    });
+    const away: DaemonMetrics = { nodes: new Map([["n9", { why: "no route", status: 503 }]]), guards: new Map() };
+    expect(line(cniCategory(snapshot(), away), "LVE0404")).toMatchObject({
+      state: "warning",
+      evidence: { n9: "no route" },
+    });
+  });
+});
+
+test("nodeCategory tells who waits for a reboot, and warns after a day", () => {
+  const since = (ms: number): string =>
+    `levee_node_reboot_required{node="n1"} 1\nlevee_node_reboot_required_since_timestamp_seconds{node="n1"} ${(nowMs - ms) / 1_000}\n`;
+  expect(line(nodeCategory(snapshot(), metrics("n1", since(25 * 60 * minuteMs))), "LVE0502")).toMatchObject({
+    state: "warning",
+    evidence: { n1: "for 1d1h" },
+  });
+  expect(line(nodeCategory(snapshot(), metrics("n1", since(60 * minuteMs))), "LVE0502").state).toBe("ok");
+  expect(line(nodeCategory(snapshot(), nothing), "LVE0502").detail).toBe("not known: only Levee's daemon tells it");
+});
+
+describe("guardCategory", () => {
+  test("fails for a Lease that lapsed, a breaker that is open and a view that is old; warns when nobody may approve", () => {
+    const old = {
+      value: metricsOf('levee_guard_leader 1\nlevee_guard_view_last_event_age_seconds{resource="pods"} 200\n'),
+    };
+    const found = guardCategory(
+      snapshot({
+        lease: { value: { holder: "g-1", renewedMs: nowMs - 20_000, durationSeconds: 15, transitions: 4 } },
+        budget: { value: { ...emptyBudget, breaker: "2001 pods of a" } },
+        approvers: { value: [{ kind: "ServiceAccount", name: "robot" }] },
+        mayAct: { value: false },
+      }),
+      { nodes: new Map(), guards: new Map([["levee-guard-1", old]]) },
+    );
+    expect(found.lines.map(({ code, state }) => `${code} ${state}`)).toEqual([
+      "LVE0301 ok",
+      "LVE0302 failed",
+      "LVE0303 failed",
+      "LVE0304 warning",
+      "LVE0305 failed",
+      "LVE0306 warning",
+    ]);
+    expect(line(found, "LVE0303").evidence).toEqual({ pods: "nothing heard for 3m20s" });
+    expect(line(found, "LVE0306").detail).toContain("service accounts only");
+  });
+
+  test("is one warning where there is no guard", () => {
+    expect(guardCategory(snapshot({ guard: { value: undefined } }), nothing).lines).toHaveLength(2);
+  });
+});
+
+describe("podCategory", () => {
+  const outage = snapshot({ pods: seen(outagePods(219)) });
+
+  test("names backlog, avalanche and owners by namespace and client", () => {
+    const found = podCategory(outage);
+    expect(line(found, "LVE0601")).toMatchObject({ state: "failed", detail: "1 namespace" });
+    expect(Object.values(line(found, "LVE0603").evidence)[0]).toStartWith("219 pods on 3 nodes");
+    expect(line(found, "LVE0602").evidence["fc-desktop"]).toStartWith("219 pods: 219 of a client that says ");
+  });
+
+  test("says where Deny is in force already, and leaves out where it is allowed", () => {
+    const labelled = (value: string): Evidence =>
+      line(
+        podCategory({
+          ...outage,
+          namespaces: { value: [{ name: "fc-desktop", labels: { "levee.dev/ownerless-pods": value } }] },
+        }),
+        "LVE0604",
+      ).evidence;
+    expect(labelled("deny")["fc-desktop"]).toEndWith("denies already, so no new ones");
+    expect(labelled("allow")).toEqual({});
+  });
+
+  test("is not known when pods cannot be seen, and the API server's words stand once", () => {
+    const blind = snapshot({ pods: refused });
+    expect(line(podCategory(blind), "LVE0601").detail).toBe("not known: this user may not see it (LVE0103)");
+    expect(line(apiCategory(blind), "LVE0103")).toMatchObject({
+      state: "warning",
+      evidence: { pods: 'pods is forbidden: User "bob"' },
+    });
+    expect(line(apiCategory(snapshot({ pods: refused, nodes: refused })), "LVE0103").state).toBe("failed");
+  });
+});
+
+type Evidence = Readonly<Record<string, string>>;
+
+test.each([
+  [{}, true],
+  [{ ownerReferences: [{ uid: "u", controller: true }] }, false],
+  [{ ownerReferences: [{ uid: "u" }] }, true],
+  [{ ownerReferences: [{ uid: "", controller: true }] }, true],
+  [{ annotations: { "levee.dev/ownerless-reason": "debugging" } }, false],
+  [{ annotations: { "levee.dev/ownerless-reason": "" } }, true],
+  [{ annotations: { "helm.sh/hook": "test" } }, true],
+  [{ annotations: { "kubernetes.io/config.mirror": "h" } }, false],
+])("isRefusable is the policy's own rule: %j is %p", (metadata, expected) => {
+  expect(isRefusable({ metadata })).toBe(expected);
+});
+
+describe("clusterText", () => {
+  const paint = (_colour: string, text: string): string => text;
+  const categories = [podCategory(snapshot({ pods: seen(outagePods(30)) })), decisionCategory(snapshot())];
+
+  test("has categories, signs, codes, evidence, a hint and the result", () => {
+    const text = clusterText(categories, { paint, isWide: false });
+    expect(text).toStartWith("pods\n----\n‼ no namespace has a backlog: 1 namespace  LVE0601\n    fc-desktop: 30 pods");
+    expect(text).toContain("\n    hint: levee decisions list, and approve");
+    expect(text).toEndWith("Status check results are ×   4 passed, 1 warning, 1 failed\n");
+    expect(shortText(categories, paint).split("\n")).toHaveLength(4);
+    expect(clusterValue(categories)).toMatchObject({ version: 1, success: false });
+  });
+
+  test("keeps tenants' control characters out", () => {
+    const pods = seen(outagePods(30).map((pod) => ({ ...pod, clientSays: "\u001b[31mkind\u202e" })));
+    expect(clusterText([podCategory(snapshot({ pods }))], { paint, isWide: true })).not.toMatch(/[\u001b\u202e]/u);
+  });
+});
+
+test("statusText fits on a screen and says what is wrong first", () => {
+  const paint = (_colour: string, text: string): string => text;
+  const bad = snapshot({ pods: seen(outagePods(219)), lease: { value: undefined } });
+  const categories = [guardCategory(bad, nothing), cniCategory(bad, nothing), podCategory(bad), decisionCategory(bad)];
+  const view = statusView({ snapshot: bad, metrics: nothing, categories }, { value: { MultusOOMLoop: 3, Other: 1 } });
+  const text = statusText(view, nowMs, paint);
+  expect(isWell(view)).toBe(false);
+  expect(text).toStartWith("Levee        × 3 failed");
+  expect(text).toContain("Pods         × fc-desktop: an avalanche of 219 ownerless pods on 3 nodes\n");
+  expect(text).toContain("Alerts       MultusOOMLoop ×3, Other\n");
+  expect(text).toContain("Guard        × 2 of 2 replicas, nobody leads\n");
+  expect(text.split("\n").length).toBeLessThan(40);
+});
