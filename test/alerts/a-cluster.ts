@@ -21,6 +21,7 @@ export function multus({ node, limitMiB, usedMiB, killed = () => false }: CniDae
   const kills = (minute: number): number =>
     Array.from({ length: minute + 1 }, (_, each) => each).filter((each) => killed(each)).length;
   return [
+    series("kube_pod_info", { namespace: labels.namespace, pod: labels.pod, node, pod_ip: "10.0.0.1" }, 1),
     // Dead in the minute of its death: no sample.
     series("container_memory_working_set_bytes", labels, (minute) =>
       killed(minute) ? undefined : usedMiB(minute) * mebibyte,

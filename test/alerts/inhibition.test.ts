@@ -58,7 +58,8 @@ function outage(cluster: string): readonly Labels[] {
     ...labels,
   });
   return [
-    alert("MultusOOMLoop", "critical", daemon),
+    alert("MultusOOMLoop", "critical", { ...daemon, node: "agent1", scope: "node" }),
+    alert("MultusOOMLoop", "critical", { scope: "cluster" }),
     alert("MultusMemoryPressure", "warning", daemon),
     alert("KubePodCrashLooping", "warning", daemon),
     alert("NamespacePendingPodBacklog", "critical", desktop),
@@ -84,7 +85,7 @@ describe("alertmanager-inhibit.yaml", () => {
     expect(await heard(shipped, outage("a"))).toEqual([
       "a/KubeNodeNotReady warning agent2",
       "a/LeveeDecisionWaiting warning",
-      "a/MultusOOMLoop critical kube-system",
+      "a/MultusOOMLoop critical",
       "a/OwnerlessPods warning fc-desktop",
       "a/TargetDown warning shop shop",
     ]);
@@ -97,6 +98,30 @@ describe("alertmanager-inhibit.yaml", () => {
     );
     const through = (await heard(shipped, [...outage("a"), ...other])).filter((each) => each.startsWith("b/"));
     expect(through).toEqual(other.map(short).toSorted());
+  }, 60_000);
+
+  test("a loop on one node of many stands for what fails there, and not on a second node or anywhere else", async () => {
+    const alert = (alertname: string, labels: Labels): Labels => ({ alertname, severity: "critical", ...labels });
+    const failing = (cluster: string, node: string): Labels =>
+      alert("CniAddErrorRate", { cluster, node, source: "kubelet" });
+    const alerts = [
+      alert("MultusOOMLoop", { cluster: "a", ...daemon, node: "agent1", scope: "node" }),
+      ...["a", "b"].flatMap((cluster) => [failing(cluster, "agent1"), failing(cluster, "agent2")]),
+      alert("CniAddErrorRate", { cluster: "a", source: "levee", instance: "10.0.0.3:9810" }),
+      alert("KubeDeploymentReplicasMismatch", { cluster: "a", namespace: "shop" }),
+      alert("ArgoCDAppsUnknown", { cluster: "a" }),
+    ];
+    expect(await heard(shipped, alerts)).toEqual([
+      "a/ArgoCDAppsUnknown critical",
+      "a/CniAddErrorRate critical",
+      "a/CniAddErrorRate critical agent2",
+      "a/KubeDeploymentReplicasMismatch critical shop",
+      "a/MultusOOMLoop critical kube-system agent1",
+      "b/CniAddErrorRate critical agent1",
+      "b/CniAddErrorRate critical agent2",
+    ]);
+    const loose = shipped.map((rule) => ({ ...rule, equal: rule.equal.filter((label) => label !== "node") }));
+    expect(await heard(loose, alerts)).not.toContain("a/CniAddErrorRate critical agent2");
   }, 60_000);
 
   test("would silence the second cluster without `equal: [cluster]`", async () => {

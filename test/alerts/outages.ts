@@ -22,6 +22,16 @@ function onNode(alert: string, severity: Firing["severity"], node: Node, from: n
   return { alert, severity, of: { namespace: "kube-system", pod: multusPod(node) }, from };
 }
 
+function killedOn(node: Node, from: number): Firing {
+  const { of, ...firing } = onNode("MultusOOMLoop", "critical", node, from);
+  return { ...firing, of: { ...of, node, scope: "node" } };
+}
+
+/** Two of the three nodes. */
+function killedAllOver(from: number): Firing {
+  return { alert: "MultusOOMLoop", severity: "critical", of: { scope: "cluster" }, from };
+}
+
 function failing(node: Node, from: number): Firing {
   return { alert: "CniAddErrorRate", severity: "critical", of: { node, source: "kubelet" }, from };
 }
@@ -49,10 +59,11 @@ function avalanche(): Scenario {
       { alert: "OwnerlessPods", severity: "warning", of: here, from: 28 },
       ...nodes.map((node) => onNode("MultusMemoryPressure", "warning", node, 32)),
       { alert: "NamespacePendingPodBacklog", severity: "critical", of: here, from: 38 },
-      onNode("MultusOOMLoop", "critical", "agent1", 44),
+      killedOn("agent1", 44),
       ...nodes.map((node) => failing(node, 47)),
-      onNode("MultusOOMLoop", "critical", "server", 51),
-      onNode("MultusOOMLoop", "critical", "agent2", 53),
+      killedOn("server", 51),
+      killedAllOver(51),
+      killedOn("agent2", 53),
       { alert: "ArgoCDAppsUnknown", severity: "warning", of: {}, from: 65 },
     ],
   };
@@ -73,11 +84,12 @@ function plateau(): Scenario {
       onNode("MultusMemoryPressure", "warning", "agent2", 5),
       onNode("MultusMemoryPressure", "warning", "agent1", 6),
       ...nodes.map((node) => failing(node, 6)),
-      onNode("MultusOOMLoop", "critical", "agent1", 6),
+      killedOn("agent1", 6),
       { alert: "NamespacePendingPodBacklog", severity: "warning", of: here, from: 10 },
-      onNode("MultusOOMLoop", "critical", "server", 10),
+      killedOn("server", 10),
+      killedAllOver(10),
       { alert: "ArgoCDAppsUnknown", severity: "warning", of: {}, from: 10 },
-      onNode("MultusOOMLoop", "critical", "agent2", 12),
+      killedOn("agent2", 12),
       { alert: "OwnerlessPods", severity: "warning", of: here, from: 15 },
     ],
   };

@@ -17,14 +17,14 @@ export interface Scenario {
 export interface Firing {
   readonly alert: string;
   readonly severity: "warning" | "critical";
-  /** What tells it from others of its name: cluster, namespace, pod, node, source, resource. */
+  /** What tells it from others of its name: cluster, namespace, pod, node, source, scope, resource. */
   readonly of: Readonly<Record<string, string>>;
   /** First minute in which it fires, and the last; to the end when there is none. */
   readonly from: number;
   readonly to?: number;
 }
 
-const told = ["alertname", "severity", "cluster", "namespace", "pod", "node", "source", "resource"];
+const told = ["alertname", "severity", "cluster", "namespace", "pod", "node", "source", "scope", "resource"];
 
 /** Asks the real promtool, minute by minute, whether exactly these alerts fire. Empty when they do. */
 export function replay(scenario: Scenario, rules: string): string {

@@ -40,6 +40,13 @@ export const alertRules: readonly AlertRule[] = [
       (labels["pod"] === thing.daemon.name || `${labels["namespace"]}/${labels["daemonset"]}` === thing.daemonSet),
   },
   {
+    name: "AlertOfCniDaemons",
+    why: "the alert tells of CNI daemons that are killed all over the cluster",
+    alerts: /^MultusOOMLoop$/,
+    tellsOf: ({ labels }, thing) =>
+      isSymptom(thing) && thing.kind === "CniDaemonKilled" && labels["scope"] === "cluster",
+  },
+  {
     name: "AlertOfNode",
     why: "the alert names a node on which sandboxes cannot be made",
     alerts: /^(?:CniAddErrorRate|StaleSandboxReservations)$/,

@@ -8,7 +8,17 @@ const alertsMax = 2_000;
 /** A label's value names an object, and names have 253 characters at most. */
 const labelCharsMax = 253;
 /** What the rules of a chain go by (`detect/alert-rules.ts`). */
-const keptLabels = ["cluster", "namespace", "pod", "node", "deployment", "statefulset", "daemonset", "severity"];
+const keptLabels = [
+  "cluster",
+  "namespace",
+  "pod",
+  "node",
+  "deployment",
+  "statefulset",
+  "daemonset",
+  "severity",
+  "scope",
+];
 
 export interface ParsedAlerts {
   readonly alerts: readonly AlertFacts[];
