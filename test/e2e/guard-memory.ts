@@ -19,6 +19,8 @@ if (missing !== undefined) throw new Error(missing);
 
 const server = await PolicyServer.start();
 try {
+  // Without its own definitions the guard knows nothing, and says so.
+  server.must(["apply", "-k", join(import.meta.dir, "../../deploy/crd")]);
   for (let index = 0; index < namespaces; index += 1) server.must(["create", "namespace", `ns-${index}`]);
   const watching = spawn(process.execPath, [program, server.url, adminToken, "stay"], { env: environment("0") });
   let watched = "";
