@@ -118,12 +118,12 @@ async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
   const { clock, term } = leading;
   const over = new AbortController();
   const any = AbortSignal.any([signal, term.lost, over.signal]);
-  const executor = executorOf(leading, any);
-  const executing = executor.run().catch((thrown: unknown) => over.abort(thrown));
+  const executors = executorsOf(leading, any);
+  const executing = Promise.all(executors.map((one) => one.run().catch((thrown: unknown) => over.abort(thrown))));
   try {
     while (term.isHeld() && !any.aborted) {
       await leading.limits.refresh(leading.facts);
-      await oneRound(leading, executor);
+      await oneRound(leading, executors);
       await clock.sleep(roundMs, any);
     }
     any.throwIfAborted();
@@ -136,9 +136,9 @@ async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
   }
 }
 
-function executorOf(leading: Leading, signal: AbortSignal): Executor {
+function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[] {
   const { facts } = leading;
-  return new Executor({
+  const options = {
     ...leading,
     hands: { ...stepHands, LockToGit: new LockHand(leading.git) },
     signal,
@@ -146,14 +146,16 @@ function executorOf(leading: Leading, signal: AbortSignal): Executor {
     policies: () => facts.policies(),
     isCurrent: () => facts.isCurrent(),
     decisions: () => facts.decisions(),
-  });
+  };
+  return [new Executor({ ...options, purpose: "StopSource" }), new Executor({ ...options, purpose: "Recover" })];
 }
 
 /** What may work later is tried later; what was refused is not tried again. */
-async function oneRound(leading: Leading, executor: Executor): Promise<void> {
+async function oneRound(leading: Leading, executors: readonly Executor[]): Promise<void> {
   const { logger, facts } = leading;
   try {
-    const { outcome } = await guardRound({ ...leading, source: facts, underWay: () => executor.underWay });
+    const isUnderWay = (name: string): boolean => executors.some(({ underWay }) => underWay === name);
+    const { outcome } = await guardRound({ ...leading, source: facts, isUnderWay });
     if (outcome === "blind")
       logger.warn("nothing is decided: the cluster cannot be followed", { resources: blindTo(facts) });
   } catch (thrown) {

@@ -2,19 +2,24 @@ import { toLeveeError } from "../../base/errors.ts";
 import { isToBeCarriedOut, carryOut } from "../act/carry-out.ts";
 import type { CarryOutOptions } from "../act/carry-out-options.ts";
 import { isPassing } from "../act/decision-record.ts";
-import type { Decision } from "../decision/decision.ts";
+import type { Decision, DecisionPurpose } from "../decision/decision.ts";
 import { timeMs } from "../facts/json-values.ts";
 
 /** Whoever has approved waits no longer than this. */
 const lookMs = 1_000;
 
 export interface ExecutorOptions extends CarryOutOptions {
+  /** Others are left to another one. */
+  readonly purpose: DecisionPurpose;
   /** Nothing is begun on a view that is too old. */
   readonly isCurrent: () => boolean;
   readonly decisions: () => readonly Decision[];
 }
 
-/** Carries out what was approved, one Decision at a time, while rounds go on beside it. */
+/**
+ * Carries out what was approved of one purpose, one Decision at a time, while rounds go on beside it. A recovery may wait
+ * half an hour for a person; the stop of another source does not wait for that.
+ */
 export class Executor {
   readonly #options: ExecutorOptions;
   #underWay: string | undefined;
@@ -56,14 +61,13 @@ export class Executor {
   }
 }
 
-/** Stops before recoveries, as a recovery needs its source stopped; then whoever was approved first. */
+/** Whoever was approved first. */
 export function nextToCarryOut(
   decisions: readonly Decision[],
-  options: Pick<CarryOutOptions, "term">,
+  options: Pick<ExecutorOptions, "term" | "purpose">,
 ): Decision | undefined {
-  const rank = ({ spec }: Decision): number => (spec.purpose === "StopSource" ? 0 : 1);
   const approvedMs = ({ status }: Decision): number => timeMs(status?.approval?.at);
   return decisions
-    .filter((decision) => isToBeCarriedOut(decision, options))
-    .toSorted((left, right) => rank(left) - rank(right) || approvedMs(left) - approvedMs(right))[0];
+    .filter((decision) => decision.spec.purpose === options.purpose && isToBeCarriedOut(decision, options))
+    .toSorted((left, right) => approvedMs(left) - approvedMs(right))[0];
 }

@@ -36,8 +36,8 @@ export interface GuardRoundOptions {
   readonly source: RoundSource;
   /** Asked before each write. */
   readonly term: Leadership & { isHeld(): boolean };
-  /** The Decision that is being carried out: whoever does that writes its status. */
-  readonly underWay?: () => string | undefined;
+  /** Whether a Decision is being carried out: whoever does that writes its status. */
+  readonly isUnderWay?: (name: string) => boolean;
   /** Called for each proposal that the server does not take. */
   readonly onRefused?: () => void;
 }
@@ -67,7 +67,7 @@ export async function guardRound(options: GuardRoundOptions): Promise<RoundResul
   for (const proposal of proposals) if (await createDecision(options, proposal)) created.push(proposal.name);
   const changed: string[] = [];
   for (const decision of open) {
-    if (decision.metadata.name === options.underWay?.()) continue;
+    if (options.isUnderWay?.(decision.metadata.name) === true) continue;
     const status = nextStatus({
       decision,
       approvals: source.approvals(),

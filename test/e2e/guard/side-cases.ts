@@ -14,6 +14,8 @@ const approvalPolicy = "levee-approval-names-its-author";
 /** Two looks of the guard, and some room. */
 const twoLooksMs = 22_000;
 
+const secondStop = "stop-second-source-1";
+
 function recovery(namespace: Avalanche): string {
   return `recover-${namespace}-1`;
 }
@@ -26,7 +28,10 @@ export const sideCases: readonly (readonly [name: string, act: (cluster: SideClu
   ["an approval that was forged while the binding was absent does not count", refusesAForgery],
   ["a target that was replaced by a pod of the same name, or has started, is left alone", leavesMovedTargetsAlone],
   ["a dry run that an admission policy refuses pauses before the first pod", heedsARefusedDryRun],
-  ["a cause that is gone before the removal stops the plan", stopsWhenTheCauseIsGone],
+  [
+    "a cause that is gone before the removal stops the plan; the stop of a source waits for no other plan",
+    stopsWhenTheCauseIsGone,
+  ],
   ["a leader is lost in the middle of a batch: its successor pauses, and none is removed twice", survivesALostLeader],
   ["the API server is restarted in the middle of a batch, and none is removed twice", survivesAServerRestart],
   ["the breaker opens, and only a person closes it", opensTheBreaker],
@@ -36,7 +41,7 @@ export const sideCases: readonly (readonly [name: string, act: (cluster: SideClu
 async function proposesForTheStuckOnly(cluster: SideCluster): Promise<void> {
   const { desk } = cluster;
   await cluster.rollOut();
-  const expected = avalancheNames.map(recovery).toSorted();
+  const expected = [...avalancheNames.map(recovery), secondStop].toSorted();
   const names = async (): Promise<readonly string[]> => (await desk.all()).map(({ metadata }) => metadata.name);
   await until(
     "every avalanche has its Decision",
@@ -131,6 +136,12 @@ async function stopsWhenTheCauseIsGone(cluster: SideCluster): Promise<void> {
   ]);
   await desk.say(name, "Approve");
   await desk.until(name, "waits for the hold", ({ status }) => status?.step === "1/5 HoldArgoApp");
+  await desk.say(secondStop, "Approve");
+  await desk.until(
+    secondStop,
+    "is being carried out meanwhile",
+    ({ status }) => status?.steps?.[0]?.dryRun === "Passed",
+  );
   await Promise.all(targetsOf(before).map((target) => remove(cluster, target)));
   const window = { kind: "deny", schedule: "* * * * *", duration: "1h", applications: ["multus"], manualSync: true };
   const path = "/apis/argoproj.io/v1alpha1/namespaces/argocd/appprojects/default";

@@ -20,6 +20,8 @@ const avalanches = {
   "lost-leader": [30, "agent1"],
   "server-restart": [30, "agent2"],
   "open-breaker": [20, "agent2"],
+  // Its source is not stopped yet.
+  "second-source": [20, "agent2"],
   // The only node with a CNI daemon that is killed, so the only recovery that has to hold Argo CD first.
   "gone-cause": [24, "agent3"],
 } as const;
@@ -109,7 +111,8 @@ export class SideCluster {
     for (const namespace of [...avalancheNames, "argocd", "shop", "bulk"])
       server.must(["create", "namespace", namespace]);
     // Their sources are stopped already: there is one Decision about each, to recover.
-    server.must(["label", "namespace", ...avalancheNames, "levee.dev/ownerless-pods=deny"]);
+    const stopped = avalancheNames.filter((namespace) => namespace !== "second-source");
+    server.must(["label", "namespace", ...stopped, "levee.dev/ownerless-pods=deny"]);
     await this.kubelet.start();
     server.must(["create", "-f", "-"], cniManifest("50Mi"));
     server.must(["wait", "--for=condition=established", "crd/applications.argoproj.io", "crd/appprojects.argoproj.io"]);
