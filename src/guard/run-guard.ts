@@ -23,6 +23,8 @@ import { openMetricsPort } from "./tell/metrics-port.ts";
 const roundMs = 10_000;
 const leaseName = "levee-guard";
 const syncLookMs = 200;
+/** A plan is frozen when it is proposed: one that was made before git was read has no lock. A server that is away is not waited for. */
+const gitLookMsMax = 15_000;
 
 export interface GuardOptions {
   readonly api: KubeApi;
@@ -67,6 +69,7 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
     const term = await new Election({ ...options, namespace, name: leaseName, fenceSeen }).lead(signal);
     held = term;
     logger.info("this guard leads", { identity, fence: term.fence });
+    await untilGitIsRead(options, git, AbortSignal.any([signal, term.lost]));
     await leadUntil({ ...options, facts, limits, term, git: mirrors, onRefused }, signal);
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
@@ -104,6 +107,11 @@ function tell(
 async function highestFence({ clock }: GuardOptions, facts: ClusterFacts, signal: AbortSignal): Promise<number> {
   while (!facts.synced()) await clock.sleep(syncLookMs, signal);
   return Math.max(0, ...facts.decisions().map(({ status }) => status?.fence ?? 0));
+}
+
+async function untilGitIsRead({ clock }: GuardOptions, git: GitSource, signal: AbortSignal): Promise<void> {
+  const endMs = clock.monotonicMs() + gitLookMsMax;
+  while (!git.hasLooked() && clock.monotonicMs() < endMs) await clock.sleep(syncLookMs, signal);
 }
 
 interface Leading extends GuardOptions {

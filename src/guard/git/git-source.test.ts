@@ -56,6 +56,19 @@ test("GitSource reads the manifests with a DaemonSet in the Application's folder
   ]);
 });
 
+test("GitSource has looked once each that is wanted was tried, also in vain", async () => {
+  using server = new GitServer({ "apps/multus/multus.yaml": multus });
+  const wanted = [sourceOf(server), sourceOf(server, { path: "apps/nowhere" })];
+  const clock = systemClock;
+  const source = new GitSource({ clock, logger: silentLogger, mirrors: server.mirrors(), wanted: () => wanted });
+  expect(source.hasLooked()).toBe(false);
+  await read(source);
+  expect(source.hasLooked()).toBe(true);
+  wanted.push(sourceOf(server, { revision: "next" }));
+  expect(source.hasLooked()).toBe(false);
+  await source.close();
+});
+
 test("GitSource copies no contents but those that it needs", async () => {
   using server = new GitServer({ "apps/multus/multus.yaml": multus, "media/film.bin": "x".repeat(3_000_000) });
   const mirrors = server.mirrors("", { bytesMax: 1_000_000 });

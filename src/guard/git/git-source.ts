@@ -55,6 +55,12 @@ export class GitSource {
     );
   }
 
+  /** Each that is wanted now has been looked for, with whatever came of it. */
+  hasLooked(): boolean {
+    const wanted = this.#options.wanted().slice(0, sourcesMax);
+    return wanted.every((source) => this.#readings.has(JSON.stringify(identityOf(source))));
+  }
+
   async close(): Promise<void> {
     this.#stop.abort(new Error("the guard ends"));
     await this.#loop;

@@ -2,6 +2,8 @@ import type { PolicyServer } from "../policy-server.ts";
 
 /** How often it makes another one, as the seeds' operator did: 3.7 a minute. */
 const everyMs = 16_000;
+/** Before the first of them: what waits for five minutes when the guard looks are the 219 and nothing else. */
+const firstMs = 45_000;
 /** How often one that is refused tries again. */
 const refusedMs = 1_000;
 
@@ -51,12 +53,16 @@ export class Operator {
   }
 
   async #keepCreating(nodes: readonly string[]): Promise<void> {
+    await this.#wait(firstMs);
     for (let count = 0; !this.#isStopped; count += 1) {
       const before = this.made;
       await this.#create(nodes[count % nodes.length] ?? "").catch(() => undefined);
-      const waitMs = this.made > before ? everyMs : refusedMs;
-      for (let waited = 0; waited < waitMs && !this.#isStopped; waited += 250) await Bun.sleep(250);
+      await this.#wait(this.made > before ? everyMs : refusedMs);
     }
+  }
+
+  async #wait(ms: number): Promise<void> {
+    for (let waited = 0; waited < ms && !this.#isStopped; waited += 250) await Bun.sleep(250);
   }
 
   async #create(node: string): Promise<void> {
