@@ -17,9 +17,11 @@ export async function carryOut(options: CarryOutOptions, seen: Decision): Promis
   const record = await DecisionRecord.read({ ...options, leader: options.term }, seen);
   if (record === undefined || !isToBeCarriedOut(record.decision, options)) return undefined;
   try {
-    return await run(options, record);
+    return await run(options, record).catch((thrown: unknown) => stopped(options, record, thrown));
   } catch (thrown) {
-    return await stopped(options, record, thrown);
+    if (!(thrown instanceof DecisionGoneError)) throw thrown;
+    options.logger.warn("a Decision cannot be carried out any further", { why: thrown.message });
+    return undefined;
   }
 }
 
@@ -56,27 +58,26 @@ async function stopped(options: CarryOutOptions, record: DecisionRecord, thrown:
   const { term, signal, logger } = options;
   const { name } = record.decision.metadata;
   // Whoever leads now has its own view of this, and a write would be refused.
-  if (!term.isHeld() || signal.aborted) throw thrown;
-  if (thrown instanceof DecisionGoneError) {
-    logger.warn("a Decision cannot be carried out any further", { name, why: thrown.message });
-    return record.decision.status?.phase ?? "Proposed";
-  }
+  if (!term.isHeld() || signal.aborted || thrown instanceof DecisionGoneError) throw thrown;
   const status = thrown instanceof HaltError ? thrown.status : undefined;
   const phase = status?.phase ?? "Paused";
   const message = status?.message ?? reasonOf(record.decision, thrown);
   await record.write(
     { phase, message, ...(status?.endedAt === undefined ? {} : { endedAt: status.endedAt }) },
-    failedStep(record.decision, message),
+    stepUnderWay(record.decision, { phase: status === undefined ? "Failed" : "Waiting", message }),
   );
   logger.warn("a Decision stops", { name, phase, why: message });
   new StepDrive(options, record).tell("Warning", `Decision${phase}`, message);
   return phase;
 }
 
-/** Of the step that was under way. */
-function failedStep({ status }: Decision, message: string): (Pick<StepStatus, "id"> & Partial<StepStatus>) | undefined {
+/** A step that was stopped by a person has not failed. */
+function stepUnderWay(
+  { status }: Decision,
+  change: Pick<StepStatus, "phase" | "message">,
+): (Pick<StepStatus, "id"> & Partial<StepStatus>) | undefined {
   const step = status?.steps?.find(({ phase }) => phase === "Running");
-  return step === undefined ? undefined : { id: step.id, phase: "Failed", message };
+  return step === undefined ? undefined : { id: step.id, ...change };
 }
 
 function reasonOf({ status }: Decision, thrown: unknown): string {

@@ -8,6 +8,7 @@ import { readObject } from "./read-object.ts";
 import { removalBatches } from "./removal-batches.ts";
 import { causeProblem } from "./removal-cause.ts";
 import { sourceProblem } from "./source-stopped.ts";
+import { stormProblem } from "./storm.ts";
 import type { StepContext, StepHand } from "./step-hand.ts";
 
 /** Removes pods that never started a container: by UID, in batches per node, gently first. */
@@ -36,8 +37,10 @@ export const removePodsHand: StepHand<RemovePodsStep> = {
     const removal = new PodRemoval(step, context);
     const batches = removalBatches(step.targets, step.removePods.batchPerNode);
     for (const [index, batch] of batches.entries()) {
-      const gone = causeProblem(step, context, removal.removed);
-      if (gone !== undefined) throw new LeveeError("not-ready", gone);
+      const problem =
+        causeProblem(step, context, removal.removed) ??
+        stormProblem(step, context.decision, context.world(), context.settings);
+      if (problem !== undefined) throw new LeveeError("not-ready", problem);
       await removal.carryOut(index + 1, batch);
       await context.report(removal.report());
     }

@@ -1,0 +1,207 @@
+import { beforeEach, expect, test } from "bun:test";
+import { KubeError } from "../../kube/api.ts";
+import type { DecisionPhase } from "../decision/decision.ts";
+import type { StepAction } from "../decision/step.ts";
+import { carryOut } from "./carry-out.ts";
+import { GuardedServer, refusal } from "./guarded.fixture.ts";
+import type { StepContext, StepHand, StepHands, StepResult } from "./step-hand.ts";
+
+let server: GuardedServer;
+let done: string[];
+
+beforeEach(() => {
+  server = new GuardedServer(["RemovePods", "ListStuck", "Verify"]);
+  done = [];
+});
+
+/** Writes one thing, through the gate. */
+function hand(changes: Partial<StepHand> = {}): StepHand {
+  return {
+    precondition: () => Promise.resolve(undefined),
+    rehearse: () => Promise.resolve(undefined),
+    async perform({ action }, { api }): Promise<StepResult> {
+      await api.call({ method: "DELETE", path: `/${action}`, deadlineMs: 1 });
+      done.push(action);
+      return { message: `${action} was done` };
+    },
+    check: () => Promise.resolve(undefined),
+    ...changes,
+  };
+}
+
+function hands(changes: Partial<Record<StepAction, Partial<StepHand>>> = {}): StepHands {
+  const all = (["StopSource", "RemovePods", "ListStuck", "Verify"] as const).map((action) => [
+    action,
+    hand(changes[action]),
+  ]);
+  return Object.fromEntries(all) as StepHands;
+}
+
+/** Lets time pass until it ends. */
+async function outcome(set: StepHands = hands(), forMs = 300_000): Promise<DecisionPhase | string> {
+  let result: DecisionPhase | string | undefined;
+  const running = carryOut(server.options({ hands: set }), server.decision).then(
+    (phase) => (result = phase ?? "nothing"),
+    (thrown: unknown) => (result = thrown instanceof Error ? `threw ${thrown.message}` : "?"),
+  );
+  for (let passedMs = 0; result === undefined && passedMs < forMs; passedMs += 1_000) await server.clock.advance(1_000);
+  return Promise.race([running, Promise.resolve("hangs")]);
+}
+
+test("carryOut does every step in order, says where it is, and succeeds", async () => {
+  expect(await outcome()).toBe("Succeeded");
+  expect(done).toEqual(["RemovePods", "ListStuck", "Verify"]);
+  expect(server.decision.status).toMatchObject({ phase: "Succeeded", step: "3/3 Verify", fence: 3, leader: "guard-a" });
+  expect(server.decision.status?.startedAt).toBeString();
+  expect(server.decision.status?.endedAt).toBeString();
+  expect(server.decision.status?.steps).toMatchObject([
+    { id: 1, phase: "Done", dryRun: "Passed", verified: true, message: "RemovePods was done" },
+    { id: 2, phase: "Done" },
+    { id: 3, phase: "Done" },
+  ]);
+  const statuses = server.written.filter(({ path }) => path.endsWith("/status"));
+  for (const { body } of statuses)
+    expect(JSON.parse(body ?? "")).toMatchObject({ metadata: { uid: "uid-q" }, status: { fence: 3 } });
+  const events = server.written
+    .filter(({ path }) => path.endsWith("/events"))
+    .map(({ body }) => JSON.parse(body ?? "{}").reason as string);
+  expect(events).toEqual([
+    "StepStarted",
+    "StepDone",
+    "StepStarted",
+    "StepDone",
+    "StepStarted",
+    "StepDone",
+    "DecisionSucceeded",
+  ]);
+});
+
+for (const [what, changes, words] of [
+  [
+    "a precondition that does not hold",
+    { precondition: () => Promise.resolve("too early") },
+    "it may not begin: too early",
+  ],
+  ["a dry run that is refused", { rehearse: () => Promise.resolve("not here") }, "the dry run was refused: not here"],
+  ["a request that is refused", { perform: () => Promise.reject(refusal(422)) }, "no: 422"],
+  [
+    "a check that does not hold in time",
+    { check: () => Promise.resolve("3 left") },
+    "its check does not hold after 60 s: 3 left",
+  ],
+] as const) {
+  test(`carryOut pauses at ${what}, says why, and does no further step`, async () => {
+    expect(await outcome(hands({ RemovePods: changes }))).toBe("Paused");
+    expect(server.decision.status?.message).toBe(`Step 1/3 RemovePods: ${words}`);
+    expect(server.decision.status?.steps?.[0]).toMatchObject({ phase: "Failed" });
+    expect(server.decision.status?.endedAt).toBeUndefined();
+    expect(done.includes("ListStuck")).toBe(false);
+  });
+}
+
+test("carryOut pauses with a remedy when the right to act was taken away", async () => {
+  const words = 'pods "x" is forbidden: User "system:serviceaccount:a:b" cannot delete resource "pods"';
+  server.answer = ({ path }) => (path === "/RemovePods" ? refusal(403, words) : undefined);
+  expect(await outcome()).toBe("Paused");
+  expect(server.decision.status?.message).toContain("ClusterRoleBinding levee-guard-acts");
+});
+
+test("carryOut pauses when it has no hand for a step", async () => {
+  expect(await outcome({})).toBe("Paused");
+  expect(server.decision.status?.message).toContain("has no hand for it");
+});
+
+test("carryOut hears a stop before each request, and while it waits for a check", async () => {
+  const twice = hand({
+    async perform(_step, { api }) {
+      await api.call({ method: "DELETE", path: "/one", deadlineMs: 1 });
+      server.say("Pause");
+      await api.call({ method: "DELETE", path: "/two", deadlineMs: 1 });
+      return {};
+    },
+  });
+  expect(await outcome({ ...hands(), RemovePods: twice })).toBe("Paused");
+  expect(server.written.map(({ path }) => path).filter((path) => ["/one", "/two"].includes(path))).toEqual(["/one"]);
+  expect(server.decision.status).toMatchObject({ message: "alice paused it", steps: [{ phase: "Waiting" }] });
+  server = new GuardedServer(["Verify"]);
+  const waits = (): Promise<string> => {
+    server.approvals = [];
+    return Promise.resolve("not yet");
+  };
+  expect(await outcome(hands({ Verify: { check: waits } }))).toBe("Paused");
+  expect(server.decision.status?.message).toBe("Its approval was withdrawn");
+});
+
+test("carryOut goes on after a resume with the steps that are not done", async () => {
+  await outcome(hands({ ListStuck: { precondition: () => Promise.resolve("no") } }));
+  server.decision = { ...server.decision, status: { ...server.decision.status!, phase: "Running" } };
+  done = [];
+  expect(await outcome()).toBe("Succeeded");
+  expect(done).toEqual(["ListStuck", "Verify"]);
+});
+
+test("carryOut leaves alone what is not approved, and what another leader runs", async () => {
+  for (const status of [
+    server.status({ phase: "Proposed" }),
+    server.status({ phase: "Paused" }),
+    server.status({ phase: "Running", leader: "guard-b" }),
+    server.status({ phase: "Running", fence: 2 }),
+  ]) {
+    server.decision = { ...server.decision, status };
+    expect(await outcome()).toBe("nothing");
+  }
+  expect(server.written).toEqual([]);
+});
+
+test("carryOut writes nothing over what was written between its look and its first write", async () => {
+  server.answer = ({ method, path }) => {
+    if (method === "PATCH" && path.endsWith("/status"))
+      server.decision = { ...server.decision, metadata: { ...server.decision.metadata, resourceVersion: "9" } };
+    return undefined;
+  };
+  expect(await outcome()).toBe("nothing");
+  expect(done).toEqual([]);
+});
+
+test("carryOut throws when a status is refused, and when the term is lost", async () => {
+  server.answer = ({ path }) => (path.endsWith("/status") ? refusal(422, "an older leader may not write") : undefined);
+  expect(await outcome()).toBe("threw an older leader may not write");
+  server = new GuardedServer(["Verify"]);
+  const loses = async (_step: unknown, { api }: StepContext): Promise<StepResult> => {
+    server.isHeld = false;
+    await api.call({ method: "DELETE", path: "/late", deadlineMs: 1 });
+    return {};
+  };
+  expect(await outcome(hands({ Verify: { perform: loses } }))).toContain("does not lead");
+  expect(server.written.some(({ path }) => path === "/late")).toBe(false);
+  expect(server.decision.status?.phase).toBe("Running");
+});
+
+test("carryOut tries again what failed in passing, and asks again before it does", async () => {
+  let away = 3;
+  const unreachable = new KubeError("api-unreachable", "away");
+  server.answer = ({ path }) => {
+    if (path !== "/RemovePods" && !path.endsWith("/status")) return undefined;
+    return (away -= 1) > 0 ? unreachable : undefined;
+  };
+  expect(await outcome()).toBe("Succeeded");
+  away = 1_000;
+  server.decision = {
+    ...server.decision,
+    status: server.status({ phase: "Approved", approval: { name: "Approve-1", by: "alice", at: "" } }),
+  };
+  expect(await outcome()).toBe("threw away");
+});
+
+test("carryOut comes back to a step that was put off, and does not succeed without it", async () => {
+  let tries = 0;
+  const later = (): Promise<StepResult> =>
+    Promise.resolve((tries += 1) < 3 ? { later: "git is away" } : { commit: "c0ffee" });
+  expect(await outcome(hands({ ListStuck: { perform: later } }))).toBe("Succeeded");
+  expect(done).toEqual(["RemovePods", "Verify"]);
+  expect(server.decision.status?.steps?.[1]).toMatchObject({ phase: "Done", commit: "c0ffee" });
+  server = new GuardedServer(["ListStuck", "Verify"]);
+  const never = (): Promise<StepResult> => Promise.resolve({ later: "git is away" });
+  expect(await outcome(hands({ ListStuck: { perform: never } }))).toBe("Paused");
+  expect(server.decision.status?.message).toContain("git is away");
+});

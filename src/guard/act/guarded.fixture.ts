@@ -1,0 +1,128 @@
+import { silentLogger } from "../../base/log.ts";
+import { KubeError, type KubeApi, type KubeRequest } from "../../kube/api.ts";
+import { ManualClock } from "../../kube/manual-clock.fixture.ts";
+import { installedPolicies } from "../approve/policies.fixture.ts";
+import { propose } from "../decide/propose.ts";
+import type { Decision, DecisionApproval, DecisionStatus, Verdict } from "../decision/decision.ts";
+import { planHash } from "../decision/plan-hash.ts";
+import type { Step } from "../decision/step.ts";
+import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
+import { timeText } from "../facts/json-values.ts";
+import type { World } from "../facts/world.ts";
+import { outage } from "../outage.fixture.ts";
+import type { CarryOutOptions } from "./carry-out-options.ts";
+
+/** One Decision, what people say about it, and whatever else a test puts there, as a server has them. */
+export class GuardedServer implements KubeApi {
+  readonly clock = new ManualClock();
+  readonly objects = new Map<string, unknown>();
+  /** Of everything but reads. */
+  readonly written: KubeRequest[] = [];
+  approvals: DecisionApproval[] = [];
+  decision: Decision;
+  /** Answers in place of the server when it gives something. */
+  answer: (request: KubeRequest) => string | Error | undefined = () => undefined;
+  seen: World = outage();
+  isHeld = true;
+  readonly stop = new AbortController();
+
+  /** Approved by alice. Its steps are those of the outage's recovery with these actions, or the stop's. */
+  constructor(actions: readonly Step["action"][]) {
+    const all = propose(outage(), settings).flatMap(({ spec }) => spec.steps);
+    const steps = actions.map((action, index): Step => {
+      const step = all.find((one) => one.action === action)!;
+      return { ...step, id: index + 1, check: { ...step.check, deadlineSeconds: 60 } };
+    });
+    const purpose = actions[0] === "StopSource" ? "StopSource" : "Recover";
+    const base = propose(outage(), settings)[1]!.spec;
+    const spec = { ...base, purpose, steps } as const;
+    this.decision = {
+      apiVersion: "levee.dev/v1alpha1",
+      kind: "Decision",
+      metadata: {
+        name: "q",
+        namespace: "levee-system",
+        uid: "uid-q",
+        resourceVersion: "7",
+        creationTimestamp: this.#at(),
+      },
+      spec: { ...spec, planHash: planHash(spec) },
+    };
+    this.say("Approve");
+    const approval = { name: "Approve-1", by: "alice", at: this.#at() };
+    this.decision = { ...this.decision, status: this.status({ phase: "Approved", approval }) };
+  }
+
+  status(changes: Partial<DecisionStatus>): DecisionStatus {
+    return { phase: "Approved", message: "", fence: 3, leader: "guard-a", since: this.#at(), ...changes };
+  }
+
+  say(verdict: Verdict): void {
+    const { name, namespace, uid = "" } = this.decision.metadata;
+    const { planHash: hash } = this.decision.spec;
+    this.approvals.push({
+      apiVersion: "levee.dev/v1alpha1",
+      kind: "DecisionApproval",
+      metadata: { name: `${verdict}-${this.approvals.length + 1}`, namespace, creationTimestamp: this.#at() },
+      spec: { decision: name, decisionUID: uid, planHash: hash, verdict, by: { username: "alice" } },
+    });
+  }
+
+  options(changes: Partial<CarryOutOptions> = {}): CarryOutOptions {
+    const policies = installedPolicies(timeText(this.clock.wallMs() - 3_600_000));
+    return {
+      api: this,
+      clock: this.clock,
+      logger: silentLogger,
+      settings,
+      hands: {},
+      term: { identity: "guard-a", fence: 3, isHeld: () => this.isHeld },
+      signal: this.stop.signal,
+      world: () => this.seen,
+      policies: () => policies,
+      ...changes,
+    };
+  }
+
+  async call(request: KubeRequest): Promise<string> {
+    await Promise.resolve();
+    const answer = this.answer(request);
+    if (answer instanceof Error) throw answer;
+    if (answer !== undefined) return answer;
+    if (request.method === "GET") return JSON.stringify(this.#read(request.path));
+    this.written.push(request);
+    if (request.path.endsWith("/decisions/q/status")) this.#merge(request);
+    return "{}";
+  }
+
+  lines(): never {
+    throw new Error("nobody watches");
+  }
+
+  #read(path: string): unknown {
+    if (path.includes("/decisionapprovals?")) return { metadata: { resourceVersion: "1" }, items: this.approvals };
+    if (path.endsWith("/decisions/q")) return this.decision;
+    const object = this.objects.get(path);
+    if (object === undefined) throw refusal(404);
+    return object;
+  }
+
+  #merge({ body }: KubeRequest): void {
+    const { metadata, status } = JSON.parse(body ?? "{}") as {
+      metadata: { resourceVersion?: string };
+      status: DecisionStatus;
+    };
+    const version = this.decision.metadata.resourceVersion ?? "0";
+    if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== version) throw refusal(409);
+    const resourceVersion = String(Number(version) + 1);
+    this.decision = { ...this.decision, metadata: { ...this.decision.metadata, resourceVersion }, status };
+  }
+
+  #at(): string {
+    return timeText(this.clock.wallMs());
+  }
+}
+
+export function refusal(status: number, message = `no: ${status}`): KubeError {
+  return new KubeError("api-refused", message, { status });
+}

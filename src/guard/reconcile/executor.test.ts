@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { KubeError } from "../../kube/api.ts";
+import { GuardedServer, refusal } from "../act/guarded.fixture.ts";
+import type { StepHand } from "../act/step-hand.ts";
+import type { Decision } from "../decision/decision.ts";
+import { Executor, nextToCarryOut } from "./executor.ts";
+
+const term = { identity: "guard-a", fence: 3, isHeld: () => true };
+
+test("nextToCarryOut takes a stop before recoveries, then who was approved first, and nothing that waits", () => {
+  const make = (
+    name: string,
+    action: "StopSource" | "Verify",
+    at: string,
+    phase: "Approved" | "Paused" = "Approved",
+  ): Decision => {
+    const server = new GuardedServer([action]);
+    const { decision } = server;
+    const status = server.status({ phase, approval: { name: "a", by: "alice", at } });
+    return { ...decision, metadata: { ...decision.metadata, name }, status };
+  };
+  const second = make("second", "Verify", "2026-05-10T19:00:02Z");
+  const first = make("first", "Verify", "2026-05-10T19:00:01Z");
+  const stop = make("stop", "StopSource", "2026-05-10T19:00:03Z");
+  const paused = make("paused", "StopSource", "2026-05-10T19:00:00Z", "Paused");
+  expect(nextToCarryOut([paused, second, first, stop], { term })?.metadata.name).toBe("stop");
+  expect(nextToCarryOut([paused, second, first], { term })?.metadata.name).toBe("first");
+  expect(nextToCarryOut([paused], { term })).toBeUndefined();
+});
+
+const fine: StepHand = {
+  precondition: () => Promise.resolve(undefined),
+  rehearse: () => Promise.resolve(undefined),
+  perform: () => Promise.resolve({}),
+  check: () => Promise.resolve(undefined),
+};
+
+function start(server: GuardedServer, isCurrent = true): { executor: Executor; ended: () => string | undefined } {
+  const options = {
+    ...server.options({ hands: { Verify: fine } }),
+    isCurrent: () => isCurrent,
+    decisions: () => [server.decision],
+  };
+  const executor = new Executor(options);
+  let ended: string | undefined;
+  executor.run().catch((thrown: unknown) => (ended = thrown instanceof Error ? thrown.message : "?"));
+  return { executor, ended: () => ended };
+}
+
+test("Executor carries out what is approved within a second or two, and nothing on an old view", async () => {
+  const server = new GuardedServer(["Verify"]);
+  const blind = start(server, false);
+  await server.clock.advance(5_000);
+  expect(server.decision.status?.phase).toBe("Approved");
+  const { executor } = start(server);
+  await server.clock.advance(2_000);
+  expect(server.decision.status?.phase).toBe("Succeeded");
+  expect(executor.underWay).toBeUndefined();
+  server.stop.abort(new Error("told to"));
+  await server.clock.advance(1);
+  expect(blind.ended()).toBe("told to");
+});
+
+test("Executor goes on by itself after the server was away, and ends when it is refused", async () => {
+  const server = new GuardedServer(["Verify"]);
+  server.answer = () => new KubeError("api-unreachable", "away");
+  const { ended, executor } = start(server);
+  await server.clock.advance(30_000);
+  expect(ended()).toBeUndefined();
+  server.answer = ({ path }) => (path.endsWith("/status") ? refusal(422, "an older leader may not write") : undefined);
+  await server.clock.advance(8_000);
+  expect(ended()).toBe("an older leader may not write");
+  expect(executor.underWay).toBeUndefined();
+});
