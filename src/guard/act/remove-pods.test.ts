@@ -48,7 +48,7 @@ function answer({ method, path, body }: KubeRequest): string | Error | undefined
   if (target === undefined || !server.objects.has(path)) return refusal(404);
   if (dryRun !== undefined) return "{}";
   const force = gracePeriodSeconds === 0;
-  removals.push({ atMs: server.clock.monotonicMs(), uid: target.uid, force });
+  removals.push({ atMs: server.clock.wallMs(), uid: target.uid, force });
   if (goes(target, force)) remove(target);
   else server.objects.set(path, live(target, { deletionTimestamp: "2026-05-10T19:00:00Z" }));
   return "{}";
@@ -105,7 +105,9 @@ test("removePodsHand forces only what hangs for its time, and leaves alone what 
 });
 
 test("removePodsHand waits between batches while a daemon has more to do than before, and not for ever", async () => {
-  const view = (waiting: number) => [{ node: "rke2-agent1", waiting, running: 1, leaks: 0 }] as World["nodeViews"];
+  const view = (waiting: number): World["nodeViews"] => [
+    { node: "rke2-agent1", atMs: server.seen.nowMs, waiting, running: 1, leaks: 0 },
+  ];
   server.seen = { ...server.seen, nodeViews: view(5) };
   let busyMs = 0;
   goes = () => {
