@@ -7,7 +7,7 @@ import { Executor, nextToCarryOut } from "./executor.ts";
 
 const term = { identity: "guard-a", fence: 3, isHeld: () => true };
 
-test("nextToCarryOut takes a stop before recoveries, then who was approved first, and nothing that waits", () => {
+test("nextToCarryOut takes who was approved first, nothing that waits, and no recovery before the stop of its source", () => {
   const make = (
     name: string,
     action: "StopSource" | "Verify",
@@ -23,9 +23,15 @@ test("nextToCarryOut takes a stop before recoveries, then who was approved first
   const first = make("first", "Verify", "2026-05-10T19:00:01Z");
   const stop = make("stop", "StopSource", "2026-05-10T19:00:03Z");
   const paused = make("paused", "StopSource", "2026-05-10T19:00:00Z", "Paused");
-  expect(nextToCarryOut([paused, second, first, stop], { term })?.metadata.name).toBe("stop");
-  expect(nextToCarryOut([paused, second, first], { term })?.metadata.name).toBe("first");
-  expect(nextToCarryOut([paused], { term })).toBeUndefined();
+  const next = (purpose: "StopSource" | "Recover", ...decisions: Decision[]): string | undefined =>
+    nextToCarryOut(decisions, { term, purpose })?.metadata.name;
+  expect(next("StopSource", paused, second, first, stop)).toBe("stop");
+  expect(next("Recover", paused, second, first)).toBe("first");
+  expect(next("StopSource", paused)).toBeUndefined();
+  // Its own source comes first; another one does not matter.
+  expect(next("Recover", second, stop)).toBeUndefined();
+  const elsewhere = { ...stop, spec: { ...stop.spec, subject: { ...stop.spec.subject, namespace: "other" } } };
+  expect(next("Recover", second, elsewhere)).toBe("second");
 });
 
 const fine: StepHand = {
@@ -38,6 +44,7 @@ const fine: StepHand = {
 function start(server: GuardedServer, isCurrent = true): { executor: Executor; ended: () => string | undefined } {
   const options = {
     ...server.options({ hands: { Verify: fine } }),
+    purpose: "Recover" as const,
     isCurrent: () => isCurrent,
     decisions: () => [server.decision],
   };

@@ -61,13 +61,18 @@ export class Executor {
   }
 }
 
-/** Whoever was approved first. */
+/** Whoever was approved first, but no recovery before the stop of its own source that was approved as well. */
 export function nextToCarryOut(
   decisions: readonly Decision[],
   options: Pick<ExecutorOptions, "term" | "purpose">,
 ): Decision | undefined {
   const approvedMs = ({ status }: Decision): number => timeMs(status?.approval?.at);
-  return decisions
-    .filter((decision) => decision.spec.purpose === options.purpose && isToBeCarriedOut(decision, options))
+  const ready = decisions.filter((decision) => isToBeCarriedOut(decision, options));
+  const stopping = new Set(
+    ready.filter(({ spec }) => spec.purpose === "StopSource").map(({ spec }) => spec.subject.namespace),
+  );
+  return ready
+    .filter(({ spec }) => spec.purpose === options.purpose)
+    .filter(({ spec }) => spec.purpose === "StopSource" || !stopping.has(spec.subject.namespace))
     .toSorted((left, right) => approvedMs(left) - approvedMs(right))[0];
 }
