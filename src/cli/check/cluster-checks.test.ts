@@ -4,6 +4,7 @@ import { emptyBudget } from "../../guard/act/removal-budget.ts";
 import { multus } from "../../guard/outage.fixture.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { metricsOf } from "../cluster/metric-lines.ts";
+import { cniDaemonsOf } from "../cluster/project.ts";
 import { isRefusable } from "../cluster/refusable-pod.ts";
 import type { PodSeen, Snapshot } from "../cluster/snapshot.ts";
 import { isWell, statusText } from "../status/status-text.ts";
@@ -167,6 +168,17 @@ describe("podCategory", () => {
 });
 
 type Evidence = Readonly<Record<string, string>>;
+
+test("cniDaemonsOf takes what the guard was told, else the usual ones", () => {
+  const deployment = (args: readonly string[]): object => ({
+    spec: { template: { spec: { containers: [{ command: ["levee", "guard"], args }] } } },
+  });
+  expect(cniDaemonsOf(undefined)).toEqual(["kube-system/kube-multus-ds", "levee-system/levee"]);
+  expect(cniDaemonsOf(deployment(["--cni-daemon", "net/multus/main", "--cni-daemon=a/b/c"]))).toEqual([
+    "net/multus",
+    "a/b",
+  ]);
+});
 
 test.each([
   [{}, true],

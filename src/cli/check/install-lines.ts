@@ -1,6 +1,7 @@
 import { definitionHash } from "../../guard/approve/definition-hash.ts";
-import { approvalPolicy, confiningPolicies, policyProblems } from "../../guard/approve/policy-standing.ts";
+import { policyProblems } from "../../guard/approve/policy-standing.ts";
 import { shippedDefinitions } from "../../guard/approve/shipped-definitions.ts";
+import { shippedPolicies } from "../../guard/approve/shipped-policies.ts";
 import { objectOf } from "../../kube/json-fields.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
 import type { Seen } from "../cluster/seen.ts";
@@ -37,17 +38,17 @@ function rightsLine(snapshot: Snapshot): ClusterLine {
   return (isBlind ? failed : warning)("LVE0103", text, Object.fromEntries(refused));
 }
 
+const shippedNames = [...new Set(shippedPolicies.map(({ name }) => name))];
+const ownerNames = shippedNames.filter((name) => name.startsWith("levee-pods-need-"));
+const otherNames = shippedNames.filter((name) => !ownerNames.includes(name));
+
 export function installCategory({ definitions, policies }: Snapshot): Category {
   return {
     name: "levee-install",
     lines: [
       definitionLine(definitions),
-      policyLine("LVE0202", policies, [approvalPolicy, ...confiningPolicies]),
-      policyLine("LVE0203", policies, [
-        "levee-pods-need-a-controller-owner",
-        "levee-pods-need-a-controller-owner-warn",
-        "levee-pods-need-a-controller-owner-deny",
-      ]),
+      policyLine("LVE0202", policies, otherNames),
+      policyLine("LVE0203", policies, ownerNames),
     ],
   };
 }

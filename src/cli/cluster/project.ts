@@ -1,4 +1,5 @@
 import { countOf, objectsOf, timeMs } from "../../guard/facts/json-values.ts";
+import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
 import { memoryBytes } from "../../guard/facts/memory-quantity.ts";
 import { objectOf, textOf } from "../../kube/json-fields.ts";
 
@@ -51,6 +52,21 @@ export function guardLease(value: unknown): GuardLease | undefined {
 
 export function leads({ holder, renewedMs, durationSeconds }: GuardLease, nowMs: number): boolean {
   return holder !== "" && nowMs - renewedMs <= durationSeconds * 1_000;
+}
+
+/** `namespace/daemonset` of the daemons that pod starts depend on: as the guard's Deployment says, else the usual ones. */
+export function cniDaemonsOf(deployment: unknown): readonly string[] {
+  const template = objectOf(objectOf(objectOf(deployment)["spec"])["template"]);
+  const words = objectsOf(objectOf(template["spec"])["containers"])
+    .flatMap(({ command, args }) => [command, args])
+    .flatMap((list) => (Array.isArray(list) ? list.map(textOf) : []));
+  const told = words.flatMap((word, at) => {
+    const value = word === "--cni-daemon" ? (words[at + 1] ?? "") : (/^--cni-daemon=(.*)$/u.exec(word)?.[1] ?? "");
+    const [namespace = "", daemonSet = ""] = value.split("/");
+    return daemonSet === "" ? [] : [`${namespace}/${daemonSet}`];
+  });
+  if (told.length > 0) return told;
+  return defaultGuardSettings.cniDaemons.map(({ namespace, daemonSet }) => `${namespace}/${daemonSet}`);
 }
 
 /** To whom the role of approvers is bound. */

@@ -1,7 +1,6 @@
 import type { PolicyObject } from "../../guard/approve/policy-standing.ts";
 import { BudgetStore } from "../../guard/act/budget-store.ts";
 import type { RemovalBudget } from "../../guard/act/removal-budget.ts";
-import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
 import type { PodRecord } from "../../guard/facts/pod-record.ts";
 import { projectPod } from "../../guard/facts/project-pod.ts";
 import type { DaemonSetFacts, DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";
@@ -10,7 +9,7 @@ import { projectDaemonSet, projectDeployment, projectNamespace } from "../../gua
 import { SharedTexts } from "../../kube/project.ts";
 import { readDecisions, type DecisionList } from "../decisions/decision-source.ts";
 import { CommandFailure } from "../failure.ts";
-import { approverSubject, guardLease, nodeOf, usageOf, versionOf } from "./project.ts";
+import { approverSubject, cniDaemonsOf, guardLease, nodeOf, usageOf, versionOf } from "./project.ts";
 import type { ContainerUsage, GuardLease, NodeSeen, ServerVersion, Subject } from "./project.ts";
 import { isRefusable } from "./refusable-pod.ts";
 import { see, seeList, seeObject, valueOr, type Asking, type Seen, type Unseen } from "./seen.ts";
@@ -60,14 +59,15 @@ type Begin = Pick<Snapshot, "namespace" | "nowMs" | "version">;
 async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
   const { namespace } = begin;
   const home = encodeURIComponent(namespace);
+  const guard = await seeObject(asking, `/apis/apps/v1/namespaces/${home}/deployments/levee-guard`);
+  const told = cniDaemonsOf(valueOr(guard, undefined));
   const [nodes, namespaces, pods, daemonSets] = await Promise.all([
     seeList(asking, "/api/v1/nodes", nodeOf),
     seeList(asking, "/api/v1/namespaces", projectNamespace),
     seePods(asking),
-    seeList(asking, "/apis/apps/v1/daemonsets", (item) => cniDaemonSet(item, namespace)),
+    seeList(asking, "/apis/apps/v1/daemonsets", (item) => cniDaemonSet(item, namespace, told)),
   ]);
-  const [guard, lease, policies, definitions, decisions] = await Promise.all([
-    seeObject(asking, `/apis/apps/v1/namespaces/${home}/deployments/levee-guard`),
+  const [lease, policies, definitions, decisions] = await Promise.all([
     seeObject(asking, `/apis/coordination.k8s.io/v1/namespaces/${home}/leases/levee-guard`),
     seePolicies(asking),
     seeDefinitions(asking),
@@ -111,15 +111,12 @@ function seePods(asking: Asking): Promise<Seen<readonly PodSeen[]>> {
   });
 }
 
-/** Levee's own by its namespace, Multus' by its name. */
-function cniDaemonSet(item: unknown, namespace: string): DaemonSetFacts | undefined {
+/** Levee's own by its namespace, the others as the guard was told. */
+function cniDaemonSet(item: unknown, namespace: string, told: readonly string[]): DaemonSetFacts | undefined {
   const found = projectDaemonSet(item);
   if (found === undefined) return undefined;
   const isOurs = found.namespace === namespace && /^levee(?:-|$)/u.test(found.name);
-  const isKnown = defaultGuardSettings.cniDaemons.some(
-    (daemon) => daemon.namespace === found.namespace && daemon.daemonSet === found.name,
-  );
-  return isOurs || isKnown ? found : undefined;
+  return isOurs || told.includes(`${found.namespace}/${found.name}`) ? found : undefined;
 }
 
 async function seePolicies(asking: Asking): Promise<Seen<readonly PolicyObject[]>> {

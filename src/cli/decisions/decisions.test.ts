@@ -225,11 +225,18 @@ describe("levee decisions approve", () => {
     ["Paused", 4],
     ["Failed", 1],
     ["Expired", 4],
+    ["Proposed", 4],
   ])("ends after --wait for one that is %s with %i", async (phase, code) => {
     const serve = server.script;
     server.script = (request, response) => {
       if (approvals.length > 0)
-        decisions[1]!.status = { phase, message: "Why", fence: 1, leader: "a", since: "2026-05-10T19:05:00Z" };
+        decisions[1]!.status = {
+          phase,
+          message: "Waits for a person — but Why",
+          fence: 1,
+          leader: "a",
+          since: "2026-05-10T19:05:00Z",
+        };
       serve(request, response);
     };
     expect(await levee(["approve", stop!.name, "--plan-hash", stop!.spec.planHash, "--wait"])).toMatchObject({

@@ -1,4 +1,5 @@
 import { oneLine } from "../../base/plain-text.ts";
+import { butMark } from "../../guard/decide/next-status.ts";
 import { phaseOf } from "../../guard/decide/standing.ts";
 import { terminalPhases, type Decision } from "../../guard/decision/decision.ts";
 import { KubeError } from "../../kube/api.ts";
@@ -39,9 +40,11 @@ export async function follow({ world, source, timeoutMs }: Following, before: De
 export function requireSuccess({ metadata, status }: Decision): void {
   const { phase = "Proposed", message = "" } = status ?? {};
   if (phase === "Succeeded") return;
-  const needsWord = phase === "Paused" || phase === "Expired" || phase === "Superseded";
+  const needsWord = ["Proposed", "Paused", "Expired", "Superseded"].includes(phase);
   throw new CommandFailure(`decision-${phase.toLowerCase()}`, `${metadata.name} is ${phase}: ${message}`, {
-    remedy: phase === "Paused" ? `levee decisions show ${metadata.name}` : `levee report ${metadata.name}`,
+    remedy: needsWord
+      ? `levee decisions show ${metadata.name}, and levee decisions list`
+      : `levee report ${metadata.name}`,
     exitCode: needsWord ? exitCode.wordMissing : exitCode.failed,
   });
 }
@@ -56,11 +59,19 @@ async function readOr(source: DecisionSource, before: Decision): Promise<Decisio
   }
 }
 
-/** A pause that was there before we spoke is what the word is about. */
+/** A pause, or a word that did not count, that was there before we spoke is not the answer to us. */
 function isOver(decision: Decision, before: Decision): boolean {
   if (decision.metadata.uid !== before.metadata.uid || terminalPhases.has(phaseOf(decision))) return true;
-  if (phaseOf(decision) !== "Paused") return false;
-  return decision.status?.since !== before.status?.since || decision.status?.message !== before.status?.message;
+  return isNews(decision, before) && (phaseOf(decision) === "Paused" || isUnheard(decision));
+}
+
+function isNews({ status }: Decision, before: Decision): boolean {
+  return status?.since !== before.status?.since || status?.message !== before.status?.message;
+}
+
+/** The guard says in the message why a word does not count. */
+function isUnheard(decision: Decision): boolean {
+  return phaseOf(decision) === "Proposed" && decision.status?.message.includes(butMark) === true;
 }
 
 function newsOf(decision: Decision): readonly string[] {

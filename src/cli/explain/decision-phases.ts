@@ -46,7 +46,7 @@ export const phaseFacts: Readonly<Record<DecisionPhase, PhaseFacts>> = {
   },
   Rejected: {
     means: "A person said no.",
-    why: "It is final, and the same is not asked again about this avalanche.",
+    why: "It is final, and the same is not asked again about this avalanche. Only a recovery that had begun leaves the rest of its pods to a later Decision.",
     todo: "Do by hand what has to be done; each step's kubectl lines are in levee decisions show NAME.",
   },
   Superseded: {

@@ -66,7 +66,7 @@ function transitionOf(facts: PhaseFacts, status: DecisionStatus, words: Words): 
 }
 
 /** Between what a status says and a word that does not count. */
-const butMark = " — but ";
+export const butMark = " — but ";
 
 /** Whoever spoke and was not heard finds why in the message; the phase stays. */
 function noted({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
