@@ -45,7 +45,7 @@ export function missingFor(purpose: Purpose, machine: Machine): readonly Missing
   if (machine.platform !== "linux") return [{ what: `Linux (this is ${machine.platform})`, debianPackage: undefined }];
   const missing = [...missingForBuild(machine)];
   if (purpose !== "build") missing.push(...missingForNetworks(machine));
-  if (purpose === "test") missing.push(...missingForAlerts(machine));
+  if (purpose === "test") missing.push(...missingForAlerts(machine), ...missingForGit(machine));
   if (purpose === "e2e") missing.push(...missingForCluster(machine));
   if (purpose === "bench") missing.push(...missingForBench(machine));
   return missing;
@@ -79,6 +79,11 @@ function missingForAlerts(machine: Machine): readonly Missing[] {
   return Object.entries(programs)
     .filter(([program]) => !machine.hasProgram(program))
     .map(([program, debianPackage]) => ({ what: `${program}, for the alerts`, debianPackage }));
+}
+
+/** What the guard locks limits with, and what git-guard stands before. */
+function missingForGit(machine: Machine): readonly Missing[] {
+  return machine.hasProgram("git") ? [] : [{ what: "git, for the guard", debianPackage: "git" }];
 }
 
 /** The parts of a node that come from Debian; those that come from Go modules are built by test/peers. */

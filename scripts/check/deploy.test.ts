@@ -13,6 +13,7 @@ const sources = {
   "deploy/helm/levee/values.yaml": "alerts: {}\n",
   "deploy/policies/kustomization.yaml": "resources: [a.yaml]\n",
   "deploy/policies/a.yaml": "kind: A\nmetadata: {name: a}\nspec: {}\n",
+  "deploy/crd/kustomization.yaml": "resources: []\n",
   "deploy/image/Containerfile": `FROM \${BASE}\n`,
 };
 

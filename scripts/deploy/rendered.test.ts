@@ -186,7 +186,37 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(elsewhere.stderr).toContain("guard.enabled: the guard's policies name its account");
   });
 
+  test("gives the guard its own image, its repositories and their Secrets, each once", () => {
+    const repositories = [
+      { url: "https://git.example/a.git", branches: ["main"], paths: ["apps/a", "apps/b"], secret: "first.secret" },
+      { url: "git@git.example:b.git", aliases: ["https://git.example/b"], secret: "first.secret", pushDirect: true },
+    ];
+    const image = [
+      "--set=guard.image.repository=example.com/levee-guard",
+      `--set=guard.image.digest=sha256:${"2".repeat(64)}`,
+    ];
+    const values = ["--set=guard.enabled=true", `--set-json=guard.git.repositories=${JSON.stringify(repositories)}`];
+    const made = template(...values, ...image);
+    expect(made.stderr).toBe("");
+    const guard = podSpec(byName(objectsOf(made.text))["Deployment/levee-guard"]);
+    expect(guard.containers[0]).toMatchObject({
+      image: `example.com/levee-guard@sha256:${"2".repeat(64)}`,
+      args: [
+        "--git-repository=https://git.example/a.git,branch=main,path=apps/a,path=apps/b,credentials=/etc/levee-git/first.secret",
+        "--git-repository=git@git.example:b.git,alias=https://git.example/b,credentials=/etc/levee-git/first.secret,push=direct",
+      ],
+    });
+    expect(guard.containers[0]?.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([
+      "/var/cache/levee-guard",
+      "/etc/levee-git/levee-guard-git",
+      "/etc/levee-git/first.secret",
+    ]);
+    expect(template(...values).stderr).toContain("guard.git.repositories: the daemon's image has no git");
+  });
+
   test.each([
+    ['--set-json=guard.git.repositories=[{"url":"a,push=direct"}]', "/guard/git/repositories/0/url"],
+    ["--set=guard.image.digest=latest", "/guard/image/digest"],
     ["--set=image.digest=latest", "/image/digest"],
     ["--set=image.repository=example.com:5000/levee:v1", "/image/repository"],
     [`--set=image.digest=sha256:${"0".repeat(64)}`, "image.digest: the sixty-four zeros"],

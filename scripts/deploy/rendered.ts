@@ -115,6 +115,7 @@ function airGap(image: Image): string {
     "# Images to mirror, by digest",
     `${image.newName}@${image.digest}`,
     "# Only to build that image yourself: its base, distroless base-debian12, by the digest that you give as BASE",
+    "# Only for a guard that locks limits in git: its image, made of deploy/image/guard/Containerfile, by your digest",
     "# Files, all of this repository",
     "deploy/crd/",
     "deploy/install.yaml",

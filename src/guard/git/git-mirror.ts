@@ -138,6 +138,13 @@ export class GitMirror {
     return parents.length === 1 ? parents[0] : undefined;
   }
 
+  /** The newest commits of a branch, newest first. */
+  async history(branch: string, depth: number, signal?: AbortSignal): Promise<readonly string[]> {
+    const tip = await this.fetch(branch, depth, signal);
+    const args = ["rev-list", `--max-count=${depth}`, tip];
+    return (await this.local({ args, doing: "read the history" })).toString("utf8").trim().split("\n");
+  }
+
   /** Sends one commit, never by force: what may be there is nothing, or what it is built upon. */
   async push(commit: string, { branch, isNew, isDryRun }: PushTarget, signal?: AbortSignal): Promise<GitEnd> {
     const lease = isNew ? [`--force-with-lease=refs/heads/${branch}:`] : [];

@@ -225,6 +225,15 @@ test("LockHand leaves a branch of its name alone that is not its own", async () 
   expect(server.ask("rev-parse", "levee/recover-fc-desktop-1")).toBe(before);
 });
 
+test("LockHand does not take a commit for its own that stands on somebody else's", async () => {
+  using server = new GitServer({ [path]: manifest });
+  const main = server.ask("rev-parse", "main");
+  server.commit({ "evil.yaml": "kind: Role\n" }, "elsewhere");
+  server.commit({ [path]: manifest.replace("50Mi", "1Gi") }, "levee/recover-fc-desktop-1");
+  server.run(server.clone, "reset", "-q", "--hard", main);
+  expect(await failure(carryOut(new LockHand(server.mirrors()), stepFor(server)))).toContain("not of this plan");
+});
+
 test("LockHand stops when the file has another content than the plan, and is done when somebody wrote the new one", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server);

@@ -7,11 +7,13 @@ import type { GitMirrors } from "./git-mirrors.ts";
 import { GitProblem, gitReason, problemOf } from "./git-problem.ts";
 import { isBranchAllowed, isBranchName, isPathAllowed } from "./git-repository.ts";
 import { lockMessage } from "./lock-message.ts";
-import { fileOf, makeOnePathCommit } from "./one-path-commit.ts";
+import { fileOf, isOnePathCommit, makeOnePathCommit } from "./one-path-commit.ts";
 import { fileBytesMax } from "./yaml-field.ts";
 
 /** A branch that others write to may move between the fetch and the push. */
 const pushTries = 3;
+/** So many commits may have come since ours was pushed and its answer lost. */
+const historyMax = 50;
 
 /** Writes a plan's values into git: one commit of one path, on a branch of its own unless the settings say otherwise. */
 export class LockHand implements StepHand<LockToGitStep> {
@@ -109,10 +111,15 @@ export class LockHand implements StepHand<LockToGitStep> {
     const isThere = branch !== baseRef && (await mirror.tip(branch, context.signal)) !== undefined;
     if (!isThere) return { present: false, commit: await this.#commitOn(base, mirror, step, context) };
     const tip = await mirror.fetch(branch, 2, context.signal);
+    if (await this.#isOurs(mirror, step, tip, context.signal)) return { present: true, commit: tip };
+    throw new GitProblem("refused", `${branch} is there already at ${tip}, which is not of this plan`);
+  }
+
+  /** It does what the plan says, on top of something that the branch we build upon has, and of nothing else. */
+  async #isOurs(mirror: GitMirror, { lockToGit }: LockToGitStep, tip: string, signal: AbortSignal): Promise<boolean> {
     const parent = await mirror.parentOf(tip);
-    if (parent === undefined || (await this.#commitOn(parent, mirror, step, context)) !== tip)
-      throw new GitProblem("refused", `${branch} is there already at ${tip}, which is not of this plan`);
-    return { present: true, commit: tip };
+    if (parent === undefined || !(await isOnePathCommit(mirror, { ...lockToGit, parent }, tip))) return false;
+    return (await mirror.history(lockToGit.baseRef, historyMax, signal)).includes(parent);
   }
 
   async #commitOn(

@@ -42,8 +42,22 @@ export async function makeOnePathCommit(mirror: GitMirror, wanted: OnePathCommit
     throw new GitProblem("content", `what would be written to ${path} is not what was approved`);
   const tree = await treeWith(mirror, parent, `${entry.mode},${blob},${path}`);
   const commit = await committed(mirror, wanted, tree);
-  await onlyThisPath(mirror, wanted, { commit, mode: entry.mode });
+  if (!(await isOnePathCommit(mirror, wanted, commit)))
+    throw new GitProblem("content", `the commit would change something else than ${path}`);
   return commit;
+}
+
+/** Whether a commit does to its parent exactly what is wanted: one path, from this content to that, its mode unchanged. */
+export async function isOnePathCommit(
+  mirror: GitMirror,
+  { parent, path, oldBlobSha, newBlobSha }: Pick<OnePathCommit, "parent" | "path" | "oldBlobSha" | "newBlobSha">,
+  commit: string,
+): Promise<boolean> {
+  const args = ["diff-tree", "-r", "--no-renames", "--raw", "--full-index", "-z", parent, commit];
+  const [change = "", changed, ...others] = splitAtNul(await mirror.local({ args, doing: "compare the trees" }));
+  const [before, after, ...rest] = change.replace(/^:/, "").split(" ");
+  const isContent = rest.join(" ") === `${oldBlobSha} ${newBlobSha} M`;
+  return changed === path && others.length === 0 && before === after && isContent;
 }
 
 async function written(mirror: GitMirror, bytes: Uint8Array): Promise<string> {
@@ -71,7 +85,7 @@ async function committed(
   { parent, message, atSeconds }: OnePathCommit,
   tree: string,
 ): Promise<string> {
-  const date = `${atSeconds} +0000`;
+  const date = `@${atSeconds} +0000`;
   const env = {
     GIT_AUTHOR_NAME: author.name,
     GIT_AUTHOR_EMAIL: author.email,
@@ -82,18 +96,6 @@ async function committed(
   };
   const args = ["commit-tree", tree, "-p", parent, "-F", "-"];
   return lineOf(await mirror.local({ args, doing: "make the commit", input: message, env }));
-}
-
-async function onlyThisPath(
-  mirror: GitMirror,
-  { parent, path, oldBlobSha, newBlobSha }: OnePathCommit,
-  { commit, mode }: { readonly commit: string; readonly mode: string },
-): Promise<void> {
-  const args = ["diff-tree", "-r", "--no-renames", "--raw", "--full-index", "-z", parent, commit];
-  const changes = splitAtNul(await mirror.local({ args, doing: "compare the trees" }));
-  const expected = [`:${mode} ${mode} ${oldBlobSha} ${newBlobSha} M`, path];
-  if (changes.length !== 2 || changes.some((change, index) => change !== expected[index]))
-    throw new GitProblem("content", `the commit would change something else than ${path}: ${changes.length} entries`);
 }
 
 function lineOf(bytes: Buffer): string {

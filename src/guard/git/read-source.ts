@@ -3,7 +3,7 @@ import type { ApplicationSource, GitFileFacts } from "../facts/world.ts";
 import type { GitMirror } from "./git-mirror.ts";
 import type { GitMirrors } from "./git-mirrors.ts";
 import { GitProblem } from "./git-problem.ts";
-import { isBranchAllowed, isPathAllowed } from "./git-repository.ts";
+import { isBranchAllowed, isBranchName, isPathAllowed } from "./git-repository.ts";
 import { sourceFolder } from "./source-folder.ts";
 import { isPlainFile, type TreeEntry } from "./tree-entry.ts";
 import { fileBytesMax } from "./yaml-field.ts";
@@ -29,6 +29,7 @@ export async function readSource(
   const folder = sourceFolder(source.path);
   if (folder === undefined || !mayRead(mirror, folder))
     throw new GitProblem("refused", `the settings do not allow its folder "${foreignText(source.path, 100)}"`);
+  if (!["", "HEAD"].includes(source.revision) && !isBranchName(source.revision)) throw noBranch(source);
   return mirror.exclusive(async () => {
     const tip = await mirror.tip(source.revision, signal);
     if (tip === undefined) throw noBranch(source);
