@@ -49,7 +49,7 @@ test("the definition has the group, phases, actions and verdicts of the types", 
 
 test("the definition has the limits of the types", () => {
   // How many steps remove pods is a matter of room in all, which the API server measures itself.
-  const { removeStepsMax: _, ...shared } = limits;
+  const { removeStepsMax: _steps, targetsBytesMax: _bytes, ...shared } = limits;
   expect({
     targetsPerStepMax: at("spec", "steps", "targets").maxItems,
     stepsMax: at("spec", "steps").maxItems,

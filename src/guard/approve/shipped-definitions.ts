@@ -4,7 +4,7 @@
 export const shippedDefinitions: readonly { readonly name: string; readonly hash: string }[] = [
   {
     name: "decisions.levee.dev",
-    hash: "4555b5366f4126f021ae6d7bd4409869061064df1b0e490d9e4c6ac693a88dba",
+    hash: "e0e4901f29934723c888551dcf2af0e7bf3a97b0d05a390b9faa1717d899bc98",
   },
   {
     name: "decisionapprovals.levee.dev",

@@ -1,5 +1,6 @@
 import { membersMin } from "../detect/avalanche.ts";
-import { removeStepsMax, targetsPerStepMax } from "../decision/limits.ts";
+import { removeStepsMax, targetsBytesMax, targetsPerStepMax } from "../decision/limits.ts";
+import type { PodTarget } from "../decision/step.ts";
 import type { PodRecord } from "../facts/pod-record.ts";
 import { removalLine } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
@@ -11,20 +12,28 @@ const forceAfterSeconds = 60;
 /** 1,000 pods on one node are 100 batches, and each may take its minute. */
 const checkSeconds = 7_200;
 
-/** One Decision removes at most so many; the rest goes into the next. */
-export const targetsMax = removeStepsMax * targetsPerStepMax;
-
-/** One step per thousand pods, oldest first. */
-export function removeSteps(namespace: string, targets: readonly PodRecord[]): readonly StepDraft[] {
+/** One step per thousand pods, oldest first. One Decision removes as many as it can hold; the rest goes into the next. */
+export function removeSteps(namespace: string, pods: readonly PodRecord[]): readonly StepDraft[] {
+  const targets = fitting(pods);
   const steps: StepDraft[] = [];
-  for (let from = 0; from < Math.min(targets.length, targetsMax); from += targetsPerStepMax) {
-    steps.push(removeStep(namespace, targets.slice(from, Math.min(from + targetsPerStepMax, targetsMax))));
-  }
+  for (let from = 0; from < targets.length; from += targetsPerStepMax)
+    steps.push(removeStep(namespace, targets.slice(from, from + targetsPerStepMax)));
   return steps;
 }
 
-function removeStep(namespace: string, pods: readonly PodRecord[]): StepDraft {
-  const targets = pods.map((pod) => ({ namespace: pod.namespace, name: pod.name, uid: pod.uid, node: pod.node }));
+function fitting(pods: readonly PodRecord[]): readonly PodTarget[] {
+  const targets: PodTarget[] = [];
+  let bytes = 0;
+  for (const { namespace, name, uid, node } of pods.slice(0, removeStepsMax * targetsPerStepMax)) {
+    const target = { namespace, name, uid, node };
+    bytes += Buffer.byteLength(JSON.stringify(target)) + 1;
+    if (bytes > targetsBytesMax) break;
+    targets.push(target);
+  }
+  return targets;
+}
+
+function removeStep(namespace: string, targets: readonly PodTarget[]): StepDraft {
   // What is left of the last thousand may be less than makes an avalanche.
   const presentMin = Math.min(membersMin, targets.length);
   return ({ id, decision, namespace: home }) => {

@@ -2,8 +2,13 @@
 
 /** 1,000 targets are 138 KB in etcd. */
 export const targetsPerStepMax = 1_000;
-/** 4,000 targets are about 550 KB; etcd takes 1.5 MiB, and status needs room too. */
-export const removeStepsMax = 4;
+/** As many as may be removed in a namespace within a day. */
+export const removeStepsMax = 2;
+/**
+ * Of all targets as JSON: 2,000 with names as they usually are. etcd takes 1.5 MiB, and with names of full length the
+ * status has to name each of them once more (test/e2e/guard-proposals.test.ts tries it).
+ */
+export const targetsBytesMax = 300_000;
 export const stepsMax = 32;
 export const evidenceMax = 32;
 /** More edges than a person reads. */
