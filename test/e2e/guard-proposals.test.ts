@@ -6,6 +6,7 @@ import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
 import type { Leadership } from "../../src/guard/decide/next-status.ts";
 import { propose } from "../../src/guard/decide/propose.ts";
+import * as limits from "../../src/guard/decision/limits.ts";
 import { isPlanIntact, parseDecision } from "../../src/guard/decision/parse-decision.ts";
 import type { Step } from "../../src/guard/decision/step.ts";
 import { defaultGuardSettings as settings } from "../../src/guard/facts/guard-settings.ts";
@@ -14,7 +15,9 @@ import { ClusterFacts } from "../../src/guard/observe/cluster-facts.ts";
 import { guardRound, type RoundResult, type RoundSource } from "../../src/guard/reconcile/guard-round.ts";
 import { fixedAccess } from "../../src/kube/access.ts";
 import { ApiClient } from "../../src/kube/api-client.ts";
-import { adminToken, missingForApiServer, PolicyServer } from "./policy-server.ts";
+import { outage } from "../../src/guard/outage.fixture.ts";
+import { outagePods } from "../../src/guard/world.fixture.ts";
+import { adminToken, mergePatch, missingForApiServer, PolicyServer } from "./policy-server.ts";
 import { until } from "./until.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
@@ -121,6 +124,67 @@ describe.skipIf(missing !== undefined)("the guard's proposals on a real API serv
     };
   }
 
+  test.each([
+    ["2,000 pods with names as operators give them", 36, "rke2-agent1.example"],
+    ["as many pods as fit with names of full length", 253, "n".repeat(253)],
+  ])(
+    "the largest Decision fits into etcd with everything its status can say: %s",
+    async (_what, nameChars, node) => {
+      const pods = outagePods(2_500).map((one, index) => ({
+        ...one,
+        name: `${one.name}-`.padEnd(nameChars, "x"),
+        uid: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
+        node,
+      }));
+      const { spec } = propose(outage({ pods, namespaces: [] }), settings)[1]!;
+      const name = `recover-largest-${nameChars}`;
+      const path = `/apis/levee.dev/v1alpha1/namespaces/${settings.namespace}/decisions`;
+      const wide = {
+        ...spec,
+        evidence: filled(limits.evidenceMax, (n) => ({ fact: "f", value: n, at: now, detail: "d".repeat(1_024) })),
+        chain: filled(limits.chainEdgesMax, () => ({
+          cause: long(512),
+          effect: long(512),
+          rule: "R",
+          why: long(1_024),
+        })),
+        notes: filled(limits.notesMax, () => long(limits.textCharsMax)),
+      };
+      const decision = { apiVersion: "levee.dev/v1alpha1", kind: "Decision", metadata: { name }, spec: wide };
+      const made = await server.ask({ method: "POST", path, body: decision });
+      expect({ code: made.code, said: made.code === 201 ? "" : made.text.slice(0, 500) }).toEqual({
+        code: 201,
+        said: "",
+      });
+      const removals = spec.steps.filter(isRemoval);
+      const status = {
+        ...{ phase: "Running", message: long(1_024), fence: 1, leader: "guard-a", since: now, startedAt: now },
+        intent: { step: 2, batch: 1, uids: removals[0]!.targets.map(({ uid }) => uid), at: now },
+        steps: spec.steps.map((step) => ({
+          ...{ id: step.id, phase: "Failed", message: long(1_024), at: now },
+          ...(isRemoval(step) ? { leftAlone: step.targets.map((target) => `${target.name}: ${long(60)}`) } : {}),
+          ...(step.action === "ListStuck" ? { lines: filled(limits.stuckWorkloadsMax, () => long(512)) } : {}),
+        })),
+        audit: filled(512, () => ({ at: now, leader: "guard-a", step: 2, what: long(120) })),
+      };
+      for (const batch of [1, 2]) {
+        const body = { status: { ...status, intent: { ...status.intent, batch } } };
+        const set = await server.ask({ method: "PATCH", path: `${path}/${name}/status`, type: mergePatch, body });
+        expect({ code: set.code, said: set.code === 200 ? "" : set.text.slice(0, 500) }).toEqual({
+          code: 200,
+          said: "",
+        });
+      }
+      const kept = await server.ask({ method: "GET", path: `${path}/${name}` });
+      const targets = removals.reduce((sum, step) => sum + step.targets.length, 0);
+      console.log(`${targets} targets: ${kept.text.length} bytes with status and managedFields`);
+      // Half a mebibyte below what etcd takes in one request.
+      expect(kept.text.length).toBeLessThan(1_048_576);
+      server.must(["-n", settings.namespace, "delete", "decision", name]);
+    },
+    60_000,
+  );
+
   test("the line that stops the source stops it, and the guard sees that it is stopped", async () => {
     const [stop] = propose({ ...facts.world(), decisions: [] }, settings);
     run(server, stop?.spec.steps[0]?.kubectl[0] ?? "");
@@ -135,6 +199,16 @@ describe.skipIf(missing !== undefined)("the guard's proposals on a real API serv
       return when(end.stderr.includes("has no controller owner"));
     });
     await until("the label is seen", () => when(propose({ ...facts.world(), decisions: [] }, settings).length === 1));
+    // The server remembers when the label was written: whoever makes pods long after that is not held by it.
+    const namespaces = facts
+      .world()
+      .namespaces.map((one) =>
+        one.name === "fc-desktop" ? { ...one, labelledMs: (one.labelledMs ?? 0) - 300_000 } : one,
+      );
+    const labelledMs = facts.world().namespaces.find(({ name }) => name === "fc-desktop")?.labelledMs ?? 0;
+    expect(Math.abs(systemClock.wallMs() - labelledMs)).toBeLessThan(60_000);
+    const [again] = propose({ ...facts.world(), namespaces, decisions: [] }, settings);
+    expect(again?.spec.steps[0]).toMatchObject({ stopSource: { way: "Quota" } });
   }, 120_000);
 
   test("the lines that remove pods remove the very pods of the step, and a pod of the same name is left alone", async () => {
@@ -155,6 +229,16 @@ describe.skipIf(missing !== undefined)("the guard's proposals on a real API serv
     expect(left().split(" ").toSorted()).toEqual(["debug", "rd-browser-only-7", "web"]);
   }, 120_000);
 });
+
+const now = "2026-05-10T19:00:00Z";
+
+function long(chars: number): string {
+  return "x".repeat(chars);
+}
+
+function filled<T>(length: number, make: (index: number) => T): readonly T[] {
+  return Array.from({ length }, (_, index) => make(index));
+}
 
 function isRemoval(step: Step): step is Extract<Step, { action: "RemovePods" }> {
   return step.action === "RemovePods";

@@ -2,6 +2,7 @@ import { kubeStatusOf } from "../../kube/api.ts";
 import { objectOf } from "../../kube/json-fields.ts";
 import { isCausePresent } from "../decide/cause-present.ts";
 import { shapeText } from "../decide/shape-text.ts";
+import { stopLabel } from "../decide/stop-step.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { StopSource, StopSourceStep } from "../decision/step.ts";
 import { isOwnerless } from "../facts/pod-record.ts";
@@ -22,9 +23,11 @@ export const stopSourceHand: StepHand<StopSourceStep> = {
     const { namespace, way } = stopSource;
     if (!isCausePresent(decision, world())) return "its cause is gone: too few pods of this make are still stuck";
     if ((await readObject(api, namespacePath(namespace))) === undefined) return `the namespace ${namespace} is gone`;
-    const isInstalled = world().isOwnerPolicyInstalled;
-    if (way === "Label" && !isInstalled) return "the policy of ownerless pods is not installed as shipped";
-    if (way === "Quota" && isInstalled)
+    const { isOwnerPolicyInstalled, namespaces } = world();
+    if (way === "Label" && !isOwnerPolicyInstalled) return "the policy of ownerless pods is not installed as shipped";
+    // Where the label is set already, it has been seen not to be enough.
+    const isLabelled = namespaces.find(({ name }) => name === namespace)?.labels[stopLabel.key] === stopLabel.value;
+    if (way === "Quota" && isOwnerPolicyInstalled && !isLabelled)
       return "the policy of ownerless pods is installed by now, and better: reject this";
     return undefined;
   },

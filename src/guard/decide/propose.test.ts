@@ -218,16 +218,38 @@ test("propose does not ask to stop a source that is stopped", () => {
   expect(names(outage({ namespaces }))).toEqual(["recover-fc-desktop-1"]);
 });
 
-test("propose keeps a step within 1,000 targets and a Decision within 4,000; the rest comes next", () => {
-  const facts = outage({ pods: outagePods(5_300) });
+test("propose falls back on a quota where the label is set and pods of the make are made all the same, and asks once", () => {
+  const labels = { "levee.dev/ownerless-pods": "deny" };
+  const labelled = (agoMs: number): World["namespaces"] => [{ name: "fc-desktop", labels, labelledMs: nowMs - agoMs }];
+  const decisions = created(propose(outage(), settings), "Succeeded");
+  // The last was made 6 minutes ago, one each 10 s before.
+  expect(names(outage({ decisions, namespaces: labelled(7 * minuteMs) }))).toEqual([]);
+  const facts = outage({ decisions, namespaces: labelled(10 * minuteMs) });
+  const [quota, ...others] = propose(facts, settings);
+  expect(others).toEqual([]);
+  expect(quota?.name).toBe("stop-fc-desktop-2");
+  expect(quota?.spec.steps).toMatchObject([
+    {
+      stopSource: { way: "Quota", pods: 14 },
+      preconditions: ["fc-desktop refuses ownerless pods by its label, and 17 of them were made all the same"],
+    },
+  ]);
+  expect(names({ ...facts, decisions: [...decisions, ...created([quota!], "Rejected")] })).toEqual([]);
+});
+
+test("propose keeps a step within 1,000 targets and a Decision within 2,000; the rest comes next", () => {
+  const facts = outage({ pods: outagePods(3_300) });
   const first = propose(facts, settings);
   const sizes = (steps: readonly Step[] = []): readonly number[] =>
     steps.flatMap((step) => (step.action === "RemovePods" ? [step.targets.length] : []));
-  expect(sizes(first[1]?.spec.steps)).toEqual([1_000, 1_000, 1_000, 1_000]);
+  expect(sizes(first[1]?.spec.steps)).toEqual([1_000, 1_000]);
   const [second] = propose({ ...facts, decisions: created(first, "Proposed") }, settings);
   expect(sizes(second?.spec.steps)).toEqual([1_000, 300]);
   const both = [...uids(first[1]?.spec.steps ?? []), ...uids(second?.spec.steps ?? [])];
-  expect(new Set(both).size).toBe(5_300);
+  expect(new Set(both).size).toBe(3_300);
+  // Names of the greatest length, of which fewer fit.
+  const long = outagePods(1_500).map((pod) => ({ ...pod, name: pod.name.padEnd(253, "x"), node: "n".repeat(253) }));
+  expect(sizes(propose(outage({ pods: long }), settings)[1]?.spec.steps)).toEqual([511]);
 });
 
 test("propose says whether Argo CD's revert is held, and gives the line that holds it", () => {

@@ -1,7 +1,7 @@
 import type { Decision, DecisionPurpose, DecisionSpec } from "../decision/decision.ts";
 import { notesMax, summaryCharsMax, textCharsMax } from "../decision/limits.ts";
 import { planHash } from "../decision/plan-hash.ts";
-import { findAvalanches, type Avalanche } from "../detect/avalanche.ts";
+import { findAvalanches, membersMin, type Avalanche } from "../detect/avalanche.ts";
 import { avalancheText, chainOf, type Chain } from "../detect/chain.ts";
 import { foreignText, quotedText } from "../detect/foreign-text.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
@@ -9,11 +9,11 @@ import { timeText } from "../facts/json-values.ts";
 import type { World } from "../facts/world.ts";
 import { evidenceOf } from "./evidence.ts";
 import { ProposalRoom } from "./proposal-room.ts";
-import { recoverPlan } from "./recover-plan.ts";
+import { newTargets, recoverPlan } from "./recover-plan.ts";
 import { shapeText } from "./shape-text.ts";
 import { standingOf } from "./standing.ts";
 import { placeSteps, type StepDraft } from "./step-draft.ts";
-import { isSourceStopped, stopStep } from "./stop-step.ts";
+import { cameAnyway, stopStep, stopWay } from "./stop-step.ts";
 
 /** A Decision that is to be created. */
 export interface Proposal {
@@ -38,14 +38,19 @@ export function propose(world: World, settings: GuardSettings): readonly Proposa
 
 /** Two Decisions: the source can be stopped at once and without harm, whatever is decided about the rest. */
 function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSettings): readonly Proposal[] {
-  const chain = chainOf(avalanche, world, settings);
   const standing = standingOf(avalanche, world);
+  const way = stopWay(avalanche, world);
+  const isAsked = cameAnyway(avalanche, world) > 0 ? standing.isQuotaAsked : standing.isStopAsked;
+  const isStopWanted = way !== undefined && !isAsked;
+  // What has been asked about needs no explaining: that walks over everything.
+  if (!isStopWanted && newTargets(avalanche, standing).length < membersMin) return [];
+  const chain = chainOf(avalanche, world, settings);
   const seen = { avalanche, chain, world };
   const proposals: Proposal[] = [];
-  if (!standing.isStopAsked && !isSourceStopped(avalanche.namespace, world)) {
-    proposals.push(
-      proposal(seen, settings, { purpose: "StopSource", drafts: [stopStep(avalanche, world)], notes: stopNotes }),
-    );
+  if (isStopWanted) {
+    const drafts = [stopStep(way, avalanche, world)];
+    const notes = way === "Label" ? labelNotes : quotaNotes;
+    proposals.push(proposal(seen, settings, { purpose: "StopSource", drafts, notes }));
   }
   const plan = recoverPlan({ avalanche, chain, world, settings, standing });
   if (plan !== undefined)
@@ -53,7 +58,12 @@ function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSetting
   return proposals;
 }
 
-const stopNotes = [
+const quotaNotes = [
+  "Pods that exist are not touched. New ones are refused above the limit, whoever makes them, with an owner or not",
+  "Take the quota away when the source is repaired: kubectl -n NAMESPACE delete quota levee-ownerless-pods",
+];
+
+const labelNotes = [
   "Pods that exist are not touched, and pods with an owner are not refused",
   "The policy asks service accounts outside of kube-system for owners; what a person makes is not refused",
 ];

@@ -57,7 +57,7 @@ export function recoverPlan(input: PlanInput): RecoverPlan | undefined {
  * Members that no Decision has yet. A few among them that a person seems to have made are left out; twenty are not a few,
  * and they are not left out either where the rest alone would be no avalanche.
  */
-function newTargets({ members }: Avalanche, { coveredUids }: Standing): readonly PodRecord[] {
+export function newTargets({ members }: Avalanche, { coveredUids }: Standing): readonly PodRecord[] {
   const others = members.filter(({ clientSays }) => !byHand.test(clientSays));
   const isFew = members.length - others.length < membersMin && others.length >= membersMin;
   return (isFew ? others : members).filter(({ uid }) => !coveredUids.has(uid));

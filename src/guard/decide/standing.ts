@@ -1,4 +1,5 @@
 import { terminalPhases, type Decision, type DecisionPhase } from "../decision/decision.ts";
+import type { Step } from "../decision/step.ts";
 import type { Avalanche } from "../detect/avalanche.ts";
 import { timeMs } from "../facts/json-values.ts";
 import type { World } from "../facts/world.ts";
@@ -7,6 +8,8 @@ import type { World } from "../facts/world.ts";
 export interface Standing {
   /** A person is asked, has said no, or it was done: it is not asked again. */
   readonly isStopAsked: boolean;
+  /** The same, about a quota. */
+  readonly isQuotaAsked: boolean;
   /** UIDs of pods that are targets of such a Decision. */
   readonly coveredUids: ReadonlySet<string>;
   /** `namespace/name` of DaemonSets whose memory such a Decision raises. */
@@ -22,6 +25,7 @@ export function standingOf({ namespace, sinceMs }: Avalanche, { decisions }: Wor
   const recoveries = here.filter(({ spec }) => spec.purpose === "Recover");
   return {
     isStopAsked: here.some(({ spec }) => spec.purpose === "StopSource"),
+    isQuotaAsked: here.some(({ spec }) => spec.steps.some(isQuota)),
     coveredUids: new Set(recoveries.flatMap(targetUids)),
     // Of any namespace: one daemon serves them all.
     memoryAsked: new Set(counted.flatMap(memoryTargets)),
@@ -37,6 +41,10 @@ function isAnswer(decision: Decision): boolean {
   const isCutShort =
     phase === "Rejected" && decision.spec.purpose === "Recover" && decision.status?.startedAt !== undefined;
   return !withoutAnswer.has(phase) && !isCutShort;
+}
+
+function isQuota(step: Step): boolean {
+  return step.action === "StopSource" && step.stopSource.way === "Quota";
 }
 
 function targetUids({ spec }: Decision): readonly string[] {

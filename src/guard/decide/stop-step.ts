@@ -1,3 +1,4 @@
+import type { StopSource } from "../decision/step.ts";
 import type { Avalanche } from "../detect/avalanche.ts";
 import type { World } from "../facts/world.ts";
 import { kubectl } from "./kubectl-lines.ts";
@@ -10,16 +11,33 @@ export const stopQuota = "levee-ownerless-pods";
 /** Room for a rollout of what else runs in the namespace. */
 const headroomShare = 0.2;
 const headroomMin = 10;
-const checkSeconds = 60;
+/** The label, and then half a minute in which nothing more comes. */
+const checkSeconds = 120;
+/** A policy's label counts in every API server some seconds after it was set. */
+const labelCountsMs = 60_000;
+/** One or two may be a person's, whom the policy does not hold. */
+const cameAnywayMin = 3;
 
-/** Keeps new members out: by the policy's label, or by a quota where the policy is not installed. */
-export function stopStep(avalanche: Avalanche, world: World): StepDraft {
-  return world.isOwnerPolicyInstalled ? labelStep(avalanche.namespace) : quotaStep(avalanche, world);
+/**
+ * How the source can be stopped; undefined when it is. By the policy's label. By a quota where the policy is not installed,
+ * or where the label is there and members come all the same: their maker is then one whom the policy does not hold.
+ */
+export function stopWay(avalanche: Avalanche, world: World): StopSource["way"] | undefined {
+  if (!world.isOwnerPolicyInstalled) return "Quota";
+  const namespace = world.namespaces.find(({ name }) => name === avalanche.namespace);
+  if (namespace?.labels[stopLabel.key] !== stopLabel.value) return "Label";
+  return cameAnyway(avalanche, world) >= cameAnywayMin ? "Quota" : undefined;
 }
 
-export function isSourceStopped(namespace: string, { namespaces, isOwnerPolicyInstalled }: World): boolean {
-  const labels = namespaces.find(({ name }) => name === namespace)?.labels ?? {};
-  return isOwnerPolicyInstalled && labels[stopLabel.key] === stopLabel.value;
+/** Members that were made although the namespace refused them. */
+export function cameAnyway({ namespace, members }: Avalanche, { namespaces, isOwnerPolicyInstalled }: World): number {
+  const labelledMs = namespaces.find(({ name }) => name === namespace)?.labelledMs ?? 0;
+  if (!isOwnerPolicyInstalled || labelledMs === 0) return 0;
+  return members.filter(({ createdMs }) => createdMs > labelledMs + labelCountsMs).length;
+}
+
+export function stopStep(way: StopSource["way"], avalanche: Avalanche, world: World): StepDraft {
+  return way === "Label" ? labelStep(avalanche.namespace) : quotaStep(avalanche, world);
 }
 
 function labelStep(namespace: string): StepDraft {
@@ -31,7 +49,7 @@ function labelStep(namespace: string): StepDraft {
     kubectl: [kubectl("label", "--overwrite", "namespace", namespace, `${key}=${value}`)],
     preconditions: ["The policy of ownerless pods and the binding that denies are installed as shipped"],
     check: {
-      what: `${namespace} has the label, and the policy and its binding are as shipped`,
+      what: `${namespace} has the label, the policy and its binding are as shipped, and no more pods of this make come for half a minute`,
       deadlineSeconds: checkSeconds,
     },
     stopSource: { way: "Label", namespace, key, value },
@@ -41,14 +59,22 @@ function labelStep(namespace: string): StepDraft {
 function quotaStep(avalanche: Avalanche, world: World): StepDraft {
   const { namespace } = avalanche;
   const pods = quotaPods(avalanche, world);
+  const came = cameAnyway(avalanche, world);
   const create = kubectl("-n", namespace, "create", "quota", stopQuota, `--hard=pods=${pods}`);
   return ({ id }) => ({
     id,
     action: "StopSource",
     title: `Allow at most ${pods} pods in ${namespace}: those beside the avalanche, and some room`,
     kubectl: [create, kubectl("-n", namespace, "describe", "quota", stopQuota)],
-    preconditions: ["The policy of ownerless pods is not installed"],
-    check: { what: `The quota's status shows ${pods} as its hard limit`, deadlineSeconds: checkSeconds },
+    preconditions: [
+      came === 0
+        ? "The policy of ownerless pods is not installed"
+        : `${namespace} refuses ownerless pods by its label, and ${came} of them were made all the same`,
+    ],
+    check: {
+      what: `The quota's status shows ${pods} as its hard limit, and no more pods of this make come for half a minute`,
+      deadlineSeconds: checkSeconds,
+    },
     stopSource: { way: "Quota", namespace, quota: stopQuota, pods },
   });
 }

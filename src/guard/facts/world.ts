@@ -40,6 +40,8 @@ export interface NodeFacts {
 export interface NamespaceFacts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** When the label that refuses ownerless pods was last written, as far as the server remembers; 0 when not known. */
+  readonly labelledMs?: number;
 }
 
 export interface DaemonSetFacts {

@@ -28,9 +28,17 @@ test("projectNode tells readiness, memory and address, and takes an unknown stat
   expect(node({ addresses: [{ type: "InternalIP", address: "evil.example/x?" }] })).toMatchObject({ address: "" });
 });
 
-test("projectNamespace keeps the one label", () => {
+test("projectNamespace keeps the one label, and since when it is there", () => {
   const labels = { "levee.dev/ownerless-pods": "deny", "team": "x" };
-  expect(projectNamespace({ metadata: { name: "a", labels } })?.labels).toEqual({ "levee.dev/ownerless-pods": "deny" });
+  const managedFields = [
+    { time: "2026-05-10T18:00:00Z", fieldsV1: { "f:metadata": { "f:labels": { "f:team": {} } } } },
+    { time: "2026-05-10T19:00:00Z", fieldsV1: { "f:metadata": { "f:labels": { "f:levee.dev/ownerless-pods": {} } } } },
+  ];
+  expect(projectNamespace({ metadata: { name: "a", labels, managedFields } })).toMatchObject({
+    labels: { "levee.dev/ownerless-pods": "deny" },
+    labelledMs: Date.parse("2026-05-10T19:00:00Z"),
+  });
+  expect(projectNamespace({ metadata: { name: "a", labels } })?.labelledMs).toBe(0);
   expect(projectNamespace({ metadata: { name: "a" } })?.labels).toEqual({});
 });
 

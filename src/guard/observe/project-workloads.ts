@@ -1,6 +1,6 @@
 import { parseIp } from "../../cni/ip.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/json-fields.ts";
-import { countOf, objectsOf } from "../facts/json-values.ts";
+import { countOf, objectsOf, timeMs } from "../facts/json-values.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
 import type { ContainerFacts, DaemonSetFacts, DeploymentFacts, NamespaceFacts, NodeFacts } from "../facts/world.ts";
 import { stopLabel } from "../decide/stop-step.ts";
@@ -38,7 +38,17 @@ export function projectNamespace(value: unknown): Cluster<NamespaceFacts> | unde
   const name = nameOf(value);
   if (name === "") return undefined;
   const label = textOf(objectOf(metadataOf(value)["labels"])[stopLabel.key]);
-  return { namespace: "", name, labels: label === "" ? {} : { [stopLabel.key]: label } };
+  if (label === "") return { namespace: "", name, labels: {} };
+  return { namespace: "", name, labels: { [stopLabel.key]: label }, labelledMs: labelledMs(metadataOf(value)) };
+}
+
+/** When whoever owns the label last wrote anything, which is not before the label. */
+function labelledMs({ managedFields }: JsonObject): number {
+  const owner = objectsOf(managedFields).find(
+    ({ fieldsV1 }) =>
+      objectOf(objectOf(objectOf(fieldsV1)["f:metadata"])["f:labels"])[`f:${stopLabel.key}`] !== undefined,
+  );
+  return timeMs(owner?.["time"]);
 }
 
 export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
