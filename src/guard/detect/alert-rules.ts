@@ -11,6 +11,17 @@ export interface AlertRule {
   readonly tellsOf: (alert: AlertFacts, thing: Avalanche | Symptom) => boolean;
 }
 
+const memberNames = new WeakMap<Avalanche, ReadonlySet<string>>();
+
+/** Found once: thousands of alerts may each name one of thousands of members. */
+function namesOf(avalanche: Avalanche): ReadonlySet<string> {
+  const known = memberNames.get(avalanche);
+  if (known !== undefined) return known;
+  const names = new Set(avalanche.members.map(({ name }) => name));
+  memberNames.set(avalanche, names);
+  return names;
+}
+
 const podAlerts = /^(?:KubePodNotReady|KubeContainerWaiting)$/;
 
 export const alertRules: readonly AlertRule[] = [
@@ -25,9 +36,7 @@ export const alertRules: readonly AlertRule[] = [
     why: "the alert names a pod of the avalanche",
     alerts: podAlerts,
     tellsOf: ({ labels }, thing) =>
-      !isSymptom(thing) &&
-      labels["namespace"] === thing.namespace &&
-      thing.members.some(({ name }) => name === labels["pod"]),
+      !isSymptom(thing) && labels["namespace"] === thing.namespace && namesOf(thing).has(labels["pod"] ?? ""),
   },
   {
     name: "AlertOfCniDaemon",

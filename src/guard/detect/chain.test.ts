@@ -69,6 +69,13 @@ function alert(name: string, labels: Record<string, string> = {}, startsMs = now
   return { name, labels, startsMs };
 }
 
+/** Three that fire at the same time and follow from something else. */
+const unrelated = [
+  alert("CertificateExpiresSoon", { namespace: "fc-desktop" }),
+  alert("KubePodNotReady", { namespace: "shop", pod: "web-1" }),
+  alert("NodeFilesystemSpaceFillingUp", { node: "rke2-agent1" }),
+];
+
 function chain(facts: Partial<World> = {}, cluster = ""): Chain {
   const seen = world({ ...outage, ...facts });
   const [avalanche] = findAvalanches(seen.pods, nowMs);
@@ -84,6 +91,7 @@ test("chainOf explains the outage, each edge by its rule", () => {
       alert("CniAddErrorRate", { node: "rke2-agent1" }),
       alert("KubeDeploymentReplicasMismatch", { namespace: "kube-system", deployment: "traefik" }),
       alert("ArgoMostAppsUnknown"),
+      ...unrelated,
     ],
   });
   const cni = "kube-system/kube-multus-ds on rke2-agent1 is killed for its memory (412 restarts)";
@@ -104,7 +112,38 @@ test("chainOf explains the outage, each edge by its rule", () => {
     ["3 of 3 Argo CD Applications are Unknown", "AlertOfApplications", "alert ArgoMostAppsUnknown"],
   ]);
   expect(edges.every(({ why }) => why !== "")).toBe(true);
-  expect(unlinkedAlerts).toEqual([]);
+  expect(unlinkedAlerts).toEqual(unrelated);
+});
+
+test("chainOf links the loop of the whole cluster to the daemons that are killed, and to nothing when none is", () => {
+  const loop = alert("MultusOOMLoop", { scope: "cluster" });
+  expect(chain({ alerts: [loop] }).edges.at(-1)).toMatchObject({
+    rule: "AlertOfCniDaemons",
+    effect: "alert MultusOOMLoop",
+  });
+  expect(chain({ pods: members, alerts: [loop] }).unlinkedAlerts).toEqual([loop]);
+});
+
+test("chainOf keeps an edge within what the definition allows, however long the names are", () => {
+  const node = "n".repeat(253);
+  const pods = [
+    ...outagePods(30, { node }),
+    daemonPod(node, { oomKilledMs: nowMs, namespace: "s".repeat(63), owner: `DaemonSet/${"d".repeat(253)}` }),
+  ];
+  const cniDaemons = [{ namespace: "s".repeat(63), daemonSet: "d".repeat(253), container: "c" }];
+  const seen = world({ pods });
+  const { edges } = chainOf(findAvalanches(pods, nowMs)[0] as Avalanche, seen, { ...defaultGuardSettings, cniDaemons });
+  expect(edges.map(({ effect }) => effect.length)).toEqual([512]);
+});
+
+test("chainOf links 2,000 alerts to 5,000 members in a moment", () => {
+  const many = outagePods(5_000);
+  const alerts = many
+    .slice(0, 2_000)
+    .map(({ name }) => alert("KubePodNotReady", { namespace: "fc-desktop", pod: name }));
+  const startedMs = performance.now();
+  expect(chain({ pods: many, alerts }).edges).toMatchObject([{ effect: "2000 alerts KubePodNotReady" }]);
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
 });
 
 test("chainOf reaches Argo CD by its stuck workload when the time of its error is not known", () => {

@@ -1,3 +1,4 @@
+import { firstChars } from "../../base/short-text.ts";
 import { chainEdgesMax } from "../decision/limits.ts";
 import type { ChainEdge } from "../decision/decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
@@ -10,6 +11,8 @@ import { findSymptoms, symptomText, type Symptom } from "./symptoms.ts";
 
 /** Of a name in a sentence; the API server allows 253. */
 const nameCharsMax = 253;
+/** As the definition of the Decision allows it; two names of full length are longer. */
+const edgeCharsMax = 512;
 
 /** What follows from an avalanche, and what does not. */
 export interface Chain {
@@ -114,5 +117,5 @@ function isOfThisTime({ labels, startsMs }: AlertFacts, { avalanche, settings }:
 }
 
 function textOf(thing: Avalanche | Symptom): string {
-  return isSymptom(thing) ? symptomText(thing) : avalancheText(thing);
+  return firstChars(isSymptom(thing) ? symptomText(thing) : avalancheText(thing), edgeCharsMax);
 }
