@@ -37,8 +37,8 @@ beforeEach(() => {
   stop = new AbortController();
 });
 
-function pods(count: number): readonly unknown[] {
-  const creationTimestamp = new Date(clock.wallMs() - 600_000).toISOString();
+function pods(count: number, agoMs = 600_000): readonly { readonly metadata: object }[] {
+  const creationTimestamp = new Date(clock.wallMs() - agoMs).toISOString();
   return Array.from({ length: count }, (_, index) => ({
     metadata: {
       name: `rd-${index}`,
@@ -74,6 +74,20 @@ test("runGuard leads, proposes within seconds, and lets the lease go when it is 
   await clock.advance(1);
   expect(await ended).toBe("ended");
   expect(server.leases.holder).toBe("");
+});
+
+test("runGuard names an avalanche within a minute of its twentieth member, and not before that is stuck", async () => {
+  const known = pods(19);
+  const last = { ...pods(1, 0)[0], metadata: { ...pods(1, 0)[0]?.metadata, name: "last", uid: "last" } };
+  server.onCall = ({ pathname }) => page("10", pathname === "/api/v1/pods" ? [...known, last] : []);
+  const ended = guard();
+  await clock.advance(299_000);
+  expect(server.posted).toEqual([]);
+  await clock.advance(61_000);
+  expect(server.posted[0]?.body).toContain("20 ownerless pods of one make in fc-desktop do not start");
+  stop.abort(new Error("told to"));
+  await clock.advance(1);
+  expect(await ended).toBe("ended");
 });
 
 test("runGuard tells on its port whether it leads, before it does and after", async () => {

@@ -2,17 +2,29 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect, test } from "bun:test";
+import { systemClock } from "../../src/base/clock.ts";
+import { NodeViewSource } from "../../src/guard/observe/node-view-source.ts";
 import { guardMetrics } from "../../src/guard/tell/guard-metrics.ts";
 import { freePort } from "../lab/free-port.ts";
 import { Lab } from "../lab/lab.ts";
 
-async function node(): Promise<{ readonly lab: Lab; readonly metrics: () => Promise<string> }> {
+interface LabNode {
+  readonly lab: Lab;
+  readonly port: number;
+  readonly metrics: () => Promise<string>;
+}
+
+async function node(): Promise<LabNode> {
   const metricsPort = await freePort();
   const lab = await Lab.make();
   await lab.configure({ metricsPort, logLevel: "info" });
   await lab.plugin("first");
   await lab.startDaemon();
-  return { lab, metrics: async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text() };
+  return {
+    lab,
+    port: metricsPort,
+    metrics: async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
+  };
 }
 
 test("levee_stale_sandbox_reservations tells of a sandbox whose DEL fails, until it succeeds", async () => {
@@ -31,6 +43,29 @@ test("levee_stale_sandbox_reservations tells of a sandbox whose DEL fails, until
   await lab.unscript("first.DEL");
   expect((await lab.cni("DEL", call)).exitCode).toBe(0);
   expect(await stale()).toBe("0");
+}, 60_000);
+
+test("NodeViewSource reads what the real daemon tells of its load, in a kilobyte or two", async () => {
+  const { lab, port, metrics } = await node();
+  await using _lab = lab;
+  const wanted = [{ node: "n1", address: "127.0.0.1" }];
+  const source = new NodeViewSource({ clock: systemClock, port, wanted: () => wanted, close: () => new Set() });
+  try {
+    source.start();
+    const [view] = await lab.until("the daemon has answered", () => {
+      const views = source.views();
+      return Promise.resolve(views.length > 0 ? views : undefined);
+    });
+    expect(view).toMatchObject({ node: "n1", waiting: 0, running: 0, leaks: 0 });
+    const load = await (await fetch(`http://127.0.0.1:${port}/loadz`)).text();
+    expect(load.length).toBeLessThan(4_096);
+    // Every line of it is one of /metrics, but for values that change meanwhile.
+    const names = (text: string): readonly string[] => text.split("\n").map((line) => line.split(" ")[0] ?? "");
+    const all = new Set(names(await metrics()));
+    expect(names(load).filter((name) => !all.has(name))).toEqual([]);
+  } finally {
+    await source.close();
+  }
 }, 60_000);
 
 test("levee_node_reboot_required tells what the node's own file says, once a hand can look", async () => {
@@ -65,6 +100,8 @@ test("promtool finds no fault with the guard's metrics", () => {
     events,
     nodes: [{ name: "n1" }],
     pods: [],
+    alerts: [],
+    nodeViews: [],
   });
   expect(input).toContain('levee_guard_stale_sandbox_reservations{node="n1"} 1\n');
   const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input, encoding: "utf8" });

@@ -11,8 +11,9 @@ const closeMs = 2_000;
 const silentMs = 180_000;
 /** A daemon answers from memory; one that takes longer has no room to answer. */
 const answerMs = 2_000;
-/** A daemon of an earlier release tells all its metrics, which may be some hundred kilobytes. */
-const bytesMax = 1_048_576;
+/** Of /loadz, which has one; a daemon of an earlier release tells all its metrics, which may be some hundred kilobytes. */
+const loadBytesMax = 65_536;
+const allBytesMax = 1_048_576;
 /** What a daemon said earlier says nothing about now. */
 const keptMs = 300_000;
 const tickMs = 500;
@@ -94,7 +95,8 @@ export class NodeViewSource {
   #findNodes(): void {
     const { clock, wanted } = this.#options;
     const nowMs = clock.monotonicMs();
-    if (nowMs - this.#wantedAtMs < wantedMs) return;
+    // Before the first list of pods there is nobody, and soon there is.
+    if (nowMs - this.#wantedAtMs < (this.#nodes.size === 0 ? wantedMs / 10 : wantedMs)) return;
     this.#wantedAtMs = nowMs;
     const nodes = new Map(
       wanted()
@@ -150,17 +152,18 @@ export class NodeViewSource {
 
   async #told(one: Asked): Promise<{ readonly told: ToldView | undefined; readonly isOld: boolean }> {
     try {
-      return { told: parseNodeView(await this.#text(one, one.isOld ? "/metrics" : "/loadz")), isOld: one.isOld };
+      return { told: parseNodeView(await this.#text(one)), isOld: one.isOld };
     } catch (thrown) {
       const isOld = thrown instanceof UnexpectedStatus && thrown.status === 404 && !one.isOld;
       return isOld ? this.#told({ ...one, isOld }) : { told: undefined, isOld: false };
     }
   }
 
-  #text({ address }: Asked, path: string): Promise<string> {
+  #text({ address, isOld }: Asked): Promise<string> {
     const { clock, port } = this.#options;
     const host = address.includes(":") ? `[${address}]` : address;
-    const request = { server: `http://${host}:${port}`, path, deadlineMs: answerMs, bytesMax };
+    const what = isOld ? { path: "/metrics", bytesMax: allBytesMax } : { path: "/loadz", bytesMax: loadBytesMax };
+    const request = { server: `http://${host}:${port}`, ...what, deadlineMs: answerMs };
     return getText(clock, request, this.#stop.signal);
   }
 }

@@ -28,6 +28,8 @@ const quiet: GuardState = {
   events: [],
   nodes: [],
   pods: [],
+  alerts: [{ name: "TargetDown", labels: {}, startsMs: nowMs }],
+  nodeViews: [],
 };
 
 test("guardMetrics tells who leads, and every phase from the start", () => {
@@ -36,6 +38,8 @@ test("guardMetrics tells who leads, and every phase from the start", () => {
   expect(text).toContain('levee_guard_oldest_decision_age_seconds{phase="Proposed"} 0\n');
   expect(text).toContain('levee_guard_decisions{phase="Paused"} 0\n');
   expect(guardMetrics({ ...quiet, isLeader: true })).toContain("levee_guard_leader 1\n");
+  expect(text).toContain("levee_guard_alerts_seen 1\n");
+  expect(text).toContain("levee_guard_node_views 0\n");
   expect(text).toContain("# TYPE levee_guard_proposals_refused_total counter\nlevee_guard_proposals_refused_total 0\n");
 });
 

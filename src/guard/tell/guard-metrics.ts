@@ -1,7 +1,7 @@
 import type { ReflectorHealth } from "../../kube/facts.ts";
 import { findScattered } from "../detect/avalanche.ts";
 import type { PodRecord } from "../facts/pod-record.ts";
-import type { EventFacts, NodeFacts } from "../facts/world.ts";
+import type { AlertFacts, EventFacts, NodeFacts, NodeViewFacts } from "../facts/world.ts";
 import { decisionPhases, type Decision } from "../decision/decision.ts";
 
 /** What can be told of a guard at any time, leading or not. */
@@ -17,6 +17,8 @@ export interface GuardState {
   readonly events: readonly EventFacts[];
   readonly nodes: readonly Pick<NodeFacts, "name">[];
   readonly pods: Iterable<PodRecord>;
+  readonly alerts: readonly AlertFacts[];
+  readonly nodeViews: readonly NodeViewFacts[];
 }
 
 /** What Prometheus reads; the alerts of deploy/alerts go by it. */
@@ -38,6 +40,10 @@ export function guardMetrics(state: GuardState): string {
       "Pods whose sandbox's name is taken, by their events",
       taken(state),
     ),
+    family("levee_guard_alerts_seen", "Firing alerts of this cluster, as Alertmanager tells", [
+      ["", state.alerts.length],
+    ]),
+    family("levee_guard_node_views", "Nodes whose daemon says how it is", [["", state.nodeViews.length]]),
     family(
       "levee_guard_scattered_pods",
       "Ownerless pods that do not start and are of too many shapes to be one avalanche",
