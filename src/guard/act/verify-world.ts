@@ -58,10 +58,10 @@ function backlog(
   return found > podsMax ? `${namespace}: ${found} pods of the make wait, more than ${podsMax}` : undefined;
 }
 
-/** With none in sight nothing is known of any. */
+/** With none in sight nothing is known of any. One that is held by not being reconciled keeps the status that it had. */
 function applications(unknownMax: number, world: World): string | undefined {
   const { length } = world.applications;
   if (length === 0) return "no Application of Argo CD is seen";
-  const unknown = world.applications.filter(({ sync }) => sync === "Unknown").length;
+  const unknown = world.applications.filter(({ sync, skipsReconcile }) => sync === "Unknown" && !skipsReconcile).length;
   return unknown > unknownMax ? `${unknown} of ${length} Applications are Unknown, more than ${unknownMax}` : undefined;
 }

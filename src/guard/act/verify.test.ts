@@ -98,6 +98,12 @@ test("verifyHand counts what has just been made, and leaves out what another ope
   expect(await missing(repair)).toBeUndefined();
 });
 
+test("verifyHand does not wait for the status of an Application that is not reconciled", async () => {
+  const repair = recovered();
+  repair.facts = { applications: outage().applications.map((one) => ({ ...one, skipsReconcile: true })) };
+  expect(await missing(repair)).toBeUndefined();
+});
+
 test("verifyHand does not ask for new pods of a DaemonSet that nobody updates", async () => {
   const repair = recovered();
   const status = { updatedNumberScheduled: 0 };
