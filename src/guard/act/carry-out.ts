@@ -1,5 +1,5 @@
 import { toLeveeError } from "../../base/errors.ts";
-import type { Decision, DecisionPhase, StepStatus } from "../decision/decision.ts";
+import type { Decision, DecisionPhase, DecisionStatus, StepStatus } from "../decision/decision.ts";
 import type { Step } from "../decision/step.ts";
 import { timeText } from "../facts/json-values.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
@@ -59,16 +59,21 @@ async function stopped(options: CarryOutOptions, record: DecisionRecord, thrown:
   const { name } = record.decision.metadata;
   // Whoever leads now has its own view of this, and a write would be refused.
   if (!term.isHeld() || signal.aborted || thrown instanceof DecisionGoneError) throw thrown;
-  const status = thrown instanceof HaltError ? thrown.status : undefined;
-  const phase = status?.phase ?? "Paused";
-  const message = status?.message ?? reasonOf(record.decision, thrown);
-  await record.write(
-    { phase, message, ...(status?.endedAt === undefined ? {} : { endedAt: status.endedAt }) },
-    stepUnderWay(record.decision, { phase: status === undefined ? "Failed" : "Waiting", message }),
-  );
+  const { phase, ...ended } = endOf(record.decision, thrown);
+  const { message } = ended;
+  const isFailure = !(thrown instanceof HaltError);
+  const step = stepUnderWay(record.decision, { phase: isFailure ? "Failed" : "Waiting", message });
+  await record.write({ phase, ...ended }, step);
   logger.warn("a Decision stops", { name, phase, why: message });
   new StepDrive(options, record).tell("Warning", `Decision${phase}`, message);
   return phase;
+}
+
+/** What a person's word makes of it, or else a pause with the reason. */
+function endOf(decision: Decision, thrown: unknown): Pick<DecisionStatus, "phase" | "message" | "endedAt"> {
+  if (!(thrown instanceof HaltError)) return { phase: "Paused", message: reasonOf(decision, thrown) };
+  const { phase, message, endedAt } = thrown.status;
+  return { phase, message, ...(endedAt === undefined ? {} : { endedAt }) };
 }
 
 /** A step that was stopped by a person has not failed. */

@@ -62,17 +62,16 @@ export class DecisionRecord {
   async write(change: Partial<DecisionStatus>, step?: Pick<StepStatus, "id"> & Partial<StepStatus>): Promise<void> {
     const { clock, leader } = this.#options;
     const at = timeText(clock.wallMs());
-    const before = this.#decision.status;
-    const { message = before?.message ?? "", phase = before?.phase ?? "Running" } = change;
+    const before = this.#decision.status ?? { phase: "Proposed", message: "", since: at };
+    const { message, phase } = { ...before, ...change };
     const status: DecisionStatus = {
       ...before,
       ...change,
-      phase,
       message: foreignText(message, textCharsMax),
-      since: phase === before?.phase ? before.since : at,
+      since: phase === before.phase ? before.since : at,
       fence: leader.fence,
       leader: leader.identity,
-      ...(step === undefined ? {} : { steps: withStep(before?.steps ?? [], { at, ...step }) }),
+      ...(step === undefined ? {} : { steps: withStep(this.#decision.status?.steps ?? [], { at, ...step }) }),
     };
     await this.#send(status);
     this.#decision = { ...this.#decision, status };

@@ -139,7 +139,7 @@ export class PodRemoval {
 
   /** Only what still hangs and still never ran. */
   async #force(target: PodTarget): Promise<void> {
-    const { api, audit } = this.#context;
+    const { api } = this.#context;
     const live = await readObject(api, podPath(target));
     const verdict = classifyTarget(target, live);
     // Replaced: the one that was asked to go is gone.
@@ -156,7 +156,7 @@ export class PodRemoval {
     }
     try {
       await this.#delete(target, { dryRun: false, force: true });
-      audit("remove by force what hangs", [nameOf(target)], "removed");
+      this.#context.audit("remove by force what hangs", [nameOf(target)], "removed");
     } catch (thrown) {
       if (![404, 409].includes(kubeStatusOf(thrown) ?? 0)) throw thrown;
     }

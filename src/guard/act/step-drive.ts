@@ -140,7 +140,7 @@ export class StepDrive {
 
   #handOf(step: Step): StepHand {
     // The table's type says that each hand is for the steps of its own action.
-    const hand = this.#options.hands[step.action] as StepHand | undefined;
+    const hand: StepHand | undefined = this.#options.hands[step.action];
     if (hand !== undefined) return hand;
     throw new LeveeError(
       "internal",

@@ -74,7 +74,13 @@ test("stopSourceHand begins nothing without its policy, its namespace, its cause
   for (const [words, change] of [
     ["its cause is gone", () => (server.seen = outage({ pods: [] }))],
     ["not installed as shipped", () => (server.seen = outage({ isOwnerPolicyInstalled: false }))],
-    ["fc-desktop is gone", () => ((server.seen = outage()), server.objects.delete(namespace))],
+    [
+      "fc-desktop is gone",
+      () => {
+        server.seen = outage();
+        server.objects.delete(namespace);
+      },
+    ],
     [
       "the dry run was refused: no: 403",
       () => {

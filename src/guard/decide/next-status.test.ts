@@ -14,7 +14,7 @@ const [stop, recover] = propose(outage(), defaultGuardSettings);
 const policies = installedPolicies("2026-05-01T00:00:00Z");
 /** One of the policies was made a minute ago. */
 function younger(name: string): readonly PolicyObject[] {
-  const [times = []] = [installedPolicies(time(-minuteMs))];
+  const times = installedPolicies(time(-minuteMs));
   return otherwise(policies, { name }, ({ kind }) =>
     times.find((one) => one.kind === kind && one.metadata.name === name),
   );

@@ -45,13 +45,8 @@ interface Transition {
 }
 
 function transitionOf(facts: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
-  const rejection = words.counting.find(({ spec }) => spec.verdict === "Reject");
-  if (rejection !== undefined) return { phase: "Rejected", message: said(rejection, "said no") };
-  if (!isPlanIntact(facts.decision)) return { phase: "Failed", message: "Its plan is not the one it was hashed from" };
-  const hasBegun = status.startedAt !== undefined;
-  if (!hasBegun && !facts.isCausePresent) return { phase: "Expired", message: "Its cause is gone" };
-  const lost = hasBegun ? undefined : authorLost(facts.decision, facts.policies);
-  if (lost !== undefined) return { phase: "Expired", message: lost };
+  const ended = endedBy(facts, status, words);
+  if (ended !== undefined) return ended;
   switch (phaseOf(facts.decision)) {
     case "Proposed":
       return approvedBy(facts, words);
@@ -63,6 +58,18 @@ function transitionOf(facts: PhaseFacts, status: DecisionStatus, words: Words): 
     default:
       return undefined;
   }
+}
+
+/** In any phase, by a no or a plan that is not what it was; before it began also with its cause, or without an author. */
+function endedBy(facts: PhaseFacts, { startedAt }: DecisionStatus, words: Words): Transition | undefined {
+  const { decision, policies } = facts;
+  const rejection = words.counting.find(({ spec }) => spec.verdict === "Reject");
+  if (rejection !== undefined) return { phase: "Rejected", message: said(rejection, "said no") };
+  if (!isPlanIntact(decision)) return { phase: "Failed", message: "Its plan is not the one it was hashed from" };
+  if (startedAt !== undefined) return undefined;
+  if (!facts.isCausePresent) return { phase: "Expired", message: "Its cause is gone" };
+  const lost = authorLost(decision, policies);
+  return lost === undefined ? undefined : { phase: "Expired", message: lost };
 }
 
 /** Between what a status says and a word that does not count. */
