@@ -4,9 +4,15 @@ import { oneLine } from "../../base/plain-text.ts";
 /** Longer than any field of a Decision: nothing is cut in the middle of a number. */
 const charsMax = 100_000;
 
-/** Text of a tenant, a person or the guard inside of Markdown: it cannot begin anything there. */
+/**
+ * Text of a tenant, a person or the guard inside of Markdown: it cannot begin anything there. Names, times and numbers stay
+ * readable: inside of a word a hyphen, a colon or a point begins nothing, nor does a parenthesis behind an escaped bracket.
+ */
 export function md(text: string): string {
-  return markdownText(text, charsMax);
+  return markdownText(text, charsMax)
+    .replaceAll(/(?<=\w)\\([-:])(?=\w)/gu, "$1")
+    .replaceAll(/(?<=\d)\\\.(?=\d)/gu, ".")
+    .replaceAll(/\\([()])/gu, "$1");
 }
 
 /** A line as it is typed. A run of backticks inside makes the fence longer. */

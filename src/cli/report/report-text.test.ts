@@ -3,6 +3,7 @@ import type { Decision, DecisionApproval } from "../../guard/decision/decision.t
 import { propose } from "../../guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
 import { multusFile, outage } from "../../guard/outage.fixture.ts";
+import { md } from "./markdown.ts";
 import { reportText } from "./report-text.ts";
 
 const sections = [
@@ -56,7 +57,7 @@ function ended(): Decision {
         ? {
             removed: 214,
             gone: 3,
-            leftAlone: ["rd-browser-only-0007 started meanwhile", "rd-9 | [x](http://evil) <b>"],
+            leftAlone: ["rd-browser-only-0007 started meanwhile", "rd-9 | [x](http://evil.example) <b>"],
           }
         : {}),
     })),
@@ -112,9 +113,9 @@ test("reportText tells what was done, what was left alone, and what is left to d
 
 test("reportText escapes what tenants and persons wrote", () => {
   const text = reportText(ended(), words);
-  expect(text).toContain("rd\\-9 \\| \\[x\\]\\(http\\://evil\\) &lt;b\\>");
+  expect(text).toContain("rd-9 \\| \\[x\\](http\\://evil\\.example) &lt;b\\>");
   expect(text).toContain("\\# and \\`they\\` are \\| dead");
-  expect(text).not.toContain("](http");
+  expect(text).not.toMatch(/(?<!\\)\](?:\(|\[)/u);
 });
 
 test("reportText puts a line with backticks into a longer fence", () => {
@@ -125,4 +126,17 @@ test("reportText puts a line with backticks into a longer fence", () => {
     spec: { ...one.spec, steps: [{ ...step!, kubectl: ["kubectl get ns '```'\n# x"] }] },
   } as Decision;
   expect(reportText(odd, [])).toContain("````sh\nkubectl get ns '```' # x\n````\n");
+});
+
+test.each([
+  ["fc-desktop at 19:02:11Z, 1.5 (x)", "fc-desktop at 19:02:11Z, 1.5 (x)"],
+  ["- a", "\\- a"],
+  ["1. a", "1\\. a"],
+  ["https://evil.example", "https\\://evil\\.example"],
+  ["www.evil.example", "www\\.evil\\.example"],
+  [":smile: @ops ![x](y)", "\\:smile\\: \\@ops \\!\\[x\\](y)"],
+  ["a\n# b", "a \\# b"],
+  ["\\](x)", "\\\\\\](x)"],
+])("md escapes %j as %j", (text, expected) => {
+  expect(md(text)).toBe(expected);
 });
