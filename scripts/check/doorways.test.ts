@@ -61,10 +61,12 @@ describe("doorways", () => {
     expect(await seen("src/cli/a.ts", source)).toEqual([]);
   });
 
-  test("refuses child processes in the daemon and lets the commands have them", async () => {
+  test("refuses child processes in the daemon and lets the commands have them, and the guard git", async () => {
     const source = `import { spawn } from "node:child_process";`;
     expect(await seen("src/daemon/a.ts", source)).toEqual(["1 child processes: node:child_process"]);
     expect(await seen("src/cli/a.ts", source)).toEqual([]);
+    expect(await seen("src/guard/git/run-git.ts", source)).toEqual([]);
+    expect(await seen("src/guard/git/git-mirror.ts", source)).toHaveLength(1);
   });
 
   test("lets only a few call atomic-file", async () => {

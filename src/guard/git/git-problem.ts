@@ -22,6 +22,10 @@ export class GitProblem extends Error {
 const refusals =
   /Authentication failed|Permission denied|Host key verification failed|returned error: 40[13]|could not read (?:Username|Password)|access denied|not (?:authorized|allowed)|certificate|transport '\w+' not allowed/i;
 const reasonCharsMax = 400;
+const linesMax = 6;
+/** Lines that say nothing: frames, hints, and what git adds to every failure of ssh. */
+const ornament =
+  /^(?:@+$|[-=*#]+$|hint:|To |warning: filtering not recognized|Please make sure you have the correct access|and the repository exists)/;
 
 /** A run of git that did not succeed, in words. */
 export function problemOf(end: GitEnd, doing: string): GitProblem {
@@ -38,6 +42,7 @@ export function gitReason(text: string): string {
   const lines = text
     .split(/[\r\n]+/)
     .map((line) => line.replace(/^(?:remote|fatal|error): */, "").trim())
-    .filter((line) => line !== "" && !/^(?:hint:|To |warning: filtering not recognized)/.test(line));
-  return foreignText(lines.join("; "), reasonCharsMax).replace(/:\/\/[^/@\s]*@/g, "://");
+    .filter((line) => line !== "" && !ornament.test(line));
+  // What matters is said last.
+  return foreignText(lines.slice(-linesMax).join("; "), reasonCharsMax).replace(/:\/\/[^/@\s]*@/g, "://");
 }
