@@ -8,13 +8,13 @@ test("guardPlaces takes ports, Alertmanagers and CNI daemons as they are written
     guardPlaces({
       metricsPort: "9811",
       daemonPort: "9810",
-      alertmanager: ["http://10.0.0.7:9093/", "https://alerts.example/am"],
+      alertmanager: ["http://alertmanager.example:9093/", "https://alerts.example/am"],
       cniDaemon: ["kube-system/kube-multus-ds/kube-multus"],
     }),
   ).toEqual({
     metricsPort: 9_811,
     daemonPort: 9_810,
-    alertmanagers: ["http://10.0.0.7:9093", "https://alerts.example/am"],
+    alertmanagers: ["http://alertmanager.example:9093", "https://alerts.example/am"],
     cniDaemons: [{ namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" }],
   });
 });
@@ -22,10 +22,10 @@ test("guardPlaces takes ports, Alertmanagers and CNI daemons as they are written
 for (const [options, what] of [
   [{ daemonPort: "0" }, "--daemon-port as it must be a port"],
   [{ metricsPort: "x" }, "--metrics-port as it must be a port"],
-  [{ alertmanager: ["10.0.0.7:9093"] }, "--alertmanager as it must be a URL"],
-  [{ alertmanager: ["http://me:secret@10.0.0.7"] }, "--alertmanager as it must be a URL"],
-  [{ alertmanager: ["http://10.0.0.7/?x=1"] }, "--alertmanager as it must be a URL"],
-  [{ alertmanager: Array.from({ length: 9 }, () => "http://10.0.0.7") }, "more than 8 times"],
+  [{ alertmanager: ["alertmanager.example:9093"] }, "--alertmanager as it must be a URL"],
+  [{ alertmanager: ["http://me:secret@alertmanager.example"] }, "--alertmanager as it must be a URL"],
+  [{ alertmanager: ["http://alertmanager.example/?x=1"] }, "--alertmanager as it must be a URL"],
+  [{ alertmanager: Array.from({ length: 9 }, () => "http://alertmanager.example") }, "more than 8 times"],
   [{ cniDaemon: ["kube-multus-ds"] }, "--cni-daemon as it must be"],
   [{ cniDaemon: ["a/b/c/d"] }, "--cni-daemon as it must be"],
   [{ cniDaemon: ["a/b/-c"] }, "--cni-daemon as it must be"],

@@ -24,7 +24,7 @@ export function guardPlaces({ metricsPort, daemonPort, alertmanager, cniDaemon }
   if ((alertmanager?.length ?? 0) > alertmanagersMax)
     throw usageFailure(
       `Cannot use --alertmanager more than ${alertmanagersMax} times: it was given ${alertmanager?.length} times`,
-      "--alertmanager http://10.0.0.7:9093",
+      "--alertmanager http://alertmanager.example:9093",
     );
   return {
     ...(metricsPort === undefined ? {} : { metricsPort: metricsPortOf(metricsPort, "9811") }),
@@ -40,7 +40,7 @@ function alertmanagerOf(text: string): string {
   if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) return url.href.replace(/\/+$/u, "");
   throw usageFailure(
     `Cannot use --alertmanager as it must be a URL of http or https without user, query or fragment: current value is ${JSON.stringify(text)}`,
-    "--alertmanager http://10.0.0.7:9093",
+    "--alertmanager http://alertmanager.example:9093",
   );
 }
 

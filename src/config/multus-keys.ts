@@ -69,7 +69,7 @@ export const multusKeys = {
   // The daemon
   "socketDir": used("path", "See the table above."),
   "daemonSocketDir": used("path", "See the table above."),
-  "metricsPort": used("integer", "Port of `/metrics` and `/nodez` on every interface; off unless set."),
+  "metricsPort": used("integer", "Port of `/metrics`, `/loadz` and `/nodez` on every interface; off unless set."),
   "logLevel": used(
     "string",
     "`panic` and `error` log errors, `verbose` informs, `debug` tells all; unset is `verbose`, since a silent daemon helps nobody.",

@@ -59,7 +59,7 @@ export function addGuard(program: Command, world: World): void {
         examples(
           "levee guard",
           "levee guard --git-repository https://git.example/infra.git,branch=main,path=apps/multus,credentials=/etc/levee-git",
-          "levee guard --kubeconfig ~/.kube/config --cluster prod --alertmanager http://10.0.0.7:9093 --daemon-port 9810",
+          "levee guard --kubeconfig ~/.kube/config --cluster prod --alertmanager http://alertmanager.example:9093 --daemon-port 9810",
           "kubectl -n levee-system get decisions",
         ),
       ].join("\n"),

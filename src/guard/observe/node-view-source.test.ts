@@ -3,7 +3,8 @@ import { afterEach, expect, test } from "bun:test";
 import { systemClock } from "../../base/clock.ts";
 import type { Decision } from "../decision/decision.ts";
 import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
-import { stuckPod, world } from "../world.fixture.ts";
+import type { World } from "../facts/world.ts";
+import { stuckPod } from "../world.fixture.ts";
 import { NodeViewSource, type NodeToAsk } from "./node-view-source.ts";
 import { nodesToAsk, nodesUnderRemoval } from "./nodes-to-ask.ts";
 import { parseNodeView } from "./parse-node-view.ts";
@@ -127,7 +128,7 @@ test("NodeViewSource asks a few nodes at a time", async () => {
 }, 20_000);
 
 test("nodesToAsk takes nodes with a running CNI daemon and an address", () => {
-  const node = (name: string, address: string): ReturnType<typeof world>["nodes"][number] => ({
+  const node = (name: string, address: string): World["nodes"][number] => ({
     name,
     isReady: true,
     memoryBytes: 0,

@@ -1,4 +1,3 @@
-import { parseIp } from "../../cni/ip.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/json-fields.ts";
 import { countOf, objectsOf, timeMs } from "../facts/json-values.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
@@ -26,11 +25,14 @@ export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
   };
 }
 
+/** Nothing else may stand in the URL that is made of it. */
+const isAddress = /^(?:\d{1,3}(?:\.\d{1,3}){3}|(?=.*:)[0-9a-fA-F:.]{2,45})$/u;
+
 /** Kubelet writes what it likes; only an address is taken for one. */
 function addressOf(addresses: unknown): string {
   const internal = objectsOf(addresses).find(({ type }) => type === "InternalIP");
   const address = textOf(internal?.["address"]);
-  return parseIp(address) === undefined ? "" : address;
+  return isAddress.test(address) ? address : "";
 }
 
 /** Only the one label that matters is kept. */
