@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { join } from "node:path";
 import type { Command } from "commander";
 import { JsonLogger } from "../../base/log.ts";
 import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
@@ -88,6 +89,7 @@ async function guard(world: World, options: GuardCommandOptions): Promise<void> 
   } finally {
     logger.flush();
     api.close();
+    git.discard();
   }
 }
 
@@ -96,5 +98,7 @@ async function gitOf({ clock }: World, { gitRepository = [], gitFolder }: GuardC
   const { parseGitRepository } = await import("../../guard/git/git-repository.ts");
   if (gitRepository.length > repositoriesMax)
     throw usageFailure(`--git-repository is there ${gitRepository.length} times`, `give at most ${repositoriesMax}`);
-  return new Mirrors({ clock, repositories: gitRepository.map(parseGitRepository), folder: gitFolder });
+  // Two guards on one machine do not share copies; in a pod the number is always the same, so nothing piles up.
+  const folder = join(gitFolder, String(process.pid));
+  return new Mirrors({ clock, repositories: gitRepository.map(parseGitRepository), folder });
 }

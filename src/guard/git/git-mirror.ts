@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { folderBytes } from "./folder-bytes.ts";
@@ -158,6 +158,8 @@ export class GitMirror {
   async local(call: GitCall): Promise<Buffer> {
     const end = await this.#run({ ...call, env: { ...this.#gitDir(), ...call.env } }, localTimeoutMs);
     if (end.exitCode === 0) return end.stdout;
+    // A copy that is damaged must not fail for ever.
+    this.#discard();
     const problem = problemOf(end, call.doing);
     throw problem.kind === "absent" ? problem : new GitProblem("content", problem.message);
   }
@@ -175,6 +177,8 @@ export class GitMirror {
     if (lacking !== undefined) throw new GitProblem("refused", `Cannot ${call.doing}: ${lacking}`);
     const end = await this.#run(call, this.#networkMs());
     if (end.exitCode === 0) return end;
+    // It may be the server's fault or that of our copy; the latter must not fail for ever.
+    if (call.env !== undefined) this.#discard();
     throw problemOf(end, call.doing);
   }
 
@@ -195,7 +199,7 @@ export class GitMirror {
   }
 
   async #make(digits: number): Promise<void> {
-    if (this.#isMade) return;
+    if (this.#isMade && existsSync(join(this.folder, "HEAD"))) return;
     // What an earlier process left behind may be half of something.
     this.#discard();
     const format = digits === 64 ? "sha256" : "sha1";

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { GitMirror } from "./git-mirror.ts";
@@ -17,10 +18,12 @@ export interface GitMirrorsOptions {
 /** The repositories of the settings, and none besides. */
 export class GitMirrors {
   readonly #repositories: readonly GitRepository[];
+  readonly #folder: string;
   readonly #mirrors: ReadonlyMap<string, GitMirror>;
 
   constructor({ repositories, folder, ...options }: GitMirrorsOptions) {
     this.#repositories = repositories;
+    this.#folder = folder;
     this.#mirrors = new Map(
       repositories.map((repository) => {
         const own = createHash("sha256").update(repository.url).digest("hex").slice(0, 16);
@@ -35,7 +38,12 @@ export class GitMirrors {
     return repository === undefined ? undefined : this.#mirrors.get(repository.url);
   }
 
-  get isEmpty(): boolean {
-    return this.#repositories.length === 0;
+  /** Removes the copies. One that cannot be removed is no reason to fail: the next process begins anew in any case. */
+  discard(): void {
+    try {
+      rmSync(this.#folder, { recursive: true, force: true });
+    } catch {
+      // Said above.
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
@@ -107,6 +107,21 @@ test("GitSource reads on when the branch moves, and keeps what it has while the 
   renameSync(`${server.bare}.away`, server.bare);
   await until(() => source.problems().length === 0);
   await source.close();
+});
+
+test("GitSource begins anew when its copy is gone or damaged", async () => {
+  using server = new GitServer({ "apps/multus/multus.yaml": multus });
+  const mirrors = server.mirrors();
+  expect(await seen(mirrors, sourceOf(server))).toHaveLength(1);
+  mirrors.discard();
+  expect(await seen(mirrors, sourceOf(server))).toEqual(["main:apps/multus/multus.yaml"]);
+  rmSync(join(mirrors.find(server.url)?.folder ?? "", "objects"), { recursive: true });
+  expect(await seen(mirrors, sourceOf(server))).toEqual([expect.stringContaining("Cannot ") as string]);
+  expect(await seen(mirrors, sourceOf(server))).toEqual(["main:apps/multus/multus.yaml"]);
+  rmSync(join(mirrors.find(server.url)?.folder ?? "", "objects"), { recursive: true });
+  server.commit({ "apps/multus/multus.yaml": `${multus}# more\n` });
+  expect(await seen(mirrors, sourceOf(server))).toEqual([expect.stringContaining("Cannot ") as string]);
+  expect(await seen(mirrors, sourceOf(server))).toEqual(["main:apps/multus/multus.yaml"]);
 });
 
 test("GitSource says why it reads nothing: not configured, not allowed, another tool's folder, no git program", async () => {
