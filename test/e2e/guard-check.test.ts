@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { makePod, startGuardServer } from "./guard-server.ts";
+import { isRefusable } from "../../src/cli/cluster/refusable-pod.ts";
+import { makePod, podBody, startGuardServer, untilAnswer, type ShortPod } from "./guard-server.ts";
 import { mergePatch, missingForApiServer, personTokens, type PolicyServer } from "./policy-server.ts";
 
 const missing = missingForApiServer();
@@ -175,6 +176,31 @@ describe.skipIf(missing !== undefined)("levee check and status on a real API ser
       { phase: "Running", containerStatuses: [container] },
     );
   }
+
+  test("what Deny would refuse is what the policy refuses", async () => {
+    const user = "system:serviceaccount:deny-here:operator";
+    server.must(["create", "namespace", "deny-here"]);
+    server.must(["label", "namespace", "deny-here", "levee.dev/ownerless-pods=deny"]);
+    server.must(["-n", "deny-here", "create", "rolebinding", "operator", "--clusterrole=cluster-admin", `--user=${user}`]);
+    const owner = { apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "5" };
+    const cases: readonly Omit<ShortPod, "name">[] = [
+      {},
+      { owners: [owner] },
+      { owners: [{ ...owner, controller: true }] },
+      { annotations: { "levee.dev/ownerless-reason": "a debugger" } },
+      { annotations: { "levee.dev/ownerless-reason": "" } },
+      { annotations: { "helm.sh/hook": "test" } },
+    ];
+    const path = "/api/v1/namespaces/deny-here/pods?dryRun=All";
+    // The label counts once the policy's binding has seen it.
+    const plain = { method: "POST", path, body: podBody({ name: "p", namespace: "deny-here" }), as: { user } } as const;
+    await untilAnswer(server, plain, ({ code }) => code === 422);
+    for (const one of cases) {
+      const body = podBody({ ...one, name: "p", namespace: "deny-here" });
+      const { code } = await server.ask({ ...plain, body });
+      expect(`${JSON.stringify(one)} ${code === 422}`).toBe(`${JSON.stringify(one)} ${isRefusable(body)}`);
+    }
+  });
 
   test("the table ends as linkerd's does, -o short has only what asks for something, and no colour without a terminal", () => {
     const table = levee("check");
