@@ -19,6 +19,8 @@ export interface GitSourceOptions {
 const defaultLookMs = 5_000;
 /** Older than this, a file is read again. A plan's own step reads it anew in any case. */
 const defaultRefreshMs = 180_000;
+/** What could not be read is tried again sooner: in an outage servers come and go. */
+const againMs = 30_000;
 /** More daemons than this nobody has; the rest is not read. */
 const sourcesMax = 8;
 
@@ -81,8 +83,12 @@ export class GitSource {
     for (const source of wanted().slice(0, sourcesMax)) {
       const key = JSON.stringify(identityOf(source));
       const before = this.#readings.get(key);
-      const isFresh = before !== undefined && clock.monotonicMs() - before.atMs < refreshMs;
-      if (!readings.has(key)) readings.set(key, isFresh ? before : await this.#read(source, before));
+      if (readings.has(key)) continue;
+      const freshMs = before?.problem === undefined ? refreshMs : Math.min(refreshMs, againMs);
+      const isFresh = before !== undefined && clock.monotonicMs() - before.atMs < freshMs;
+      readings.set(key, isFresh ? before : await this.#read(source, before));
+      // One whose server hangs does not keep what is known of the others.
+      this.#readings = new Map([...this.#readings, ...readings]);
     }
     this.#readings = readings;
   }
