@@ -30,8 +30,10 @@ export class GuardReplicas {
     };
     const file = join(folder, "guard-kubeconfig");
     await writeFile(file, JSON.stringify(config), { mode: 0o600 });
-    const command = [program, "guard", "--kubeconfig", file, ...more];
-    const replicas = ["guard-a", "guard-b"].map((name) => new Program(folder, name, { command }));
+    const replicas = ["guard-a", "guard-b"].map((name) => {
+      const command = [program, "guard", "--kubeconfig", file, "--git-folder", join(folder, `${name}-git`), ...more];
+      return new Program(folder, name, { command });
+    });
     return new GuardReplicas(server, replicas);
   }
 

@@ -39,7 +39,7 @@ export class Operator {
   /** Several at once, each already on its node as that operator does it. */
   async burst(count: number, nodes: readonly string[]): Promise<void> {
     const next = Array.from({ length: count }, (_, index) => nodes[index % nodes.length] ?? "");
-    while (next.length > 0) await Promise.all(next.splice(0, 20).map((node) => this.#create(node)));
+    while (next.length > 0) await Promise.all(next.splice(0, 80).map((node) => this.#create(node)));
     if (this.made < count) throw new Error(`The operator could make ${this.made} of ${count}: ${this.lastRefusal}`);
   }
 

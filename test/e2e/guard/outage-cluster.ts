@@ -191,15 +191,11 @@ export function isBroken({ waiting, available, unknownApplications }: Symptoms):
 }
 
 function isDaemon(pod: Readonly<Record<string, unknown>>): boolean {
-  return textOf(objectOf(labelsOf(pod))["app"]) === "multus";
+  return textOf(objectOf(objectOf(pod["metadata"])["labels"])["app"]) === "multus";
 }
 
 function isDesktop(pod: Readonly<Record<string, unknown>>): boolean {
-  return textOf(labelsOf(pod)["app"]) === "rd-browser-only";
-}
-
-function labelsOf(object: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return objectOf(objectOf(object["metadata"])["labels"]);
+  return textOf(objectOf(pod["metadata"])["name"]).startsWith("rd-browser-only-");
 }
 
 function phaseOf(pod: Readonly<Record<string, unknown>>): string {

@@ -133,7 +133,8 @@ export class StandInKubelet {
       waiting.filter(({ hostNetwork }) => hostNetwork).map((pod) => this.#setStatus(pod, this.#started(pod))),
     );
     const canStart = await this.#tendDaemon(node, here, plain.length);
-    const starting = canStart ? plain.slice(0, startsPerTick) : [];
+    // One that has just come has its sandbox made at the next turn: many at once are seen as many.
+    const starting = canStart ? plain.filter(({ hasStatus }) => hasStatus).slice(0, startsPerTick) : [];
     await Promise.all(starting.map((pod) => this.#setStatus(pod, this.#started(pod))));
     await Promise.all(plain.filter((pod) => !starting.includes(pod)).map((pod) => this.#keepWaiting(pod)));
   }
