@@ -30,7 +30,7 @@ async function seen(mirrors: GitMirrors, ...wanted: readonly ApplicationSource[]
 
 async function read(source: GitSource): Promise<void> {
   source.start();
-  await until(() => source.files().length + source.problems().length > 0);
+  await until(() => source.hasLooked() && source.files().length + source.problems().length > 0);
 }
 
 async function until(isSo: () => boolean): Promise<void> {
