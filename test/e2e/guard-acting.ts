@@ -9,6 +9,7 @@ import {
   decisionApiVersion,
   type Decision,
   type DecisionPhase,
+  type DecisionPurpose,
   type DecisionSpec,
   type Verdict,
 } from "../../src/guard/decision/decision.ts";
@@ -88,7 +89,17 @@ export class ActingGuard {
   async removal(namespace: string, changes: Partial<RemovePodsStep["removePods"]> = {}): Promise<Decision> {
     this.server.must(["label", "namespace", namespace, "levee.dev/ownerless-pods=deny"]);
     const spec = await until("the avalanche is seen", () => this.#spec(namespace, changes));
-    const name = `recover-${namespace}-1`;
+    return this.#approved(`recover-${namespace}-1`, spec);
+  }
+
+  /** A stop whose check does not wait long, approved by a person. */
+  async stop(namespace: string): Promise<Decision> {
+    const spec = await until("the avalanche is seen", () => this.#proposed(namespace, "StopSource"));
+    const steps = spec.steps.map((step) => ({ ...step, check: { ...step.check, deadlineSeconds: 40 } }));
+    return this.#approved(`stop-${namespace}-1`, { ...spec, steps, planHash: planHash({ ...spec, steps }) });
+  }
+
+  async #approved(name: string, spec: DecisionSpec): Promise<Decision> {
     const body = {
       apiVersion: decisionApiVersion,
       kind: "Decision",
@@ -102,17 +113,20 @@ export class ActingGuard {
   }
 
   #spec(namespace: string, changes: Partial<RemovePodsStep["removePods"]>): DecisionSpec | undefined {
-    const proposal = propose(this.facts.world(), settings).find(
-      ({ spec }) => spec.subject.namespace === namespace && spec.purpose === "Recover",
-    );
-    const step = proposal?.spec.steps.find((one) => one.action === "RemovePods");
-    if (proposal === undefined || step === undefined) return undefined;
+    const proposed = this.#proposed(namespace, "Recover");
+    const step = proposed?.steps.find((one) => one.action === "RemovePods");
+    if (proposed === undefined || step === undefined) return undefined;
     // The watch may not have brought the last of them yet.
     if (step.targets.length !== this.#made.get(namespace)) return undefined;
     const removePods = { ...step.removePods, forceAfterSeconds: 2, ...changes };
     const steps = [{ ...step, id: 1, removePods, check: { ...step.check, deadlineSeconds: 20 } }];
-    const spec = { ...proposal.spec, steps };
+    const spec = { ...proposed, steps };
     return { ...spec, planHash: planHash(spec) };
+  }
+
+  #proposed(namespace: string, purpose: DecisionPurpose): DecisionSpec | undefined {
+    const proposals = propose(this.facts.world(), settings).map(({ spec }) => spec);
+    return proposals.find((spec) => spec.subject.namespace === namespace && spec.purpose === purpose);
   }
 
   async say(decision: string, verdict: Verdict, more: object = {}): Promise<string> {

@@ -10,7 +10,7 @@ import { DecisionGoneError } from "./halt.ts";
 
 const requestMs = 10_000;
 /** An API server that is started again is back sooner, and a Lease that cannot be renewed ends the process sooner. */
-const tries = 5;
+const tries = 15;
 const betweenTriesMs = 1_000;
 
 export interface RecordOptions {

@@ -19,7 +19,8 @@ export interface GateOptions {
   readonly decision: () => Decision;
 }
 
-const tries = 5;
+/** Longer than a Lease lasts that cannot be renewed: a server that is started again is waited for, or the term is lost. */
+const tries = 15;
 const betweenTriesMs = 1_000;
 
 /**
