@@ -181,7 +181,15 @@ describe.skipIf(missing !== undefined)("levee check and status on a real API ser
     const user = "system:serviceaccount:deny-here:operator";
     server.must(["create", "namespace", "deny-here"]);
     server.must(["label", "namespace", "deny-here", "levee.dev/ownerless-pods=deny"]);
-    server.must(["-n", "deny-here", "create", "rolebinding", "operator", "--clusterrole=cluster-admin", `--user=${user}`]);
+    server.must([
+      "-n",
+      "deny-here",
+      "create",
+      "rolebinding",
+      "operator",
+      "--clusterrole=cluster-admin",
+      `--user=${user}`,
+    ]);
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "5" };
     const cases: readonly Omit<ShortPod, "name">[] = [
       {},
