@@ -36,7 +36,13 @@ export class ContainerIndex {
 
   async drop(ids: Iterable<ContainerId>): Promise<void> {
     const known = [...new Set(ids)].filter((id) => this.#ids.delete(id));
-    await this.#append(known, "-");
+    try {
+      await this.#append(known, "-");
+    } catch (cause) {
+      // Memory has forgotten them already, and nobody drops them again: the next line is written into a file without them.
+      this.#file.distrust();
+      throw cause;
+    }
   }
 
   /** The file afresh, without what was removed. */
