@@ -21,8 +21,11 @@ export async function outage(bench: Bench): Promise<Cell> {
   writeFileSync(brokenFile, "");
   try {
     return await onLevee(bench, { limits: smallLimits }, async (node) => {
-      const repair = setTimeout(() => rmSync(brokenFile), lastsMs);
-      const outcome = await stormOn(bench.ground, node, { pods: stormPods(pods), late: vitalPods, cutMs });
+      let repair: NodeJS.Timeout | undefined;
+      const onBegin = (): void => {
+        repair = setTimeout(() => rmSync(brokenFile), lastsMs);
+      };
+      const outcome = await stormOn(bench.ground, node, { pods: stormPods(pods), late: vitalPods, cutMs, onBegin });
       clearTimeout(repair);
       const after = (times: readonly (number | undefined)[]): number =>
         Math.max(...times.map((ms) => ms ?? Number.POSITIVE_INFINITY)) - lastsMs;

@@ -20,6 +20,8 @@ export interface StormPlan {
   readonly lateAfterMs?: number;
   /** When it is cut off. */
   readonly cutMs: number;
+  /** Called as the first pod comes: making them takes a while before. */
+  readonly onBegin?: () => void;
 }
 
 export interface StormOutcome {
@@ -49,6 +51,7 @@ export async function storm(ground: Ground, caller: Caller, plan: StormPlan): Pr
     await pause(plan.lateAfterMs ?? vitalAfterMs);
     await fleet.arrive(late, end.signal);
   };
+  plan.onBegin?.();
   const all = Promise.all([fleet.arrive(pods, end.signal), ...(late.length === 0 ? [] : [arriveLate()])]);
   // Calls that hang are left to end by themselves, or with the daemon.
   await Promise.race([all, aborted(end.signal)]);
