@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Decision, DecisionApproval } from "../decision/decision.ts";
+import type { Decision, DecisionApproval, Verdict } from "../decision/decision.ts";
+import { parseApproval } from "../decision/parse-approval.ts";
 import { planHash } from "../decision/plan-hash.ts";
 import { approvalProblem, startProblem } from "./approval-problem.ts";
 import { installedPolicies, otherwise } from "./policies.fixture.ts";
@@ -59,6 +60,15 @@ test.each([
   ["this plan, by nobody", { by: { username: "system:anonymous" } }, "is no person"],
 ])("approvalProblem refuses an approval of %s", (_what, spec, words) => {
   expect(problem({ approval: approval(spec) })).toContain(words);
+});
+
+test("approvalProblem takes a word that is being deleted for withdrawn, unless it says stop", () => {
+  const metadata = { ...approval().metadata, deletionTimestamp: approvalTime };
+  const word = (verdict: Verdict): DecisionApproval => ({ ...approval({ verdict }), metadata });
+  for (const verdict of ["Approve", "Resume", "ResetBreaker"] as const)
+    expect(problem({ approval: word(verdict) })).toBe("it is being deleted");
+  for (const verdict of ["Pause", "Reject"] as const) expect(problem({ approval: word(verdict) })).toBeUndefined();
+  expect(problem({ approval: parseApproval(word("Approve"))! })).toBe("it is being deleted");
 });
 
 test("approvalProblem computes the hash again and refuses a Decision that states another", () => {

@@ -28,6 +28,7 @@ export interface ApprovalQuestion {
 export function approvalProblem(question: ApprovalQuestion): string | undefined {
   return (
     planProblem(question) ??
+    withdrawal(question.approval) ??
     authorProblem(question.approval) ??
     policyProblem(question) ??
     decisionProblem(question.decision, question.policies)
@@ -50,6 +51,15 @@ function planProblem({ decision, approval: { spec, metadata } }: ApprovalQuestio
   if (spec.decisionUID !== decision.metadata.uid) return "it is for an earlier Decision of the same name";
   if (!isPlanIntact(decision)) return "the Decision's plan has not the hash that it states";
   return spec.planHash === decision.spec.planHash ? undefined : `it is for the plan ${spec.planHash}`;
+}
+
+/**
+ * One that was deleted counts no more, even while a finalizer keeps it: a deletion in the foreground waits for the garbage
+ * collector, which an outage may have stopped. A word that says stop counts until it is gone.
+ */
+function withdrawal({ metadata, spec: { verdict } }: DecisionApproval): string | undefined {
+  if (metadata.deletionTimestamp === undefined || verdict === "Pause" || verdict === "Reject") return undefined;
+  return "it is being deleted";
 }
 
 /** The policy holds this too. Here it is the second lock of the same door. */

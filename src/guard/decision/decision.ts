@@ -21,6 +21,8 @@ export interface DecisionMetadata {
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly creationTimestamp?: string;
+  /** Somebody has deleted it, and it waits for its finalizers. */
+  readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
 }
 

@@ -16,6 +16,9 @@ export function parseApproval(value: unknown): DecisionApproval | undefined {
       namespace: textOf(metadata["namespace"]),
       uid: textOf(metadata["uid"]),
       creationTimestamp: textOf(metadata["creationTimestamp"]),
+      ...(textOf(metadata["deletionTimestamp"]) === ""
+        ? {}
+        : { deletionTimestamp: textOf(metadata["deletionTimestamp"]) }),
     },
     spec: {
       decision: textOf(spec["decision"]),
