@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import { KubeError } from "../../kube/api.ts";
+import type { Decision } from "../decision/decision.ts";
 import type { StepAction } from "../decision/step.ts";
 import { carryOut } from "./carry-out.ts";
 import { GuardedServer, refusal } from "./guarded.fixture.ts";
@@ -130,6 +131,51 @@ test("carryOut hears a stop before each request, and while it waits for a check"
   expect(await outcome(hands({ Verify: { check: waits } }))).toBe("Paused");
   expect(server.decision.status?.message).toBe("Its approval was withdrawn");
 });
+
+test("carryOut makes no further request once the Decision was deleted or is another one", async () => {
+  for (const [change, phase] of [
+    [
+      (): void => void (server.answer = ({ path }) => (path.includes("/decisions/q") ? refusal(404) : undefined)),
+      "nothing",
+    ],
+    [(): void => void (server.decision = withMetadata({ uid: "uid-of-the-next" })), "nothing"],
+    [(): void => void (server.decision = withMetadata({ deletionTimestamp: "2026-05-10T19:00:00Z" })), "Paused"],
+  ] as const) {
+    server = new GuardedServer(["RemovePods"]);
+    const twice = hand({
+      async perform(_step, { api }) {
+        await api.call({ method: "DELETE", path: "/one", deadlineMs: 1 });
+        change();
+        await api.call({ method: "DELETE", path: "/two", deadlineMs: 1 });
+        return {};
+      },
+    });
+    expect(await outcome({ ...hands(), RemovePods: twice })).toBe(phase);
+    expect(server.written.map(({ path }) => path).filter((path) => ["/one", "/two"].includes(path))).toEqual(["/one"]);
+  }
+  expect(server.decision.status?.message).toContain("Somebody has deleted it");
+});
+
+test("carryOut writes nothing elsewhere once the right to act was taken away", async () => {
+  const pushes = hand({
+    async perform({ action }, { mayWrite }) {
+      await mayWrite();
+      done.push(action);
+      return {};
+    },
+  });
+  expect(await outcome({ ...hands(), RemovePods: pushes })).toBe("Succeeded");
+  server = new GuardedServer(["RemovePods"]);
+  server.mayAct = false;
+  done = [];
+  expect(await outcome({ ...hands(), RemovePods: pushes })).toBe("Paused");
+  expect(done).toEqual([]);
+  expect(server.decision.status?.message).toContain("ClusterRoleBinding levee-guard-acts");
+});
+
+function withMetadata(changes: Partial<Decision["metadata"]>): Decision {
+  return { ...server.decision, metadata: { ...server.decision.metadata, ...changes } };
+}
 
 test("carryOut goes on after a resume with the steps that are not done", async () => {
   await outcome(hands({ ListStuck: { precondition: () => Promise.resolve("no") } }));

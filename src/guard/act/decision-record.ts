@@ -41,7 +41,7 @@ export class DecisionRecord {
   /** As the server has it now, or undefined when it is gone. */
   static async read(options: RecordOptions, seen: Decision): Promise<DecisionRecord | undefined> {
     try {
-      const text = await options.api.call({ method: "GET", path: pathOf(seen), deadlineMs: requestMs });
+      const text = await options.api.call({ method: "GET", path: decisionPath(seen), deadlineMs: requestMs });
       const decision = parseDecision(JSON.parse(text));
       return decision === undefined ? undefined : new DecisionRecord(options, decision);
     } catch (thrown) {
@@ -98,7 +98,7 @@ export class DecisionRecord {
     const resourceVersion = this.#resourceVersion;
     await api.call({
       method: "PATCH",
-      path: `${pathOf(this.#decision)}/status`,
+      path: `${decisionPath(this.#decision)}/status`,
       body: JSON.stringify({
         metadata: { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
         status,
@@ -125,7 +125,7 @@ export function isPassing(thrown: unknown): boolean {
   return thrown.code === "api-unreachable" || thrown.status === 429 || (thrown.status ?? 0) >= 500;
 }
 
-function pathOf({ metadata }: Decision): string {
+export function decisionPath({ metadata }: Decision): string {
   const namespace = encodeURIComponent(metadata.namespace);
   return `/apis/${decisionApiVersion}/namespaces/${namespace}/decisions/${encodeURIComponent(metadata.name)}`;
 }

@@ -24,6 +24,8 @@ export class GuardedServer implements KubeApi {
   answer: (request: KubeRequest) => string | Error | undefined = () => undefined;
   seen: World = outage();
   isHeld = true;
+  /** What it says of our right to act. */
+  mayAct = true;
   readonly stop = new AbortController();
 
   /** Approved by alice. Its steps are those of the outage's recovery with these actions, or the stop's. */
@@ -90,6 +92,7 @@ export class GuardedServer implements KubeApi {
     if (answer instanceof Error) throw answer;
     if (answer !== undefined) return answer;
     if (request.method === "GET") return JSON.stringify(this.#read(request.path));
+    if (request.path.endsWith("/selfsubjectaccessreviews")) return JSON.stringify({ status: { allowed: this.mayAct } });
     this.written.push(request);
     if (request.path.endsWith("/decisions/q/status")) this.#merge(request);
     return "{}";

@@ -126,7 +126,7 @@ export class StepDrive {
       },
       world,
       api: gate,
-      mayWrite: () => gate.ask(),
+      mayWrite: () => gate.askElsewhere(),
       clock,
       logger,
       settings,

@@ -46,7 +46,7 @@ export interface StepContext {
    * all of it on the server. When not, the request is not sent, and what it throws must not be caught.
    */
   readonly api: KubeApi;
-  /** The same question, for what is written elsewhere than to the API server: git. */
+  /** The same question, and whether our right to act stands, for what is written elsewhere than to the API server: git. */
   mayWrite(): Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,13 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
-import type { KubeApi, KubeRequest } from "../../kube/api.ts";
+import { kubeStatusOf, metadataOnly, type KubeApi, type KubeRequest } from "../../kube/api.ts";
+import { objectOf, textOf } from "../../kube/json-fields.ts";
 import { listPages } from "../../kube/list-pages.ts";
 import type { PolicyObject } from "../approve/policy-standing.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
 import { decisionApiVersion, type Decision, type DecisionApproval } from "../decision/decision.ts";
 import { parseApproval } from "../decision/parse-approval.ts";
-import { isPassing } from "./decision-record.ts";
-import { HaltError } from "./halt.ts";
+import { decisionPath, isPassing } from "./decision-record.ts";
+import { DecisionGoneError, HaltError } from "./halt.ts";
 
 export interface GateOptions {
   readonly api: KubeApi;
@@ -19,13 +20,14 @@ export interface GateOptions {
   readonly decision: () => Decision;
 }
 
+const requestMs = 10_000;
 /** Longer than a Lease lasts that cannot be renewed: a server that is started again is waited for, or the term is lost. */
 const tries = 15;
 const betweenTriesMs = 1_000;
 
 /**
  * Stands between the hands and the API server. Before each request that writes, a dry run too, approvals are read on the
- * server: a watch may be behind, and who says stop must be heard before the next request.
+ * server, and whether the Decision is there: a watch may be behind, and who says stop must be heard before the next request.
  */
 export class WriteGate implements KubeApi {
   readonly #options: GateOptions;
@@ -38,6 +40,7 @@ export class WriteGate implements KubeApi {
   async ask(): Promise<void> {
     const { clock, leader, policies, decision } = this.#options;
     this.#mustLead();
+    await this.#patiently(() => this.#mustBeThere());
     const approvals = await this.#patiently(() => this.#approvals());
     const status = nextStatus({
       decision: decision(),
@@ -52,6 +55,19 @@ export class WriteGate implements KubeApi {
     this.#mustLead();
   }
 
+  /**
+   * The same, for what is written elsewhere: whoever takes the guard's right to act away stops every change, and a git
+   * server does not know of that.
+   */
+  async askElsewhere(): Promise<void> {
+    await this.ask();
+    if (await this.#patiently(() => this.#mayAct())) return;
+    throw new LeveeError(
+      "not-ready",
+      "Cannot write: the right to act was taken away (ClusterRoleBinding levee-guard-acts), or never given",
+    );
+  }
+
   async call(request: KubeRequest): Promise<string> {
     const { api, signal } = this.#options;
     const send = async (): Promise<string> => {
@@ -63,6 +79,48 @@ export class WriteGate implements KubeApi {
 
   lines(): never {
     throw new LeveeError("internal", "Cannot watch through the gate: steps look at the world they are given");
+  }
+
+  /** Whoever deletes a Decision means that it ends; its approvals may stay. */
+  async #mustBeThere(): Promise<void> {
+    const { api, signal } = this.#options;
+    const decision = this.#options.decision();
+    const { name, uid } = decision.metadata;
+    const request = {
+      method: "GET",
+      path: decisionPath(decision),
+      accept: metadataOnly,
+      deadlineMs: requestMs,
+    } as const;
+    const text = await api.call({ ...request, signal }).catch((thrown: unknown) => {
+      throw kubeStatusOf(thrown) === 404 ? new DecisionGoneError(name) : thrown;
+    });
+    const object: unknown = JSON.parse(text);
+    const metadata = objectOf(objectOf(object)["metadata"]);
+    if (textOf(metadata["uid"]) !== uid) throw new DecisionGoneError(name);
+    if (textOf(metadata["deletionTimestamp"]) === "" || decision.status === undefined) return;
+    const message = "Somebody has deleted it, and it waits for its finalizers";
+    throw new HaltError({ ...decision.status, phase: "Paused", message });
+  }
+
+  /** By the change that is to be kept elsewhere. */
+  async #mayAct(): Promise<boolean> {
+    const { api, signal, decision } = this.#options;
+    const change = decision().spec.steps.find((step) => step.action === "SetMemoryLimit")?.setMemoryLimit;
+    const place = change === undefined ? {} : { namespace: change.namespace, name: change.name };
+    const text = await api.call({
+      method: "POST",
+      path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+      body: JSON.stringify({
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { group: "apps", resource: "daemonsets", verb: "patch", ...place } },
+      }),
+      deadlineMs: requestMs,
+      signal,
+    });
+    const review: unknown = JSON.parse(text);
+    return objectOf(objectOf(review)["status"])["allowed"] === true;
   }
 
   async #approvals(): Promise<readonly DecisionApproval[]> {
