@@ -136,6 +136,19 @@ for (const [what, approval, facts] of [
   });
 }
 
+test("nextStatus says of a proposal that was paused or resumed that it needs a new approval, and takes one", () => {
+  const pause = word("Pause", -50_000);
+  const resume = word("Resume", -40_000);
+  const note = "it begins by a new approval only";
+  expect(next({ message: "Waits" }, [approve, pause])).toBe(
+    `Proposed: Waits — but after Pause of alice (Pause--50000) ${note}`,
+  );
+  const told = next({ message: "Waits" }, [approve, pause, resume]);
+  expect(told).toBe(`Proposed: Waits — but after Resume of alice (Resume--40000) ${note}`);
+  expect(next({ message: told.slice("Proposed: ".length) }, [approve, pause, resume])).toBe("-");
+  expect(next({}, [approve, pause, resume, word("Approve", -30_000)])).toStartWith("Approved: alice approved it");
+});
+
 test("nextStatus takes back what it said of a word that does not count, once that is gone or another counts", () => {
   const told = { message: "Waits — but Approve of alice (x) does not count: it is for another plan" };
   expect(next(told, [])).toBe("Proposed: Waits");
@@ -183,7 +196,7 @@ test("nextStatus takes a no at any time, also after an approval", () => {
 });
 
 test("nextStatus lets the last word count, and of two in one second the more careful", () => {
-  expect(next({}, [approve, word("Pause", -minuteMs)])).toBe("-");
+  expect(next({}, [approve, word("Pause", -minuteMs)])).toStartWith("Proposed: ");
   expect(next({}, [word("Pause", -2 * minuteMs), approve])).toStartWith("Approved");
   expect(next(approved, [word("Pause", -2 * minuteMs), approve])).toBe("-");
   expect(next(running, [approve, word("Pause", 0)])).toBe("Paused: alice paused it");

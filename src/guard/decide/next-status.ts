@@ -80,9 +80,16 @@ function noted({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Tra
   const { phase, message, since } = status;
   if (phase !== "Proposed" && phase !== "Paused") return undefined;
   const [base = ""] = message.split(butMark);
-  const note = unheard(words, phase === "Paused" ? timeMs(since) : 0, nowMs);
+  const note = unheard(words, phase === "Paused" ? timeMs(since) : 0, nowMs) ?? withoutApproval(phase, words);
   const whole = foreignText(note === undefined ? base : `${base}${butMark}${note}`, textCharsMax);
   return whole === message ? undefined : { phase, message: whole };
+}
+
+/** Before it began nothing can be paused or resumed, and an approval before such a word is not the last word any more. */
+function withoutApproval(phase: DecisionPhase, words: Words): string | undefined {
+  const word = phase === "Proposed" ? lastWord(words) : undefined;
+  if (word === undefined || word.spec.verdict === "Approve") return undefined;
+  return `after ${word.spec.verdict} of ${authorOf(word)} (${word.metadata.name}) it begins by a new approval only`;
 }
 
 function approvedBy({ nowMs }: PhaseFacts, words: Words): Transition | undefined {
