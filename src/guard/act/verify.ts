@@ -15,7 +15,7 @@ export const verifyHand: StepHand<VerifyStep> = {
   },
 
   async perform({ verify }) {
-    return { message: `All ${verify.checks.length} checks hold` };
+    return { message: verify.checks.length === 1 ? "Its check holds" : `All ${verify.checks.length} checks hold` };
   },
 
   async check({ verify }, context) {
