@@ -128,6 +128,16 @@ describe("guardCategory", () => {
     expect(line(found, "LVE0306").detail).toContain("service accounts only");
   });
 
+  test("says of a leader that cannot be asked who it is, and does not deny it", () => {
+    const detail = (changes: Partial<Snapshot>, guards = nothing.guards): string =>
+      line(guardCategory(snapshot(changes), { ...nothing, guards }), "LVE0303").detail;
+    expect(detail({})).toBe("not known: g-1 leads, and levee-system has no pod of the guard to be asked");
+    expect(detail({}, new Map([["p", { value: metricsOf("levee_guard_leader 0\n") }]]))).toContain(
+      "g-1 leads, and no pod",
+    );
+    expect(detail({ lease: { value: undefined } })).toBe("not known: no guard leads");
+  });
+
   test("is one warning where there is no guard", () => {
     expect(guardCategory(snapshot({ guard: { value: undefined } }), nothing).lines).toHaveLength(2);
   });

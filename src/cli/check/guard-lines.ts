@@ -18,7 +18,7 @@ export function guardCategory(snapshot: Snapshot, { guards }: DaemonMetrics): Ca
   const isAbsent = "value" in guard && guard.value === undefined;
   const lines = isAbsent
     ? [warning("LVE0301", "it is not installed")]
-    : [runsLine(snapshot), leadsLine(snapshot), freshLine(guards), actsLine(snapshot), breakerLine(snapshot)];
+    : [runsLine(snapshot), leadsLine(snapshot), freshLine(guards, snapshot), actsLine(snapshot), breakerLine(snapshot)];
   return { name: "guard", lines: [...lines, approverLine(snapshot)] };
 }
 
@@ -40,14 +40,14 @@ function leadsLine({ lease, nowMs }: Snapshot): ClusterLine {
 }
 
 /** Of the one that leads; a replica that waits may be behind. */
-function freshLine(guards: DaemonMetrics["guards"]): ClusterLine {
+function freshLine(guards: DaemonMetrics["guards"], snapshot: Snapshot): ClusterLine {
   const answers = [...guards.values()].flatMap((seen) => ("value" in seen ? [seen.value] : []));
   const leader = answers.find((metrics) =>
     metrics.some(({ name, value }) => name === "levee_guard_leader" && value === 1),
   );
   if (leader === undefined) {
     const [unseen] = [...guards.values()].flatMap((seen) => ("why" in seen ? [seen] : []));
-    return unknown("LVE0303", unseen ?? { why: "there is no guard that leads to be asked", status: undefined });
+    return unknown("LVE0303", unseen ?? { why: unaskedText(guards.size, snapshot), status: undefined });
   }
   const ages = leader.filter(({ name }) => name === "levee_guard_view_last_event_age_seconds");
   const old = ages.filter(({ value }) => value > viewAgeSecondsMax);
@@ -57,6 +57,15 @@ function freshLine(guards: DaemonMetrics["guards"]): ClusterLine {
   return old.length === 0
     ? good("LVE0303", `${ages.length} resources are followed`)
     : failed("LVE0303", `${old.length} of ${ages.length} resources are old`, evidence);
+}
+
+/** A guard that is run by hand, or that has just taken over, leads and is not among the pods that say so. */
+function unaskedText(pods: number, { lease, nowMs, namespace }: Snapshot): string {
+  const holder = "value" in lease && lease.value !== undefined && leads(lease.value, nowMs) ? lease.value.holder : "";
+  if (holder === "") return "no guard leads";
+  return pods === 0
+    ? `${holder} leads, and ${namespace} has no pod of the guard to be asked`
+    : `${holder} leads, and no pod of the guard in ${namespace} says that it does`;
 }
 
 function actsLine({ mayAct }: Snapshot): ClusterLine {

@@ -15,18 +15,24 @@ export async function withCluster<T>(
     api = await openCluster(world, options);
     return await work(api);
   } catch (thrown) {
-    if (world.interrupted.aborted) throw interruptedFailure("asking the cluster");
+    // Whoever knows better what was interrupted has said so.
+    if (world.interrupted.aborted && !(thrown instanceof CommandFailure))
+      throw interruptedFailure("asking the cluster");
     throw outOfReach(thrown) ?? thrown;
   } finally {
     api?.close();
   }
 }
 
+const kubeconfigRemedy =
+  "kubectl config get-contexts shows what there is; choose with --kubeconfig FILE, --context NAME";
+
 /** No way there, no login, or no right; undefined for every other error. */
 export function outOfReach(thrown: unknown): CommandFailure | undefined {
   if (!(thrown instanceof LeveeError)) return undefined;
   const isRefused = thrown instanceof KubeError && thrown.status !== undefined;
   if (isRefused && ![401, 403].includes(thrown.status ?? 0)) return undefined;
-  const { code, message, remedy } = toFailure(thrown);
+  const { code, message, remedy: known } = toFailure(thrown);
+  const remedy = code === "config-invalid" && known === "" ? kubeconfigRemedy : known;
   return new CommandFailure(code, message, { remedy, exitCode: exitCode.unreachable, cause: thrown });
 }
