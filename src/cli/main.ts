@@ -35,9 +35,14 @@ function commandLineFailure(
   argv: readonly string[],
 ): ReturnType<typeof usageFailure> | undefined {
   if (error.exitCode === 0) return undefined;
-  const message = error.message.replace(/^error: /u, "").replaceAll("\n", " ");
   const [first = ""] = argv;
-  const isKnown = error.code !== "commander.unknownCommand" && /^[a-z]/u.test(first);
+  // Commander has printed the help of a command that is nothing without a further word.
+  if (error.code === "commander.help")
+    return usageFailure(`Cannot run levee ${first} alone: it needs one of its commands`, `levee ${first} --help`);
+  const message = error.message.replace(/^error: /u, "").replaceAll("\n", " ");
+  // Of `levee git-guard foo` the second word is the unknown one.
+  const isFirstUnknown = error.code === "commander.unknownCommand" && message.includes(`'${first}'`);
+  const isKnown = !isFirstUnknown && /^[a-z]/u.test(first);
   return usageFailure(
     `${message.charAt(0).toUpperCase()}${message.slice(1)}`,
     `levee ${isKnown ? `${first} ` : ""}--help`,

@@ -125,6 +125,7 @@ describe("a wrong command line ends with 2, says what is wrong and what to try",
     [["leaks", "--yes"], "Cannot use --yes alone", "levee leaks --forget ID --yes"],
     [["demo", "-o", "json"], "Cannot print the demo as json", "levee demo --once"],
     [["--bad"], "Unknown option '--bad'", "levee --help"],
+    [["git-guard", "foo"], "Unknown command 'foo'", "levee git-guard --help"],
   ])("%j", async (argv, message, remedy) => {
     const { status, out, err } = await levee(...argv);
     expect({ status, out }).toEqual({ status: 2, out: "" });
@@ -133,4 +134,13 @@ describe("a wrong command line ends with 2, says what is wrong and what to try",
     expect(err).toContain(`\n  try: ${remedy}`);
     expect(err.match(/Error/gu)).toHaveLength(1);
   });
+});
+
+test("a command that is nothing without a further word shows its help and says so", async () => {
+  const { status, err } = await levee("git-guard");
+  expect(status).toBe(2);
+  expect(err).toContain("Usage: levee git-guard");
+  expect(err).toEndWith(
+    "Error: Cannot run levee git-guard alone: it needs one of its commands (usage)\n  try: levee git-guard --help\n",
+  );
 });

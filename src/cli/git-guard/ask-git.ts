@@ -108,7 +108,13 @@ function splitter({ onRecord, isLines }: GitQuestion): { take: (chunk: Buffer) =
 }
 
 function failed({ args }: GitQuestion, why: string): CommandFailure {
-  return new CommandFailure("git-failed", `Cannot ask git (${args[0] ?? ""}): ${why.split("\n")[0] ?? ""}`, {
+  const [line = ""] = why.split("\n");
+  if (line === "ENOENT")
+    return new CommandFailure("git-failed", "Cannot ask git: there is no program git on the PATH", {
+      exitCode: cannotTell,
+      remedy: "install git, or set PATH in the hook: servers often give hooks a short one",
+    });
+  return new CommandFailure("git-failed", `Cannot ask git (${args[0] ?? ""}): ${line}`, {
     exitCode: cannotTell,
     remedy: "run this inside of a repository that has the commits; in CI fetch the whole history (fetch-depth: 0)",
   });
