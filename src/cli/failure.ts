@@ -38,8 +38,8 @@ export function usageFailure(message: string, remedy: string): CommandFailure {
   return new CommandFailure("usage", message, { remedy, exitCode: exitCode.usage });
 }
 
-export function interruptedFailure(doing: string): CommandFailure {
-  return new CommandFailure("interrupted", `Interrupted while ${doing}`, { exitCode: exitCode.interrupted });
+export function interruptedFailure(doing: string, facts: Pick<FailureFacts, "remedy"> = {}): CommandFailure {
+  return new CommandFailure("interrupted", `Interrupted while ${doing}`, { ...facts, exitCode: exitCode.interrupted });
 }
 
 /** The lines on stderr for whatever was thrown. Messages may quote a plugin, so control characters go. */

@@ -24,6 +24,7 @@ import {
   sayWord,
   whoAmI,
   type DecisionSource,
+  type Word,
 } from "../decisions/decision-source.ts";
 import { decisionTable } from "../decisions/decision-table.ts";
 import { decisionText } from "../decisions/decision-text.ts";
@@ -50,12 +51,18 @@ export function addDecisions(program: Command, world: World): void {
         "levee decisions approve stop-shop-1 --plan-hash sha256:…",
       )}\n${clusterExitText}`,
     );
-  decisions.action((verb: string | undefined) => {
-    throw usageFailure(
-      verb === undefined ? "Cannot tell what to do with Decisions" : `Cannot ${JSON.stringify(verb)} Decisions`,
-      "levee decisions list",
-    );
-  });
+  // A verb that is not there comes with the name and the options it was meant to have.
+  decisions
+    .allowExcessArguments()
+    .allowUnknownOption()
+    .action((verb: string | undefined) => {
+      throw verb === undefined
+        ? usageFailure("Cannot tell what to do with Decisions", "levee decisions list")
+        : usageFailure(
+            `Cannot ${JSON.stringify(verb)} a Decision: the verbs are ${decisions.commands.map((one) => one.name()).join(", ")}`,
+            "levee decisions --help",
+          );
+    });
   addList(decisions, world);
   addShow(decisions, world);
   for (const verb of verbs) addVerb(decisions, world, verb);
@@ -70,7 +77,9 @@ function addList(decisions: Command, world: World): void {
     const found = await withCluster(world, options, (api) => readDecisions(sourceOf(api, world, options)));
     const nowMs = world.clock.wallMs();
     const table = (isWide: boolean): string =>
-      found.decisions.length === 0 ? "No Decisions\n" : decisionTable(found.decisions, nowMs, isWide);
+      found.decisions.length === 0
+        ? `No Decisions in ${namespaceOf(options)}\n`
+        : decisionTable(found.decisions, nowMs, isWide);
     print(world.stdout, settings.output, {
       value: { apiVersion: "v1", kind: "List", items: found.decisions },
       text: () => table(false),
@@ -151,13 +160,27 @@ async function say(context: Context, source: DecisionSource, { name, verdict, op
   const isText = settings.output === "table" || settings.output === "wide";
   if (isText && verdict !== "Pause") showDecision(context, shown);
   requireOpen(decision, verdict);
-  await requireConsent(world, decision, verdict, options);
-  const by = await whoAmI(source);
-  const approval = await sayWord(source, decision, { verdict, by, reason: options.reason });
-  if (isText) world.stdout.write(`\n${saidText(approval)}`);
+  const standing = verdict === "Approve" ? standingApproval(shown) : undefined;
+  if (standing === undefined || options.planHash !== undefined) await requireConsent(world, decision, verdict, options);
+  const approval = standing ?? (await giveWord(source, decision, { verdict, reason: options.reason }));
+  if (isText) world.stdout.write(`\n${standing === undefined ? saidText(approval) : stoodText(approval)}`);
   const last = waitMs === 0 ? decision : await follow({ world, source, timeoutMs: waitMs }, decision);
   showOutcome(context, approval, last, waitMs > 0);
   if (waitMs > 0 && care[verdict] === "plan") requireSuccess(last);
+}
+
+async function giveWord(source: DecisionSource, decision: Decision, word: Omit<Word, "by">): Promise<DecisionApproval> {
+  return await sayWord(source, decision, { ...word, by: await whoAmI(source) });
+}
+
+/** Who repeats an approval, after Ctrl-C perhaps, wants to see it through and not to say it twice. */
+function standingApproval({ decision, approvals }: Everything): DecisionApproval | undefined {
+  if (!["Approved", "Running"].includes(phaseOf(decision))) return undefined;
+  return approvals.find(({ metadata }) => metadata.name === decision.status?.approval?.name);
+}
+
+function stoodText({ metadata, spec }: DecisionApproval): string {
+  return `${spec.by.username} approved ${spec.decision} already at ${metadata.creationTimestamp ?? ""}; nothing is said again\n`;
 }
 
 function showOutcome({ world, settings }: Context, approval: DecisionApproval, last: Decision, isEnd: boolean): void {
@@ -181,7 +204,11 @@ interface Everything {
 
 async function everythingOf(source: DecisionSource, name: string, world: World): Promise<Everything> {
   const decision = await readDecision(source, name);
-  return { decision, approvals: await readApprovals(source, name), budget: await budgetOf(source, world) };
+  return {
+    decision,
+    approvals: await readApprovals(source, decision.metadata.name),
+    budget: await budgetOf(source, world),
+  };
 }
 
 /** An approver need not have the right to read the guard's ConfigMap; the proposal's own notes have the limits too. */

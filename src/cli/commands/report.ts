@@ -9,7 +9,9 @@ import {
 } from "../cluster/cluster-options.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
 import { examples } from "../command-line.ts";
+import { errnoOf } from "../../base/errors.ts";
 import { readApprovals, readDecision } from "../decisions/decision-source.ts";
+import { CommandFailure } from "../failure.ts";
 import { reportText } from "../report/report-text.ts";
 import type { World } from "../world.ts";
 
@@ -37,9 +39,24 @@ export function addReport(program: Command, world: World): void {
       const text = await withCluster(world, options, async (api) => {
         const source = { api, namespace, signal: world.interrupted };
         const decision = await readDecision(source, name);
-        return reportText(decision, await readApprovals(source, name));
+        return reportText(decision, await readApprovals(source, decision.metadata.name));
       });
       if (options.file === undefined) world.stdout.write(text);
-      else await writeFileAtomically(resolve(options.file), text, { mode: 0o644, sync: true });
+      else await writeReport(resolve(options.file), text);
     });
+}
+
+async function writeReport(path: string, text: string): Promise<void> {
+  try {
+    await writeFileAtomically(path, text, { mode: 0o644, sync: true });
+  } catch (cause) {
+    throw new CommandFailure(
+      "report-unwritten",
+      `Cannot write the report to ${path}: ${errnoOf(cause) ?? String(cause)}`,
+      {
+        remedy: "--file in a folder that is there and that you may write to",
+        cause,
+      },
+    );
+  }
 }

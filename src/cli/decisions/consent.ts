@@ -30,6 +30,10 @@ export function requireOpen(decision: Decision, verdict: Verdict): void {
     throw missing("decision-ended", `Cannot say ${verdict} to ${name}: it has ended as ${phase}, which is final`, {
       remedy: "levee decisions list",
     });
+  if (verdict === "Resume" && phase === "Proposed")
+    throw missing("decision-proposed", `Cannot say Resume to ${name}: it is Proposed, and begins by an approval only`, {
+      remedy: `levee decisions approve ${name}`,
+    });
   const isStop = verdict === "Reject" || verdict === "Pause";
   if (!isStop && !isPlanIntact(decision))
     throw missing(

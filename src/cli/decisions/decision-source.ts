@@ -39,10 +39,12 @@ export async function readDecisions(source: DecisionSource): Promise<DecisionLis
     if (decision === undefined) unread.push(textOf(objectOf(objectOf(item)["metadata"])["name"]));
     else decisions.push(decision);
   });
-  return { decisions: decisions.toSorted(byAge), unread };
+  return { decisions: decisions.toSorted(byTurn), unread };
 }
 
-export async function readDecision(source: DecisionSource, name: string): Promise<Decision> {
+/** Also by the name that `-o name` prints. */
+export async function readDecision(source: DecisionSource, given: string): Promise<Decision> {
+  const name = given.replace(/^decisions?(?:\.levee\.dev)?\//u, "");
   const path = `${folderOf(source, "decisions")}/${encodeURIComponent(name)}`;
   const text = await source.api
     .call({ method: "GET", path, deadlineMs: requestMs, signal: source.signal })
@@ -145,6 +147,12 @@ function notInstalled(): CommandFailure {
 
 function byAge(left: Decision | DecisionApproval, right: Decision | DecisionApproval): number {
   return madeMs(left) - madeMs(right) || (left.metadata.name < right.metadata.name ? -1 : 1);
+}
+
+/** Both Decisions of a cause are made in one second, and the stop comes before the recovery. */
+function byTurn(left: Decision, right: Decision): number {
+  const isStop = ({ spec }: Decision): number => (spec.purpose === "StopSource" ? 1 : 0);
+  return madeMs(left) - madeMs(right) || isStop(right) - isStop(left) || byAge(left, right);
 }
 
 function madeMs({ metadata }: Decision | DecisionApproval): number {

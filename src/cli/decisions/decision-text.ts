@@ -3,6 +3,7 @@ import { phaseOf } from "../../guard/decide/standing.ts";
 import { terminalPhases, type Decision, type DecisionApproval } from "../../guard/decision/decision.ts";
 import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
 import { timeMs } from "../../guard/facts/json-values.ts";
+import { plural } from "../check/plural.ts";
 import type { Paint } from "../paint.ts";
 import { ageText } from "../span.ts";
 import { renderTable } from "../table.ts";
@@ -25,9 +26,13 @@ export function decisionText(shown: Shown): string {
     headText(shown),
     section(paint, "What was seen", seenText(decision)),
     section(paint, "What follows from it", chainText(decision)),
-    section(paint, `What is proposed: ${spec.purpose}, ${spec.steps.length} steps in this order`, planText(shown)),
+    section(
+      paint,
+      `What is proposed: ${spec.purpose}, ${plural(spec.steps.length, "step")} in this order`,
+      planText(shown),
+    ),
     section(paint, "What can go wrong, and what is left to you", bullets(spec.notes)),
-    section(paint, "What may be removed", bullets(shown.budget)),
+    section(paint, "What may be removed", bullets(shown.budget.filter((text) => !spec.notes.includes(text)))),
     section(paint, "What was said", wordsText(shown)),
     footText(shown),
   ];

@@ -27,6 +27,8 @@ let decisions: Stored[];
 let approvals: Stored[];
 /** What the API server says instead of making an approval. */
 let refusal: number | undefined;
+/** Ctrl-C, to the command that was started last. */
+let interrupt: () => void;
 
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "levee-decisions-"));
@@ -83,6 +85,7 @@ interface End {
 
 async function levee(argv: readonly string[], typed?: string): Promise<End> {
   const world = fakeWorld({ argv: ["decisions", ...argv, "--kubeconfig", join(dir, "kubeconfig")] });
+  interrupt = () => world.interrupt();
   const terminal: Terminal = {
     size: () => ({ columns: 80, rows: 24 }),
     hold(listener) {
@@ -102,6 +105,13 @@ describe("levee decisions list", () => {
     expect(head).toMatch(/^NAME +CAUSE +PHASE +STEP +AGE +APPROVED-BY +MESSAGE$/u);
     expect(first).toMatch(/^stop-fc-desktop-1 +OwnerlessPodAvalanche +Proposed +- +\S+ +- +Waits for a person$/u);
     expect(second).toStartWith("recover-fc-desktop-1 ");
+  });
+
+  test("puts the stop first of two that were made in one second, and names the namespace that has none", async () => {
+    for (const { metadata } of decisions) metadata.creationTimestamp = since;
+    expect((await levee(["list", "-o", "name"])).out).toStartWith("decision.levee.dev/stop-fc-desktop-1\n");
+    decisions = [];
+    expect((await levee(["list"])).out).toBe("No Decisions in levee-system\n");
   });
 
   test("prints names for other commands, and the objects as JSON", async () => {
@@ -156,6 +166,15 @@ describe("levee decisions show", () => {
     expect((await levee(["show", recover!.name])).out).toContain("× The plan is not the one that sha256:");
     expect(await levee(["approve", recover!.name, "--plan-hash", recover!.spec.planHash])).toMatchObject({ status: 4 });
     expect(approvals).toEqual([]);
+  });
+
+  test("takes the name as -o name prints it", async () => {
+    for (const name of [`decision.levee.dev/${stop!.name}`, `decision/${stop!.name}`])
+      expect((await levee(["show", name, "-o", "name"])).out).toBe(`decision.levee.dev/${stop!.name}\n`);
+  });
+
+  test("counts one step as one", async () => {
+    expect((await levee(["show", stop!.name])).out).toContain("What is proposed: StopSource, 1 step in this order\n");
   });
 
   test("names the command that lists them when there is none of that name", async () => {
@@ -245,11 +264,49 @@ describe("levee decisions approve", () => {
     });
   });
 
+  test("repeats no approval that stands, and follows it", async () => {
+    const planHash = ["--plan-hash", stop!.spec.planHash];
+    expect((await levee(["approve", stop!.name, ...planHash])).status).toBe(0);
+    const approval = { name: "word-1", by: "alice", at: since };
+    decisions[1]!.status = { phase: "Running", message: "Sets it", fence: 1, leader: "a", since, approval };
+    const again = await levee(["approve", stop!.name, "--wait", "--timeout", "10ms"]);
+    expect(again).toMatchObject({ status: 1, err: expect.stringContaining("has not ended after 0.01 s") });
+    expect(again.out).toContain(`alice approved stop-fc-desktop-1 already at ${since}; nothing is said again\n`);
+    expect(approvals).toHaveLength(1);
+  });
+
+  test("says after Ctrl-C that the Decision goes on, and what stops it", async () => {
+    const serve = server.script;
+    server.script = (request, response) => {
+      serve(request, response);
+      if (approvals.length > 0 && request.method === "GET") interrupt();
+    };
+    const { status, err } = await levee(["approve", stop!.name, "--plan-hash", stop!.spec.planHash, "--wait"]);
+    expect(status).toBe(130);
+    expect(err).toEndWith(
+      "while following stop-fc-desktop-1, which goes on without you (interrupted)\n  try: levee decisions pause stop-fc-desktop-1 stops it\n",
+    );
+  });
+
   test("does not wait longer than it is told, nor take an old pause for the answer", async () => {
     decisions[1]!.status = { phase: "Paused", message: "m", fence: 1, leader: "a", since };
     const argv = ["resume", stop!.name, "--plan-hash", stop!.spec.planHash, "--wait", "--timeout", "10ms"];
     expect(await levee(argv)).toMatchObject({ status: 1, err: expect.stringContaining("has not ended after 0.01 s") });
   });
+});
+
+test("levee decisions resume of what nobody has begun ends with 4 and names approve", async () => {
+  const { status, err } = await levee(["resume", stop!.name, "--plan-hash", stop!.spec.planHash]);
+  expect(status).toBe(4);
+  expect(err).toContain("it is Proposed, and begins by an approval only");
+  expect(err).toContain("try: levee decisions approve stop-fc-desktop-1");
+  expect(approvals).toEqual([]);
+});
+
+test("levee decisions with a verb that is not there names it and those that are", async () => {
+  const { status, err } = await levee(["aprove", stop!.name]);
+  expect(status).toBe(2);
+  expect(err).toContain('Cannot "aprove" a Decision: the verbs are list, show, approve, reject, pause, resume');
 });
 
 test("levee decisions pause asks nothing, reject asks unless --yes", async () => {

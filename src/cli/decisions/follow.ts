@@ -19,7 +19,16 @@ export interface Following {
 }
 
 /** Follows a Decision until it has ended or waits for a person again, telling on stderr what changes. */
-export async function follow({ world, source, timeoutMs }: Following, before: Decision): Promise<Decision> {
+export async function follow(following: Following, before: Decision): Promise<Decision> {
+  try {
+    return await followToEnd(following, before);
+  } catch (thrown) {
+    // Ctrl-C ends the request or the sleep that it comes into, each with an error of its own.
+    throw following.world.interrupted.aborted ? leftAlone(before) : thrown;
+  }
+}
+
+async function followToEnd({ world, source, timeoutMs }: Following, before: Decision): Promise<Decision> {
   const { clock, interrupted, stderr } = world;
   const endMs = clock.monotonicMs() + timeoutMs;
   const told = new Set<string>();
@@ -32,7 +41,7 @@ export async function follow({ world, source, timeoutMs }: Following, before: De
     if (isOver(decision, before)) return decision;
     if (clock.monotonicMs() >= endMs) throw tooLate(decision, timeoutMs);
     await clock.sleep(pollMs, interrupted);
-    if (interrupted.aborted) throw interruptedFailure(`following ${decision.metadata.name}; it goes on without you`);
+    interrupted.throwIfAborted();
   }
 }
 
@@ -81,7 +90,15 @@ function newsOf(decision: Decision): readonly string[] {
     const [line] = statusLines(step);
     return line === undefined ? [] : [`  step ${step.id} ${oneLine(line)}`];
   });
-  return [oneLine(`${status.phase}: ${status.message}`), ...steps];
+  const phase = oneLine(`${status.phase}: ${status.message}`);
+  return terminalPhases.has(status.phase) ? [...steps, phase] : [phase, ...steps];
+}
+
+/** Whoever ends the command may think that this ends the Decision. */
+function leftAlone({ metadata }: Decision): CommandFailure {
+  return interruptedFailure(`following ${metadata.name}, which goes on without you`, {
+    remedy: `levee decisions pause ${metadata.name} stops it`,
+  });
 }
 
 function tooLate({ metadata, status }: Decision, timeoutMs: number): CommandFailure {
