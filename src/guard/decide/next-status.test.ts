@@ -139,7 +139,7 @@ for (const [what, approval, facts] of [
 test("nextStatus says of a proposal that was paused or resumed that it needs a new approval, and takes one", () => {
   const pause = word("Pause", -50_000);
   const resume = word("Resume", -40_000);
-  const note = "it begins by a new approval only";
+  const note = "it needs a new approval";
   expect(next({ message: "Waits" }, [approve, pause])).toBe(
     `Proposed: Waits — but after Pause of alice (Pause--50000) ${note}`,
   );
@@ -147,6 +147,16 @@ test("nextStatus says of a proposal that was paused or resumed that it needs a n
   expect(told).toBe(`Proposed: Waits — but after Resume of alice (Resume--40000) ${note}`);
   expect(next({ message: told.slice("Proposed: ".length) }, [approve, pause, resume])).toBe("-");
   expect(next({}, [approve, pause, resume, word("Approve", -30_000)])).toStartWith("Approved: alice approved it");
+});
+
+test("nextStatus says of a resume after the approval was withdrawn that it needs a new one", () => {
+  const paused = { ...running, phase: "Paused", message: "Its check failed", since: time(-minuteMs) } as const;
+  const resume = word("Resume", 0);
+  expect(next(paused, [resume])).toBe(
+    "Paused: Its check failed — but after Resume of alice (Resume-0) it needs a new approval",
+  );
+  expect(next(paused, [word("Pause", 0)])).toBe("-");
+  expect(next(paused, [resume, word("Approve", 1_000)])).toStartWith("Running: alice resumed it");
 });
 
 test("nextStatus takes back what it said of a word that does not count, once that is gone or another counts", () => {
@@ -229,7 +239,7 @@ test("nextStatus resumes only by a word after the pause, with an approval that s
   expect(next(paused, [approve])).toBe("-");
   expect(next(paused, [approve, word("Resume", -minuteMs)])).toBe("-");
   expect(next(paused, [approve, word("Resume", 0)])).toBe("Running: alice resumed it");
-  expect(next(paused, [word("Resume", 0)])).toBe("-");
+  expect(next(paused, [word("Resume", 0)])).toStartWith("Paused: ");
   expect(next(paused, [word("Approve", 0)])).toBe("Running: alice resumed it");
   expect(next({ ...paused, startedAt: undefined as never }, [approve, word("Resume", 0)])).toBe(
     "Approved: alice resumed it",

@@ -80,16 +80,18 @@ function noted({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Tra
   const { phase, message, since } = status;
   if (phase !== "Proposed" && phase !== "Paused") return undefined;
   const [base = ""] = message.split(butMark);
-  const note = unheard(words, phase === "Paused" ? timeMs(since) : 0, nowMs) ?? withoutApproval(phase, words);
+  const note = unheard(words, phase === "Paused" ? timeMs(since) : 0, nowMs) ?? withoutApproval(status, words);
   const whole = foreignText(note === undefined ? base : `${base}${butMark}${note}`, textCharsMax);
   return whole === message ? undefined : { phase, message: whole };
 }
 
-/** Before it began nothing can be paused or resumed, and an approval before such a word is not the last word any more. */
-function withoutApproval(phase: DecisionPhase, words: Words): string | undefined {
-  const word = phase === "Proposed" ? lastWord(words) : undefined;
+/** Only an approval begins a proposal, and what was withdrawn does not go on by a resume. */
+function withoutApproval(status: DecisionStatus, words: Words): string | undefined {
+  const word = lastWord(words);
   if (word === undefined || word.spec.verdict === "Approve") return undefined;
-  return `after ${word.spec.verdict} of ${authorOf(word)} (${word.metadata.name}) it begins by a new approval only`;
+  const isAnswered = word.spec.verdict === "Pause" || madeMs(word) < timeMs(status.since);
+  if (status.phase === "Paused" && (isAnswered || approvalOf(status, words) !== undefined)) return undefined;
+  return `after ${word.spec.verdict} of ${authorOf(word)} (${word.metadata.name}) it needs a new approval`;
 }
 
 function approvedBy({ nowMs }: PhaseFacts, words: Words): Transition | undefined {
