@@ -99,7 +99,7 @@ function verificationText(decision: Decision): string {
 function checkText(check: VerifyCheck): string {
   switch (check.check) {
     case "BacklogGone":
-      return `Fewer than ${check.podsMax} pods of the shape are Pending in ${md(check.namespace)}`;
+      return `No more than ${check.podsMax} pods of the shape are Pending in ${md(check.namespace)}`;
     case "DaemonSetReady":
     case "DeploymentAvailable":
     case "EndpointsReady":
