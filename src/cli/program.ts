@@ -57,7 +57,7 @@ export function buildProgram(world: World): Command {
         "levee why web",
         "levee top",
         "levee demo",
-      )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted.`,
+      )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted; on a whole cluster also 3 (it cannot be reached,\nor refuses) and 4 (a person's word is missing). The help of a command has its own.`,
     );
   for (const add of [
     addAttach,

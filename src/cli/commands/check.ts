@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { isAway, lookAtCluster } from "../check/cluster-checks.ts";
 import type { Category } from "../check/cluster-line.ts";
+import { plural } from "../check/plural.ts";
 import { clusterText, clusterValue, countOf, shortText } from "../check/cluster-text.ts";
 import {
   addClusterOptions,
@@ -108,7 +109,11 @@ function endWith(categories: readonly Category[], countsFrom: "warning" | "error
   if (isAway(categories)) throw clusterAway(categories);
   const count = troubleOf(categories, countsFrom);
   if (count > 0)
-    throw new CommandFailure("check-failed", `Cannot call the cluster well: ${count} of its checks ask for something`, {
+    throw new CommandFailure("check-failed", `Cannot call the cluster well: ${failedText(count, countsFrom)}`, {
       remedy: "levee explain CODE says what each of them means",
     });
+}
+
+function failedText(count: number, countsFrom: "warning" | "error"): string {
+  return `${plural(count, "check")} failed${countsFrom === "warning" ? " or warned" : ""}`;
 }

@@ -54,7 +54,7 @@ export function addGuard(program: Command, world: World): void {
       "after",
       [
         "\nTwo may run: one leads, by the lease levee-guard, the other takes over within 20 s. It proposes, and carries",
-        "out what a person has approved. It ends with 1 when it loses the lease or the API server refuses it, and is to be started again.",
+        "out what a person has approved. It ends with 1 when it loses the lease or a write of its records is refused, and is to be\nstarted again. While it may not look or may not take the lease it says so in its log and tries again.",
         "",
         "A repository is URL[,branch=NAME][,path=FOLDER][,alias=URL][,credentials=FOLDER][,push=direct], see docs/guard.md.",
         examples(
