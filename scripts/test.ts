@@ -19,7 +19,7 @@ const filters = process.argv.slice(2).filter((argument) => argument !== "--once"
 const once = process.argv.includes("--once");
 if (!ensurePrerequisites("test")) process.exit(1);
 buildOrEnd();
-const counts = [...(filters.length === 0 ? [shimTests()] : []), typescriptTests(filters)];
+const counts = [...(filters.length === 0 ? [shimTests()] : []), await typescriptTests(filters)];
 const sum = counts.reduce(addCounts);
 console.log(`\n${summaryLine(sum)}`);
 process.exit(sum.failed === 0 && sum.passed > 0 ? 0 : 1);
@@ -47,7 +47,7 @@ function shimTests(): Counts {
   return atLeastOneFailure(cargoCounts(stdout), status);
 }
 
-function typescriptTests(paths: readonly string[]): Counts {
+function typescriptTests(paths: readonly string[]): Promise<Counts> {
   console.log("\n— TypeScript: bun test");
   const where = paths.length > 0 ? paths : ["./src/", "./scripts/", "./bench/", ...testFolders()];
   return bunTest({ where, timeoutMs: testTimeoutMs, once });

@@ -3,8 +3,9 @@
  * processes on a machine that may be busy. What passes then is named as unsteady, which is a defect to mend, and does
  * not fail the run.
  */
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { atLeastOneFailure, junitCounts, type Counts } from "./counts.ts";
@@ -21,14 +22,16 @@ export interface BunTest {
   /** No second look. */
   readonly once?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** What it says is shown when it has ended: another one runs beside it. */
+  readonly isBeside?: boolean;
 }
 
-export function bunTest(asked: BunTest): Counts {
-  const first = run(asked);
+export async function bunTest(asked: BunTest): Promise<Counts> {
+  const first = await run(asked);
   const again = asked.once === true || first.failed.length > secondLookFilesMax ? [] : first.failed;
   if (again.length === 0) return first.counts;
   console.log(`\n— once more, alone: ${again.join(", ")}`);
-  const second = run({ ...asked, where: again.map((file) => `./${file}`) });
+  const second = await run({ ...asked, where: again.map((file) => `./${file}`) });
   if (second.counts.failed > 0) return first.counts;
   console.log(`\nunsteady: ${first.counts.failed} failed at first and passed alone, in ${again.join(", ")}`);
   return { passed: first.counts.passed + first.counts.failed, failed: 0 };
@@ -39,22 +42,43 @@ interface Run {
   readonly failed: readonly string[];
 }
 
-function run({ where, timeoutMs, env }: BunTest): Run {
+async function run({ where, timeoutMs, env, isBeside }: BunTest): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), "levee-test-"));
   try {
     const report = join(folder, "report.xml");
     const reporter = ["--reporter=junit", "--reporter-outfile", report];
-    const { status } = spawnSync(
-      process.execPath,
-      ["test", "--isolate", "--timeout", String(timeoutMs), ...reporter, ...where],
-      // What tests leave behind is left in here.
-      { cwd: root, env: { ...process.env, ...env, TMPDIR: folder }, stdio: "inherit" },
-    );
+    const args = ["test", "--isolate", "--timeout", String(timeoutMs), ...reporter, ...where];
+    // What tests leave behind is left in here.
+    const surroundings = { cwd: root, env: { ...process.env, ...env, TMPDIR: folder } };
+    const status = isBeside === true ? await quietly(args, surroundings, folder) : await loudly(args, surroundings);
     const text = readReport(report);
     return { counts: atLeastOneFailure(junitCounts(text), status), failed: failedFiles(text) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+interface Surroundings {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+async function loudly(args: readonly string[], surroundings: Surroundings): Promise<number | null> {
+  return ended(spawn(process.execPath, [...args], { ...surroundings, stdio: "inherit" }));
+}
+
+async function quietly(args: readonly string[], surroundings: Surroundings, folder: string): Promise<number | null> {
+  const said = join(folder, "said.txt");
+  const file = openSync(said, "w");
+  const status = await ended(spawn(process.execPath, [...args], { ...surroundings, stdio: ["ignore", file, file] }));
+  closeSync(file);
+  process.stdout.write(readFileSync(said));
+  return status;
+}
+
+async function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
+  const [status] = (await once(child, "exit")) as [number | null]; // As the documentation of "exit" has it.
+  return status;
 }
 
 function readReport(path: string): string {
