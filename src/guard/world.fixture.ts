@@ -1,10 +1,25 @@
 import type { PodRecord } from "./facts/pod-record.ts";
+import { podShape } from "./facts/pod-shape.ts";
 import type { World } from "./facts/world.ts";
 
 /** 2026-05-10 19:00 UTC, an hour and more after the first pod of the outage. */
 export const nowMs = Date.parse("2026-05-10T19:00:00Z");
 export const minuteMs = 60_000;
-const shape = "rd-browser-only- spec 0123456789abcdef";
+const generateName = "rd-browser-only-";
+const shape = podShape({ generateName }, {});
+
+/** Such pods as a server lists them. */
+export function podList(pods: Iterable<PodRecord>): object {
+  const items = [...pods].map(({ namespace, name, uid, phase, node }) => ({
+    metadata: { namespace, name, uid, generateName },
+    spec: { nodeName: node },
+    status: {
+      phase,
+      conditions: [{ type: "PodScheduled", status: "True", lastTransitionTime: new Date(nowMs).toISOString() }],
+    },
+  }));
+  return { metadata: { resourceVersion: "1" }, items };
+}
 
 /** An ownerless pod that has been bound and Pending for an hour, with what the test changes. */
 export function stuckPod(name: string, changes: Partial<PodRecord> = {}): PodRecord {

@@ -7,9 +7,11 @@ import type { Decision, DecisionApproval, DecisionStatus, Verdict } from "../dec
 import { planHash } from "../decision/plan-hash.ts";
 import type { Step } from "../decision/step.ts";
 import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
+import type { PodRecord } from "../facts/pod-record.ts";
 import { timeText } from "../facts/json-values.ts";
 import type { World } from "../facts/world.ts";
 import { outage } from "../outage.fixture.ts";
+import { podList } from "../world.fixture.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 
 /** One Decision, what people say about it, and whatever else a test puts there, as a server has them. */
@@ -23,6 +25,8 @@ export class GuardedServer implements KubeApi {
   /** Answers in place of the server when it gives something. */
   answer: (request: KubeRequest) => string | Error | undefined = () => undefined;
   seen: World = outage();
+  /** The pods that it has, where the watch is behind. */
+  live: Iterable<PodRecord> | undefined;
   isHeld = true;
   /** What it says of our right to act. */
   mayAct = true;
@@ -105,6 +109,7 @@ export class GuardedServer implements KubeApi {
   #read(path: string): unknown {
     if (path.includes("/decisionapprovals?")) return { metadata: { resourceVersion: "1" }, items: this.approvals };
     if (path.endsWith("/decisions/q")) return this.decision;
+    if (path.startsWith("/api/v1/namespaces/fc-desktop/pods?")) return podList(this.live ?? this.seen.pods);
     const object = this.objects.get(path);
     if (object === undefined) throw refusal(404);
     return object;

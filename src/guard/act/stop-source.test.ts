@@ -67,6 +67,14 @@ test("stopSourceHand pauses when pods still come, whatever the label says", asyn
   expect(server.decision.status?.message).toContain("more pods of this make came within 30 s");
 });
 
+test("stopSourceHand does not take the silence of a dead watch for that of the source", async () => {
+  const pods = [...outage().pods];
+  expect(await outcome((second) => (server.live = pods.concat(outagePods(1, { uid: `late-${second}` }))))).toBe(
+    "Paused",
+  );
+  expect(server.decision.status?.message).toContain("more pods of this make came within 30 s");
+});
+
 test("stopSourceHand begins nothing without its policy, its namespace, its cause, or against a dry run", async () => {
   const again = (): void => {
     server.decision = { ...server.decision, status: { ...server.decision.status!, phase: "Approved" } };

@@ -3,10 +3,9 @@ import { objectOf } from "../../kube/json-fields.ts";
 import { isCausePresent } from "../decide/cause-present.ts";
 import { shapeText } from "../decide/shape-text.ts";
 import { stopLabel } from "../decide/stop-step.ts";
-import type { Decision } from "../decision/decision.ts";
 import type { StopSource, StopSourceStep } from "../decision/step.ts";
 import { isOwnerless } from "../facts/pod-record.ts";
-import type { World } from "../facts/world.ts";
+import { eachLivePod } from "./live-pods.ts";
 import { readObject } from "./read-object.ts";
 import { refusalText } from "./refusal-text.ts";
 import { namespacePath, quotaInForce, quotaPath } from "./source-stopped.ts";
@@ -98,19 +97,21 @@ async function unmet(stopSource: StopSource, { api, world }: StepContext): Promi
  * Whether the set still grows. By what is there before and after a silence, not by times: those of pods are of the API
  * server's clock. A label alone proves nothing, as the policy does not hold everybody.
  */
-async function newcomers({ clock, signal, world, decision }: StepContext): Promise<string | undefined> {
-  const before = membersOf(decision, world());
+async function newcomers(context: StepContext): Promise<string | undefined> {
+  const { clock, signal } = context;
+  const before = await membersOf(context);
   await clock.sleep(quietMs, signal);
-  const fresh = [...membersOf(decision, world())].filter((uid) => !before.has(uid));
+  const fresh = [...(await membersOf(context))].filter((uid) => !before.has(uid));
   if (fresh.length === 0) return undefined;
   return `${fresh.length} more pods of this make came within ${quietMs / 1_000} s: who makes them is not held by it, look at spec.summary for the client and stop that one by hand`;
 }
 
 /** Of the make, stuck or not: what is made now has not waited for long. */
-function membersOf({ spec }: Decision, { pods }: World): ReadonlySet<string> {
-  const { namespace, shape } = spec.subject;
+async function membersOf(context: StepContext): Promise<ReadonlySet<string>> {
+  const { namespace, shape } = context.decision.spec.subject;
   const uids = new Set<string>();
-  for (const pod of pods)
-    if (pod.namespace === namespace && isOwnerless(pod) && shapeText(pod.shape) === shape) uids.add(pod.uid);
+  await eachLivePod(context, namespace, (pod) => {
+    if (isOwnerless(pod) && shapeText(pod.shape) === shape) uids.add(pod.uid);
+  });
   return uids;
 }

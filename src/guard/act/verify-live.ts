@@ -4,11 +4,12 @@ import type { VerifyCheck } from "../decision/step.ts";
 import { countOf } from "../facts/json-values.ts";
 import { projectDeployment, projectEndpointSlice } from "../observe/project-workloads.ts";
 import { rolloutMissing, updatesOnDelete, workloadPath } from "./daemon-set-live.ts";
+import { eachLivePod } from "./live-pods.ts";
 import { readObject } from "./read-object.ts";
 import type { StepContext } from "./step-hand.ts";
-import { shortOf } from "./verify-world.ts";
+import { backlogText, isOfBacklog, shortOf, type BacklogGone } from "./verify-world.ts";
 
-/** Why a check does not hold by what the server says now. Pods and Applications are too many to be read: the watch has them. */
+/** Why a check does not hold by what the server says now. Applications are too many to be read: the watch has them. */
 export async function liveProblem(check: VerifyCheck, context: LiveContext): Promise<string | undefined> {
   switch (check.check) {
     case "DaemonSetReady":
@@ -18,16 +19,25 @@ export async function liveProblem(check: VerifyCheck, context: LiveContext): Pro
     case "EndpointsReady":
       return await endpoints(check, context);
     case "BacklogGone":
+      return await backlog(check, context);
     case "ApplicationsKnown":
       return undefined;
   }
 }
 
-type LiveContext = Pick<StepContext, "api" | "signal">;
+type LiveContext = Pick<StepContext, "api" | "signal" | "decision">;
 
 interface Place {
   readonly namespace: string;
   readonly name: string;
+}
+
+async function backlog(check: BacklogGone, context: LiveContext): Promise<string | undefined> {
+  let found = 0;
+  await eachLivePod(context, check.namespace, (pod) => {
+    if (isOfBacklog(pod, check, context.decision)) found += 1;
+  });
+  return backlogText(check, found);
 }
 
 async function daemonSet(place: Place, { api }: LiveContext): Promise<string | undefined> {

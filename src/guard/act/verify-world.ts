@@ -1,7 +1,7 @@
 import { shapeText } from "../decide/shape-text.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { VerifyCheck } from "../decision/step.ts";
-import { isOwnerless } from "../facts/pod-record.ts";
+import { isOwnerless, type PodRecord } from "../facts/pod-record.ts";
 import type { ServiceFacts, World } from "../facts/world.ts";
 
 /** Why a check does not hold in the newest world; undefined when it does, or when only the server can tell. */
@@ -24,6 +24,8 @@ export function worldProblem(check: VerifyCheck, world: World, decision: Decisio
   }
 }
 
+export type BacklogGone = Extract<VerifyCheck, { readonly check: "BacklogGone" }>;
+
 interface Place {
   readonly namespace: string;
   readonly name: string;
@@ -44,17 +46,19 @@ function isNamed(check: Place) {
   return ({ namespace, name }: Place): boolean => namespace === check.namespace && name === check.name;
 }
 
-/** Every bound and Pending pod of the make, not only those that have waited for long. */
-function backlog(
-  { namespace, podsMax }: { readonly namespace: string; readonly podsMax: number },
-  { pods }: World,
-  { spec }: Decision,
-): string | undefined {
+function backlog(check: BacklogGone, { pods }: World, decision: Decision): string | undefined {
   let found = 0;
-  for (const pod of pods) {
-    if (pod.namespace !== namespace || pod.phase !== "Pending" || pod.boundMs === 0) continue;
-    if (isOwnerless(pod) && shapeText(pod.shape) === spec.subject.shape) found += 1;
-  }
+  for (const pod of pods) if (isOfBacklog(pod, check, decision)) found += 1;
+  return backlogText(check, found);
+}
+
+/** Every bound and Pending pod of the make, not only those that have waited for long. */
+export function isOfBacklog(pod: PodRecord, { namespace }: BacklogGone, { spec }: Decision): boolean {
+  if (pod.namespace !== namespace || pod.phase !== "Pending" || pod.boundMs === 0) return false;
+  return isOwnerless(pod) && shapeText(pod.shape) === spec.subject.shape;
+}
+
+export function backlogText({ namespace, podsMax }: BacklogGone, found: number): string | undefined {
   return found > podsMax ? `${namespace}: ${found} pods of the make wait, more than ${podsMax}` : undefined;
 }
 

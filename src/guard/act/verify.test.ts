@@ -2,12 +2,13 @@ import { expect, test } from "bun:test";
 import type { VerifyStep } from "../decision/step.ts";
 import type { World } from "../facts/world.ts";
 import { outage } from "../outage.fixture.ts";
-import { minuteMs, outagePods, stuckPod } from "../world.fixture.ts";
+import { minuteMs, outagePods, podList, stuckPod } from "../world.fixture.ts";
 import { listStuckHand } from "./list-stuck.ts";
 import { daemonSet, multusPath, Repair } from "./repair.fixture.ts";
 import { verifyHand } from "./verify.ts";
 
 const traefikPath = "/apis/apps/v1/namespaces/kube-system/deployments/traefik";
+const podsPath = "/api/v1/namespaces/fc-desktop/pods";
 const slicesPath = "/apis/discovery.k8s.io/v1/namespaces/kube-system/endpointslices";
 
 function deployment(status: object): object {
@@ -28,6 +29,7 @@ function recovered(): Repair {
   repair.server.objects.set(multusPath, daemonSet("1Gi"));
   repair.server.objects.set(traefikPath, deployment({ availableReplicas: 2, observedGeneration: 4 }));
   repair.server.objects.set(slicesPath, slices(true, false));
+  repair.server.objects.set(podsPath, podList([]));
   return repair;
 }
 
@@ -40,8 +42,8 @@ test("verifyHand is content when every check holds, and has asked the server abo
   expect(await missing(repair)).toBeUndefined();
   expect(await verifyHand.perform(repair.step("Verify"), repair.context())).toEqual({ message: "All 5 checks hold" });
   const read = repair.server.requests.map(({ path }) => path.split("?")[0]);
-  expect(read).toEqual([multusPath, traefikPath, slicesPath, multusPath]);
-  expect(repair.server.requests[2]?.path).toContain("labelSelector=kubernetes.io%2Fservice-name%3Dtraefik");
+  expect(read).toEqual([podsPath, multusPath, traefikPath, slicesPath, multusPath]);
+  expect(repair.server.requests[3]?.path).toContain("labelSelector=kubernetes.io%2Fservice-name%3Dtraefik");
   expect(repair.server.writes).toBe(0);
 });
 
@@ -80,6 +82,7 @@ for (const [what, path, object, text] of [
     deployment({ availableReplicas: 2 }),
     "its controller has not seen the newest change",
   ],
+  ["the backlog", podsPath, podList(outagePods(20)), "fc-desktop: 20 pods of the make wait, more than 19"],
   ["the endpoints", slicesPath, slices(false), "EndpointsReady kube-system/traefik: no endpoint is ready"],
 ] as const) {
   test(`verifyHand believes the server about ${what} when the watch is behind`, async () => {
