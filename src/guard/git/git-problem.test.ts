@@ -13,6 +13,7 @@ test("gitReason keeps what matters of what git and servers say, on one line, wit
   );
   expect(gitReason(Array.from({ length: 20 }, (_, index) => `line ${index}`).join("\n"))).toStartWith("line 14; ");
   expect(gitReason("x".repeat(10_000))).toHaveLength(400);
+  expect(gitReason(`${"x".repeat(380)} https://me:half-of-a-password@git.example/`)).not.toContain("half");
 });
 
 test("problemOf tells a server that says no from one that does not answer", () => {

@@ -1,3 +1,4 @@
+import { firstChars } from "../../base/short-text.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import type { GitEnd } from "./run-git.ts";
 
@@ -43,6 +44,7 @@ export function gitReason(text: string): string {
     .split(/[\r\n]+/)
     .map((line) => line.replace(/^(?:remote|fatal|error): */, "").trim())
     .filter((line) => line !== "" && !ornament.test(line));
-  // What matters is said last.
-  return foreignText(lines.slice(-linesMax).join("; "), reasonCharsMax).replace(/:\/\/[^/@\s]*@/g, "://");
+  // What matters is said last. Passwords go before it is cut: half of one has no end by which it is found.
+  const said = foreignText(lines.slice(-linesMax).join("; "), reasonCharsMax * 4);
+  return firstChars(said.replace(/:\/\/[^/@\s]*@/g, "://"), reasonCharsMax);
 }

@@ -57,7 +57,9 @@ test("parseGitRepository reads branches, paths, other names and where the creden
 for (const [text, problem] of [
   ["infra", "is no address"],
   ["ext::sh,branch=main", "is no address"],
-  ["https://me:secret@git.example/x", "a password does not belong into the address"],
+  ["https://me:secret@git.example/x", "a password or token does not belong into the address"],
+  ["https://secret@git.example/x", "a password or token does not belong into the address"],
+  ["ssh://me:secret@git.example/x", "a password or token does not belong into the address"],
   ["https://git.example/x,branch=-x", "is no name of a branch"],
   ["https://git.example/x,path=../y", "is no path"],
   ["https://git.example/x,path=", "is no path"],

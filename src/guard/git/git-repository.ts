@@ -1,5 +1,5 @@
 import { LeveeError } from "../../base/errors.ts";
-import { parseAddress, isSameRepository, type RepositoryScheme } from "./repository-name.ts";
+import { parseAddress, isSameRepository, withoutUser, type RepositoryScheme } from "./repository-name.ts";
 
 /** A repository that the guard may read and write, as the setting `--git-repository` says. */
 export interface GitRepository {
@@ -28,7 +28,12 @@ export function parseGitRepository(text: string): GitRepository {
   const [url = "", ...options] = text.split(",");
   const address = parseAddress(url);
   if (address === undefined) throw wrong(text, `"${hidden(url)}" is no address of https, http, ssh or file`);
-  if (/^[a-z]+:\/\/[^/@]*:[^/@]*@/i.test(url)) throw wrong(hidden(text), "a password does not belong into the address");
+  // A token may stand in the place of the user.
+  if (/^[a-z]+:\/\/[^/@]*:[^/@]*@/i.test(url) || withoutUser(url) !== url)
+    throw wrong(
+      text,
+      "a password or token does not belong into the address, nor a user of https: credentials= has them",
+    );
   const values = optionValues(text, options);
   const credentials = values.get("credentials")?.[0];
   const isDirect = values.has("push");
@@ -107,5 +112,5 @@ function wrong(text: string, why: string): LeveeError {
 }
 
 function hidden(text: string): string {
-  return text.replace(/(:\/\/[^/@:]*):[^/@]*@/g, "$1:…@");
+  return text.replace(/(https?:\/\/)[^/,\s]*@/gi, "$1…@").replace(/(:\/\/[^/@:]*):[^/@]*@/g, "$1:…@");
 }

@@ -35,6 +35,14 @@ export function isSameRepository(left: string, right: string): boolean {
   return one.scheme === other.scheme && one.host === other.host && one.port === other.port && one.path === other.path;
 }
 
+/**
+ * The same address without a user and a password, over http and https: some write a token there, and what an Application
+ * says of its repository is shown in Decisions, Events and logs. Over ssh the user is part of the address.
+ */
+export function withoutUser(address: string): string {
+  return address.replace(/^(https?:\/\/)[^/\s]*@/i, "$1");
+}
+
 function addressOf(scheme: string, host: string, port: string, path: string): RepositoryAddress | undefined {
   if (!isScheme(scheme)) return undefined;
   const server = host.toLowerCase();

@@ -1,6 +1,7 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/json-fields.ts";
 import type { CniDaemon } from "../facts/guard-settings.ts";
 import { objectsOf, timeMs } from "../facts/json-values.ts";
+import { withoutUser } from "../git/repository-name.ts";
 import type { ApplicationFacts, ApplicationSource, ProjectFacts, SyncWindow } from "../facts/world.ts";
 
 const skipAnnotation = "argocd.argoproj.io/skip-reconcile";
@@ -72,7 +73,7 @@ function sourceOf(spec: JsonObject): ApplicationSource {
   const tools = ["helm", "kustomize", "plugin", "chart"];
   const isSingle = isObject(spec["source"]) && !Array.isArray(spec["sources"]);
   return {
-    repository: textOf(source["repoURL"]),
+    repository: withoutUser(textOf(source["repoURL"])),
     path: textOf(source["path"]),
     revision: textOf(source["targetRevision"]),
     // Which files patterns leave out is not told by what they match.

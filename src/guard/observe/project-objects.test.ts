@@ -120,6 +120,16 @@ test("projectEvent remembers of a message only that the sandbox's name is taken"
   expect(JSON.stringify(event)).not.toContain("web_shop");
 });
 
+test("projectApplication keeps no user, token or password of a repository's address", () => {
+  const repositoryOf = (repoURL: string): string | undefined =>
+    projectApplication({ metadata: { name: "a", namespace: "argocd" }, spec: { source: { repoURL } } })?.source
+      .repository;
+  for (const user of ["token", "me:secret", "me:p@ss"])
+    expect(repositoryOf(`HTTPS://${user}@git.example/x.git`)).toBe("HTTPS://git.example/x.git");
+  expect(repositoryOf("https://git.example/x@1")).toBe("https://git.example/x@1");
+  expect(repositoryOf("git@git.example:x")).toBe("git@git.example:x");
+});
+
 test("projectApplication tells whether it would revert by itself, and where its manifests are", () => {
   const source = { repoURL: "https://git.example/infra.git", path: "apps/multus", targetRevision: "main" };
   const application = (spec: object, status: object = {}, annotations: object = {}): object => ({
