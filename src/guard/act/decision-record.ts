@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { KubeError, kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/api.ts";
-import type { Leadership } from "../decide/next-status.ts";
+import { changedAt, type Leadership } from "../decide/next-status.ts";
 import { decisionApiVersion, type Decision, type DecisionStatus, type StepStatus } from "../decision/decision.ts";
 import { textCharsMax } from "../decision/limits.ts";
 import { parseDecision } from "../decision/parse-decision.ts";
@@ -61,14 +61,15 @@ export class DecisionRecord {
   /** Changes the status, and of its steps the one that is given. */
   async write(change: Partial<DecisionStatus>, step?: Pick<StepStatus, "id"> & Partial<StepStatus>): Promise<void> {
     const { clock, leader } = this.#options;
-    const at = timeText(clock.wallMs());
+    const nowMs = clock.wallMs();
+    const at = timeText(nowMs);
     const before = this.#decision.status ?? { phase: "Proposed", message: "", since: at };
     const { message, phase } = { ...before, ...change };
     const status: DecisionStatus = {
       ...before,
       ...change,
       message: foreignText(message, textCharsMax),
-      since: phase === before.phase ? before.since : at,
+      since: phase === before.phase ? before.since : changedAt(nowMs, before.since),
       fence: leader.fence,
       leader: leader.identity,
       ...(step === undefined ? {} : { steps: withStep(this.#decision.status?.steps ?? [], { at, ...step }) }),

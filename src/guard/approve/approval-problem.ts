@@ -15,7 +15,7 @@ export const startWithinMs = 15 * 60_000;
 export const policyAgeMinMs = 5_000;
 
 /** Clocks of one cluster differ by seconds; an approval from further ahead would stay young for as long. */
-const aheadMaxMs = 60_000;
+export const aheadMaxMs = 60_000;
 
 export interface ApprovalQuestion {
   readonly decision: Decision;

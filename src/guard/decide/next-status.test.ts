@@ -7,7 +7,7 @@ import { defaultGuardSettings } from "../facts/guard-settings.ts";
 import { outage } from "../outage.fixture.ts";
 import { minuteMs, nowMs, outagePods, world } from "../world.fixture.ts";
 import { isCausePresent } from "./cause-present.ts";
-import { nextStatus, type PhaseFacts } from "./next-status.ts";
+import { changedAt, nextStatus, type PhaseFacts } from "./next-status.ts";
 import { propose } from "./propose.ts";
 
 const [stop, recover] = propose(outage(), defaultGuardSettings);
@@ -244,6 +244,20 @@ test("nextStatus resumes only by a word after the pause, with an approval that s
   expect(next({ ...paused, startedAt: undefined as never }, [approve, word("Resume", 0)])).toBe(
     "Approved: alice resumed it",
   );
+});
+
+test("nextStatus resumes once by one word, also when the API server's clock is ahead of ours", () => {
+  const ahead = word("Resume", 50_000);
+  const facts = { approvals: [approve, ahead], policies, isCausePresent: true, nowMs, leader };
+  const paused = decision({ ...running, phase: "Paused", since: time(-minuteMs / 2) });
+  const resumed = nextStatus({ ...facts, decision: paused })!;
+  expect(resumed).toMatchObject({ phase: "Running", since: "2026-05-10T19:00:51Z" });
+  // Ten seconds later its check fails.
+  const since = changedAt(nowMs + 10_000, resumed.since);
+  expect(next({ ...resumed, phase: "Paused", since }, [approve, ahead], { nowMs: nowMs + 20_000 })).toBe("-");
+  expect(next({ ...resumed, phase: "Paused", since }, [approve, word("Resume", 55_000)])).toStartWith("Running");
+  // A clock that was set back by more than clocks differ has nothing to say.
+  expect(changedAt(nowMs, time(3_600_000))).toBe("2026-05-10T19:00:00Z");
 });
 
 test("nextStatus ends a Decision whose plan was tampered with", () => {

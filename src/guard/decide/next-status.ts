@@ -1,4 +1,4 @@
-import { approvalProblem, startProblem } from "../approve/approval-problem.ts";
+import { aheadMaxMs, approvalProblem, startProblem } from "../approve/approval-problem.ts";
 import { authorLost } from "../approve/decision-author.ts";
 import {
   terminalPhases,
@@ -42,6 +42,8 @@ interface Transition {
   readonly phase: DecisionPhase;
   readonly message: string;
   readonly approval?: DecisionApproval;
+  /** What it was resumed by, which must not resume it again. */
+  readonly resumedBy?: DecisionApproval;
 }
 
 function transitionOf(facts: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
@@ -142,7 +144,7 @@ function resumedBy({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words):
   const approval = word.spec.verdict === "Approve" ? word : approvalOf(status, words);
   if (approval === undefined) return undefined;
   const phase = status.startedAt === undefined ? "Approved" : "Running";
-  return { phase, message: said(word, "resumed it"), approval };
+  return { phase, message: said(word, "resumed it"), approval, resumedBy: word };
 }
 
 /** The one that counted, if it is still there and still counts. */
@@ -151,13 +153,15 @@ function approvalOf(status: DecisionStatus, { counting }: Words): DecisionApprov
 }
 
 /** What else is in the status stays. */
-function statusOf({ decision, leader, nowMs }: PhaseFacts, { phase, message, approval }: Transition): DecisionStatus {
+function statusOf({ decision, leader, nowMs }: PhaseFacts, transition: Transition): DecisionStatus {
+  const { phase, message, approval, resumedBy: word } = transition;
   const at = timeText(nowMs);
+  const { since } = decision.status ?? {};
   return {
     ...decision.status,
     phase,
     message: foreignText(message, textCharsMax),
-    since: decision.status?.phase === phase ? decision.status.since : at,
+    since: decision.status?.phase === phase ? decision.status.since : changedAt(nowMs, since, word),
     fence: leader.fence,
     leader: leader.identity,
     ...(terminalPhases.has(phase) ? { endedAt: at } : {}),
@@ -165,6 +169,15 @@ function statusOf({ decision, leader, nowMs }: PhaseFacts, { phase, message, app
       ? {}
       : { approval: { name: approval.metadata.name, by: authorOf(approval), at: timeText(madeMs(approval)) } }),
   };
+}
+
+/**
+ * When a phase began, by our clock, but after the word that it was resumed by, which has the API server's: a pause that
+ * follows is younger than that word, so that nothing is begun twice by it. Words from further ahead do not count at all.
+ */
+export function changedAt(nowMs: number, before?: string, word?: DecisionApproval): string {
+  const earliestMs = Math.max(timeMs(before), word === undefined ? 0 : madeMs(word) + 1_000);
+  return timeText(earliestMs - nowMs <= aheadMaxMs + 1_000 ? Math.max(nowMs, earliestMs) : nowMs);
 }
 
 /** Who did what, and why if they said so. */
