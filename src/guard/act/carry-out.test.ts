@@ -158,8 +158,8 @@ test("carryOut makes no further request once the Decision was deleted or is anot
 
 test("carryOut writes nothing elsewhere once the right to act was taken away", async () => {
   const pushes = hand({
-    async perform({ action }, { mayWrite }) {
-      await mayWrite();
+    async perform({ action }, context) {
+      await context.mayWrite();
       done.push(action);
       return {};
     },
