@@ -24,7 +24,6 @@ import {
   sayWord,
   whoAmI,
   type DecisionSource,
-  type Word,
 } from "../decisions/decision-source.ts";
 import { decisionTable } from "../decisions/decision-table.ts";
 import { decisionText } from "../decisions/decision-text.ts";
@@ -160,17 +159,27 @@ async function say(context: Context, source: DecisionSource, { name, verdict, op
   const isText = settings.output === "table" || settings.output === "wide";
   if (isText && verdict !== "Pause") showDecision(context, shown);
   requireOpen(decision, verdict);
-  const standing = verdict === "Approve" ? standingApproval(shown) : undefined;
-  if (standing === undefined || options.planHash !== undefined) await requireConsent(world, decision, verdict, options);
-  const approval = standing ?? (await giveWord(source, decision, { verdict, reason: options.reason }));
-  if (isText) world.stdout.write(`\n${standing === undefined ? saidText(approval) : stoodText(approval)}`);
+  const { approval, text } = await wordOf(world, source, shown, { name, verdict, options });
+  if (isText) world.stdout.write(`\n${text}`);
   const last = waitMs === 0 ? decision : await follow({ world, source, timeoutMs: waitMs }, decision);
   showOutcome(context, approval, last, waitMs > 0);
   if (waitMs > 0 && care[verdict] === "plan") requireSuccess(last);
 }
 
-async function giveWord(source: DecisionSource, decision: Decision, word: Omit<Word, "by">): Promise<DecisionApproval> {
-  return await sayWord(source, decision, { ...word, by: await whoAmI(source) });
+interface GivenWord {
+  readonly approval: DecisionApproval;
+  readonly text: string;
+}
+
+async function wordOf(world: World, source: DecisionSource, shown: Everything, saying: Saying): Promise<GivenWord> {
+  const { verdict, options } = saying;
+  const standing = verdict === "Approve" ? standingApproval(shown) : undefined;
+  if (standing === undefined || options.planHash !== undefined)
+    await requireConsent(world, shown.decision, verdict, options);
+  if (standing !== undefined) return { approval: standing, text: stoodText(standing) };
+  const by = await whoAmI(source);
+  const approval = await sayWord(source, shown.decision, { verdict, by, reason: options.reason });
+  return { approval, text: saidText(approval) };
 }
 
 /** Who repeats an approval, after Ctrl-C perhaps, wants to see it through and not to say it twice. */
