@@ -284,6 +284,16 @@ test("ApiClient trusts the authority it is given and no other", async () => {
   expect(await ask({ rejectUnauthorized: false })).toBe("ok");
 });
 
+test("ApiClient asks a server by name with any certificate only when it is told to", async () => {
+  const server = await serve((_request, response) => answer(response, "ok"), { tls });
+  const named = `https://localhost:${server.port}`;
+  const ask = (options: object): Promise<string> => get(clientOf(fixedAccess(named, { tls: options })));
+  expect(await ask({ rejectUnauthorized: false })).toBe("ok");
+  expect(await ask({ rejectUnauthorized: false, servername: "elsewhere" })).toBe("ok");
+  expect((await failureOf(ask({}))).code).toBe("api-unreachable");
+  expect((await failureOf(ask({ ca: pem.otherAuthority }))).code).toBe("api-unreachable");
+});
+
 test("ApiClient connects anew when its trust changes, and shows its certificate", async () => {
   const strict = { ...tls, ca: pem.authority, requestCert: true, rejectUnauthorized: true };
   const server = await serve((_request, response) => answer(response, "ok"), { tls: strict });

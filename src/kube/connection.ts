@@ -31,6 +31,8 @@ export class Connection implements AnswerSink, AnswerFlow {
   /** What the kernel has not taken yet. */
   #unsent: Buffer | undefined;
   #isTls = false;
+  /** Somebody has said that any certificate will do. */
+  #isUnverified = false;
   #isGone = false;
   /** It has served before: the server may have closed it without having seen the next request. */
   hasServed = false;
@@ -46,6 +48,7 @@ export class Connection implements AnswerSink, AnswerFlow {
     return new Promise((resolve, reject) => {
       this.#opening = { resolve, reject };
       this.#isTls = tls !== undefined;
+      this.#isUnverified = tls?.rejectUnauthorized === false;
       try {
         const options = { ...address, data: this, socket: handlers };
         const connecting = tls === undefined ? Bun.connect(options) : Bun.connect({ ...options, tls: tlsOf(tls) });
@@ -96,6 +99,15 @@ export class Connection implements AnswerSink, AnswerFlow {
     if (this.#isGone) socket.terminate();
     // With TLS nothing may be sent yet: the handshake says when.
     else if (!this.#isTls) this.ready();
+  }
+
+  /**
+   * With `rejectUnauthorized: false` Bun says that all is well of a server that is named by its address, and the contrary of
+   * one that has a name; in both cases with what is wrong with the certificate. Without such an error the handshake failed.
+   */
+  shaken(isTrusted: boolean, error: Error | null): void {
+    if (isTrusted || (this.#isUnverified && error !== null)) this.ready();
+    else this.gone(error ?? new Error("the TLS handshake failed"));
   }
 
   ready(): void {
@@ -173,10 +185,7 @@ export class Connection implements AnswerSink, AnswerFlow {
 const handlers: Bun.SocketHandler<Connection> = {
   binaryType: "buffer",
   open: (socket) => socket.data.connected(socket),
-  handshake: (socket, isTrusted, error) => {
-    if (isTrusted) socket.data.ready();
-    else socket.data.gone(error ?? new Error("the TLS handshake failed"));
-  },
+  handshake: (socket, isTrusted, error) => socket.data.shaken(isTrusted, error),
   data: (socket, bytes) => socket.data.takeBytes(bytes),
   drain: (socket) => socket.data.sendMore(),
   end: (socket) => socket.data.ended(),
