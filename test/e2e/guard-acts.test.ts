@@ -88,6 +88,21 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(guard.find("recover-withdrawn-1").status?.message).toContain("Its approval was withdrawn");
   }, 120_000);
 
+  test("withdrawing it in the foreground does, though nobody collects garbage, and so does deleting the Decision", async () => {
+    await guard.avalanche("collected", pods);
+    const decision = await guard.removal("collected");
+    const word = ["decisionapproval", decision.status?.approval?.name ?? "", "--cascade=foreground", "--wait=false"];
+    guard.afterRemovals(3, () => void server.must(["-n", "levee-system", "delete", ...word]));
+    expect(await guard.carryOut(decision)).toBe("Paused");
+    expect(guard.removals().length).toBe(3);
+    expect(guard.find("recover-collected-1").status?.message).toContain("it is being deleted");
+    await guard.avalanche("deleted", pods);
+    const next = await guard.removal("deleted");
+    guard.afterRemovals(3, () => void server.must(["-n", "levee-system", "delete", "decision", "recover-deleted-1"]));
+    expect(await guard.carryOut(next)).toBeUndefined();
+    expect(guard.removals().length).toBe(6);
+  }, 120_000);
+
   test.each(["Pause", "Reject"] as const)(
     "%s stops it before the next request",
     async (verdict) => {
