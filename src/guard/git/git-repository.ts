@@ -28,8 +28,7 @@ export function parseGitRepository(text: string): GitRepository {
   const [url = "", ...options] = text.split(",");
   const address = parseAddress(url);
   if (address === undefined) throw wrong(text, `"${hidden(url)}" is no address of https, http, ssh or file`);
-  // A token may stand in the place of the user.
-  if (/^[a-z]+:\/\/[^/@]*:[^/@]*@/i.test(url) || withoutUser(url) !== url)
+  if (mayHoldSecret(url))
     throw wrong(
       text,
       "a password or token does not belong into the address, nor a user of https: credentials= has them",
@@ -49,6 +48,11 @@ export function parseGitRepository(text: string): GitRepository {
   const problem = problemOf(repository, values.get("push")?.[0]);
   if (problem !== undefined) throw wrong(text, problem);
   return repository;
+}
+
+/** Also in the place of a user of https, where some write a token. */
+function mayHoldSecret(url: string): boolean {
+  return /^[a-z]+:\/\/[^/@]*:[^/@]*@/i.test(url) || withoutUser(url) !== url;
 }
 
 /** The repository of the settings that an Application names, if there is one. */
