@@ -1,6 +1,8 @@
 /** What the guard does once a person has approved, and every way in which it stops, on a real API server. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import type { StepHand } from "../../src/guard/act/step-hand.ts";
+import type { RemovePodsStep } from "../../src/guard/decision/step.ts";
 import { ActingGuard } from "./guard-acting.ts";
 import { mergePatch, missingForApiServer, type PolicyServer } from "./policy-server.ts";
 import { decisions, makePod, startGuardServer, untilAnswer } from "./guard-server.ts";
@@ -76,6 +78,32 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     await guard.say("recover-unbound-1", "Resume");
     expect(await guard.carryOut(await guard.untilPhase("recover-unbound-1", "Running"))).toBe("Succeeded");
     expect(guard.pods("unbound")).toEqual([]);
+  }, 120_000);
+
+  test("taking it away is heard before something is written elsewhere, too", async () => {
+    await guard.avalanche("elsewhere", pods);
+    const decision = await guard.removal("elsewhere");
+    const none = (): Promise<undefined> => Promise.resolve(undefined);
+    let pushes = 0;
+    const push: StepHand<RemovePodsStep> = {
+      precondition: none,
+      rehearse: none,
+      async perform(_step, context) {
+        await context.mayWrite();
+        pushes += 1;
+        server.must(["delete", "clusterrolebinding", "levee-guard-acts"]);
+        // Another API server, or a cache of this one, may be a moment behind.
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await context.mayWrite();
+        pushes += 1;
+        return {};
+      },
+      check: none,
+    };
+    expect(await guard.carryOut(decision, { hands: { RemovePods: push } })).toBe("Paused");
+    server.must(["apply", "-f", access]);
+    expect(pushes).toBe(1);
+    expect(guard.find("recover-elsewhere-1").status?.message).toContain("the right to act was taken away");
   }, 120_000);
 
   test("withdrawing the approval stops it before the next request", async () => {
