@@ -165,14 +165,10 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
     cni.hold();
     const decision = await cni.decide();
     server.must(["apply", "-f", "-"], JSON.stringify(frozen()));
-    await until("the policy counts", async () => {
-      const body = { metadata: { labels: { a: "b" } } };
-      const type = "application/merge-patch+json";
-      const { code } = await server.ask({ method: "PATCH", path: `${multusPath}?dryRun=All`, body, type });
-      return code === 422 || code === 403 ? true : undefined;
-    });
+    await until("the policy counts", async () => (await isFrozen()) || undefined);
     expect(await guard.carryOut(decision)).toBe("Paused");
     server.must(["delete", "validatingadmissionpolicybinding,validatingadmissionpolicy", "change-freeze"]);
+    await until("the policy counts no more", async () => !(await isFrozen()) || undefined);
     expect(message(decision)).toMatch(/the dry run was refused: .*nothing changes this week/);
     expect(steps(decision)[1]).toMatchObject({ phase: "Failed", dryRun: "Refused" });
     expect(guard.sent.some(isChange)).toBe(false);
@@ -248,6 +244,14 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
     });
     expect(await resume(decision)).toBe("Succeeded");
   }, 120_000);
+
+  /** The server takes a policy up, and puts it away, a moment after it is written. */
+  async function isFrozen(): Promise<boolean> {
+    const body = { metadata: { labels: { a: "b" } } };
+    const type = "application/merge-patch+json";
+    const { code } = await server.ask({ method: "PATCH", path: `${multusPath}?dryRun=All`, body, type });
+    return code === 422 || code === 403;
+  }
 
   /** A Deployment that is well and a Service whose one endpoint is not. Their controllers are not run. */
   async function shop(): Promise<void> {
