@@ -56,6 +56,11 @@ function word(verdict: Verdict, afterMs: number, changes: Partial<DecisionApprov
   };
 }
 
+/** As the store counts it, whatever the clock of the API server that took it says. */
+function counted(one: DecisionApproval, resourceVersion: number): DecisionApproval {
+  return { ...one, metadata: { ...one.metadata, resourceVersion: String(resourceVersion) } };
+}
+
 function time(afterMs: number): string {
   return new Date(nowMs + afterMs).toISOString();
 }
@@ -280,4 +285,29 @@ test("isCausePresent goes by the frozen pods of a recovery and by the make of a 
   expect([halted, recovering].map((one) => isCausePresent(one, world({ pods: others })))).toEqual([true, false]);
   const started = pods.map((pod) => ({ ...pod, phase: "Running", everRan: true }));
   expect([halted, recovering].map((one) => isCausePresent(one, world({ pods: started })))).toEqual([false, false]);
+});
+
+test("a pause through an API server whose clock is behind is heard, and ends by what is later in count and time", () => {
+  const begun = counted(approve, 10);
+  const pause = counted(word("Pause", -2 * minuteMs), 11);
+  expect(next(running, [begun, pause])).toBe("Paused: alice paused it");
+  expect(next(running, [counted(approve, 12), counted(pause, 11)])).toBe("-");
+  expect(next(running, [begun, pause, counted(word("Resume", 0), 13)])).toBe("-");
+  const paused = { ...running, phase: "Paused", message: "alice paused it", since: time(-minuteMs / 2) } as const;
+  expect(next(paused, [begun, pause])).toBe("-");
+  expect(next(paused, [begun, pause, counted(word("Resume", 0), 13)])).toStartWith("Running: alice resumed it");
+  // Of the same second, the later one counts.
+  const now = counted(word("Pause", 0), 12);
+  expect(next(paused, [begun, now, counted(word("Resume", 0), 13)])).toStartWith("Running: ");
+  expect(next(paused, [begun, counted(now, 14), counted(word("Resume", 0), 13)])).toBe("-");
+});
+
+test("a label on an old approval does not end a pause, and a resume that seems older than the pause is told", () => {
+  const paused = { ...running, phase: "Paused", message: "alice paused it", since: time(-minuteMs / 2) } as const;
+  const pause = counted(word("Pause", -minuteMs / 2), 11);
+  const note = "does not count: its time is before that of the pause, as clocks of API servers differ: say it again";
+  expect(next(running, [counted(approve, 12), pause])).toBe("Paused: alice paused it");
+  expect(next(paused, [counted(approve, 10), pause, counted(word("Resume", -40_000), 12)])).toBe(
+    `Paused: alice paused it — but Resume of alice (Resume--40000) ${note}`,
+  );
 });

@@ -36,28 +36,40 @@ export function wordsOn({ decision, approvals, policies }: WordFacts): Words {
   return { counting, mute };
 }
 
-/** The last thing that was said about going on. */
+/** The last thing that was said about going on. A pause ends only by a word that is later in every way it can be told. */
 export function lastWord({ counting }: Words): DecisionApproval | undefined {
-  return counting.find(({ spec }) => spec.verdict !== "ResetBreaker");
+  const pauses = counting.filter(isPause);
+  const start = counting.find((word) => isStart(word) && pauses.every((pause) => isAfter(word, pause)));
+  return start ?? counting.find(({ spec }) => spec.verdict === "Pause" || spec.verdict === "Reject");
 }
 
 /** What was said since then and is not followed, in words; undefined when there is nothing of it. */
 export function unheard({ counting, mute }: Words, sinceMs: number, nowMs: number): string | undefined {
   const [newest] = counting;
-  const isStart = newest?.spec.verdict === "Approve" || newest?.spec.verdict === "Resume";
-  const lapsed = newest === undefined || !isStart ? undefined : startProblem(newest, nowMs);
+  const lapsed = newest === undefined || !isStart(newest) ? undefined : startProblem(newest, nowMs);
   const candidates = [
     ...mute,
     ...(newest === undefined || lapsed === undefined ? [] : [{ approval: newest, problem: lapsed }]),
   ];
-  const [last] = candidates
+  const [latest] = candidates
     .filter(
       ({ approval }) => madeMs(approval) >= sinceMs && (newest === undefined || madeMs(approval) >= madeMs(newest)),
     )
     .toSorted((left, right) => newestFirst(left.approval, right.approval));
+  const last = latest ?? backdated(counting);
   if (last === undefined) return undefined;
   const { approval, problem } = last;
   return `${approval.spec.verdict} of ${authorOf(approval)} (${approval.metadata.name}) does not count: ${problem}`;
+}
+
+/** The word that should have ended a pause, and bears an earlier time: no fault of who said it. */
+function backdated(counting: readonly DecisionApproval[]): MuteWord | undefined {
+  const pauses = counting.filter(isPause);
+  const isLater = (word: DecisionApproval): boolean =>
+    pauses.every((pause) => versionOf(word) > versionOf(pause)) && pauses.some((pause) => madeMs(word) < madeMs(pause));
+  const approval = counting.find((word) => isStart(word) && isLater(word));
+  if (approval === undefined) return undefined;
+  return { approval, problem: "its time is before that of the pause, as clocks of API servers differ: say it again" };
 }
 
 export function madeMs({ metadata }: DecisionApproval): number {
@@ -66,6 +78,29 @@ export function madeMs({ metadata }: DecisionApproval): number {
 
 export function authorOf({ spec }: DecisionApproval): string {
   return foreignText(spec.by.username, 253);
+}
+
+function isPause({ spec }: DecisionApproval): boolean {
+  return spec.verdict === "Pause";
+}
+
+function isStart({ spec }: DecisionApproval): boolean {
+  return spec.verdict === "Approve" || spec.verdict === "Resume";
+}
+
+/**
+ * By the store's counter and by time: API servers' clocks differ by seconds, and a label that somebody puts on an old
+ * approval raises its counter.
+ */
+function isAfter(start: DecisionApproval, pause: DecisionApproval): boolean {
+  const versions = [versionOf(start), versionOf(pause)] as const;
+  // NaN where one is not known, and nothing is above it or below.
+  if (versions.some(Number.isNaN)) return madeMs(start) > madeMs(pause);
+  return versions[0] > versions[1] && madeMs(start) >= madeMs(pause);
+}
+
+function versionOf({ metadata: { resourceVersion = "" } }: DecisionApproval): number {
+  return /^\d+$/u.test(resourceVersion) ? Number(resourceVersion) : NaN;
 }
 
 const care: readonly Verdict[] = ["Reject", "Pause", "Resume", "Approve", "ResetBreaker"];

@@ -15,6 +15,7 @@ export function parseApproval(value: unknown): DecisionApproval | undefined {
       name: textOf(metadata["name"]),
       namespace: textOf(metadata["namespace"]),
       uid: textOf(metadata["uid"]),
+      resourceVersion: textOf(metadata["resourceVersion"]),
       creationTimestamp: textOf(metadata["creationTimestamp"]),
       ...(textOf(metadata["deletionTimestamp"]) === ""
         ? {}
