@@ -151,7 +151,6 @@ function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[]
     hands: { ...stepHands, LockToGit: new LockHand(leading.git) },
     signal,
     world: () => facts.world(),
-    policies: () => facts.policies(),
     isCurrent: () => facts.isCurrent(),
     decisions: () => facts.decisions(),
   };

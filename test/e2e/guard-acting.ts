@@ -182,7 +182,6 @@ export class ActingGuard {
       term: this.term,
       signal: AbortSignal.timeout(120_000),
       world: () => this.facts.world(),
-      policies: () => this.facts.policies(),
       ...changes,
     };
     return carryOut(options, decision);

@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KubeApi } from "../../kube/api.ts";
-import type { PolicyObject } from "../approve/policy-standing.ts";
 import type { Leadership } from "../decide/next-status.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
@@ -17,5 +16,4 @@ export interface CarryOutOptions {
   /** Aborted when the term is lost or the process is told to end. */
   readonly signal: AbortSignal;
   readonly world: () => World;
-  readonly policies: () => readonly PolicyObject[];
 }

@@ -250,3 +250,25 @@ test("carryOut comes back to a step that was put off, and does not succeed witho
   expect(await outcome(hands({ ListStuck: { perform: never } }))).toBe("Paused");
   expect(server.decision.status?.message).toContain("git is away");
 });
+
+test("carryOut reads the policies after the words: an approval that came while one was away does not count", async () => {
+  const { policies } = server;
+  let reads = 0;
+  server.answer = ({ path }) => {
+    if (!path.includes("/validatingadmissionpolicybindings?")) return undefined;
+    reads += 1;
+    return undefined;
+  };
+  const forge = hand({
+    perform: () => {
+      // As long as the watch of a dead connection goes on saying that all is well.
+      server.policies = policies.filter(({ kind }) => kind === "ValidatingAdmissionPolicy");
+      server.say("Resume");
+      return Promise.resolve({ message: "" });
+    },
+  });
+  expect(await outcome(hands({ RemovePods: forge }))).toBe("Paused");
+  expect(server.decision.status?.message).toContain("ValidatingAdmissionPolicyBinding levee-");
+  expect(done).toEqual([]);
+  expect(reads).toBe(2);
+});

@@ -2,6 +2,7 @@ import { silentLogger } from "../../base/log.ts";
 import { KubeError, type KubeApi, type KubeRequest } from "../../kube/api.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import { installedPolicies } from "../approve/policies.fixture.ts";
+import type { PolicyObject } from "../approve/policy-standing.ts";
 import { propose } from "../decide/propose.ts";
 import type { Decision, DecisionApproval, DecisionStatus, Verdict } from "../decision/decision.ts";
 import { planHash } from "../decision/plan-hash.ts";
@@ -21,6 +22,7 @@ export class GuardedServer implements KubeApi {
   /** Of everything but reads. */
   readonly written: KubeRequest[] = [];
   approvals: DecisionApproval[] = [];
+  policies = installedPolicies(timeText(this.clock.wallMs() - 3_600_000));
   decision: Decision;
   /** Answers in place of the server when it gives something. */
   answer: (request: KubeRequest) => string | Error | undefined = () => undefined;
@@ -75,7 +77,6 @@ export class GuardedServer implements KubeApi {
   }
 
   options(changes: Partial<CarryOutOptions> = {}): CarryOutOptions {
-    const policies = installedPolicies(timeText(this.clock.wallMs() - 3_600_000));
     return {
       api: this,
       clock: this.clock,
@@ -85,7 +86,6 @@ export class GuardedServer implements KubeApi {
       term: { identity: "guard-a", fence: 3, isHeld: () => this.isHeld },
       signal: this.stop.signal,
       world: () => this.seen,
-      policies: () => policies,
       ...changes,
     };
   }
@@ -109,10 +109,16 @@ export class GuardedServer implements KubeApi {
   #read(path: string): unknown {
     if (path.includes("/decisionapprovals?")) return { metadata: { resourceVersion: "1" }, items: this.approvals };
     if (path.endsWith("/decisions/q")) return this.decision;
+    const kind = /\/(validatingadmissionpolic[a-z]+)\?/u.exec(path)?.[1];
+    if (kind !== undefined) return { metadata: { resourceVersion: "1" }, items: this.#policiesOf(kind) };
     if (path.startsWith("/api/v1/namespaces/fc-desktop/pods?")) return podList(this.live ?? this.seen.pods);
     const object = this.objects.get(path);
     if (object === undefined) throw refusal(404);
     return object;
+  }
+
+  #policiesOf(resource: string): readonly PolicyObject[] {
+    return this.policies.filter(({ kind }) => kind.endsWith("Binding") === resource.endsWith("bindings"));
   }
 
   #merge({ body }: KubeRequest): void {

@@ -1,7 +1,9 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { KubeRequest } from "../../kube/api.ts";
-import type { PodTarget, RemovePodsStep } from "../decision/step.ts";
+import { propose } from "../decide/propose.ts";
+import type { PodTarget, RemovePodsStep, StopSourceStep } from "../decision/step.ts";
 import type { PodRecord } from "../facts/pod-record.ts";
+import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 import { outage } from "../outage.fixture.ts";
 import { carryOut } from "./carry-out.ts";
@@ -154,13 +156,31 @@ test("removePodsHand does not begin while the breaker is open, or the source is 
   expect(removals).toEqual([]);
 });
 
-test("removePodsHand takes a quota that is in force for a stop", async () => {
+test("removePodsHand takes a quota that is in force for a stop, if it has no room or a person has approved it", async () => {
   server.objects.set("/api/v1/namespaces/fc-desktop", { metadata: {} });
-  const quota = "/api/v1/namespaces/fc-desktop/resourcequotas/levee-ownerless-pods";
-  server.objects.set(quota, { spec: { hard: { pods: "20" } } });
-  expect(await outcome()).toBe("Paused");
-  server.objects.set(quota, { spec: { hard: { pods: "20" } }, status: { hard: { pods: "20" } } });
-  server.decision = { ...server.decision, status: { ...server.decision.status!, phase: "Approved" } };
+  const path = "/api/v1/namespaces/fc-desktop/resourcequotas/levee-ownerless-pods";
+  const hard = { pods: "20" };
+  const outcomeWith = (status?: object): Promise<string | undefined> => {
+    server.objects.set(path, { spec: { hard }, ...(status === undefined ? {} : { status }) });
+    server.decision = { ...server.decision, status: { ...server.decision.status!, phase: "Approved" } };
+    return outcome();
+  };
+  expect(await outcomeWith()).toBe("Paused");
+  expect(await outcomeWith({ hard, used: { pods: "19" } })).toBe("Paused");
+  expect(server.decision.status?.message).toContain("allows 20 pods and has room for more");
+  expect(removals).toEqual([]);
+  const [stop] = propose(outage({ isOwnerPolicyInstalled: false }), settings);
+  const step = stop!.spec.steps[0] as StopSourceStep;
+  const stopSource = { ...step.stopSource, way: "Quota", quota: "levee-ownerless-pods", pods: 20 } as const;
+  const approved = { ...server.decision, spec: { ...stop!.spec, steps: [{ ...step, stopSource }] } };
+  server.seen = { ...server.seen, decisions: [approved] };
+  expect(await outcomeWith({ hard, used: { pods: "19" } })).toBe("Succeeded");
+});
+
+test("removePodsHand takes a quota that is used up for a stop", async () => {
+  server.objects.set("/api/v1/namespaces/fc-desktop", { metadata: {} });
+  const status = { hard: { pods: "20" }, used: { pods: "223" } };
+  server.objects.set("/api/v1/namespaces/fc-desktop/resourcequotas/levee-ownerless-pods", { status });
   expect(await outcome()).toBe("Succeeded");
 });
 

@@ -21,7 +21,7 @@ async function written(
   const facts = {
     decisions: [server.decision],
     approvals: server.approvals,
-    policies: server.options().policies(),
+    policies: server.policies,
     nowMs,
   };
   await resetWhenAsked(new BudgetStore(server, "levee-system"), { budget, resourceVersion: "5" }, facts, silentLogger);

@@ -3,19 +3,18 @@ import { LeveeError } from "../../base/errors.ts";
 import { kubeStatusOf, metadataOnly, type KubeApi, type KubeRequest } from "../../kube/api.ts";
 import { objectOf, textOf } from "../../kube/json-fields.ts";
 import { listPages } from "../../kube/list-pages.ts";
-import type { PolicyObject } from "../approve/policy-standing.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
 import { decisionApiVersion, type Decision, type DecisionApproval } from "../decision/decision.ts";
 import { parseApproval } from "../decision/parse-approval.ts";
 import { decisionPath, isPassing } from "./decision-record.ts";
 import { DecisionGoneError, HaltError } from "./halt.ts";
+import { LivePolicies } from "./live-policies.ts";
 
 export interface GateOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly leader: Leadership & { isHeld(): boolean };
   readonly signal: AbortSignal;
-  readonly policies: () => readonly PolicyObject[];
   /** With its status as it was last written. */
   readonly decision: () => Decision;
 }
@@ -26,26 +25,30 @@ const tries = 15;
 const betweenTriesMs = 1_000;
 
 /**
- * Stands between the hands and the API server. Before each request that writes, a dry run too, approvals are read on the
- * server, and whether the Decision is there: a watch may be behind, and who says stop must be heard before the next request.
+ * Stands between the hands and the API server. Before each request that writes, a dry run too, approvals and what they rest
+ * on are read on the server, and whether the Decision is there: a watch may be behind, and who says stop must be heard
+ * before the next request.
  */
 export class WriteGate implements KubeApi {
   readonly #options: GateOptions;
+  readonly #policies: LivePolicies;
 
   constructor(options: GateOptions) {
     this.#options = options;
+    this.#policies = new LivePolicies(options);
   }
 
   /** Throws a `HaltError` when a person has said stop or the approval does not stand, and the reason when we lead no more. */
   async ask(): Promise<void> {
-    const { clock, leader, policies, decision } = this.#options;
+    const { clock, leader, decision } = this.#options;
     this.#mustLead();
     await this.#patiently(() => this.#mustBeThere());
     const approvals = await this.#patiently(() => this.#approvals());
+    const policies = await this.#patiently(() => this.#policies.after(approvals));
     const status = nextStatus({
       decision: decision(),
       approvals,
-      policies: policies(),
+      policies,
       // What has begun does not end by its cause: each step looks for that itself.
       isCausePresent: true,
       nowMs: clock.wallMs(),

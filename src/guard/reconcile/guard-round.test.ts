@@ -11,12 +11,14 @@ import { outagePods, world } from "../world.fixture.ts";
 import { guardRound, type RoundResult } from "./guard-round.ts";
 
 let requests: KubeRequest[];
+let answer: string;
 let refuse: ((request: KubeRequest) => number | undefined) | undefined;
 
 beforeEach(() => {
   requests = [];
   refuse = undefined;
   refused = 0;
+  answer = "{}";
 });
 
 const api: KubeApi = {
@@ -25,7 +27,7 @@ const api: KubeApi = {
     const status = refuse?.(request);
     if (status !== undefined) throw new KubeError("api-refused", `no: ${status}`, { status });
     requests.push(request);
-    return "{}";
+    return answer;
   },
   lines: () => {
     throw new Error("nobody watches");
@@ -111,9 +113,18 @@ test("guardRound decides nothing while it is blind or does not lead", async () =
 });
 
 test("guardRound takes a Decision that is there already for made, and looks again at one that has changed", async () => {
-  refuse = () => 409;
+  refuse = ({ method }) => (method === "GET" ? undefined : 409);
+  answer = JSON.stringify(decisions()[0]);
   expect(await round(outage())).toEqual({ outcome: "done", created: [], changed: [] });
   expect(await round(outage({ decisions: decisions() }))).toEqual({ outcome: "done", created: [], changed: [] });
+  expect(refused).toBe(0);
+});
+
+test("guardRound says when something that it cannot read has the name of a proposal", async () => {
+  refuse = ({ method }) => (method === "GET" ? undefined : 409);
+  answer = JSON.stringify({ metadata: { name: "stop-fc-desktop-1" }, spec: { steps: [] } });
+  expect((await round(outage())).created).toEqual([]);
+  expect(refused).toBe(2);
 });
 
 test("guardRound goes on when one Decision cannot be created, and counts it", async () => {

@@ -14,6 +14,7 @@ import {
   type DecisionApproval,
   type DecisionStatus,
 } from "../decision/decision.ts";
+import { parseDecision } from "../decision/parse-decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 
@@ -100,12 +101,29 @@ async function createDecision(
     logger.info("a Decision is proposed", { name, planHash: spec.planHash });
     return true;
   } catch (thrown) {
-    if (kubeStatusOf(thrown) === 409) return false;
+    const error = kubeStatusOf(thrown) === 409 ? await nameProblem(api, settings, name) : reasonOf(thrown);
+    if (error === undefined) return false;
     onRefused?.();
     // A proposal that cannot be made must not keep the others from being looked after.
-    logger.error("a Decision could not be proposed", { name, error: toLeveeError(thrown, "Cannot propose").message });
+    logger.error("a Decision could not be proposed", { name, error });
     return false;
   }
+}
+
+/** What has the name and cannot be read would keep the proposal from being made, and nobody would know. */
+async function nameProblem(api: KubeApi, settings: GuardSettings, name: string): Promise<string | undefined> {
+  const path = `${decisionsPath(settings)}/${encodeURIComponent(name)}`;
+  try {
+    const there: unknown = JSON.parse(await api.call({ method: "GET", path, deadlineMs: requestMs }));
+    if (parseDecision(there) !== undefined) return undefined;
+  } catch (thrown) {
+    return kubeStatusOf(thrown) === 404 ? undefined : reasonOf(thrown);
+  }
+  return `Cannot propose: a Decision with this name is there that this guard cannot have written; look at it, then kubectl -n ${settings.namespace} delete decision ${name}`;
+}
+
+function reasonOf(thrown: unknown): string {
+  return toLeveeError(thrown, "Cannot propose").message;
 }
 
 /** False when it has changed since it was read: the next round looks again. */

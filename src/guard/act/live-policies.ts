@@ -1,0 +1,46 @@
+import type { Clock } from "../../base/clock.ts";
+import type { KubeApi } from "../../kube/api.ts";
+import { listPages } from "../../kube/list-pages.ts";
+import type { PolicyKind, PolicyObject } from "../approve/policy-standing.ts";
+import type { DecisionApproval } from "../decision/decision.ts";
+import { projectPolicy } from "../observe/project-policy.ts";
+
+/** One that is taken away stops the next request but for this long. */
+const ageMaxMs = 5_000;
+
+const kinds: readonly (readonly [PolicyKind, string])[] = [
+  ["ValidatingAdmissionPolicy", "validatingadmissionpolicies"],
+  ["ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"],
+];
+
+/**
+ * Our admission policies as the server has them. A watch whose connection has died is silent for minutes, and whoever takes
+ * a policy away can forge an approval meanwhile: a word is judged only by what was read after it had been seen.
+ */
+export class LivePolicies {
+  readonly #options: { readonly api: KubeApi; readonly clock: Clock; readonly signal: AbortSignal };
+  #read: { readonly policies: readonly PolicyObject[]; readonly atMs: number; readonly words: string } | undefined;
+
+  constructor(options: { readonly api: KubeApi; readonly clock: Clock; readonly signal: AbortSignal }) {
+    this.#options = options;
+  }
+
+  /** Read again when there are words that were not there before, or after a while. */
+  async after(approvals: readonly DecisionApproval[]): Promise<readonly PolicyObject[]> {
+    const words = approvals.map(({ metadata }) => metadata.uid ?? metadata.name).join(" ");
+    const nowMs = this.#options.clock.monotonicMs();
+    if (this.#read !== undefined && this.#read.words === words && nowMs - this.#read.atMs < ageMaxMs)
+      return this.#read.policies;
+    const policies: PolicyObject[] = [];
+    for (const [kind, resource] of kinds) {
+      const project = projectPolicy(kind);
+      const path = `/apis/admissionregistration.k8s.io/v1/${resource}`;
+      await listPages({ ...this.#options, path, query: {} }, (item) => {
+        const kept = project(item);
+        if (kept !== undefined) policies.push(kept.policy);
+      });
+    }
+    this.#read = { policies, atMs: nowMs, words };
+    return policies;
+  }
+}
