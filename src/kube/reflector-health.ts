@@ -58,11 +58,18 @@ export class HealthFacts {
   failed(thrown: unknown): void {
     const error = toLeveeError(thrown, `Cannot follow ${this.#resource}`).message;
     const isUnreachable = !(thrown instanceof KubeError) || thrown.code === "api-unreachable";
-    if (this.#failure === undefined)
-      this.#logger.warn("the API server cannot be followed; trying again", { resource: this.#resource, error });
-    const sinceMs = this.#failure?.sinceMs ?? this.#clock.wallMs();
     const status = thrown instanceof KubeError ? thrown.status : undefined;
+    if (this.#failure === undefined) this.#tell(error, status);
+    const sinceMs = this.#failure?.sinceMs ?? this.#clock.wallMs();
     this.#failure = { error, sinceMs, isUnreachable, status };
+  }
+
+  /** A resource that never was there is the cluster's choice; whoever needs it says so elsewhere. */
+  #tell(error: string, status: number | undefined): void {
+    const resource = this.#resource;
+    if (status === 404 && this.#lists === 0)
+      this.#logger.info("the cluster has no such resource; it is looked for now and then", { resource });
+    else this.#logger.warn("the API server cannot be followed; trying again", { resource, error });
   }
 
   /** The server says that there is no such resource: its definition is not installed. */

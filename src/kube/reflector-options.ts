@@ -15,6 +15,8 @@ export interface ReflectorOptions<T extends Named> {
   readonly query?: Readonly<Record<string, string>>;
   /** Objects in one answer of a list; few unless told, as a daemon has little memory. */
   readonly pageItems?: number;
+  /** Whether the server says now and then that a quiet watch is alive; of events it does not, as it has no cache of them. */
+  readonly hasBookmarks?: boolean;
   /** Keeps what is needed of an object; undefined for one that cannot be used. */
   readonly project: (object: unknown) => T | undefined;
   readonly isSame: (left: T, right: T) => boolean;

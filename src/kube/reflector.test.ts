@@ -4,6 +4,8 @@ import { KubeError } from "./api.ts";
 import { FakeApi, gone, page } from "./fake-api.fixture.ts";
 import type { Change } from "./facts.ts";
 import { ManualClock, settle } from "./manual-clock.fixture.ts";
+import { HealthFacts } from "./reflector-health.ts";
+import type { ReflectorOptions } from "./reflector-options.ts";
 import { Reflector } from "./reflector.ts";
 
 interface Thing {
@@ -21,7 +23,14 @@ beforeEach(() => {
   clock = new ManualClock();
   api = new FakeApi();
   changes = [];
-  reflector = new Reflector({
+  reflector = new Reflector(options());
+  reflector.store.onChange((change) => changes.push(changeText(change)));
+});
+
+afterEach(async () => reflector.close());
+
+function options(): ReflectorOptions<Thing> {
+  return {
     api,
     clock,
     logger: silentLogger,
@@ -30,11 +39,8 @@ beforeEach(() => {
     query: { fieldSelector: "a=b" },
     project,
     isSame: (left, right) => left.value === right.value,
-  });
-  reflector.store.onChange((change) => changes.push(changeText(change)));
-});
-
-afterEach(async () => reflector.close());
+  };
+}
 
 /** An object as the server sends it, with a value of its own. */
 function thing(name: string, value: string, resourceVersion = "0"): unknown {
@@ -76,6 +82,28 @@ test("Reflector lists in pages of 50 and watches from the list's place on", asyn
     "?fieldSelector=a%3Db&watch=true&allowWatchBookmarks=true&timeoutSeconds=300&resourceVersion=10",
   );
   expect(api.watch.options.idleMs).toBe(150_000);
+});
+
+test("Reflector ends a watch without bookmarks before its silence can mean anything", async () => {
+  reflector = new Reflector({ ...options(), hasBookmarks: false });
+  await start();
+  expect(api.watch.url.searchParams.get("timeoutSeconds")).toBe("60");
+});
+
+test("Reflector does not warn of a resource that the cluster never had, and warns of one that went", async () => {
+  const lines: string[] = [];
+  const logger = { ...silentLogger, info: (line: string) => lines.push(line), warn: (line: string) => lines.push(line) };
+  const absent = new KubeError("api-refused", "there is no such thing", { status: 404 });
+  const health = new HealthFacts("things", clock, logger);
+  health.failed(absent);
+  health.failed(absent);
+  health.listed();
+  health.failed(absent);
+  expect(lines).toEqual([
+    "the cluster has no such resource; it is looked for now and then",
+    "the API server is followed again",
+    "the API server cannot be followed; trying again",
+  ]);
 });
 
 test("Reflector keeps only what was projected", async () => {

@@ -11,8 +11,9 @@ import { isGone } from "./refusal.ts";
 import { isUnreadable, parseWatchEvent, type WatchEvent } from "./watch-event.ts";
 
 /** A watch is renewed after a random time, so that the watches of a thousand nodes do not end together. */
-const watchSecondsMin = 300;
-const watchSecondsMax = 600;
+const watchSeconds = { min: 300, max: 600 };
+/** Without bookmarks it ends by itself before its silence means anything. */
+const silentWatchSeconds = { min: 60, max: 120 };
 /** A server that does not end the watch when it said it would is not there any more. */
 const watchGraceMs = 30_000;
 /** The server sends a bookmark about once a minute: more than two of them missing means a dead connection. */
@@ -137,7 +138,8 @@ export class Reflector<T extends Named> {
   async #watch(): Promise<void> {
     const { api, clock } = this.#options;
     const startedMs = clock.monotonicMs();
-    const seconds = Math.round(watchSecondsMin + clock.random() * (watchSecondsMax - watchSecondsMin));
+    const { min, max } = this.#options.hasBookmarks === false ? silentWatchSeconds : watchSeconds;
+    const seconds = Math.round(min + clock.random() * (max - min));
     const tooLong = (): Error =>
       new KubeError("api-unreachable", `Cannot ${this.#doing()}: the server did not end it after ${seconds} s`);
     const watching = new AbortController();

@@ -94,6 +94,7 @@ export class ClusterFacts {
     this.#events = this.#follow("events", `${core}/events`, (value) => projectEvent(value, this.#texts), {
       // Of the many events of an outage only these are looked at.
       query: { fieldSelector: "reason=FailedCreatePodSandBox" },
+      hasBookmarks: false,
     });
     this.#policies = this.#follow(
       "validatingadmissionpolicies",
@@ -207,6 +208,7 @@ export class ClusterFacts {
       isSame: more.isSame ?? isDeepStrictEqual,
       ...(more.query === undefined ? {} : { query: more.query }),
       ...(more.pageItems === undefined ? {} : { pageItems: more.pageItems }),
+      hasBookmarks: more.hasBookmarks ?? true,
     });
     this.#all.push(reflector as unknown as Reflector<Named>);
     return reflector;
@@ -226,6 +228,7 @@ interface FollowOptions<T> {
   readonly isSame: (left: T, right: T) => boolean;
   readonly query: Readonly<Record<string, string>>;
   readonly pageItems: number;
+  readonly hasBookmarks: boolean;
 }
 
 function keepDecision(value: unknown): KeptDecision | undefined {
