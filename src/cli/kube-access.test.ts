@@ -38,6 +38,10 @@ test("kubeAccess looks where kubectl looks, in its order", async () => {
   mkdirSync(join(folder, ".kube"));
   kubeconfig(".kube/config", "home");
   expect((await kubeAccess(world(inCluster), {})).server).toBe("http://home.test");
+  const nowhere = join(folder, "nowhere");
+  expect(kubeAccess(world({ KUBECONFIG: nowhere }), {})).rejects.toThrow(
+    `KUBECONFIG names ${nowhere}, where no file is`,
+  );
   const KUBECONFIG = `${join(folder, "missing")}:${kubeconfig("listed", "listed")}`;
   expect((await kubeAccess(world({ KUBECONFIG }), {})).server).toBe("http://listed.test");
   const given = kubeconfig("given", "given");

@@ -32,11 +32,16 @@ export async function kubeAccess(world: KubeWorld, options: KubeOptions): Promis
   const host = world.env["KUBERNETES_SERVICE_HOST"] ?? "";
   const port = world.env["KUBERNETES_SERVICE_PORT"] ?? "";
   if (host === "" || port === "" || options.context !== undefined)
-    throw usageFailure(
-      "Cannot find a cluster: there is no --kubeconfig, no file in KUBECONFIG, no ~/.kube/config and no service account",
-      "--kubeconfig FILE",
-    );
+    throw usageFailure(`Cannot find a cluster: ${missing(world)}`, "--kubeconfig FILE");
   return inClusterAccess({ host, port, clock, folder: options.serviceAccountFolder ?? serviceAccountFolder });
+}
+
+/** As kubectl, KUBECONFIG stands for the person's own file even if none of it is there. */
+function missing({ env }: KubeWorld): string {
+  const listed = env["KUBECONFIG"] ?? "";
+  return listed === ""
+    ? "there is no --kubeconfig, no KUBECONFIG, no ~/.kube/config and no service account"
+    : `KUBECONFIG names ${listed}, where no file is, and there is no --kubeconfig and no service account`;
 }
 
 /** A file that was asked for by name must be there; those of KUBECONFIG may be missing, as with kubectl. */

@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 export function addExplain(program: Command, world: World): void {
   const command = program
     .command("explain")
-    .description("Say what a check, an error, an alert or a phase means, and what to do about it")
+    .description("Say what a check, an error, an alert, a step or a phase means, and what to do about it")
     .argument("[code]", "such as LVE0301, network-unknown, MultusOOMLoop or Paused; without one all are listed")
     .addHelpText(
       "after",
@@ -45,7 +45,7 @@ export function addExplain(program: Command, world: World): void {
 function unknownTopic(code: string, near: readonly string[]): Error {
   const remedy = near.length === 0 ? "levee explain, which lists all names" : `levee explain ${near.join(", ")}`;
   return usageFailure(
-    `Cannot explain ${JSON.stringify(code)}: there is no check, error, alert or phase of that name`,
+    `Cannot explain ${JSON.stringify(code)}: there is no check, error, alert, step or phase of that name`,
     remedy,
   );
 }

@@ -8,10 +8,10 @@ import {
   type ClusterCommandOptions,
 } from "../cluster/cluster-options.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
-import { examples } from "../command-line.ts";
+import { contextOf, examples } from "../command-line.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { readApprovals, readDecision } from "../decisions/decision-source.ts";
-import { CommandFailure } from "../failure.ts";
+import { CommandFailure, usageFailure } from "../failure.ts";
 import { reportText } from "../report/report-text.ts";
 import type { World } from "../world.ts";
 
@@ -20,30 +20,39 @@ interface ReportOptions extends ClusterCommandOptions {
 }
 
 export function addReport(program: Command, world: World): void {
-  addClusterOptions(
+  const command = addClusterOptions(
     program
       .command("report")
       .description("Write the post-mortem of a Decision, in Markdown")
       .argument("<decision>", "its name")
       .option("--file <path>", "write it there instead of printing it"),
-  )
-    .addHelpText(
-      "after",
-      `\nIt says only what the Decision and its approvals hold.\n${examples(
-        "levee report recover-shop-1",
-        "levee report recover-shop-1 --file post-mortem.md",
-      )}\n${clusterExitText}`,
-    )
-    .action(async (name: string, options: ReportOptions) => {
-      const namespace = namespaceOf(options);
-      const text = await withCluster(world, options, async (api) => {
-        const source = { api, namespace, signal: world.interrupted };
-        const decision = await readDecision(source, name);
-        return reportText(decision, await readApprovals(source, decision.metadata.name));
-      });
-      if (options.file === undefined) world.stdout.write(text);
-      else await writeReport(resolve(options.file), text);
+  ).addHelpText(
+    "after",
+    `\nIt says only what the Decision and its approvals hold.\n${examples(
+      "levee report recover-shop-1",
+      "levee report recover-shop-1 --file post-mortem.md",
+    )}\n${clusterExitText}`,
+  );
+  command.action(async (name: string, options: ReportOptions) => {
+    requireMarkdown(contextOf(command, world).settings.output, name);
+    const namespace = namespaceOf(options);
+    const text = await withCluster(world, options, async (api) => {
+      const source = { api, namespace, signal: world.interrupted };
+      const decision = await readDecision(source, name);
+      return reportText(decision, await readApprovals(source, decision.metadata.name));
     });
+    if (options.file === undefined) world.stdout.write(text);
+    else await writeReport(resolve(options.file), text);
+  });
+}
+
+/** What a program wants of it is the Decision itself. */
+function requireMarkdown(output: string, name: string): void {
+  if (output !== "json" && output !== "yaml") return;
+  throw usageFailure(
+    `Cannot print the report as ${output}: it is Markdown for people`,
+    `levee decisions show ${name} -o ${output}`,
+  );
 }
 
 async function writeReport(path: string, text: string): Promise<void> {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { decisionPhases } from "../../guard/decision/decision.ts";
+import { stepActions } from "../../guard/decision/step.ts";
 import { errorCatalogue } from "../../base/errors.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { fakeWorld } from "../fake-world.ts";
@@ -21,6 +22,10 @@ test("allTopics has every check, error, phase and runbook, each with what to do"
     ...decisionPhases,
     ...pages.filter((page) => page !== "README"),
     ...Object.keys(errorCatalogue),
+    ...stepActions,
+    "OwnerlessPodAvalanche",
+    ...["approval-required", "plan-changed", "decision-ended", "decision-proposed"],
+    ...["decision-unknown", "decision-unreadable", "guard-absent"],
   ];
   expect(names.toSorted()).toEqual(wanted.toSorted());
   expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
@@ -36,6 +41,8 @@ describe("levee explain", () => {
     ["network-unknown", "Create the network with the name and namespace"],
     ["multusoomloop", "A larger limit alone is eaten by the backlog."],
     ["Paused", "levee decisions resume NAME"],
+    ["holdargoapp", "The guard changes nothing of Argo CD"],
+    ["approval-required", "give --plan-hash with the hash that you read"],
   ])("tells what %s means, whatever the case", async (name, words) => {
     const { status, out } = await levee(name);
     expect(status).toBe(0);

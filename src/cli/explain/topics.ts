@@ -2,19 +2,34 @@ import errorsPage from "../../../docs/errors.md" with { type: "text" };
 import { errorCatalogue } from "../../base/errors.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { phaseFacts } from "./decision-phases.ts";
+import { causeFacts, decisionFailures, stepFacts, type WordFacts } from "./guard-words.ts";
 import { runbookPages } from "./runbook-pages.ts";
 
 /** Something that has a name of ours and can be explained. */
 export interface Topic {
   readonly name: string;
-  readonly kind: "check" | "error" | "alert" | "phase";
+  readonly kind: TopicKind;
   readonly title: string;
   /** What it means, why it matters and what to do; Markdown of our own pages for alerts. */
   readonly text: string;
 }
 
+type TopicKind = "check" | "cause" | "step" | "phase" | "alert" | "error";
+
 export function allTopics(): readonly Topic[] {
-  return [...checkTopics(), ...phaseTopics(), ...alertTopics(), ...errorTopics()];
+  return [
+    ...checkTopics(),
+    ...wordTopics(causeFacts, "cause", "cause of a Decision"),
+    ...wordTopics(stepFacts, "step", "step of a Decision"),
+    ...phaseTopics(),
+    ...alertTopics(),
+    ...errorTopics(),
+    ...wordTopics(decisionFailures, "error", "error of a command"),
+  ];
+}
+
+function wordTopics(words: Readonly<Record<string, WordFacts>>, kind: TopicKind, title: string): readonly Topic[] {
+  return Object.entries(words).map(([name, { means, todo }]) => ({ name, kind, title, text: parts(means, todo) }));
 }
 
 function checkTopics(): readonly Topic[] {

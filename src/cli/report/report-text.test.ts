@@ -3,6 +3,8 @@ import type { Decision, DecisionApproval } from "../../guard/decision/decision.t
 import { propose } from "../../guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
 import { multusFile, outage } from "../../guard/outage.fixture.ts";
+import { fakeWorld } from "../fake-world.ts";
+import { runCli } from "../main.ts";
 import { md } from "./markdown.ts";
 import { reportText } from "./report-text.ts";
 
@@ -139,4 +141,11 @@ test.each([
   ["\\](x)", "\\\\\\](x)"],
 ])("md escapes %j as %j", (text, expected) => {
   expect(md(text)).toBe(expected);
+});
+
+test("levee report says where a program finds what it tells", async () => {
+  const world = fakeWorld({ argv: ["report", "recover-shop-1", "-o", "json"] });
+  expect(await runCli(world)).toBe(2);
+  expect(world.stderr.text).toContain("levee decisions show recover-shop-1 -o json");
+  expect(world.stdout.text).toBe("");
 });
