@@ -75,7 +75,7 @@ export const checkCodes = {
   LVE0401: {
     title: "the CNI daemons are ready on every node",
     means: "On a node without its daemon no pod starts, and none can be torn down in order.",
-    todo: "kubectl -n NAMESPACE get pods -o wide of the DaemonSet that is named, then levee check node NODE.",
+    todo: "kubectl -n NAMESPACE get pods -o wide of the DaemonSet that is named, then levee check node NODE. Where none is installed: docs/install.md, or --context for the cluster that was meant.",
   },
   LVE0402: {
     title: "the CNI daemons have memory left",

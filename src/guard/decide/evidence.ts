@@ -37,7 +37,8 @@ export function evidenceOf(seen: {
         at: timeText(view.atMs),
       })),
     ...chain.linked.map((symptom) => one(factOf(symptom), numberOf(symptom), symptomText(symptom))),
-    one("alerts that this does not explain", chain.unlinkedAlerts.length),
+    // Where no alert is known at all, nobody may have been asked.
+    ...(world.alerts.length === 0 ? [] : [one("alerts that this does not explain", chain.unlinkedAlerts.length)]),
   ].slice(0, evidenceMax);
 }
 
