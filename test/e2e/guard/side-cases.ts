@@ -7,7 +7,7 @@ import { mergePatch } from "../policy-server.ts";
 import { pause, until } from "../until.ts";
 import { desktopPod } from "./operator.ts";
 import { writeText } from "./decision-desk.ts";
-import { avalancheNames, rolloutPods, type Avalanche, type SideCluster } from "./side-cluster.ts";
+import { avalancheNames, rolloutPods, spared, type Avalanche, type SideCluster } from "./side-cluster.ts";
 
 const policies = join(import.meta.dir, "../../../deploy/policies");
 const approvalPolicy = "levee-approval-names-its-author";
@@ -35,6 +35,7 @@ export const sideCases: readonly (readonly [name: string, act: (cluster: SideClu
   ["a leader is lost in the middle of a batch: its successor pauses, and none is removed twice", survivesALostLeader],
   ["the API server is restarted in the middle of a batch, and none is removed twice", survivesAServerRestart],
   ["the breaker opens, and only a person closes it", opensTheBreaker],
+  ["a source whom the label does not hold is stopped by a quota that leaves room for the others", stopsByQuota],
 ];
 
 /** Every avalanche has its Decision, and nothing that is well has one. */
@@ -240,6 +241,37 @@ async function opensTheBreaker(cluster: SideCluster): Promise<void> {
   await desk.say(name, "Resume");
   await desk.untilPhase(name, "Succeeded", 120_000);
   await expectEachOnce(cluster, namespace, { count: 20 });
+}
+
+/** The quota's own controller counts it, and the API server refuses by it. */
+async function stopsByQuota(cluster: SideCluster): Promise<void> {
+  const { desk, server } = cluster;
+  const { namespace, pods } = spared;
+  const stop = `stop-${namespace}-1`;
+  await cluster.sparedMade();
+  await until(
+    `${stop} is proposed`,
+    async () => (await desk.all()).some(({ metadata }) => metadata.name === stop) || undefined,
+    { timeoutMs: 370_000, everyMs: 1_000 },
+  );
+  // Nothing else is in the namespace, so it is room alone: half of what is to be removed.
+  expect((await desk.one(stop)).spec.steps).toMatchObject([{ stopSource: { way: "Quota", pods: pods / 2 } }]);
+  expect(await cluster.makeOneMoreSpared()).toMatchObject({ code: 201 });
+  await desk.say(stop, "Approve");
+  await desk.untilPhase(stop, "Succeeded", 150_000);
+  const path = `/api/v1/namespaces/${namespace}/resourcequotas/levee-ownerless-pods`;
+  const { text } = await server.ask({ method: "GET", path });
+  expect(JSON.parse(text)).toMatchObject({
+    status: { hard: { pods: String(pods / 2) }, used: { pods: String(pods + 1) } },
+  });
+  const refused = await cluster.makeOneMoreSpared();
+  expect([refused.code, refused.text]).toEqual([403, expect.stringContaining("exceeded quota") as string]);
+  expect((await cluster.podNames(namespace)).length).toBe(pods + 1);
+  const recover = `recover-${namespace}-1`;
+  await desk.say(recover, "Approve");
+  await desk.untilPhase(recover, "Succeeded", 120_000);
+  // The one that came after the proposal is not in its plan.
+  expect((await cluster.podNames(namespace)).length).toBe(1);
 }
 
 /** Real deletions of pods there, each a line. */

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startGuardServer } from "../guard-server.ts";
-import { mergePatch, type PolicyServer } from "../policy-server.ts";
+import { mergePatch, type Answer, type PolicyServer } from "../policy-server.ts";
 import type { Program } from "../program.ts";
-import { until } from "../until.ts";
+import { pause, until } from "../until.ts";
 import { startKubeControllers } from "./kube-controllers.ts";
 import { DecisionDesk } from "./decision-desk.ts";
 import { GuardReplicas } from "./guard-process.ts";
@@ -29,6 +29,10 @@ const avalanches = {
 export type Avalanche = keyof typeof avalanches;
 export const avalancheNames = Object.keys(avalanches) as readonly Avalanche[]; // what the literal above says
 export const rolloutPods = 300;
+/** Where the label is set and pods come all the same: who makes them is a person, whom the policy does not hold. */
+export const spared = { namespace: "spared-maker", pods: 20 };
+/** Later than a minute after the label: what was made before may have been on its way. */
+const sparedAfterMs = 63_000;
 const healthy = "apart1";
 
 /** A second cluster, in which everything goes wrong that may: so that none of it disturbs the outage of the seeds. */
@@ -39,6 +43,8 @@ export class SideCluster {
   readonly desk: DecisionDesk;
   readonly #folder: string;
   readonly #manager: Program;
+  #labelledMs = 0;
+  #sparedMade: Promise<void> = Promise.resolve();
 
   private constructor(server: PolicyServer, parts: { folder: string; manager: Program; guards: GuardReplicas }) {
     this.server = server;
@@ -76,8 +82,10 @@ export class SideCluster {
     }
   }
 
-  /** All of them within a second or two. */
+  /** All of them within a second or two, but for one. */
   async breakDown(): Promise<void> {
+    this.#sparedMade = this.#makeSpared();
+    this.#sparedMade.catch(() => undefined);
     for (const [namespace, [count, node]] of Object.entries(avalanches))
       await this.#makePods(namespace, count, { node, generateName: "rd-" });
   }
@@ -97,7 +105,27 @@ export class SideCluster {
     return (JSON.parse(text) as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name); // what the API server prints
   }
 
+  /** Resolves when the maker whom the policy does not hold has made its pods. */
+  sparedMade(): Promise<void> {
+    return this.#sparedMade;
+  }
+
+  /** One more of them; what the API server says to it. */
+  makeOneMoreSpared(): Promise<Answer> {
+    return this.server.ask({
+      method: "POST",
+      path: `/api/v1/namespaces/${spared.namespace}/pods`,
+      body: desktopPod({ generateName: "rd-" }, "agent2"),
+    });
+  }
+
+  async #makeSpared(): Promise<void> {
+    await pause(Math.max(0, this.#labelledMs + sparedAfterMs - performance.now()));
+    await this.#makePods(spared.namespace, spared.pods, { node: "agent2", generateName: "rd-" });
+  }
+
   async stop(): Promise<void> {
+    await this.#sparedMade.catch(() => undefined);
     await this.guards.stop();
     await this.kubelet.stop();
     await this.#manager.stop("SIGKILL");
@@ -108,11 +136,12 @@ export class SideCluster {
   async #build(): Promise<void> {
     const { server } = this;
     server.must(["apply", "-f", join(import.meta.dir, "argo-crds.yaml")]);
-    for (const namespace of [...avalancheNames, "argocd", "shop", "bulk"])
+    for (const namespace of [...avalancheNames, spared.namespace, "argocd", "shop", "bulk"])
       server.must(["create", "namespace", namespace]);
     // Their sources are stopped already: there is one Decision about each, to recover.
     const stopped = avalancheNames.filter((namespace) => namespace !== "second-source");
-    server.must(["label", "namespace", ...stopped, "levee.dev/ownerless-pods=deny"]);
+    server.must(["label", "namespace", ...stopped, spared.namespace, "levee.dev/ownerless-pods=deny"]);
+    this.#labelledMs = performance.now();
     await this.kubelet.start();
     server.must(["create", "-f", "-"], cniManifest("50Mi"));
     server.must(["wait", "--for=condition=established", "crd/applications.argoproj.io", "crd/appprojects.argoproj.io"]);
