@@ -42,6 +42,7 @@ async function main(names: readonly string[]): Promise<number> {
     console.log(usage());
     return 0;
   }
+  if (names.includes("--peers")) return await makePeers();
   const known: readonly string[] = [...scenarioNames, ...serverTests];
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
@@ -57,12 +58,14 @@ async function main(names: readonly string[]): Promise<number> {
 
 function usage(): string {
   return [
-    "Usage: npm run e2e [-- NAME...]",
+    "Usage: npm run e2e [-- NAME... | --peers]",
     "",
     "Levee on a real cluster of one node. Needs root and Go; what is built from Go modules is kept in ~/.cache/levee.",
     "",
     `Scenarios, on one cluster, in this order: ${scenarioNames.join(", ")}`,
     `With an API server and no node: ${serverTests.join(", ")}`,
+    "",
+    "--peers builds what others provide, as far as it is missing, and runs nothing.",
     "",
     "Examples:",
     "  npm run e2e",
@@ -78,12 +81,7 @@ interface Chosen {
 }
 
 async function run({ scenarios, files }: Chosen): Promise<number> {
-  if (findGo() === undefined) {
-    console.log(
-      "e2e skipped: Go is not installed, so kube-apiserver, kube-controller-manager, kubelet and Multus cannot be built; npm test runs what needs no cluster, the guard's decisions and steps too",
-    );
-    return 0;
-  }
+  if (isWithoutGo()) return 0;
   if (!ensurePrerequisites("e2e")) return 1;
   const busyboxProblem = elfProblem(readFileSync(busybox), busyboxBytesMax);
   if (busyboxProblem !== undefined) {
@@ -91,13 +89,7 @@ async function run({ scenarios, files }: Chosen): Promise<number> {
     return 1;
   }
   build({ shimOnly: false });
-  const peers = {
-    kubernetes: builtOrThrow(await kubernetes()),
-    plugins: builtOrThrow(await cniPlugins()),
-    containerd: builtOrThrow(await newContainerd()),
-    multus: { "v4.2.2": builtOrThrow(await multus("v4.2.2")), "v4.3.0": builtOrThrow(await multus("v4.3.0")) },
-  };
-  builtOrThrow(await helm());
+  const peers = await builtPeers();
   removeLeftovers();
   const folder = makeFolder();
   try {
@@ -107,6 +99,33 @@ async function run({ scenarios, files }: Chosen): Promise<number> {
   } finally {
     removeFolder(folder);
   }
+}
+
+/** For whoever has something else to do meanwhile. */
+async function makePeers(): Promise<number> {
+  if (!isWithoutGo()) await builtPeers();
+  return 0;
+}
+
+function isWithoutGo(): boolean {
+  if (findGo() !== undefined) return false;
+  console.log(
+    "e2e skipped: Go is not installed, so kube-apiserver, kube-controller-manager, kubelet and Multus cannot be built; npm test runs what needs no cluster, the guard's decisions and steps too",
+  );
+  return true;
+}
+
+type Peers = Pick<Surroundings, "kubernetes" | "plugins" | "containerd" | "multus">;
+
+async function builtPeers(): Promise<Peers> {
+  const peers = {
+    kubernetes: builtOrThrow(await kubernetes()),
+    plugins: builtOrThrow(await cniPlugins()),
+    containerd: builtOrThrow(await newContainerd()),
+    multus: { "v4.2.2": builtOrThrow(await multus("v4.2.2")), "v4.3.0": builtOrThrow(await multus("v4.3.0")) },
+  };
+  builtOrThrow(await helm());
+  return peers;
 }
 
 /** The one that mostly waits runs beside the others. */
