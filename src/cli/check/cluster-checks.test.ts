@@ -235,3 +235,14 @@ test("statusText fits on a screen and says what is wrong first", () => {
   expect(text).toContain("Guard        × 2 of 2 replicas, nobody leads\n");
   expect(text.split("\n").length).toBeLessThan(40);
 });
+
+test("statusText says what it could not look at, and shows the rest", () => {
+  const forbidden = { why: "Cannot list nodes: alice may not", status: 403 };
+  const blind = snapshot({ nodes: forbidden, daemonSets: forbidden, pods: forbidden });
+  const view = statusView({ snapshot: blind, metrics: nothing, categories: [] }, { value: {} });
+  const text = statusText(view, nowMs, (_, words) => words);
+  for (const label of ["Daemons", "Nodes", "Pods"])
+    expect(text).toMatch(new RegExp(`^${label} +not known: Cannot list nodes: alice may not$`, "mu"));
+  expect(text).toMatch(/^Decisions +none open$/mu);
+  expect(text).not.toContain("none of Levee or Multus");
+});

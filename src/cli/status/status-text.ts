@@ -3,7 +3,7 @@ import { plural } from "../check/plural.ts";
 import { signOf } from "../check/report-text.ts";
 import type { Paint } from "../paint.ts";
 import { ageText } from "../span.ts";
-import type { DaemonView, StatusView } from "./status-view.ts";
+import type { DaemonView, StatusPart, StatusView } from "./status-view.ts";
 
 /** It must fit on a screen, whatever the cluster is like. */
 const rowsMax = 5;
@@ -12,11 +12,11 @@ const labelColumns = 12;
 export function statusText(view: StatusView, nowMs: number, paint: Paint): string {
   const blocks: readonly (readonly [string, readonly string[]])[] = [
     ["Levee", [summaryOf(view, paint)]],
-    ["Daemons", daemonRows(view.daemons, paint)],
-    ["Nodes", nodeRows(view)],
-    ["Guard", [guardRow(view, paint)]],
-    ["Decisions", decisionRows(view, nowMs)],
-    ["Pods", podRows(view, paint)],
+    ["Daemons", unseen(view, "daemons") ?? daemonRows(view.daemons, paint)],
+    ["Nodes", unseen(view, "nodes") ?? nodeRows(view)],
+    ["Guard", unseen(view, "guard") ?? [guardRow(view, paint)]],
+    ["Decisions", unseen(view, "decisions") ?? decisionRows(view, nowMs)],
+    ["Pods", unseen(view, "pods") ?? podRows(view, paint)],
     ["Alerts", [alertRow(view)]],
     ["Failed", checkRows(view.failed)],
     ["Warnings", checkRows(view.warnings)],
@@ -25,6 +25,12 @@ export function statusText(view: StatusView, nowMs: number, paint: Paint): strin
     .filter(([, rows]) => rows.length > 0)
     .map(([label, rows]) => rows.map((row, at) => `${(at === 0 ? label : "").padEnd(labelColumns)} ${row}\n`).join(""))
     .join("");
+}
+
+/** The row of what could not be looked at; undefined for what could. */
+function unseen({ unknown }: StatusView, part: StatusPart): readonly string[] | undefined {
+  const why = unknown[part];
+  return why === undefined ? undefined : [`not known: ${oneLine(why)}`];
 }
 
 export function isWell({ failed }: StatusView): boolean {

@@ -10,7 +10,7 @@ import { valueOr, type Seen } from "../cluster/seen.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
 import type { AlertCounts } from "./alerts.ts";
 
-/** What `levee status` shows, and prints as JSON. Undefined members could not be seen. */
+/** What `levee status` shows, and prints as JSON. Undefined members could not be seen, nor those that `unknown` names. */
 export interface StatusView {
   readonly version: 1;
   readonly server: string;
@@ -23,10 +23,14 @@ export interface StatusView {
   readonly backlog: Readonly<Record<string, number>>;
   readonly alerts: AlertCounts | undefined;
   readonly alertsUnknown: string;
+  /** What could not be looked at, and why: who approves need not be allowed to see nodes. */
+  readonly unknown: Readonly<Partial<Record<StatusPart, string>>>;
   /** Of the checks: those that failed or warn, by code. */
   readonly failed: Readonly<Record<string, string>>;
   readonly warnings: Readonly<Record<string, string>>;
 }
+
+export type StatusPart = "daemons" | "nodes" | "guard" | "decisions" | "pods";
 
 export interface DaemonView {
   readonly namespace: string;
@@ -81,9 +85,18 @@ export function statusView({ snapshot, categories }: ClusterLook, alerts: Seen<A
     ),
     alerts: "value" in alerts ? alerts.value : undefined,
     alertsUnknown: "why" in alerts ? alerts.why : "",
+    unknown: unknownOf(snapshot),
     failed: told("failed"),
     warnings: told("warning"),
   };
+}
+
+function unknownOf(snapshot: Snapshot): StatusView["unknown"] {
+  const { daemonSets, nodes, lease, decisions, pods } = snapshot;
+  const parts = { daemons: daemonSets, nodes, guard: lease, decisions, pods };
+  return Object.fromEntries(
+    Object.entries(parts).flatMap(([part, seen]) => ("why" in seen ? [[part, seen.why] as const] : [])),
+  );
 }
 
 function daemonsOf({ daemonSets, pods, nowMs }: Snapshot): readonly DaemonView[] {
