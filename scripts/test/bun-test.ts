@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { atLeastOneFailure, junitCounts, type Counts } from "./counts.ts";
+import { addCounts, atLeastOneFailure, junitCounts, type Counts } from "./counts.ts";
 import { failedFiles } from "./failed-files.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -22,16 +22,17 @@ export interface BunTest {
   /** No second look. */
   readonly once?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** What it says is shown when it has ended: another one runs beside it. */
-  readonly isBeside?: boolean;
+  /** So many files of `where` at once, in their order; what one says is shown when it has ended. */
+  readonly lanes?: number;
 }
 
 export async function bunTest(asked: BunTest): Promise<Counts> {
-  const first = await run(asked);
+  const { lanes, ...alone } = asked;
+  const first = lanes === undefined ? await run(alone, loudly) : await inLanes(alone, lanes);
   const again = asked.once === true || first.failed.length > secondLookFilesMax ? [] : first.failed;
   if (again.length === 0) return first.counts;
   console.log(`\n— once more, alone: ${again.join(", ")}`);
-  const second = await run({ ...asked, where: again.map((file) => `./${file}`) });
+  const second = await run({ ...alone, where: again.map((file) => `./${file}`) }, loudly);
   if (second.counts.failed > 0) return first.counts;
   console.log(`\nunsteady: ${first.counts.failed} failed at first and passed alone, in ${again.join(", ")}`);
   return { passed: first.counts.passed + first.counts.failed, failed: 0 };
@@ -42,7 +43,22 @@ interface Run {
   readonly failed: readonly string[];
 }
 
-async function run({ where, timeoutMs, env, isBeside }: BunTest): Promise<Run> {
+/** Those that wait for a cluster leave the cores to others meanwhile. */
+async function inLanes(asked: BunTest, lanes: number): Promise<Run> {
+  const waiting = [...asked.where];
+  const runs: Run[] = [];
+  const lane = async (): Promise<void> => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+      runs.push(await run({ ...asked, where: [file] }, quietly));
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return {
+    counts: runs.map(({ counts }) => counts).reduce(addCounts, { passed: 0, failed: 0 }),
+    failed: runs.flatMap(({ failed }) => failed),
+  };
+}
+
+async function run({ where, timeoutMs, env }: BunTest, start: typeof loudly): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), "levee-test-"));
   try {
     const report = join(folder, "report.xml");
@@ -50,7 +66,7 @@ async function run({ where, timeoutMs, env, isBeside }: BunTest): Promise<Run> {
     const args = ["test", "--isolate", "--timeout", String(timeoutMs), ...reporter, ...where];
     // What tests leave behind is left in here.
     const surroundings = { cwd: root, env: { ...process.env, ...env, TMPDIR: folder } };
-    const status = isBeside === true ? await quietly(args, surroundings, folder) : await loudly(args, surroundings);
+    const status = await start(args, surroundings, folder);
     const text = readReport(report);
     return { counts: atLeastOneFailure(junitCounts(text), status), failed: failedFiles(text) };
   } finally {
@@ -63,7 +79,7 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
 }
 
-async function loudly(args: readonly string[], surroundings: Surroundings): Promise<number | null> {
+async function loudly(args: readonly string[], surroundings: Surroundings, _folder: string): Promise<number | null> {
   return ended(spawn(process.execPath, [...args], { ...surroundings, stdio: "inherit" }));
 }
 
