@@ -1,8 +1,9 @@
-import type { ContainerId, JsonText, Namespace, PodName } from "../base/brand.ts";
+import type { ContainerId, Namespace, PodName } from "../base/brand.ts";
 import { sameNetns, type NetnsIdentity } from "../base/identity.ts";
 import { keyText, type AttachmentKey, type AttachmentRecord } from "./attachment-record.ts";
 import type { Genesis, JournalEntry } from "./journal-entry.ts";
 import { LeakLedger } from "./leak-ledger.ts";
+import { changed } from "./record-change.ts";
 
 /** Repeated deletes come within minutes of each other; this many containers are more than a node removes in that time. */
 const settledMax = 4_096;
@@ -14,9 +15,10 @@ const settledMax = 4_096;
 export class JournalState {
   readonly #byToken = new Map<string, Held>();
   readonly #tokenByKey = new Map<string, string>();
-  readonly #tokensByContainer = new Map<ContainerId, Set<string>>();
+  /** Arrays: nearly all have one token, and a set of one costs ten times as much. */
+  readonly #tokensByContainer = new Map<ContainerId, readonly string[]>();
   /** By inode: every ADD asks who else is in its namespace. */
-  readonly #tokensByNetns = new Map<bigint, Set<string>>();
+  readonly #tokensByNetns = new Map<bigint, readonly string[]>();
   /** Containers whose removal is known, newest last. */
   readonly #settled = new Set<ContainerId>();
   readonly #leakBytes = new Map<string, number>();
@@ -66,7 +68,7 @@ export class JournalState {
 
   /** Those that were made in a namespace of this identity; the kernel gives the numbers of dead ones to new ones. */
   inNetns(identity: NetnsIdentity): readonly AttachmentRecord[] {
-    const tokens = [...(this.#tokensByNetns.get(identity.inode) ?? [])];
+    const tokens = this.#tokensByNetns.get(identity.inode) ?? [];
     return tokens
       .flatMap((token) => this.byToken(token) ?? [])
       .filter(({ netns }) => sameNetns(netns.identity, identity));
@@ -209,16 +211,14 @@ export class JournalState {
   }
 }
 
-function addTo<Key>(sets: Map<Key, Set<string>>, key: Key, token: string): void {
-  const tokens = sets.get(key);
-  if (tokens === undefined) sets.set(key, new Set([token]));
-  else tokens.add(token);
+function addTo<Key>(lists: Map<Key, readonly string[]>, key: Key, token: string): void {
+  lists.set(key, [...(lists.get(key) ?? []), token]);
 }
 
-function removeFrom<Key>(sets: Map<Key, Set<string>>, key: Key, token: string): void {
-  const tokens = sets.get(key);
-  tokens?.delete(token);
-  if (tokens?.size === 0) sets.delete(key);
+function removeFrom<Key>(lists: Map<Key, readonly string[]>, key: Key, token: string): void {
+  const left = (lists.get(key) ?? []).filter((one) => one !== token);
+  if (left.length === 0) lists.delete(key);
+  else lists.set(key, left);
 }
 
 interface Held {
@@ -227,24 +227,3 @@ interface Held {
 }
 
 type LeakChange = Extract<JournalEntry, { kind: "leak" | "leak-retried" | "leak-resolved" }>;
-type RecordChange = Extract<JournalEntry, { kind: "step" | "undoing" | "commit" | "acknowledge" | "del-failed" }>;
-
-function changed(record: AttachmentRecord, entry: RecordChange): AttachmentRecord {
-  switch (entry.kind) {
-    case "step":
-      return { ...record, steps: new Map(record.steps).set(entry.step.step, entry.step) };
-    case "undoing":
-      return { ...record, phase: "undoing", failure: record.failure ?? entry.failure };
-    case "commit":
-      return { ...record, phase: "committed", results: entry.results };
-    case "acknowledge":
-      // Also when the commit before it was damaged: the pod has its network, and undoing it would be worse than a missing prevResult.
-      return { ...record, phase: "acknowledged", results: allResults(record) };
-    case "del-failed":
-      return { ...record, delAttempts: record.delAttempts + 1 };
-  }
-}
-
-function allResults(record: AttachmentRecord): readonly (JsonText | undefined)[] {
-  return record.results.length > 0 ? record.results : record.chains.map(() => undefined);
-}

@@ -44,6 +44,18 @@ describe("Journal", () => {
     );
   });
 
+  test("forgets the steps of an attachment that a pod uses, unless a chain's result is missing", async () => {
+    const journal = await openIn(await aFolder());
+    await attach(journal, aRecord(1));
+    expect(journal.findByToken(tokenOf(1))).toMatchObject({ steps: new Map(), results: [expect.any(String)] });
+    // The commit was lost: the step has the only result that there is for the DEL.
+    await journal.begin(aRecord(2));
+    await journal.step(tokenOf(2), { step: 1, result: json("{}") });
+    await journal.acknowledge(tokenOf(2));
+    expect([...journal.findByToken(tokenOf(2))!.steps.values()]).toEqual([{ step: 1, result: json("{}") }]);
+    await journal.close();
+  });
+
   test("walks through the phases of an attachment", async () => {
     const journal = await openIn(await aFolder());
     const record = aRecord(1);
