@@ -41,6 +41,7 @@ test("causeIn explains an ADD by a fault that it overlaps and names, and by no o
     { name: "disk full", beganMs: 10, endedMs: 20 },
     { name: "plugin fails", beganMs: 30, endedMs: 40 },
     { name: "daemon killed", beganMs: 50, endedMs: 60 },
+    { name: "delegate killed", beganMs: 70, endedMs: 71 },
   ] as const;
   const cause = (beganMs: number, endedMs: number, said: string): string | undefined =>
     causeIn(past, { beganMs, endedMs, said });
@@ -50,7 +51,12 @@ test("causeIn explains an ADD by a fault that it overlaps and names, and by no o
     cause(12, 14, "Cannot reach the daemon"),
     cause(5, 9, "ENOSPC"),
     cause(51, 52, "Cannot reach the daemon"),
-  ]).toEqual([undefined, undefined, undefined, undefined]);
+    cause(61, 75, "bridge was ended by signal 9"),
+    cause(72, 87, "Cannot attach now: waited as it fails (last: bridge was ended by signal 9)"),
+  ]).toEqual(Array.from({ length: 6 }, () => undefined));
+  expect(cause(61, 76, "Cannot attach now: waited as it fails (last: bridge was ended by signal 9)")).toBe(
+    "delegate killed",
+  );
 });
 
 test("compareInventories tells what is new and what is gone, one by one", () => {
