@@ -92,7 +92,11 @@ test("Reflector ends a watch without bookmarks before its silence can mean anyth
 
 test("Reflector does not warn of a resource that the cluster never had, and warns of one that went", async () => {
   const lines: string[] = [];
-  const logger = { ...silentLogger, info: (line: string) => lines.push(line), warn: (line: string) => lines.push(line) };
+  const logger = {
+    ...silentLogger,
+    info: (line: string) => lines.push(line),
+    warn: (line: string) => lines.push(line),
+  };
   const absent = new KubeError("api-refused", "there is no such thing", { status: 404 });
   const health = new HealthFacts("things", clock, logger);
   health.failed(absent);
