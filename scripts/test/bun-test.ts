@@ -58,7 +58,7 @@ async function inLanes(asked: BunTest, lanes: number): Promise<Run> {
   };
 }
 
-async function run({ where, timeoutMs, env }: BunTest, start: typeof loudly): Promise<Run> {
+async function run({ where, timeoutMs, env }: BunTest, start: Start): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), "levee-test-"));
   try {
     const report = join(folder, "report.xml");
@@ -79,7 +79,10 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
 }
 
-async function loudly(args: readonly string[], surroundings: Surroundings, _folder: string): Promise<number | null> {
+/** Resolves with the exit code; the folder is there until then. */
+type Start = (args: readonly string[], surroundings: Surroundings, folder: string) => Promise<number | null>;
+
+async function loudly(args: readonly string[], surroundings: Surroundings): Promise<number | null> {
   return ended(spawn(process.execPath, [...args], { ...surroundings, stdio: "inherit" }));
 }
 

@@ -2,10 +2,7 @@ import type { JsonText } from "../base/brand.ts";
 import type { AttachmentRecord } from "./attachment-record.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 
-export type RecordChange = Extract<
-  JournalEntry,
-  { kind: "step" | "undoing" | "commit" | "acknowledge" | "del-failed" }
->;
+type RecordChange = Extract<JournalEntry, { kind: "step" | "undoing" | "commit" | "acknowledge" | "del-failed" }>;
 
 /** What an entry makes of the record it is about. */
 export function changed(record: AttachmentRecord, entry: RecordChange): AttachmentRecord {

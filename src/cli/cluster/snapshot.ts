@@ -4,7 +4,7 @@ import type { RemovalBudget } from "../../guard/act/removal-budget.ts";
 import type { PodRecord } from "../../guard/facts/pod-record.ts";
 import { projectPod } from "../../guard/facts/project-pod.ts";
 import type { DaemonSetFacts, DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";
-import { projectPolicy } from "../../guard/observe/project-policy.ts";
+import { policyPaths, projectPolicy } from "../../guard/observe/project-policy.ts";
 import { projectDaemonSet, projectDeployment, projectNamespace } from "../../guard/observe/project-workloads.ts";
 import { SharedTexts } from "../../kube/project.ts";
 import { readDecisions, type DecisionList } from "../decisions/decision-source.ts";
@@ -45,7 +45,6 @@ export interface PodSeen extends PodRecord {
 /** A server that is there answers this from memory. */
 const reachMs = 10_000;
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
-const admission = "/apis/admissionregistration.k8s.io/v1";
 
 export async function takeSnapshot(asking: Asking, namespace: string, nowMs: number): Promise<Snapshot> {
   const version = mapped(await seeObject(asking, "/version", reachMs), versionOf);
@@ -122,12 +121,12 @@ function cniDaemonSet(item: unknown, namespace: string, told: readonly string[])
 async function seePolicies(asking: Asking): Promise<Seen<readonly PolicyObject[]>> {
   const policies = await seeList(
     asking,
-    `${admission}/validatingadmissionpolicies`,
+    policyPaths.ValidatingAdmissionPolicy,
     (item) => projectPolicy("ValidatingAdmissionPolicy")(item)?.policy,
   );
   const bindings = await seeList(
     asking,
-    `${admission}/validatingadmissionpolicybindings`,
+    policyPaths.ValidatingAdmissionPolicyBinding,
     (item) => projectPolicy("ValidatingAdmissionPolicyBinding")(item)?.policy,
   );
   return "value" in policies ? mapped(bindings, (found) => [...policies.value, ...found]) : policies;

@@ -1,27 +1,28 @@
 import type { Clock } from "../../base/clock.ts";
 import type { KubeApi } from "../../kube/api.ts";
 import { listPages } from "../../kube/list-pages.ts";
-import type { PolicyKind, PolicyObject } from "../approve/policy-standing.ts";
+import type { PolicyObject } from "../approve/policy-standing.ts";
 import type { DecisionApproval } from "../decision/decision.ts";
-import { projectPolicy } from "../observe/project-policy.ts";
+import { policyPaths, projectPolicy } from "../observe/project-policy.ts";
 
 /** One that is taken away stops the next request but for this long. */
 const ageMaxMs = 5_000;
 
-const kinds: readonly (readonly [PolicyKind, string])[] = [
-  ["ValidatingAdmissionPolicy", "validatingadmissionpolicies"],
-  ["ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"],
-];
+interface LivePoliciesOptions {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Our admission policies as the server has them. A watch whose connection has died is silent for minutes, and whoever takes
  * a policy away can forge an approval meanwhile: a word is judged only by what was read after it had been seen.
  */
 export class LivePolicies {
-  readonly #options: { readonly api: KubeApi; readonly clock: Clock; readonly signal: AbortSignal };
+  readonly #options: LivePoliciesOptions;
   #read: { readonly policies: readonly PolicyObject[]; readonly atMs: number; readonly words: string } | undefined;
 
-  constructor(options: { readonly api: KubeApi; readonly clock: Clock; readonly signal: AbortSignal }) {
+  constructor(options: LivePoliciesOptions) {
     this.#options = options;
   }
 
@@ -32,9 +33,9 @@ export class LivePolicies {
     if (this.#read !== undefined && this.#read.words === words && nowMs - this.#read.atMs < ageMaxMs)
       return this.#read.policies;
     const policies: PolicyObject[] = [];
-    for (const [kind, resource] of kinds) {
+    for (const kind of ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"] as const) {
       const project = projectPolicy(kind);
-      const path = `/apis/admissionregistration.k8s.io/v1/${resource}`;
+      const path = policyPaths[kind];
       await listPages({ ...this.#options, path, query: {} }, (item) => {
         const kept = project(item);
         if (kept !== undefined) policies.push(kept.policy);

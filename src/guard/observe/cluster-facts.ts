@@ -5,6 +5,7 @@ import type { KubeApi } from "../../kube/api.ts";
 import type { ReflectorHealth } from "../../kube/facts.ts";
 import type { Named } from "../../kube/object-store.ts";
 import { SharedTexts } from "../../kube/project.ts";
+import type { ReflectorOptions } from "../../kube/reflector-options.ts";
 import { Reflector } from "../../kube/reflector.ts";
 import { ownerPolicies, policyProblems, type PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision, DecisionApproval } from "../decision/decision.ts";
@@ -17,7 +18,7 @@ import type { AlertFacts, GitFileFacts, GitSourceProblem, NodeViewFacts, Service
 import { compactDecision } from "./compact-decision.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
 import { projectEvent } from "./project-event.ts";
-import { projectPolicy } from "./project-policy.ts";
+import { policyPaths, projectPolicy } from "./project-policy.ts";
 import {
   projectDaemonSet,
   projectDeployment,
@@ -79,7 +80,6 @@ export class ClusterFacts {
     this.#options = options;
     const core = "/api/v1";
     const apps = "/apis/apps/v1";
-    const admission = "/apis/admissionregistration.k8s.io/v1";
     const argo = "/apis/argoproj.io/v1alpha1";
     this.#pods = this.#follow("pods", `${core}/pods`, (value) => projectPod(value, this.#texts), {
       isSame: samePodRecord,
@@ -98,12 +98,12 @@ export class ClusterFacts {
     });
     this.#policies = this.#follow(
       "validatingadmissionpolicies",
-      `${admission}/validatingadmissionpolicies`,
+      policyPaths.ValidatingAdmissionPolicy,
       projectPolicy("ValidatingAdmissionPolicy"),
     );
     this.#bindings = this.#follow(
       "validatingadmissionpolicybindings",
-      `${admission}/validatingadmissionpolicybindings`,
+      policyPaths.ValidatingAdmissionPolicyBinding,
       projectPolicy("ValidatingAdmissionPolicyBinding"),
     );
     const ours = `/apis/levee.dev/v1alpha1/namespaces/${encodeURIComponent(options.settings.namespace)}`;
@@ -195,7 +195,7 @@ export class ClusterFacts {
     resource: string,
     path: string,
     project: (value: unknown) => T | undefined,
-    more: Partial<FollowOptions<T>> = {},
+    more: FollowOptions<T> = {},
   ): Reflector<T> {
     const { api, clock, logger } = this.#options;
     const reflector = new Reflector<T>({
@@ -205,10 +205,8 @@ export class ClusterFacts {
       resource,
       path,
       project,
-      isSame: more.isSame ?? isDeepStrictEqual,
-      ...(more.query === undefined ? {} : { query: more.query }),
-      ...(more.pageItems === undefined ? {} : { pageItems: more.pageItems }),
-      hasBookmarks: more.hasBookmarks ?? true,
+      isSame: isDeepStrictEqual,
+      ...more,
     });
     this.#all.push(reflector as unknown as Reflector<Named>);
     return reflector;
@@ -224,12 +222,9 @@ const podsPerPage = 250;
 /** An API server that is started again is away for less. */
 const blindAfterMs = 60_000;
 
-interface FollowOptions<T> {
-  readonly isSame: (left: T, right: T) => boolean;
-  readonly query: Readonly<Record<string, string>>;
-  readonly pageItems: number;
-  readonly hasBookmarks: boolean;
-}
+type FollowOptions<T extends Named> = Partial<
+  Pick<ReflectorOptions<T>, "isSame" | "query" | "pageItems" | "hasBookmarks">
+>;
 
 function keepDecision(value: unknown): KeptDecision | undefined {
   const decision = parseDecision(value);

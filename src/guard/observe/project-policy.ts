@@ -1,6 +1,14 @@
 import { objectOf, textOf } from "../../kube/json-fields.ts";
 import type { PolicyKind, PolicyObject } from "../approve/policy-standing.ts";
 
+const admission = "/apis/admissionregistration.k8s.io/v1";
+
+/** Where each kind is listed. */
+export const policyPaths: Readonly<Record<PolicyKind, string>> = {
+  ValidatingAdmissionPolicy: `${admission}/validatingadmissionpolicies`,
+  ValidatingAdmissionPolicyBinding: `${admission}/validatingadmissionpolicybindings`,
+};
+
 /** Ours begin with this; a cluster may have hundreds of others. */
 const ourPrefix = "levee-";
 
