@@ -3,22 +3,23 @@
  * folder), then runs test/e2e in namespaces of its own, so that nothing of it is left on the machine.
  * `npm run e2e -- NAME...` runs the scenarios and files named; `--help` lists them.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { cniPlugins } from "../test/peers/cni-plugins.ts";
 import { newContainerd } from "../test/peers/containerd.ts";
 import { findGo } from "../test/peers/go-tool.ts";
 import { helm } from "../test/peers/helm.ts";
 import { kubernetes } from "../test/peers/kubernetes.ts";
-import { makeFolder, removeFolder, removeLeftovers, runApart } from "../test/e2e/apart.ts";
+import { removeLeftovers } from "../test/e2e/apart.ts";
 import { scenarios as scenarioNames } from "../test/e2e/scenario-names.ts";
-import type { Surroundings } from "../test/e2e/the-cluster.ts";
 import { multus } from "../test/peers/multus.ts";
 import type { Peer } from "../test/peers/peer.ts";
 import { build } from "./build.ts";
 import { elfProblem } from "./build/elf.ts";
+import { runScenarios, type Around } from "./e2e/scenarios.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
+import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const busybox = "/bin/busybox";
@@ -91,14 +92,10 @@ async function run({ scenarios, files }: Chosen): Promise<number> {
   build({ shimOnly: false });
   const peers = await builtPeers();
   removeLeftovers();
-  const folder = makeFolder();
-  try {
-    const status = scenarios.length === 0 ? 0 : runSuite({ ...peers, folder, busybox }, scenarios);
-    if (status !== 0) keepLogs(folder);
-    return (await runServerTests(peers.kubernetes, files)) || status;
-  } finally {
-    removeFolder(folder);
-  }
+  const onTheNode = runScenarios({ around: { ...peers, busybox }, names: scenarios, timeoutMs: testTimeoutMs });
+  const outcome = addOutcomes(onTheNode, await runServerTests(peers.kubernetes, files));
+  console.log(lastLines(outcome));
+  return isGood(outcome) ? 0 : 1;
 }
 
 /** For whoever has something else to do meanwhile. */
@@ -115,7 +112,7 @@ function isWithoutGo(): boolean {
   return true;
 }
 
-type Peers = Pick<Surroundings, "kubernetes" | "plugins" | "containerd" | "multus">;
+type Peers = Omit<Around, "busybox">;
 
 async function builtPeers(): Promise<Peers> {
   const peers = {
@@ -129,32 +126,15 @@ async function builtPeers(): Promise<Peers> {
 }
 
 /** Several at once: most of what they do is wait. */
-async function runServerTests(kubernetesBin: string, names: readonly string[]): Promise<number> {
-  if (names.length === 0) return 0;
+async function runServerTests(kubernetesBin: string, names: readonly string[]): Promise<Outcome> {
+  if (names.length === 0) return nothingRan;
   const env = { PATH: `${kubernetesBin}:${process.env["PATH"] ?? ""}` };
   const ordered = [...patientTests.filter((name) => names.includes(name)), ...names];
   const where = [...new Set(ordered)].map((name) => `./test/e2e/${name}.test.ts`);
-  const { failed } = await bunTest({ where, timeoutMs: testTimeoutMs, env, lanes: 3 });
-  return failed === 0 ? 0 : 1;
-}
-
-/** Of a run that failed, for whoever looks into it. */
-function keepLogs(folder: string): void {
-  const kept = join(root, ".cache/e2e-logs");
-  if (!existsSync(join(folder, "logs"))) return;
-  rmSync(kept, { recursive: true, force: true });
-  cpSync(join(folder, "logs"), kept, { recursive: true });
-  console.error(`The logs of all programs are in ${kept}`);
+  return bunTest({ where, timeoutMs: testTimeoutMs, env, lanes: 3 });
 }
 
 function builtOrThrow(peer: Peer): string {
   if ("missing" in peer) throw new Error(`Cannot run the end-to-end tests as ${peer.missing}`);
   return peer.folder;
-}
-
-function runSuite(surroundings: Surroundings, scenarios: readonly string[]): number {
-  return runApart([process.execPath, "test", "--timeout", String(testTimeoutMs), "./test/e2e/suite.ts"], {
-    LEVEE_E2E: JSON.stringify(surroundings),
-    LEVEE_E2E_ONLY: scenarios.join(","),
-  });
 }

@@ -9,7 +9,8 @@ import { join, resolve } from "node:path";
 import { build } from "./build.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
-import { addCounts, atLeastOneFailure, cargoCounts, summaryLine, type Counts } from "./test/counts.ts";
+import { atLeastOneFailure, cargoCounts } from "./test/counts.ts";
+import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
 
 const root = resolve(import.meta.dirname, "..");
 /** Longest a single test may take: tests with real plugins wait for real processes. */
@@ -19,10 +20,10 @@ const filters = process.argv.slice(2).filter((argument) => argument !== "--once"
 const once = process.argv.includes("--once");
 if (!ensurePrerequisites("test")) process.exit(1);
 buildOrEnd();
-const counts = [...(filters.length === 0 ? [shimTests()] : []), await typescriptTests(filters)];
-const sum = counts.reduce(addCounts);
-console.log(`\n${summaryLine(sum)}`);
-process.exit(sum.failed === 0 && sum.passed > 0 ? 0 : 1);
+const ofShim = filters.length === 0 ? shimTests() : nothingRan;
+const outcome = addOutcomes(ofShim, await typescriptTests(filters));
+console.log(lastLines(outcome));
+process.exit(isGood(outcome) ? 0 : 1);
 
 /** Without the programs there is nothing to test: said as a failure, in the form the last line always has. */
 function buildOrEnd(): void {
@@ -30,12 +31,12 @@ function buildOrEnd(): void {
     build({ shimOnly: false });
   } catch (thrown) {
     console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    console.log(`\n${summaryLine({ passed: 0, failed: 1 })}`);
+    console.log(lastLines({ counts: { passed: 0, failed: 1 }, failed: ["the build"], unsteady: [] }));
     process.exit(1);
   }
 }
 
-function shimTests(): Counts {
+function shimTests(): Outcome {
   console.log("\n— shim: cargo test");
   const { status, stdout } = spawnSync("cargo", ["test", "--offline", "--quiet"], {
     cwd: join(root, "shim"),
@@ -44,10 +45,11 @@ function shimTests(): Counts {
     stdio: ["ignore", "pipe", "inherit"],
   });
   process.stdout.write(stdout);
-  return atLeastOneFailure(cargoCounts(stdout), status);
+  const counts = atLeastOneFailure(cargoCounts(stdout), status);
+  return { counts, failed: counts.failed > 0 ? ["shim: cargo test"] : [], unsteady: [] };
 }
 
-function typescriptTests(paths: readonly string[]): Promise<Counts> {
+function typescriptTests(paths: readonly string[]): Promise<Outcome> {
   console.log("\n— TypeScript: bun test");
   const where = paths.length > 0 ? paths : ["./src/", "./scripts/", "./bench/", ...testFolders()];
   return bunTest({ where, timeoutMs: testTimeoutMs, once });

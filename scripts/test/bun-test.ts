@@ -8,8 +8,9 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { addCounts, atLeastOneFailure, junitCounts, type Counts } from "./counts.ts";
-import { failedFiles } from "./failed-files.ts";
+import { failedTests, testTitle, type FailedTest } from "./failed-tests.ts";
+import { atLeastOneFailure, junitCounts } from "./counts.ts";
+import { addOutcomes, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 /** More files than this that fail are no matter of a busy machine. */
@@ -26,21 +27,18 @@ export interface BunTest {
   readonly lanes?: number;
 }
 
-export async function bunTest(asked: BunTest): Promise<Counts> {
+export async function bunTest(asked: BunTest): Promise<Outcome> {
   const { lanes, ...alone } = asked;
   const first = lanes === undefined ? await run(alone, loudly) : await inLanes(alone, lanes);
-  const again = asked.once === true || first.failed.length > secondLookFilesMax ? [] : first.failed;
-  if (again.length === 0) return first.counts;
+  const again = asked.once === true || first.files.length > secondLookFilesMax ? [] : first.files;
+  if (again.length === 0) return first;
   console.log(`\n— once more, alone: ${again.join(", ")}`);
-  const second = await run({ ...alone, where: again.map((file) => `./${file}`) }, loudly);
-  if (second.counts.failed > 0) return first.counts;
-  console.log(`\nunsteady: ${first.counts.failed} failed at first and passed alone, in ${again.join(", ")}`);
-  return { passed: first.counts.passed + first.counts.failed, failed: 0 };
+  return withSecondLook(first, await run({ ...alone, where: again.map((file) => `./${file}`) }, loudly));
 }
 
-interface Run {
-  readonly counts: Counts;
-  readonly failed: readonly string[];
+interface Run extends Outcome {
+  /** Those with a failed test. */
+  readonly files: readonly string[];
 }
 
 /** Those that wait for a cluster leave the cores to others meanwhile. */
@@ -52,10 +50,7 @@ async function inLanes(asked: BunTest, lanes: number): Promise<Run> {
       runs.push(await run({ ...asked, where: [file] }, quietly));
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-  return {
-    counts: runs.map(({ counts }) => counts).reduce(addCounts, { passed: 0, failed: 0 }),
-    failed: runs.flatMap(({ failed }) => failed),
-  };
+  return { ...runs.reduce<Outcome>(addOutcomes, nothingRan), files: runs.flatMap(({ files }) => files) };
 }
 
 async function run({ where, timeoutMs, env }: BunTest, start: Start): Promise<Run> {
@@ -67,11 +62,30 @@ async function run({ where, timeoutMs, env }: BunTest, start: Start): Promise<Ru
     // What tests leave behind is left in here.
     const surroundings = { cwd: root, env: { ...process.env, ...env, TMPDIR: folder } };
     const status = await start(args, surroundings, folder);
-    const text = readReport(report);
-    return { counts: atLeastOneFailure(junitCounts(text), status), failed: failedFiles(text) };
+    return runOf({ report: readReport(report), status, where });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+interface Ended {
+  readonly report: string;
+  readonly status: number | null;
+  readonly where: readonly string[];
+}
+
+function runOf({ report, status, where }: Ended): Run {
+  const counts = atLeastOneFailure(junitCounts(report), status);
+  const named = failedTests(report);
+  const failed = counts.failed > 0 && named.length === 0 ? unnamedFailures(where, status) : named;
+  const files = [...new Set(failed.map(({ file }) => file))];
+  return { counts, failed: failed.map(testTitle), unsteady: [], files: files.filter((file) => file.endsWith(".ts")) };
+}
+
+/** A runner that crashed, or an error outside of every test: whatever was asked for has failed. */
+function unnamedFailures(where: readonly string[], status: number | null): readonly FailedTest[] {
+  const name = status === null ? "bun test was killed" : `bun test ended with ${status} and named no test`;
+  return where.map((path) => ({ file: path.replace(/^\.\//u, ""), group: "", name }));
 }
 
 interface Surroundings {
@@ -100,7 +114,7 @@ async function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
   return status;
 }
 
-function readReport(path: string): string {
+export function readReport(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {

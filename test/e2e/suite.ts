@@ -1,9 +1,12 @@
 /** All scenarios in the order in which they run, on one cluster; `npm run e2e -- NAME...` runs those named. */
-import { afterAll, afterEach, beforeAll } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe } from "bun:test";
+import { createRequire } from "node:module";
 import { scenarios } from "./scenario-names.ts";
 import { stopTheCluster, theCluster } from "./the-cluster.ts";
 import { tidy } from "./tidy.ts";
 
+/** At once, as a group takes no tests later. */
+const load = createRequire(import.meta.url);
 const wanted = (process.env["LEVEE_E2E_ONLY"] ?? "").split(",").filter((name) => name !== "");
 beforeAll(async () => void (await theCluster()), 180_000);
 afterEach(tidy, 120_000);
@@ -11,5 +14,5 @@ afterAll(stopTheCluster, 60_000);
 
 for (const name of scenarios) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  await import(`./scenarios/${name}.ts`);
+  describe(name, () => void load(`./scenarios/${name}.ts`));
 }

@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { addOutcomes, isGood, lastLines, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
+
+const good: Outcome = { counts: { passed: 3, failed: 0 }, failed: [], unsteady: [] };
+const bad: Outcome = { counts: { passed: 2, failed: 1 }, failed: ["test/a.test.ts > x"], unsteady: [] };
+
+test("what passes at the second look is unsteady, and the run is good", () => {
+  const outcome = addOutcomes(good, withSecondLook(bad, { ...good, counts: { passed: 1, failed: 0 } }));
+  expect(isGood(outcome)).toBe(true);
+  expect(lastLines(outcome)).toBe("\nunsteady (failed at first, passed alone): test/a.test.ts > x\n6 passed, 0 failed");
+});
+
+test("what fails twice is named last, before the sum", () => {
+  const outcome = addOutcomes(withSecondLook(bad, bad), good);
+  expect(isGood(outcome)).toBe(false);
+  expect(lastLines(outcome)).toBe("\nfailed: test/a.test.ts > x\n5 passed, 1 failed");
+});
+
+test("a run in which nothing ran is not good", () => {
+  expect(isGood(nothingRan)).toBe(false);
+});

@@ -1,0 +1,40 @@
+/** What a run of tests came to, and its last lines: whoever sees only those knows what failed. */
+import { addCounts, summaryLine, type Counts } from "./counts.ts";
+
+export interface Outcome {
+  readonly counts: Counts;
+  /** By title. */
+  readonly failed: readonly string[];
+  /** Failed at first and passed when they were run once more, alone: a defect to mend that does not stop a run. */
+  readonly unsteady: readonly string[];
+}
+
+export const nothingRan: Outcome = { counts: { passed: 0, failed: 0 }, failed: [], unsteady: [] };
+
+export function addOutcomes(left: Outcome, right: Outcome): Outcome {
+  return {
+    counts: addCounts(left.counts, right.counts),
+    failed: [...left.failed, ...right.failed],
+    unsteady: [...left.unsteady, ...right.unsteady],
+  };
+}
+
+/** After a second look at everything that failed. */
+export function withSecondLook(first: Outcome, second: Outcome): Outcome {
+  if (second.counts.failed > 0) return first;
+  const { passed, failed } = first.counts;
+  return { counts: { passed: passed + failed, failed: 0 }, failed: [], unsteady: first.failed };
+}
+
+export function lastLines({ counts, failed, unsteady }: Outcome): string {
+  return [
+    "",
+    ...unsteady.map((title) => `unsteady (failed at first, passed alone): ${title}`),
+    ...failed.map((title) => `failed: ${title}`),
+    summaryLine(counts),
+  ].join("\n");
+}
+
+export function isGood({ counts }: Outcome): boolean {
+  return counts.failed === 0 && counts.passed > 0;
+}
