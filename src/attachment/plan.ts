@@ -153,13 +153,23 @@ function deviceCapabilities(
 }
 
 /** Keeps what some plugin declares: the rest nobody reads, and pod annotations alone may have 256 KiB. */
-function declaredOnly(conf: NetworkConf, offered: Readonly<Record<string, JsonText>>): Record<string, JsonText> {
+function declaredOnly(
+  conf: NetworkConf,
+  offered: Readonly<Record<string, JsonText>>,
+): Readonly<Record<string, JsonText>> {
   const isDeclared = (name: string): boolean => conf.plugins.some((plugin) => plugin.capabilities[name] === true);
-  return Object.fromEntries(Object.entries(offered).filter(([name]) => isDeclared(name)));
+  return orNothing(Object.fromEntries(Object.entries(offered).filter(([name]) => isDeclared(name))));
+}
+
+/** Most networks of most pods ask for nothing, and each pod's plan is kept for as long as it lives. */
+const nothing: Readonly<Record<string, never>> = Object.freeze({});
+
+function orNothing<Fields extends object>(fields: Fields): Fields | typeof nothing {
+  return Object.keys(fields).length === 0 ? nothing : fields;
 }
 
 function requestOf({ element, source }: WantedNetwork): MultusOrigin["request"] {
-  return {
+  const request = {
     ...present("ifname", element?.ifname),
     ...present("mac", element?.mac),
     ...present("infinibandGuid", element?.infinibandGuid),
@@ -168,6 +178,7 @@ function requestOf({ element, source }: WantedNetwork): MultusOrigin["request"] 
     ...present("deviceId", source.resource?.deviceId ?? element?.deviceId),
     ...present("resourceName", source.resource?.resourceName),
   };
+  return orNothing(request);
 }
 
 function at<Item>(list: readonly Item[], index: number): Item {

@@ -24,11 +24,16 @@ export function subjectOf(record: Pick<AttachmentRecord, "pod" | "containerId">,
 }
 
 /** The pod as the journal keeps it; its parts are empty for a runtime that names none. */
-export function recordedPod(args: CniArgs, facts?: { readonly uid: PodUid }): RecordedPod {
+export function recordedPod(args: CniArgs, facts?: RecordedPod): RecordedPod {
   const { namespace, name, uid } = podArgs(args);
   return {
-    namespace: namespace ?? ("" as Namespace),
-    name: name ?? ("" as PodName),
-    uid: uid ?? facts?.uid ?? ("" as PodUid),
+    namespace: shared(namespace, facts?.namespace) ?? ("" as Namespace),
+    name: shared(name, facts?.name) ?? ("" as PodName),
+    uid: shared(uid, facts?.uid) ?? facts?.uid ?? ("" as PodUid),
   };
+}
+
+/** The text that is kept anyway, where it is equal: a piece of CNI_ARGS keeps all of them. */
+function shared<Text extends string>(text: Text | undefined, kept: Text | undefined): Text | undefined {
+  return text === kept ? kept : text;
 }

@@ -1,7 +1,7 @@
 import type { ContainerId, JsonText, NetnsPath } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { Chain, ChainLink } from "../cni/chain.ts";
-import { asJsonText, jsonKind } from "../cni/json-text.ts";
+import { asJsonText, jsonKind, withoutIndents } from "../cni/json-text.ts";
 import { withPrevResult } from "../cni/plugin-stdin.ts";
 import { withCniVersion } from "../cni/result.ts";
 import { withRouteEdit } from "../cni/route-edit.ts";
@@ -127,7 +127,10 @@ function orderFor(verb: string, { chain, link, place, stdin }: PlainRun): Omit<R
   return { plugin: link.type, env: { CNI_COMMAND: verb, ...attachment, CNI_PATH: place.cniPath }, stdin };
 }
 
-/** A plugin's answer as text, with the version it left out; the bytes stay its own. */
+/**
+ * A plugin's answer as text, with the version it left out; the bytes stay its own, but for the indents most print:
+ * half of it, and the journal keeps it for as long as the pod lives.
+ */
 function resultOf(chain: Chain, link: ChainLink, outcome: Outcome): JsonText {
   const what = `the result of ${link.type} for ${prefix(chain)}`;
   if (outcome.stdoutTruncated) {
@@ -142,5 +145,5 @@ function resultOf(chain: Chain, link: ChainLink, outcome: Outcome): JsonText {
       "decode-failed",
       `${prefix(chain)}: Cannot use ${what} as it must be an object: current value is ${text.slice(0, 60)}`,
     );
-  return withCniVersion(text, chain.cniVersion);
+  return withCniVersion(withoutIndents(text), chain.cniVersion);
 }

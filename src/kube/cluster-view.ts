@@ -7,7 +7,8 @@ import { KubeError, kubeStatusOf, type KubeApi } from "./api.ts";
 import type { NetworkDefinition, PodFacts, ReflectorHealth, WantedPod } from "./facts.ts";
 import { NetworkBudget } from "./network-budget.ts";
 import type { ChangeListener } from "./object-store.ts";
-import { projectNetwork, projectPod, sameNetwork, samePod, SharedTexts } from "./project.ts";
+import { SharedTexts } from "../base/shared-texts.ts";
+import { projectNetwork, projectPod, sameNetwork, samePod } from "./project.ts";
 import { Reflector } from "./reflector.ts";
 
 const networksGroup = "/apis/k8s.cni.cncf.io/v1";

@@ -1,23 +1,8 @@
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+import type { SharedTexts } from "../base/shared-texts.ts";
 import { networkAnnotations, podAnnotations, type NetworkDefinition, type PodFacts } from "./facts.ts";
 import { isObject, objectOf, textOf } from "./json-fields.ts";
 
-/** Texts that many objects have in common, kept once: JSON.parse makes a new one for each. */
-export class SharedTexts {
-  readonly #texts = new Map<string, string>();
-
-  /** The text itself, or the equal one that was seen first. Few are distinct, so the map stays small. */
-  share(text: string): string {
-    const known = this.#texts.get(text);
-    if (known !== undefined) return known;
-    // Namespaces come and go over months; forgetting all of them costs a few copies.
-    if (this.#texts.size >= sharedMax) this.#texts.clear();
-    this.#texts.set(text, text);
-    return text;
-  }
-}
-
-const sharedMax = 2000;
 /** A domain of 253, a slash and a name of 63: a longer one names no device, and these texts are kept for long. */
 const resourceNameCharsMax = 317;
 

@@ -1,6 +1,6 @@
 import type { ContainerId, Namespace, PodName } from "../base/brand.ts";
 import { sameNetns, type NetnsIdentity } from "../base/identity.ts";
-import { keyText, type AttachmentKey, type AttachmentRecord } from "./attachment-record.ts";
+import type { AttachmentKey, AttachmentRecord } from "./attachment-record.ts";
 import type { Genesis, JournalEntry } from "./journal-entry.ts";
 import { LeakLedger } from "./leak-ledger.ts";
 import { changed } from "./record-change.ts";
@@ -14,7 +14,6 @@ const settledMax = 4_096;
  */
 export class JournalState {
   readonly #byToken = new Map<string, Held>();
-  readonly #tokenByKey = new Map<string, string>();
   /** Arrays: nearly all have one token, and a set of one costs ten times as much. */
   readonly #tokensByContainer = new Map<ContainerId, readonly string[]>();
   /** By inode: every ADD asks who else is in its namespace. */
@@ -58,12 +57,16 @@ export class JournalState {
   }
 
   byKey(key: AttachmentKey): AttachmentRecord | undefined {
-    const token = this.#tokenByKey.get(keyText(key));
-    return token === undefined ? undefined : this.byToken(token);
+    const ofContainer = this.#tokensByContainer.get(key.containerId) ?? [];
+    return ofContainer.map((token) => this.byToken(token)).find((record) => record?.ifname === key.ifname);
   }
 
   forPod(namespace: Namespace, name: PodName): readonly AttachmentRecord[] {
-    return [...this.records()].filter(({ pod }) => pod.namespace === namespace && pod.name === name);
+    const found: AttachmentRecord[] = [];
+    // Asked for each new pod: a list of all records each time would be much to throw away.
+    for (const { record } of this.#byToken.values())
+      if (record.pod.name === name && record.pod.namespace === namespace) found.push(record);
+    return found;
   }
 
   /** Those that were made in a namespace of this identity; the kernel gives the numbers of dead ones to new ones. */
@@ -154,11 +157,10 @@ export class JournalState {
 
   #begin(record: AttachmentRecord, bytes: number): void {
     // Two records under one key mean that the removal of the older one was lost.
-    const older = this.#tokenByKey.get(keyText(record));
-    if (older !== undefined) this.#remove(older);
+    const older = this.byKey(record);
+    if (older !== undefined) this.#remove(older.token);
     this.#remove(record.token);
     this.#byToken.set(record.token, { record, bytes });
-    this.#tokenByKey.set(keyText(record), record.token);
     addTo(this.#tokensByContainer, record.containerId, record.token);
     if (record.netns.identity !== undefined) addTo(this.#tokensByNetns, record.netns.identity.inode, record.token);
     this.#settled.delete(record.containerId);
@@ -180,7 +182,6 @@ export class JournalState {
     if (held === undefined) return;
     const { record } = held;
     this.#byToken.delete(token);
-    this.#tokenByKey.delete(keyText(record));
     removeFrom(this.#tokensByContainer, record.containerId, token);
     if (record.netns.identity !== undefined) removeFrom(this.#tokensByNetns, record.netns.identity.inode, token);
     this.#liveBytes -= held.bytes;

@@ -9,6 +9,7 @@ import type {
   PodUid,
 } from "../base/brand.ts";
 import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
+import { SharedTexts } from "../base/shared-texts.ts";
 import type { Chain, ChainLink, MultusOrigin, RouteEdit } from "../cni/chain.ts";
 import {
   attachmentPhases,
@@ -33,6 +34,9 @@ import {
   type Shape,
 } from "./json-shape.ts";
 
+/** What the pods of a node have in common: a restarted daemon needs no more memory than before. */
+const common = new SharedTexts(256 * 1024);
+
 /**
  * Attachment records as plain JSON values and back. The casts to branded types are made here and only here:
  * the values were checked when the call came in, and a checksum stands over the line they are read from.
@@ -51,12 +55,12 @@ export function recordFromJson(json: Shape): AttachmentRecord {
   return {
     token: textAt(json, "token"),
     containerId: textAt(json, "containerId") as ContainerId,
-    ifname: textAt(json, "ifname") as IfName,
+    ifname: sharedAt(json, "ifname") as IfName,
     netns: netnsFromJson(shapeAt(json, "netns")),
-    bootId: textAt(json, "bootId"),
+    bootId: sharedAt(json, "bootId"),
     pod: podFromJson(shapeAt(json, "pod")),
-    cniPath: textAt(json, "cniPath"),
-    cniVersion: textAt(json, "cniVersion"),
+    cniPath: sharedAt(json, "cniPath"),
+    cniVersion: sharedAt(json, "cniVersion"),
     hand: json["hand"] === undefined ? undefined : processFromJson(shapeAt(json, "hand")),
     startedWallMs: timeAt(json, "startedWallMs"),
     chains: chainsFromJson(listAt(json, "chains")),
@@ -101,7 +105,7 @@ export function netnsFromJson(json: Shape): RecordedNetns {
 
 export function podFromJson(json: Shape): RecordedPod {
   return {
-    namespace: textAt(json, "namespace") as Namespace,
+    namespace: sharedAt(json, "namespace") as Namespace,
     name: textAt(json, "name") as PodName,
     uid: textAt(json, "uid") as PodUid,
   };
@@ -120,6 +124,10 @@ export function chainsFromJson(list: readonly unknown[]): readonly Chain[] {
   return list.map((chain) => chainFromJson(shapeOf(chain, "chain")));
 }
 
+function sharedAt(json: Shape, key: string): string {
+  return common.share(textAt(json, key));
+}
+
 function identityFromJson(json: Shape): NetnsIdentity {
   return { device: bigintAt(json, "device"), inode: bigintAt(json, "inode") };
 }
@@ -134,10 +142,10 @@ function processFromJson(json: Shape): ProcessIdentity {
 
 function chainFromJson(json: Shape): Chain {
   return {
-    network: textAt(json, "network") as NetworkName,
-    confName: textAt(json, "confName"),
-    ifname: textAt(json, "ifname") as IfName,
-    cniVersion: textAt(json, "cniVersion"),
+    network: sharedAt(json, "network") as NetworkName,
+    confName: sharedAt(json, "confName"),
+    ifname: sharedAt(json, "ifname") as IfName,
+    cniVersion: sharedAt(json, "cniVersion"),
     isDefault: flagAt(json, "isDefault"),
     cniArgs: textAt(json, "cniArgs"),
     links: listAt(json, "links").map((link) => linkFromJson(shapeOf(link, "link"))),
@@ -149,7 +157,7 @@ function chainFromJson(json: Shape): Chain {
 }
 
 function linkFromJson(json: Shape): ChainLink {
-  return { type: textAt(json, "type") as PluginType, stdin: textAt(json, "stdin") as JsonText };
+  return { type: sharedAt(json, "type") as PluginType, stdin: sharedAt(json, "stdin") as JsonText };
 }
 
 function routesFromJson(json: Shape): RouteEdit {
@@ -165,7 +173,7 @@ function multusFromJson(json: Shape): MultusOrigin {
     ([name, value]) => [name, textOf(value, name) as JsonText] as const,
   );
   return {
-    config: textAt(json, "config") as JsonText,
+    config: sharedAt(json, "config") as JsonText,
     isList: flagAt(json, "isList"),
     capabilityArgs: Object.fromEntries(capabilities),
     request: requestFromJson(shapeAt(json, "request")),

@@ -1,6 +1,7 @@
 import { LeveeError } from "../base/errors.ts";
 import type { IfName, NetnsPath, PluginType } from "../base/brand.ts";
 import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
+import { SharedTexts } from "../base/shared-texts.ts";
 import {
   bigintField,
   bytesField,
@@ -76,34 +77,25 @@ export function negotiateVersion(frame: Frame): number {
 
 export function readHandIdentity(frame: Frame): HandIdentity {
   return {
-    software: common(headerText(frame, "software") ?? ""),
+    software: common.share(headerText(frame, "software") ?? ""),
     pid: required(numberField(frame, "pid"), frame, "pid"),
     pidStart: required(numberField(frame, "pid_start"), frame, "pid_start"),
     pidNamespace: numberField(frame, "pid_namespace") ?? 0,
   };
 }
 
-/** Texts that most calls of a node have in common, kept once; more different ones than this are no common ones. */
-const commonTextsMax = 64;
-const commonTextCharsMax = 512;
-const commonTexts = new Map<string, string>();
-
-function common(text: string): string {
-  const known = commonTexts.get(text);
-  if (known !== undefined) return known;
-  if (commonTexts.size < commonTextsMax && text.length <= commonTextCharsMax) commonTexts.set(text, text);
-  return text;
-}
+/** What most calls of a node have in common. */
+const common = new SharedTexts();
 
 export function readCall(frame: Frame): CallHeader {
   return {
     hand: readHandIdentity(frame),
-    verb: common(required(headerText(frame, "verb"), frame, "verb")),
+    verb: common.share(required(headerText(frame, "verb"), frame, "verb")),
     containerId: headerText(frame, "container_id") ?? "",
     netns: headerText(frame, "netns") ?? "",
-    ifname: common(headerText(frame, "ifname") ?? ""),
+    ifname: common.share(headerText(frame, "ifname") ?? ""),
     cniArgs: headerText(frame, "cni_args") ?? "",
-    cniPath: common(headerText(frame, "cni_path") ?? ""),
+    cniPath: common.share(headerText(frame, "cni_path") ?? ""),
     netnsIdentity: netnsOf(frame, "netns_dev", "netns_ino"),
     ownNetns: netnsOf(frame, "own_netns_dev", "own_netns_ino"),
     configLength: required(numberField(frame, "config_length"), frame, "config_length"),

@@ -26,14 +26,14 @@ test("roundsOf gives rounds of a minute, of five in a long run, and never less t
   ]);
 });
 
-test("earlyAndLate compares the end of the first ten minutes, or the first quarter, with the least of the last quarter before the kills", () => {
+test("earlyAndLate compares what is usual in the first ten minutes, or the first half, with the last quarter, between the kills", () => {
   const minutes = ({ early, late }: ReturnType<typeof earlyAndLate>): readonly number[] => [
     early.rssBytes,
     late.rssBytes,
   ];
-  expect(minutes(earlyAndLate(momentsAt(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 10))).toEqual([2, 8]);
-  expect(minutes(earlyAndLate(momentsAt(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60), 60))).toEqual([10, 45]);
-  expect(minutes(earlyAndLate(momentsAt(1.2, 2.2, 3.2), 3))).toEqual([1.2, 2.2]);
+  expect(minutes(earlyAndLate(momentsAt(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 10))).toEqual([4, 9]);
+  expect(minutes(earlyAndLate(momentsAt(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60), 60))).toEqual([10, 50]);
+  expect(minutes(earlyAndLate(momentsAt(1.2, 2.2, 3.2), 3))).toEqual([2.2, 2.2]);
 });
 
 test("causeIn explains an ADD by a fault that it overlaps and names, and by no other", () => {

@@ -183,24 +183,27 @@ export function roundsOf(minutes: number): readonly number[] {
 }
 
 /**
- * The last moment of the first ten minutes (of a short run its first quarter), and the least of the last quarter before
- * the kills begin again: what is collected late comes and goes, what leaks stays.
+ * What is usual in the first ten minutes (of a short run in its first half) and in the last quarter, in the life between
+ * the kills of the first and of the last round. Usual is the middle one: the collector makes each moment a tenth more or
+ * less than the next.
  */
 export function earlyAndLate(
   idle: readonly IdleMoment[],
   minutes: number,
 ): { readonly early: IdleMoment; readonly late: IdleMoment } {
   const roundMin = minutes / idle.length;
-  const earlyRounds = Math.max(1, Math.floor((minutes > 20 ? 10 : minutes / 4) / roundMin));
-  const early = idle[earlyRounds - 1];
-  const lastQuarter = idle.slice(Math.min(-2, -Math.floor(idle.length / 4) - 1), -1);
-  const late = lastQuarter.at(-1);
-  if (early === undefined || late === undefined) throw new Error("There was no idle moment");
-  const least = (of: (moment: IdleMoment) => number): number => Math.min(...lastQuarter.map(of));
-  return {
-    early,
-    late: { ...late, rssBytes: least(({ rssBytes }) => rssBytes), anonBytes: least(({ anonBytes }) => anonBytes) },
-  };
+  const earlyRounds = Math.floor(Math.min(10, minutes / 2) / roundMin);
+  const life = idle.slice(1, -1);
+  const lateRounds = Math.max(1, Math.floor(idle.length / 4));
+  return { early: usual(life.slice(0, Math.max(1, earlyRounds - 1))), late: usual(life.slice(-lateRounds)) };
+}
+
+function usual(moments: readonly IdleMoment[]): IdleMoment {
+  const last = moments.at(-1);
+  if (last === undefined) throw new Error("There was no idle moment");
+  const middle = (of: (moment: IdleMoment) => number): number =>
+    moments.map(of).toSorted((left, right) => left - right)[Math.floor(moments.length / 2)] ?? 0;
+  return { ...last, rssBytes: middle(({ rssBytes }) => rssBytes), anonBytes: middle(({ anonBytes }) => anonBytes) };
 }
 
 function growth(what: string, early: number, late: number): readonly string[] {

@@ -6,7 +6,7 @@ import { projectPod } from "../../guard/facts/project-pod.ts";
 import type { DaemonSetFacts, DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";
 import { policyPaths, projectPolicy } from "../../guard/observe/project-policy.ts";
 import { projectDaemonSet, projectDeployment, projectNamespace } from "../../guard/observe/project-workloads.ts";
-import { SharedTexts } from "../../kube/project.ts";
+import { SharedTexts } from "../../base/shared-texts.ts";
 import { readDecisions, type DecisionList } from "../decisions/decision-source.ts";
 import { CommandFailure } from "../failure.ts";
 import { approverSubject, cniDaemonsOf, guardLease, nodeOf, usageOf, versionOf } from "./project.ts";

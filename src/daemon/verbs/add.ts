@@ -233,5 +233,7 @@ async function refuseTaken(call: Call, request: AddRequest, chains: readonly Cha
 /** The runtime's CNI_PATH first, then the configured folder. */
 function pathWithBinDir(cniPath: string, binDir: string): string {
   const folders = cniPath.split(":").filter((folder) => folder !== "");
-  return (folders.includes(binDir) || binDir === "" ? folders : [...folders, binDir]).join(":");
+  const path = (folders.includes(binDir) || binDir === "" ? folders : [...folders, binDir]).join(":");
+  // Nearly always as given, and then the text that all calls have in common.
+  return path === cniPath ? cniPath : path;
 }

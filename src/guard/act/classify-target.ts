@@ -1,4 +1,4 @@
-import { SharedTexts } from "../../kube/project.ts";
+import { SharedTexts } from "../../base/shared-texts.ts";
 import type { PodTarget } from "../decision/step.ts";
 import type { PodRecord } from "../facts/pod-record.ts";
 import { projectPod } from "../facts/project-pod.ts";

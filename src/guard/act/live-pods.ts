@@ -1,5 +1,5 @@
 import { listPages } from "../../kube/list-pages.ts";
-import { SharedTexts } from "../../kube/project.ts";
+import { SharedTexts } from "../../base/shared-texts.ts";
 import type { PodRecord } from "../facts/pod-record.ts";
 import { projectPod } from "../facts/project-pod.ts";
 import { namespacePath } from "./source-stopped.ts";

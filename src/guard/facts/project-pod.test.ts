@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SharedTexts } from "../../kube/project.ts";
+import { SharedTexts } from "../../base/shared-texts.ts";
 import type { PodRecord } from "./pod-record.ts";
 import { projectPod } from "./project-pod.ts";
 

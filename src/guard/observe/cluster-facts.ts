@@ -4,7 +4,7 @@ import type { Logger } from "../../base/log.ts";
 import type { KubeApi } from "../../kube/api.ts";
 import type { ReflectorHealth } from "../../kube/facts.ts";
 import type { Named } from "../../kube/object-store.ts";
-import { SharedTexts } from "../../kube/project.ts";
+import { SharedTexts } from "../../base/shared-texts.ts";
 import type { ReflectorOptions } from "../../kube/reflector-options.ts";
 import { Reflector } from "../../kube/reflector.ts";
 import { ownerPolicies, policyProblems, type PolicyObject } from "../approve/policy-standing.ts";

@@ -1,5 +1,5 @@
 import { objectOf, textOf } from "../../kube/json-fields.ts";
-import type { SharedTexts } from "../../kube/project.ts";
+import type { SharedTexts } from "../../base/shared-texts.ts";
 import { countOf, timeMs } from "../facts/json-values.ts";
 import type { EventFacts } from "../facts/world.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SharedTexts } from "../../kube/project.ts";
+import { SharedTexts } from "../../base/shared-texts.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
 import { projectEvent } from "./project-event.ts";
 import { projectPolicy } from "./project-policy.ts";
