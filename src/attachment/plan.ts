@@ -4,9 +4,9 @@ import type { Chain, MultusOrigin, RouteEdit } from "../cni/chain.ts";
 import { type CniArgs, delegateArgs } from "../cni/cni-args.ts";
 import { jsonString, jsonValue } from "../cni/json-text.ts";
 import type { NetworkConf } from "../cni/network-conf.ts";
-import { pluginStdin } from "../cni/plugin-stdin.ts";
 import { present } from "../cni/present.ts";
 import { checkCapabilities } from "./capability.ts";
+import { chainParts } from "./chain-parts.ts";
 import { planDefaultRoutes } from "./default-route.ts";
 import { cniDeviceInfoFile, deviceInfoDirDefault } from "./device-info-file.ts";
 import type { SelectionElement } from "./selection-element.ts";
@@ -68,7 +68,6 @@ function chainOf(wanted: WantedNetwork, input: PlanInput, place: Place): Chain {
   if (conf.plugins.length === 0) {
     throw new LeveeError("config-invalid", `Cannot attach ${source.network}: its configuration has no plugins`);
   }
-  const offered = declaredOnly(conf, offeredCapabilities(wanted, input, place));
   return {
     network: source.network,
     confName: conf.name,
@@ -81,20 +80,15 @@ function chainOf(wanted: WantedNetwork, input: PlanInput, place: Place): Chain {
       // The runtime's own addresses are for the interface it asked for; a second one must not get them too.
       omit: place.isDefault ? [] : ["IP", "MAC", "GATEWAY"],
     }),
-    links: conf.plugins.map((plugin) => ({
-      type: plugin.type,
-      stdin: pluginStdin(plugin, {
-        name: conf.name,
-        cniVersion: conf.cniVersion,
-        runtimeConfig: offered,
-        ...present("cniArgs", element?.cniArgs),
-        ...present("deviceId", source.resource?.deviceId),
-      }),
-    })),
+    ...chainParts(conf, {
+      offered: declaredOnly(conf, offeredCapabilities(wanted, input, place)),
+      cniArgs: element?.cniArgs,
+      deviceId: source.resource?.deviceId,
+      request: requestOf(wanted),
+    }),
     disableCheck: conf.disableCheck,
     disableGC: conf.disableGC,
     routes: place.routes,
-    multus: { config: conf.text, isList: conf.isList, capabilityArgs: offered, request: requestOf(wanted) },
   };
 }
 
@@ -153,23 +147,13 @@ function deviceCapabilities(
 }
 
 /** Keeps what some plugin declares: the rest nobody reads, and pod annotations alone may have 256 KiB. */
-function declaredOnly(
-  conf: NetworkConf,
-  offered: Readonly<Record<string, JsonText>>,
-): Readonly<Record<string, JsonText>> {
+function declaredOnly(conf: NetworkConf, offered: Readonly<Record<string, JsonText>>): Record<string, JsonText> {
   const isDeclared = (name: string): boolean => conf.plugins.some((plugin) => plugin.capabilities[name] === true);
-  return orNothing(Object.fromEntries(Object.entries(offered).filter(([name]) => isDeclared(name))));
-}
-
-/** Most networks of most pods ask for nothing, and each pod's plan is kept for as long as it lives. */
-const nothing: Readonly<Record<string, never>> = Object.freeze({});
-
-function orNothing<Fields extends object>(fields: Fields): Fields | typeof nothing {
-  return Object.keys(fields).length === 0 ? nothing : fields;
+  return Object.fromEntries(Object.entries(offered).filter(([name]) => isDeclared(name)));
 }
 
 function requestOf({ element, source }: WantedNetwork): MultusOrigin["request"] {
-  const request = {
+  return {
     ...present("ifname", element?.ifname),
     ...present("mac", element?.mac),
     ...present("infinibandGuid", element?.infinibandGuid),
@@ -178,7 +162,6 @@ function requestOf({ element, source }: WantedNetwork): MultusOrigin["request"] 
     ...present("deviceId", source.resource?.deviceId ?? element?.deviceId),
     ...present("resourceName", source.resource?.resourceName),
   };
-  return orNothing(request);
 }
 
 function at<Item>(list: readonly Item[], index: number): Item {

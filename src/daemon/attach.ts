@@ -12,6 +12,7 @@ import type { Call } from "./call.ts";
 import type { ChainReports } from "./chain-reports.ts";
 import { prepareDeviceInfo } from "./device-info.ts";
 import { noteRun } from "./dismantle.ts";
+import { mirrorSoon } from "./mirror-soon.ts";
 import type { Ports } from "./ports.ts";
 import { undoRecord } from "./retire.ts";
 import { hasRouteEdits, routesStepOf, stepOf } from "./steps.ts";
@@ -43,10 +44,9 @@ export async function attach(
     refuseUnsendable(output);
     await ports.journal.commit(record.token, results);
     reports.succeeded();
-    // Only for going back to Multus, so nobody waits for it; an undo drops it, or removes it again after it.
-    ports.spareTime.do(() => void ports.mirror.write({ ...record, results }), record.token);
+    mirrorSoon(record.token, ports);
     ports.timeline.note(subjectOf(record, "ADD"), "committed");
-    tellSoon(record, results, ports);
+    tellSoon(record.token, ports);
     return answerOf(record, output, ports);
   } catch (thrown) {
     // Whoever ended the call knows the reason; the plugin that was killed for it does not.
@@ -68,7 +68,7 @@ function refuseUnsendable(output: string): void {
 export function committedAnswer(record: AttachmentRecord, ports: Ports): Answer {
   const results = record.results.filter((result) => result !== undefined);
   // The last daemon may not have got to it.
-  tellSoon(record, record.results, ports);
+  tellSoon(record.token, ports);
   return answerOf(record, printResult(mergeResults(record.chains, results), record.cniVersion), ports);
 }
 

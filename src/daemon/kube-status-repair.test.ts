@@ -15,7 +15,7 @@ const key = "k8s.v1.cni.cncf.io/network-status";
 const result = jsonValue({ interfaces: [{ name: "eth0", sandbox: "/x" }], ips: [{ address: "10.0.0.2/24" }] });
 const base = aRecord(1);
 const record: AttachmentRecord = { ...base, phase: "acknowledged", results: base.chains.map(() => result) };
-const wanted = await statusOf(record, record.results, {
+const wanted = await statusOf(record, {
   config: { deviceInfoDir: "/nowhere" } as Ports["config"],
   logger: silentLogger,
 });

@@ -70,7 +70,7 @@ class StatusRepair {
   async #look(pod: PodFacts): Promise<void> {
     const record = this.#newestRecord(pod);
     if (record === undefined || pod.isDeleting === true) return;
-    const status = await statusOf(record, record.results, this.#ports);
+    const status = await statusOf(record, this.#ports);
     // Looked up again: the ADD itself may have published meanwhile.
     const now = await this.#ports.view.findPod(pod.namespace, pod.name);
     if (status === undefined || saysAll(now?.annotations[networkStatusAnnotation], status.annotation)) return;

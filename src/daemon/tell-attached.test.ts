@@ -20,7 +20,7 @@ const result = jsonValue({
 
 /** Tells of one record, with a publisher that answers as the test says. */
 class Told {
-  readonly record: AttachmentRecord = aRecord(1);
+  readonly record: AttachmentRecord = { ...aRecord(1), results: aRecord(1).chains.map(() => result) };
   readonly timeline = new KeptTimeline();
   readonly events: string[] = [];
   readonly statuses: PodStatus[] = [];
@@ -57,16 +57,13 @@ class Told {
     this.#ports = ports as GcPorts;
   }
 
-  async tell(results = this.record.chains.map(() => result)): Promise<void> {
-    await tellAttached(this.record, results, this.#ports);
+  async tell(results = this.record.results): Promise<void> {
+    this.kept = { ...this.record, phase: "committed", results };
+    await tellAttached(this.record.token, this.#ports);
   }
 
   tellSoon(): void {
-    tellSoon(
-      this.record,
-      this.record.chains.map(() => result),
-      this.#ports,
-    );
+    tellSoon(this.record.token, this.#ports);
   }
 
   get notes(): readonly string[] {

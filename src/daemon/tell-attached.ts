@@ -27,19 +27,20 @@ const soonMs = 5;
 /** The pauses double up to this: what recovery has not settled about 80 s after the answer is left to the repair of statuses. */
 const pauseMsMax = 60_000;
 
-type Results = readonly (JsonText | undefined)[];
-
-/** Tells it once the answer is on its way: the runtime waits for that, and nobody for this. An undo may be quicker. */
-export function tellSoon(record: AttachmentRecord, results: Results, ports: TellPorts, pauseMs = soonMs): void {
+/**
+ * Tells it once the answer is on its way: the runtime waits for that, and nobody for this. An undo may be quicker.
+ * Of the record only the name is kept until then: in a storm a thousand wait here.
+ */
+export function tellSoon(token: string, ports: TellPorts, pauseMs = soonMs): void {
   ports.clock.after(pauseMs, () => {
-    const fate = fateOf(record, ports);
-    if (fate === "kept") ports.statusTime.do(() => void tellAttached(record, results, ports), record.token);
-    else if (fate === "open" && pauseMs * 2 <= pauseMsMax) tellSoon(record, results, ports, pauseMs * 2);
+    const fate = fateOf(token, ports);
+    if (fate === "kept") ports.statusTime.do(() => void tellAttached(token, ports), token);
+    else if (fate === "open" && pauseMs * 2 <= pauseMsMax) tellSoon(token, ports, pauseMs * 2);
   });
 }
 
 /** What becomes of an attachment: recovery undoes one whose shim is gone, unless the runtime has the result after all. */
-function fateOf({ token }: AttachmentRecord, { journal, recovery }: TellPorts): "kept" | "open" | "gone" {
+function fateOf(token: string, { journal, recovery }: TellPorts): "kept" | "open" | "gone" {
   const record = journal.findByToken(token);
   if (record === undefined || record.phase === "undoing" || record.delAttempts > 0) return "gone";
   return record.phase === "acknowledged" || !recovery.isPending(token) ? "kept" : "open";
@@ -49,17 +50,18 @@ function fateOf({ token }: AttachmentRecord, { journal, recovery }: TellPorts): 
  * Tells the cluster what a pod got: an event for each interface, and the pod's own annotation. Nobody waits for either
  * (ADR 0028): the pod is attached whatever comes of this, so it never rejects.
  */
-export async function tellAttached(record: AttachmentRecord, results: Results, ports: TellPorts): Promise<void> {
-  if (ports.publisher === silentPublisher || record.pod.name === "") return;
+export async function tellAttached(token: string, ports: TellPorts): Promise<void> {
+  const record = ports.journal.findByToken(token);
+  if (record === undefined || ports.publisher === silentPublisher || record.pod.name === "") return;
   try {
-    const status = await statusOf(record, results, ports);
+    const status = await statusOf(record, ports);
     // Files were read meanwhile.
-    if (fateOf(record, ports) !== "kept") {
-      tellSoon(record, results, ports);
+    if (fateOf(token, ports) !== "kept") {
+      tellSoon(token, ports);
       return;
     }
     const published = status === undefined ? undefined : publish(status, record, ports);
-    ports.spareTime.do(() => announce(record, results, ports));
+    ports.spareTime.do(() => announce(record, ports));
     await published;
   } catch (thrown) {
     sayUntold(record, thrown, ports);
@@ -76,11 +78,10 @@ function sayUntold(record: AttachmentRecord, thrown: unknown, { logger }: TellPo
 /** What the pod's annotation should be; undefined when no plugin named an interface. */
 export async function statusOf(
   record: AttachmentRecord,
-  results: Results,
   { config, logger }: Pick<TellPorts, "config" | "logger">,
 ): Promise<PodStatus | undefined> {
   const devices = await readDeviceInfo(record, config.deviceInfoDir, logger);
-  const annotation = networkStatus(record.chains, results, devices);
+  const annotation = networkStatus(record.chains, record.results, devices);
   if (annotation === undefined) return undefined;
   return { pod: record.pod, containerId: record.containerId, annotation };
 }
@@ -107,10 +108,10 @@ async function publish(
 }
 
 /** Multus' event for each network: its name, its interface and its addresses. */
-function announce(record: AttachmentRecord, results: Results, ports: TellPorts): void {
+function announce(record: AttachmentRecord, ports: TellPorts): void {
   try {
     for (const [index, chain] of record.chains.entries()) {
-      const message = addedText(chain, results[index]);
+      const message = addedText(chain, record.results[index]);
       const notice = { type: "Normal", reason: "AddedInterface" } as const;
       if (message !== undefined) ports.announcer.aboutPod(record.pod, { ...notice, message });
     }

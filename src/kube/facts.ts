@@ -68,11 +68,14 @@ export interface ReflectorHealth {
   readonly isAbsent: boolean;
 }
 
+/** What the pod has, as the daemon tells it. */
+export const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
+
 /** The annotations of a pod that anybody here reads. */
 export const podAnnotations = [
   "k8s.v1.cni.cncf.io/networks",
   "v1.multus-cni.io/default-network",
-  "k8s.v1.cni.cncf.io/network-status",
+  statusAnnotation,
   "kubernetes.io/config.source",
   "kubernetes.io/config.mirror",
 ] as const;

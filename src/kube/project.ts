@@ -1,6 +1,12 @@
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
 import type { SharedTexts } from "../base/shared-texts.ts";
-import { networkAnnotations, podAnnotations, type NetworkDefinition, type PodFacts } from "./facts.ts";
+import {
+  networkAnnotations,
+  podAnnotations,
+  statusAnnotation,
+  type NetworkDefinition,
+  type PodFacts,
+} from "./facts.ts";
 import { isObject, objectOf, textOf } from "./json-fields.ts";
 
 /** A domain of 253, a slash and a name of 63: a longer one names no device, and these texts are kept for long. */
@@ -15,7 +21,7 @@ export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undef
   const name = textOf(metadata["name"]);
   const namespace = texts.share(textOf(metadata["namespace"]));
   if (name === "" || namespace === "") return undefined;
-  const annotations = pick(metadata["annotations"], podAnnotations);
+  const annotations = pick(metadata["annotations"], podAnnotations, leanStatus);
   // The brands say what the API server has checked: these are a pod's names.
   return {
     namespace: namespace as Namespace,
@@ -72,14 +78,14 @@ export function sameNetwork(left: NetworkDefinition, right: NetworkDefinition): 
 function pick(
   value: unknown,
   keys: readonly string[],
-  keep: (text: string) => string | undefined = asItIs,
+  keep: (text: string, key: string) => string | undefined,
 ): Readonly<Record<string, string>> {
   if (!isObject(value)) return noAnnotations;
   const found: Record<string, string> = {};
   let count = 0;
   for (const key of keys) {
     const text = value[key];
-    const kept = typeof text === "string" ? keep(text) : undefined;
+    const kept = typeof text === "string" ? keep(text, key) : undefined;
     if (kept === undefined) continue;
     found[key] = kept;
     count += 1;
@@ -87,8 +93,9 @@ function pick(
   return count === 0 ? noAnnotations : found;
 }
 
-function asItIs(text: string): string {
-  return text;
+/** A status is JSON, of which Multus' form is one third indents; what a person wrote stays as it is. */
+function leanStatus(text: string, key: string): string {
+  return key === statusAnnotation ? text.replaceAll(/\n[ \t\r\n]*/gu, "") : text;
 }
 
 function sameAnnotations(

@@ -15,7 +15,7 @@ export interface AttachmentRecord {
   readonly cniPath: string;
   /** Of the call's configuration: the version of the answer. */
   readonly cniVersion: string;
-  /** The shim that does it; undefined for an imported attachment. */
+  /** The shim that does it; undefined once the runtime has its result, and for an imported attachment. */
   readonly hand: ProcessIdentity | undefined;
   readonly startedWallMs: number;
   readonly chains: readonly Chain[];

@@ -14,10 +14,9 @@ const settledMax = 4_096;
  */
 export class JournalState {
   readonly #byToken = new Map<string, Held>();
-  /** Arrays: nearly all have one token, and a set of one costs ten times as much. */
-  readonly #tokensByContainer = new Map<ContainerId, readonly string[]>();
+  readonly #tokensByContainer = new Map<ContainerId, Tokens>();
   /** By inode: every ADD asks who else is in its namespace. */
-  readonly #tokensByNetns = new Map<bigint, readonly string[]>();
+  readonly #tokensByNetns = new Map<bigint, Tokens>();
   /** Containers whose removal is known, newest last. */
   readonly #settled = new Set<ContainerId>();
   readonly #leakBytes = new Map<string, number>();
@@ -57,8 +56,9 @@ export class JournalState {
   }
 
   byKey(key: AttachmentKey): AttachmentRecord | undefined {
-    const ofContainer = this.#tokensByContainer.get(key.containerId) ?? [];
-    return ofContainer.map((token) => this.byToken(token)).find((record) => record?.ifname === key.ifname);
+    return listOf(this.#tokensByContainer.get(key.containerId))
+      .map((token) => this.byToken(token))
+      .find((record) => record?.ifname === key.ifname);
   }
 
   forPod(namespace: Namespace, name: PodName): readonly AttachmentRecord[] {
@@ -71,8 +71,7 @@ export class JournalState {
 
   /** Those that were made in a namespace of this identity; the kernel gives the numbers of dead ones to new ones. */
   inNetns(identity: NetnsIdentity): readonly AttachmentRecord[] {
-    const tokens = this.#tokensByNetns.get(identity.inode) ?? [];
-    return tokens
+    return listOf(this.#tokensByNetns.get(identity.inode))
       .flatMap((token) => this.byToken(token) ?? [])
       .filter(({ netns }) => sameNetns(netns.identity, identity));
   }
@@ -212,12 +211,21 @@ export class JournalState {
   }
 }
 
-function addTo<Key>(lists: Map<Key, readonly string[]>, key: Key, token: string): void {
-  lists.set(key, [...(lists.get(key) ?? []), token]);
+/** One in nearly all cases, for which a list would be as large as all else that is kept of it here. */
+type Tokens = string | readonly string[];
+
+function listOf(tokens: Tokens | undefined): readonly string[] {
+  if (tokens === undefined) return [];
+  return typeof tokens === "string" ? [tokens] : tokens;
 }
 
-function removeFrom<Key>(lists: Map<Key, readonly string[]>, key: Key, token: string): void {
-  const left = (lists.get(key) ?? []).filter((one) => one !== token);
+function addTo<Key>(lists: Map<Key, Tokens>, key: Key, token: string): void {
+  const known = lists.get(key);
+  lists.set(key, known === undefined ? token : [...listOf(known), token]);
+}
+
+function removeFrom<Key>(lists: Map<Key, Tokens>, key: Key, token: string): void {
+  const left = listOf(lists.get(key)).filter((one) => one !== token);
   if (left.length === 0) lists.delete(key);
   else lists.set(key, left);
 }

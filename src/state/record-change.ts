@@ -23,9 +23,10 @@ export function changed(record: AttachmentRecord, entry: RecordChange): Attachme
 /** Also when the commit before it was damaged: the pod has its network, and undoing it would be worse than a missing prevResult. */
 function acknowledged(record: AttachmentRecord): AttachmentRecord {
   const results = allResults(record);
-  // It is kept for as long as the pod lives. With every chain's result nobody asks for those on the way to it.
+  // It is kept for as long as the pod lives. With every chain's result nobody asks for those on the way to it, and who
+  // did it matters only while it may still be at it.
   const isWhole = results.every((result) => result !== undefined);
-  return { ...record, phase: "acknowledged", results, steps: isWhole ? noSteps : record.steps };
+  return { ...record, phase: "acknowledged", results, steps: isWhole ? noSteps : record.steps, hand: undefined };
 }
 
 const noSteps: AttachmentRecord["steps"] = new Map();

@@ -1,6 +1,6 @@
 import { LeveeError } from "../base/errors.ts";
 import type { IfName, NetnsPath, PluginType } from "../base/brand.ts";
-import type { NetnsIdentity, ProcessIdentity } from "../base/identity.ts";
+import { sameNetns, type NetnsIdentity, type ProcessIdentity } from "../base/identity.ts";
 import { SharedTexts } from "../base/shared-texts.ts";
 import {
   bigintField,
@@ -97,7 +97,7 @@ export function readCall(frame: Frame): CallHeader {
     cniArgs: headerText(frame, "cni_args") ?? "",
     cniPath: common.share(headerText(frame, "cni_path") ?? ""),
     netnsIdentity: netnsOf(frame, "netns_dev", "netns_ino"),
-    ownNetns: netnsOf(frame, "own_netns_dev", "own_netns_ino"),
+    ownNetns: ownNetnsOf(frame),
     configLength: required(numberField(frame, "config_length"), frame, "config_length"),
     budgetMs: required(numberField(frame, "budget_ms"), frame, "budget_ms"),
   };
@@ -106,8 +106,25 @@ export function readCall(frame: Frame): CallHeader {
 function netnsOf(frame: Frame, deviceTag: TagName, inodeTag: TagName): NetnsIdentity | undefined {
   const device = bigintField(frame, deviceTag);
   const inode = bigintField(frame, inodeTag);
-  return device === undefined || inode === undefined ? undefined : { device, inode };
+  return device === undefined || inode === undefined ? undefined : { device: commonDevice(device), inode };
 }
+
+/** The one that shims run in: the host's, for all of them. */
+function ownNetnsOf(frame: Frame): NetnsIdentity | undefined {
+  const own = netnsOf(frame, "own_netns_dev", "own_netns_ino");
+  const [last] = lastOwn;
+  return sameNetns(own, last) ? last : (lastOwn[0] = own);
+}
+
+const lastOwn: [(NetnsIdentity | undefined)?] = [];
+
+/** All namespaces of a node are on one device. */
+function commonDevice(device: bigint): bigint {
+  const [last] = lastDevice;
+  return last === device ? last : (lastDevice[0] = device);
+}
+
+const lastDevice: [bigint?] = [];
 
 /** Far above any real CNI_ARGS or CNI_PATH: 2,000 waiting calls each keep theirs in memory, and some of it is logged. */
 const headerTextBytesMax = 32_768;
