@@ -32,6 +32,7 @@ describe("clean-text", () => {
     expect(
       await problemsIn(cleanText, { "a.md": `${link}github.com/x ${link}www.example.com ${link}api.test:6443` }),
     ).toEqual([]);
+    expect(await problemsIn(cleanText, { "a.md": `${link}api.test:6443,token=x` })).toEqual([]);
   });
 
   test("refuses a lockfile that says where packages came from", async () => {

@@ -17,7 +17,7 @@ const knownHosts: readonly RegExp[] = [
   /^dummy$/,
 ];
 
-const url = /\bhttps?:\/\/([^\s/"'`)>\]\\]+)/g;
+const url = /\bhttps?:\/\/([^\s/,"'`)>\]\\]+)/g;
 /** Folders of somebody's machine. Written apart so that this file passes its own rule. */
 const machineFolders = ["work", "root", "home/[a-z]+", "Users/[a-z]+", "tmp/bash\\w*"].join("|");
 const machinePath = new RegExp(`(?<![\\w.~*}/\\])-])/(?:${machineFolders})(?![\\w-])(?!/?\\*)`, "g");

@@ -214,7 +214,31 @@ describe.skipIf(helm === undefined)("the chart", () => {
     expect(template(...values).stderr).toContain("guard.git.repositories: the daemon's image has no git");
   });
 
+  test("gives the guard Alertmanagers as they are written, and the volumes that their files are in", () => {
+    const alertmanager =
+      "https://am.example:9094,token=/etc/levee-alertmanager/token,ca=/etc/levee-alertmanager/ca.crt,server-name=am.example";
+    const volume = { name: "alertmanager", secret: { secretName: "levee-guard-alerts", optional: true } };
+    const mount = { name: "alertmanager", mountPath: "/etc/levee-alertmanager", readOnly: true };
+    const made = template(
+      "--set=guard.enabled=true",
+      `--set-json=guard.alertmanagers=${JSON.stringify([alertmanager, "http://alertmanager.example:9093"])}`,
+      `--set-json=guard.extraVolumes=${JSON.stringify([volume])}`,
+      `--set-json=guard.extraVolumeMounts=${JSON.stringify([mount])}`,
+    );
+    expect(made.stderr).toBe("");
+    const guard = podSpec(byName(objectsOf(made.text))["Deployment/levee-guard"]);
+    const args = [`--alertmanager=${alertmanager}`, "--alertmanager=http://alertmanager.example:9093"];
+    expect(guard.containers[0]).toMatchObject({ args });
+    expect(guard.containers[0]?.volumeMounts.at(-1)).toEqual(mount);
+    expect(guard.volumes.at(-1)).toEqual(volume);
+    expect(guard.volumes.map(({ name }) => name)).toEqual(["git", "git-credentials-0", "alertmanager"]);
+  });
+
   test.each([
+    ['--set-json=guard.alertmanagers=["http://a.example,token=/x"]', "/guard/alertmanagers/0"],
+    ['--set-json=guard.alertmanagers=["https://a.example,token=x"]', "/guard/alertmanagers/0"],
+    ['--set-json=guard.alertmanagers=["https://a.example,key=/x"]', "/guard/alertmanagers/0"],
+    ['--set-json=guard.extraVolumeMounts=[{"name":"a","mountPath":"etc"}]', "/guard/extraVolumeMounts/0/mountPath"],
     ['--set-json=guard.git.repositories=[{"url":"a,push=direct"}]', "/guard/git/repositories/0/url"],
     ["--set=guard.image.digest=latest", "/guard/image/digest"],
     ["--set=image.digest=latest", "/image/digest"],

@@ -46,8 +46,8 @@ function manifest(objects: readonly Document[]): string {
 function guardTemplate(guard: string, { newName, digest }: Image): string {
   const text = guard
     .replace(`image: ${newName}@${digest}\n`, guardImage + guardArgs + api)
-    .replace(/^ +- name: git-credentials-0\n +mountPath: .*\n +readOnly: true\n/mu, gitMounts)
-    .replace(/^ +- name: git-credentials-0\n +secret:\n(?: {12}.*\n)+/mu, gitVolumes)
+    .replace(/^ +- name: git-credentials-0\n +mountPath: .*\n +readOnly: true\n/mu, gitMounts + extraMounts)
+    .replace(/^ +- name: git-credentials-0\n +secret:\n(?: {12}.*\n)+/mu, gitVolumes + extraVolumes)
     .replace("      priorityClassName: system-cluster-critical\n", (line) => line + pullSecrets);
   return `{{- if .Values.guard.enabled }}\n${text}{{- end }}\n`;
 }
@@ -66,6 +66,15 @@ const gitVolumes = `        {{- range $index, $secret := include "levee.gitSecre
             secretName: {{ $secret }}
             optional: true
             defaultMode: 288
+        {{- end }}
+`;
+/** What `token=` and `ca=` of an Alertmanager need. */
+const extraMounts = `            {{- with .Values.guard.extraVolumeMounts }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+`;
+const extraVolumes = `        {{- with .Values.guard.extraVolumes }}
+        {{- toYaml . | nindent 8 }}
         {{- end }}
 `;
 const api = `          {{- with .Values.kubernetesApi.host }}

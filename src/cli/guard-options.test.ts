@@ -14,7 +14,7 @@ test("guardPlaces takes ports, Alertmanagers and CNI daemons as they are written
   ).toEqual({
     metricsPort: 9_811,
     daemonPort: 9_810,
-    alertmanagers: ["http://alertmanager.example:9093", "https://alerts.example/am"],
+    alertmanagers: [{ url: "http://alertmanager.example:9093" }, { url: "https://alerts.example/am" }],
     cniDaemons: [{ namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" }],
   });
 });

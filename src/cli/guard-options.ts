@@ -1,4 +1,6 @@
 import type { CniDaemon } from "../guard/facts/guard-settings.ts";
+import type { Alertmanager } from "../guard/observe/alertmanager.ts";
+import { parseAlertmanager } from "./alertmanager-option.ts";
 import { usageFailure } from "./failure.ts";
 import { metricsPortOf, portOf } from "./port-option.ts";
 
@@ -12,7 +14,7 @@ export interface GuardPlaceOptions {
 export interface GuardPlaces {
   readonly metricsPort?: number;
   readonly daemonPort?: number;
-  readonly alertmanagers?: readonly string[];
+  readonly alertmanagers?: readonly Alertmanager[];
   readonly cniDaemons?: readonly CniDaemon[];
 }
 
@@ -29,19 +31,9 @@ export function guardPlaces({ metricsPort, daemonPort, alertmanager, cniDaemon }
   return {
     ...(metricsPort === undefined ? {} : { metricsPort: metricsPortOf(metricsPort, "9811") }),
     ...(daemonPort === undefined ? {} : { daemonPort: portOf("--daemon-port", daemonPort, "9810") }),
-    ...(alertmanager === undefined ? {} : { alertmanagers: alertmanager.map(alertmanagerOf) }),
+    ...(alertmanager === undefined ? {} : { alertmanagers: alertmanager.map(parseAlertmanager) }),
     ...(cniDaemon === undefined ? {} : { cniDaemons: cniDaemon.map(cniDaemonOf) }),
   };
-}
-
-function alertmanagerOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isPlain = url?.search === "" && url.hash === "" && url.username === "" && url.password === "";
-  if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) return url.href.replace(/\/+$/u, "");
-  throw usageFailure(
-    `Cannot use --alertmanager as it must be a URL of http or https without user, query or fragment: current value is ${JSON.stringify(text)}`,
-    "--alertmanager http://alertmanager.example:9093",
-  );
 }
 
 function cniDaemonOf(text: string): CniDaemon {

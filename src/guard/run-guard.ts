@@ -11,6 +11,7 @@ import { GitSource } from "./git/git-source.ts";
 import { LockHand } from "./git/lock-hand.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
+import type { Alertmanager } from "./observe/alertmanager.ts";
 import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
 import { Executor } from "./reconcile/executor.ts";
@@ -36,8 +37,8 @@ export interface GuardOptions {
   readonly sources?: Partial<OtherSources>;
   /** The repositories that it may read and write. */
   readonly git?: GitMirrors;
-  /** URLs of Alertmanagers, and the port at which the nodes' daemons tell of themselves; nobody is asked without. */
-  readonly alertmanagers?: readonly string[];
+  /** Alertmanagers, and the port at which the nodes' daemons tell of themselves; nobody is asked without. */
+  readonly alertmanagers?: readonly Alertmanager[];
   readonly daemonPort?: number;
   /** Where Prometheus may ask, leading or not; nowhere when it is absent. */
   readonly metricsPort?: number;

@@ -23,9 +23,7 @@ export class FreshFile {
     const nowMs = this.#clock.monotonicMs();
     if (this.#text !== undefined && nowMs - this.#readAtMs < freshMs) return this.#text;
     try {
-      // Kubelet's files are links into a folder that is swapped as a whole.
-      const read = (await readRegularFile(this.path, { bytesMax, followLinks: true })).toString("utf8");
-      if (read.trim() === "") throw new Error("it is empty");
+      const read = await readFilledFile(this.path);
       this.#text = read;
       this.#readAtMs = nowMs;
       return read;
@@ -45,4 +43,12 @@ export class FreshFile {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new KubeError("api-unreachable", `Cannot read ${this.path} to be known to the API server: ${why}`, { cause });
   }
+}
+
+/** The text of such a file as it is now. Throws when there is none in it. */
+export async function readFilledFile(path: string): Promise<string> {
+  // Kubelet's files are links into a folder that is swapped as a whole.
+  const read = (await readRegularFile(path, { bytesMax, followLinks: true })).toString("utf8");
+  if (read.trim() === "") throw new Error("it is empty");
+  return read;
 }

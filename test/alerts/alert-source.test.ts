@@ -32,7 +32,7 @@ test("AlertSource reads a real Alertmanager: its own cluster's alerts and those 
   const source = new AlertSource({
     clock: systemClock,
     logger: silentLogger,
-    urls: ["http://127.0.0.1:1", manager.url],
+    alertmanagers: [{ url: "http://127.0.0.1:1" }, { url: manager.url }],
     cluster,
   });
   try {

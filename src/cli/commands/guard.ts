@@ -32,7 +32,7 @@ export function addGuard(program: Command, world: World): void {
     .option("--cluster <name>", "the label cluster of this cluster's alerts; others are not linked", "")
     .option("--metrics-port <port>", "port of /metrics and /healthz on every interface (default: none)")
     .option(
-      "--alertmanager <url>",
+      "--alertmanager <setting>",
       "where it asks which alerts fire; several times for one that is replicated (default: nowhere)",
       several,
     )
@@ -56,6 +56,7 @@ export function addGuard(program: Command, world: World): void {
         "\nTwo may run: one leads, by the lease levee-guard, the other takes over within 20 s. It proposes, and carries",
         "out what a person has approved. It ends with 1 when it loses the lease or a write of its records is refused, and is to be\nstarted again. While it may not look or may not take the lease it says so in its log and tries again.",
         "",
+        "An Alertmanager is URL[,token=FILE][,ca=FILE][,server-name=NAME], with https where there is more than the URL.",
         "A repository is URL[,branch=NAME][,path=FOLDER][,alias=URL][,credentials=FOLDER][,push=direct], see docs/guard.md.",
         examples(
           "levee guard",

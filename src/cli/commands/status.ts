@@ -40,7 +40,10 @@ export function addStatus(program: Command, world: World): void {
     "5m",
   )
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
-    .option("--alertmanager <service>", "NAMESPACE/SERVICE:PORT (default: alertmanager-operated:9093, wherever it is)")
+    .option(
+      "--alertmanager <service>",
+      "[https:]NAMESPACE/SERVICE:PORT (default: alertmanager-operated:9093, wherever it is)",
+    )
     .addHelpText(
       "after",
       `${examples("levee status", "levee status --wait --timeout 10m", "levee status -o json | jq .decisions")}\n${clusterExitText}`,

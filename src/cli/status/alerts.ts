@@ -7,6 +7,8 @@ import { usageFailure } from "../failure.ts";
 export type AlertCounts = Readonly<Record<string, number>>;
 
 interface Service {
+  /** What the API server speaks to it. It verifies no certificate there, and passes no token on. */
+  readonly scheme: string;
   readonly namespace: string;
   readonly name: string;
   readonly port: string;
@@ -21,8 +23,8 @@ export async function seeAlerts(asking: Asking, given: string | undefined): Prom
   const service = given === undefined ? await findService(asking) : parseService(given);
   if (service === undefined)
     return { why: "no Alertmanager was found; name it with --alertmanager NAMESPACE/SERVICE:PORT", status: undefined };
-  const { namespace, name, port } = service;
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/http:${encodeURIComponent(name)}:${port}/proxy/api/v2/alerts?active=true&silenced=false&inhibited=false`;
+  const { scheme, namespace, name, port } = service;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${scheme}:${encodeURIComponent(name)}:${port}/proxy/api/v2/alerts?active=true&silenced=false&inhibited=false`;
   return await see(asking, async () => countsOf(await seeText(asking, path, askMs)));
 }
 
@@ -30,17 +32,18 @@ async function findService(asking: Asking): Promise<Service | undefined> {
   const path = `/api/v1/services?fieldSelector=${encodeURIComponent(`metadata.name=${operatorService}`)}`;
   const found = await seeList(asking, path, (item) => textOf(objectOf(objectOf(item)["metadata"])["namespace"]));
   const [namespace] = "value" in found ? found.value : [];
-  return namespace === undefined ? undefined : { namespace, name: operatorService, port: "9093" };
+  return namespace === undefined ? undefined : { scheme: "http", namespace, name: operatorService, port: "9093" };
 }
 
 function parseService(text: string): Service {
-  const [, namespace = "", name = "", port = ""] = /^([a-z0-9-]+)\/([a-z0-9-]+):([a-z0-9-]+)$/u.exec(text) ?? [];
+  const [, scheme = "http", namespace = "", name = "", port = ""] =
+    /^(?:(https?):)?([a-z0-9-]+)\/([a-z0-9-]+):([a-z0-9-]+)$/u.exec(text) ?? [];
   if (namespace === "")
     throw usageFailure(
-      `Cannot use ${JSON.stringify(text)} as --alertmanager: it must be NAMESPACE/SERVICE:PORT`,
+      `Cannot use ${JSON.stringify(text)} as --alertmanager: it must be NAMESPACE/SERVICE:PORT, or https:NAMESPACE/SERVICE:PORT`,
       "--alertmanager monitoring/alertmanager-operated:9093",
     );
-  return { namespace, name, port };
+  return { scheme, namespace, name, port };
 }
 
 /** What is no list of alerts counts as none: a page of something else behind that port. */

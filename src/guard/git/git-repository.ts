@@ -1,4 +1,5 @@
 import { LeveeError } from "../../base/errors.ts";
+import { parseKeyedSetting } from "../../base/keyed-setting.ts";
 import { parseAddress, isSameRepository, withoutUser, type RepositoryScheme } from "./repository-name.ts";
 
 /** A repository that the guard may read and write, as the setting `--git-repository` says. */
@@ -22,10 +23,14 @@ export interface GitRepository {
 const plainFolder = /^\/[\w./-]+$/;
 const plainPath = /^[\w.+@-]+(?:\/[\w.+@-]+)*$/;
 const branchName = /^[A-Za-z0-9_][\w.+-]*(?:\/[\w+-][\w.+-]*)*$/;
+const form = {
+  keys: ["branch", "path", "alias", "credentials", "push"],
+  repeated: ["branch", "path", "alias"],
+} as const;
 
 /** `URL[,branch=NAME][,path=FOLDER][,alias=URL][,credentials=FOLDER][,push=direct]`; branch, path and alias repeat. */
 export function parseGitRepository(text: string): GitRepository {
-  const [url = "", ...options] = text.split(",");
+  const [url = ""] = text.split(",");
   const address = parseAddress(url);
   if (address === undefined) throw wrong(text, `"${hidden(url)}" is no address of https, http, ssh or file`);
   if (mayHoldSecret(url))
@@ -33,7 +38,7 @@ export function parseGitRepository(text: string): GitRepository {
       text,
       "a password or token does not belong into the address, nor a user of https: credentials= has them",
     );
-  const values = optionValues(text, options);
+  const values = valuesOf(text);
   const credentials = values.get("credentials")?.[0];
   const isDirect = values.has("push");
   const repository: GitRepository = {
@@ -73,18 +78,10 @@ export function isBranchName(name: string): boolean {
   return name.length <= 200 && branchName.test(name) && !/\.\.|\.lock(?:\/|$)|\.(?:\/|$)/.test(name) && name !== "HEAD";
 }
 
-function optionValues(text: string, options: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const values = new Map<string, string[]>();
-  for (const option of options) {
-    const at = option.indexOf("=");
-    const [name, value] = [option.slice(0, at), option.slice(at + 1)];
-    if (!["branch", "path", "alias", "credentials", "push"].includes(name))
-      throw wrong(text, `"${option}" is none of branch=, path=, alias=, credentials=, push=`);
-    const known = values.get(name) ?? [];
-    if (known.length > 0 && ["credentials", "push"].includes(name)) throw wrong(text, `${name} is there twice`);
-    values.set(name, [...known, value]);
-  }
-  return values;
+function valuesOf(text: string): ReadonlyMap<(typeof form.keys)[number], readonly string[]> {
+  const setting = parseKeyedSetting(text, form);
+  if ("problem" in setting) throw wrong(text, setting.problem);
+  return setting.values;
 }
 
 function problemOf(repository: GitRepository, push: string | undefined): string | undefined {

@@ -40,7 +40,8 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
 }
 
 function open(urls: readonly string[], cluster = ""): AlertSource {
-  source = new AlertSource({ clock: systemClock, logger: silentLogger, urls, cluster });
+  const alertmanagers = urls.map((url) => ({ url }));
+  source = new AlertSource({ clock: systemClock, logger: silentLogger, alertmanagers, cluster });
   source.start();
   return source;
 }
@@ -63,8 +64,8 @@ test("AlertSource tells what the first Alertmanager that answers has, of its own
 });
 
 for (const [what, body, status, why] of [
-  ["refuses", "no", 403, "status 403"],
-  ["tells nonsense", "<html>", 200, "JSON"],
+  ["refuses", "no", 403, "status 403; it wants to know who asks: add token=FILE"],
+  ["tells nonsense", "<html>", 200, "its answer is no JSON"],
   ["tells something else", "{}", 200, "no list of alerts"],
   ["tells more than can be read", `[${" ".repeat(4_200_000)}]`, 200, "4194304 bytes"],
 ] as const) {

@@ -3,15 +3,12 @@ import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import type { AlertFacts } from "../facts/world.ts";
-import { getText } from "./get-text.ts";
+import type { Alertmanager } from "./alertmanager.ts";
+import { askAlertmanager } from "./ask-alertmanager.ts";
 import { parseAlerts } from "./parse-alerts.ts";
 
 /** Half a minute after Alertmanager has an alert it may be part of a chain; nothing waits for it. */
 const lookMs = 30_000;
-/** An Alertmanager that takes longer is a victim itself. */
-const answerMs = 5_000;
-/** 2,000 alerts of 2 KB each. */
-const bytesMax = 4_194_304;
 /** What fired a while ago says little about now. */
 const keptMs = 300_000;
 
@@ -19,7 +16,7 @@ export interface AlertSourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Of Alertmanagers that tell each other; the first that answers is believed. */
-  readonly urls: readonly string[];
+  readonly alertmanagers: readonly Alertmanager[];
   /** The `cluster` label of this cluster's alerts; empty when they carry none. */
   readonly cluster: string;
 }
@@ -40,7 +37,7 @@ export class AlertSource {
   }
 
   start(): void {
-    if (this.#options.urls.length > 0) this.#loop ??= this.#run();
+    if (this.#options.alertmanagers.length > 0) this.#loop ??= this.#run();
   }
 
   alerts(): readonly AlertFacts[] {
@@ -75,10 +72,10 @@ export class AlertSource {
 
   async #look(): Promise<void> {
     const problems: string[] = [];
-    for (const url of this.#options.urls) {
-      const problem = await this.#ask(url);
+    for (const alertmanager of this.#options.alertmanagers) {
+      const problem = await this.#ask(alertmanager);
       if (problem === undefined) return this.#heard();
-      problems.push(`${url}: ${problem}`);
+      problems.push(`${alertmanager.url}: ${problem}`);
     }
     if (this.#stop.signal.aborted) return;
     const problem = foreignText(problems.join("; "), 500);
@@ -94,11 +91,11 @@ export class AlertSource {
   }
 
   /** Why this one cannot be read, or undefined once it is. */
-  async #ask(server: string): Promise<string | undefined> {
+  async #ask(alertmanager: Alertmanager): Promise<string | undefined> {
     const { clock, cluster } = this.#options;
-    const request = { server, path: alertsPath(cluster), accept: "application/json", deadlineMs: answerMs, bytesMax };
     try {
-      const { alerts, omitted } = parseAlerts(await getText(clock, request, this.#stop.signal), cluster);
+      const text = await askAlertmanager(clock, alertmanager, alertsPath(cluster), this.#stop.signal);
+      const { alerts, omitted } = parseAlerts(text, cluster);
       this.#alerts = alerts;
       this.#omitted = omitted;
       return undefined;

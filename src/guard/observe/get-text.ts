@@ -1,4 +1,5 @@
 import { deadline, type Clock } from "../../base/clock.ts";
+import type { KubeCredentials } from "../../kube/access.ts";
 import { Exchange } from "../../kube/exchange.ts";
 
 export interface TextLimits {
@@ -13,6 +14,8 @@ export interface TextRequest extends TextLimits {
   /** From the slash on, with the query. */
   readonly path: string;
   readonly accept?: string;
+  /** Who asks, and which certificate is believed; nobody, and one of the machine's authorities, unless told. */
+  readonly credentials?: KubeCredentials;
 }
 
 /** An answer that is not 200. */
@@ -27,11 +30,11 @@ export class UnexpectedStatus extends Error {
 
 /** Asks a server other than the API server, once, and hangs up. Throws an Error that says why there is no text. */
 export async function getText(clock: Clock, request: TextRequest, signal: AbortSignal): Promise<string> {
-  const { server, path, deadlineMs, bytesMax, accept = "text/plain" } = request;
+  const { server, path, deadlineMs, bytesMax, accept = "text/plain", credentials = nobody } = request;
   const exchange = new Exchange(server);
   using limit = deadline(clock, deadlineMs, () => new Error(`it did not answer within ${deadlineMs} ms`), signal);
   try {
-    const answer = await exchange.send({ method: "GET", path, accept }, { token: undefined, tls }, limit.signal);
+    const answer = await exchange.send({ method: "GET", path, accept }, credentials, limit.signal);
     if (answer.head.status !== 200) throw new UnexpectedStatus(answer.head.status);
     return await answer.text(bytesMax);
   } catch (thrown) {
@@ -43,4 +46,4 @@ export async function getText(clock: Clock, request: TextRequest, signal: AbortS
   }
 }
 
-const tls = {};
+const nobody: KubeCredentials = { token: undefined, tls: {} };

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import { AlertSource } from "./alert-source.ts";
+import type { Alertmanager } from "./alertmanager.ts";
 import type { ClusterFacts, OtherSources } from "./cluster-facts.ts";
 import { NodeViewSource } from "./node-view-source.ts";
 import { nodesToAsk, nodesUnderRemoval } from "./nodes-to-ask.ts";
@@ -10,8 +11,8 @@ export interface LiveSourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;
-  /** URLs of Alertmanagers; none are asked when it is absent. */
-  readonly alertmanagers?: readonly string[];
+  /** None are asked when it is absent. */
+  readonly alertmanagers?: readonly Alertmanager[];
   /** The daemons' metrics port; none are asked when it is absent. */
   readonly daemonPort?: number;
   readonly facts: () => ClusterFacts;
@@ -23,7 +24,7 @@ export class LiveSources {
   readonly #nodeViews: NodeViewSource;
 
   constructor({ clock, logger, settings, alertmanagers = [], daemonPort, facts }: LiveSourceOptions) {
-    this.#alerts = new AlertSource({ clock, logger, urls: alertmanagers, cluster: settings.cluster });
+    this.#alerts = new AlertSource({ clock, logger, alertmanagers, cluster: settings.cluster });
     this.#nodeViews = new NodeViewSource({
       clock,
       port: daemonPort,

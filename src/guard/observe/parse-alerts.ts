@@ -28,7 +28,7 @@ export interface ParsedAlerts {
 
 /** The alerts of this cluster in an answer of Alertmanager's API v2. Names and labels may be written by tenants. */
 export function parseAlerts(text: string, cluster: string): ParsedAlerts {
-  const value: unknown = JSON.parse(text);
+  const value = parsed(text);
   if (!Array.isArray(value)) throw new Error("its answer is no list of alerts");
   const own = objectsOf(value).filter((alert) => {
     const label = textOf(objectOf(alert["labels"])["cluster"]);
@@ -36,6 +36,15 @@ export function parseAlerts(text: string, cluster: string): ParsedAlerts {
   });
   const alerts = own.slice(0, alertsMax).flatMap((alert) => alertOf(objectOf(alert["labels"]), alert["startsAt"]));
   return { alerts, omitted: Math.max(0, own.length - alertsMax) };
+}
+
+/** What stands in the place of JSON is not quoted, as the parser would: a proxy's page may repeat what it was sent. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error("its answer is no JSON", { cause });
+  }
 }
 
 function alertOf(labels: Readonly<Record<string, unknown>>, startsAt: unknown): readonly AlertFacts[] {

@@ -1,0 +1,77 @@
+import { X509Certificate } from "node:crypto";
+import type { Clock } from "../../base/clock.ts";
+import type { KubeCredentials } from "../../kube/access.ts";
+import { readFilledFile } from "../../kube/fresh-file.ts";
+import type { Alertmanager } from "./alertmanager.ts";
+import { alertmanagerRemedy } from "./alertmanager-remedy.ts";
+import { getText } from "./get-text.ts";
+
+/** An Alertmanager that takes longer is a victim itself. */
+const answerMs = 5_000;
+/** 2,000 alerts of 2 KB each. */
+const bytesMax = 4_194_304;
+/** Shorter pieces of a token are words that every token of its kind has. */
+const pieceChars = 12;
+
+/**
+ * The text that it answers with. Its files are read each time, as both rotate; without one nothing is sent. Throws an Error
+ * that says why there is no text and what may help, and that never has the token in it.
+ */
+export async function askAlertmanager(
+  clock: Clock,
+  alertmanager: Alertmanager,
+  path: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const credentials = await credentialsOf(alertmanager);
+  const limits = { accept: "application/json", deadlineMs: answerMs, bytesMax };
+  try {
+    return await getText(clock, { server: alertmanager.url, path, credentials, ...limits }, signal);
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    // A message may quote the answer, and a proxy's answer the request.
+    const told = hasPieceOf(why, credentials.token) ? "its answer repeats the token and is not shown" : why;
+    throw new Error(told + alertmanagerRemedy(thrown, alertmanager), { cause: thrown });
+  }
+}
+
+async function credentialsOf({ token, ca, serverName }: Alertmanager): Promise<KubeCredentials> {
+  return {
+    token: token === undefined ? undefined : (await read("token", token)).trim(),
+    tls: {
+      ...(ca === undefined ? {} : { ca: certificatesOf(await read("ca", ca), ca) }),
+      ...(serverName === undefined ? {} : { servername: serverName }),
+    },
+  };
+}
+
+/** What was read before is not kept: whoever takes a token away wants it to be used no more. */
+async function read(key: string, path: string): Promise<string> {
+  try {
+    return await readFilledFile(path);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`it was not asked as ${key}=${path} cannot be read (is it mounted?): ${why}`, { cause });
+  }
+}
+
+/** Bun passes over what it cannot read behind the first certificate, and calls the rest "Invalid CA". */
+function certificatesOf(text: string, path: string): string {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/gu) ?? [];
+  if (blocks.length === 0) throw new Error(`it was not asked as ca=${path} has no certificate in PEM`);
+  for (const [index, block] of blocks.entries()) {
+    try {
+      new X509Certificate(block);
+    } catch (cause) {
+      throw new Error(`it was not asked as certificate ${index + 1} of ca=${path} cannot be read`, { cause });
+    }
+  }
+  return text;
+}
+
+function hasPieceOf(text: string, token: string | undefined): boolean {
+  if (token === undefined) return false;
+  const last = Math.max(0, token.length - pieceChars);
+  for (let at = 0; at <= last; at += 1) if (text.includes(token.slice(at, at + pieceChars))) return true;
+  return false;
+}
