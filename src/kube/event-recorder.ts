@@ -11,6 +11,7 @@ import {
   type EventSource,
   type EventText,
 } from "./event-body.ts";
+import type { Letter } from "./letter.ts";
 import type { Outbox } from "./outbox.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
@@ -48,8 +49,7 @@ export class EventRecorder {
     // Shortened before it is kept: what is here is counted in events, not in bytes.
     const text = { ...told, message: eventMessage(told.message) };
     const key = [objectKey(about), text.type, text.reason, text.message].join("\n");
-    const event = this.#countedAgain(key) ?? this.#firstTime(key, about);
-    void outbox.put({ key, send: () => this.#send(event, about, text) });
+    outbox.post(this.#countedAgain(key) ?? this.#firstTime(key, about, text));
   }
 
   #budgetOf(about: EventObject): TokenBucket {
@@ -68,41 +68,57 @@ export class EventRecorder {
     return event;
   }
 
-  #firstTime(key: string, about: EventObject): KnownEvent {
-    const wallMs = this.#options.clock.wallMs();
-    const event = {
-      identity: this.#newIdentity(about),
-      count: 1,
-      firstWallMs: wallMs,
-      lastWallMs: wallMs,
-      isCreated: false,
-    };
+  #firstTime(key: string, about: EventObject, text: EventText): KnownEvent {
+    const event = new KnownEvent(this.#options, { key, about, text });
     keepNewest(this.#known, key, event);
     return event;
   }
+}
 
-  async #send(event: KnownEvent, about: EventObject, text: EventText): Promise<void> {
-    if (event.isCreated && (await this.#raise(event))) return;
+/** One object for all that is known of an event, its letter too: in a storm a thousand wait to be told. */
+class KnownEvent implements Letter {
+  readonly key: string;
+  readonly firstWallMs: number;
+  count = 1;
+  lastWallMs: number;
+  readonly #options: EventRecorderOptions;
+  readonly #about: EventObject;
+  readonly #text: EventText;
+  /** Given when it is first sent. */
+  #identity: EventIdentity | undefined;
+  #isCreated = false;
+
+  constructor(options: EventRecorderOptions, told: { key: string; about: EventObject; text: EventText }) {
+    this.key = told.key;
+    this.#options = options;
+    this.#about = told.about;
+    this.#text = told.text;
+    this.firstWallMs = options.clock.wallMs();
+    this.lastWallMs = this.firstWallMs;
+  }
+
+  async send(): Promise<void> {
+    const identity = (this.#identity ??= this.#newIdentity());
+    if (this.#isCreated && (await this.#raise(identity))) return;
     try {
-      await this.#create(event, about, text);
+      await this.#create(identity);
     } catch (thrown) {
       // An earlier trial was carried out, and its answer lost.
       if (kubeStatusOf(thrown) !== 409) throw thrown;
-      await this.#raise(event);
+      await this.#raise(identity);
     }
-    event.isCreated = true;
+    this.#isCreated = true;
   }
 
   /** False when the server has forgotten the event, as it does after an hour: then it is told anew. */
-  async #raise(event: KnownEvent): Promise<boolean> {
-    const { namespace, name } = event.identity;
+  async #raise({ namespace, name }: EventIdentity): Promise<boolean> {
     try {
       await this.#options.api.call({
         method: "PATCH",
         path: `/api/v1/namespaces/${namespace}/events/${name}`,
         contentType: "application/merge-patch+json",
         accept: metadataOnly,
-        body: eventCountBody(event),
+        body: eventCountBody(this),
         deadlineMs,
       });
       return true;
@@ -112,32 +128,25 @@ export class EventRecorder {
     }
   }
 
-  async #create(event: KnownEvent, about: EventObject, text: EventText): Promise<void> {
+  async #create(identity: EventIdentity): Promise<void> {
     const { api, source } = this.#options;
     await api.call({
       method: "POST",
-      path: `/api/v1/namespaces/${event.identity.namespace}/events`,
+      path: `/api/v1/namespaces/${identity.namespace}/events`,
       accept: metadataOnly,
-      body: eventBody(event.identity, about, text, { source, counts: event }),
+      body: eventBody(identity, this.#about, this.#text, { source, counts: this }),
       deadlineMs,
     });
   }
 
-  #newIdentity(about: EventObject): EventIdentity {
-    return { namespace: eventNamespace(about), name: eventName(about, this.#options.clock.randomBytes(8)) };
+  #newIdentity(): EventIdentity {
+    return { namespace: eventNamespace(this.#about), name: eventName(this.#about, this.#options.clock.randomBytes(8)) };
   }
 }
 
-interface KnownEvent {
-  readonly identity: EventIdentity;
-  readonly firstWallMs: number;
-  count: number;
-  lastWallMs: number;
-  isCreated: boolean;
-}
-
-function objectKey(about: EventObject): string {
-  return [about.kind, about.namespace, about.name, about.uid].join("\n");
+/** The UID is enough, and shorter, where there is one. */
+function objectKey({ kind, namespace, name, uid }: EventObject): string {
+  return uid === "" ? `${kind}\n${namespace}\n${name}` : `${kind}\n${uid}`;
 }
 
 /** The one not used for longest gives way. */

@@ -2,20 +2,9 @@ import type { Cancel, Clock } from "../base/clock.ts";
 import { toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { backOffMs } from "./back-off.ts";
+import type { Fate, Letter } from "./letter.ts";
 import type { Verdict } from "./outbox-verdict.ts";
 import type { TokenBucket } from "./token-bucket.ts";
-
-/** Something the API server is to be told. Of one key only the newest is wanted. */
-export interface Letter {
-  readonly key: string;
-  /** Rejects when it was not taken; `judge` says what that means. */
-  send(): Promise<void>;
-  /** It was tried and not taken, and will be tried again later: whoever waits need not wait any longer. */
-  onPostponed?(thrown: unknown): void;
-}
-
-/** `ended`: nobody is there to be told. `replaced`: a newer one of the same key goes instead. */
-export type Fate = "delivered" | "ended" | "refused" | "dropped" | "replaced";
 
 export interface OutboxOptions {
   /** What is in it, for people: `network-status`, `event`. */
@@ -52,6 +41,8 @@ const letterPause = { firstMs: 2_000, longestMs: 300_000 };
 const unansweredMax = 10;
 const asideMs = 100;
 
+const nobodyAsks = (): void => undefined;
+
 /**
  * Delivers to the API server what nobody waits for, oldest first: over outages, within a bound, one at a time per key.
  * When it is full the oldest gives way, because the newest says more.
@@ -75,8 +66,19 @@ export class Outbox {
 
   /** Resolves when it is known what became of it; never rejects. */
   put(letter: Letter): Promise<Fate> {
-    const { promise, resolve } = Promise.withResolvers<Fate>();
-    if (this.#isClosed) return Promise.resolve("dropped");
+    return new Promise((resolve) => this.#place(letter, resolve));
+  }
+
+  /** For who does not want to know: a promise for each of a thousand letters adds up. */
+  post(letter: Letter): void {
+    this.#place(letter, nobodyAsks);
+  }
+
+  #place(letter: Letter, resolve: (fate: Fate) => void): void {
+    if (this.#isClosed) {
+      resolve("dropped");
+      return;
+    }
     const earlier = this.#waiting.get(letter.key);
     if (earlier === undefined) this.#makeRoom();
     const { clock, lingerMs = 0 } = this.#options;
@@ -86,7 +88,6 @@ export class Outbox {
     this.#waiting.set(letter.key, { letter, attempts, unanswered, notBeforeMs, isWrong: false, resolve });
     earlier?.resolve("replaced");
     this.#pump();
-    return promise;
   }
 
   /** It is not wanted any more. One that is on its way arrives all the same. */
