@@ -7,11 +7,13 @@ import { join, resolve } from "node:path";
 import { makeFolder, removeFolder, runApart } from "../../test/e2e/apart.ts";
 import type { Surroundings } from "../../test/e2e/the-cluster.ts";
 import { readReport } from "../test/bun-test.ts";
-import { atLeastOneFailure, junitCounts } from "../test/counts.ts";
+import { reportedCounts } from "../test/counts.ts";
 import { failedTests, testTitle } from "../test/failed-tests.ts";
 import { nothingRan, withSecondLook, type Outcome } from "../test/outcome.ts";
+import { unreportedGroups } from "../test/unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
+const suite = "test/e2e/suite.ts";
 /** More of them that fail are no matter of a busy machine. */
 const secondLookScenariosMax = 3;
 
@@ -27,12 +29,26 @@ export interface ScenarioRun {
 export function runScenarios(asked: ScenarioRun): Outcome {
   if (asked.names.length === 0) return nothingRan;
   const first = runOnce(asked);
-  // Whatever failed outside of every scenario, as a cluster that did not start, failed for all.
-  const again = first.groups.includes("") ? asked.names : asked.names.filter((name) => first.groups.includes(name));
-  if (again.length === 0 || (again.length > secondLookScenariosMax && again !== asked.names)) return first;
+  const again = againOf(first.groups, asked.names);
+  if (again.length === 0) return first;
   console.log(`\n— once more, on a new cluster: ${again.join(", ")}`);
   return withSecondLook(first, runOnce({ ...asked, names: again }));
 }
+
+/** What deserves a second look: nothing when all is well, or when too much is not. */
+export function againOf(failed: readonly string[], names: readonly string[]): readonly string[] {
+  // A cluster that did not start, before any scenario: all of them.
+  if (failed.length > 0 && failed.every((group) => group === "")) return names;
+  const own = names.filter((name) => failed.includes(name));
+  const isClear = failed.every((group) => names.includes(group)) && own.length <= secondLookScenariosMax;
+  if (!isClear || own.length === 0) return [];
+  // Those behind it run on what it has installed.
+  const isBehind = (name: string): boolean =>
+    names.includes(newRuntime) && names.indexOf(name) > names.indexOf(newRuntime);
+  return names.filter((name) => own.includes(name) || (name === newRuntime && own.some(isBehind)));
+}
+
+const newRuntime = "new-runtime";
 
 interface Run extends Outcome {
   /** Scenarios with a failed test; empty for what failed outside of them. */
@@ -44,26 +60,27 @@ function runOnce({ around, names, timeoutMs }: ScenarioRun): Run {
   try {
     const report = join(folder, "report.xml");
     const reporter = ["--reporter=junit", "--reporter-outfile", report];
-    const command = [process.execPath, "test", "--timeout", String(timeoutMs), ...reporter, "./test/e2e/suite.ts"];
+    const command = [process.execPath, "test", "--timeout", String(timeoutMs), ...reporter, `./${suite}`];
     const surroundings: Surroundings = { ...around, folder };
     const status = runApart(command, {
       LEVEE_E2E: JSON.stringify(surroundings),
       LEVEE_E2E_ONLY: names.join(","),
     });
     if (status !== 0) keepLogs(folder);
-    return runOf(readReport(report), status);
+    return runOf(readReport(report), status, names);
   } finally {
     removeFolder(folder);
   }
 }
 
-function runOf(report: string, status: number): Run {
-  const counts = atLeastOneFailure(junitCounts(report), status);
+function runOf(report: string, status: number, names: readonly string[]): Run {
+  const counts = reportedCounts(report, status);
   const named = failedTests(report);
-  const failed =
-    counts.failed > 0 && named.length === 0
-      ? [{ file: "test/e2e/suite.ts", group: "", name: `bun test ended with ${status} and named no test` }]
-      : named;
+  // Without a report, or with a cluster that did not start, no scenario was reached.
+  const hasBegun = report !== "" && !named.some(({ group }) => group === "");
+  const failed = [...named, ...(status === 0 || !hasBegun ? [] : unreportedGroups(suite, names, report))];
+  if (counts.failed > 0 && failed.length === 0)
+    failed.push({ file: suite, group: "", name: `bun test ended with ${status} and named no test that failed` });
   return { counts, failed: failed.map(testTitle), unsteady: [], groups: failed.map(({ group }) => group) };
 }
 

@@ -9,8 +9,9 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { failedTests, testTitle, type FailedTest } from "./failed-tests.ts";
-import { atLeastOneFailure, junitCounts } from "./counts.ts";
+import { reportedCounts } from "./counts.ts";
 import { addOutcomes, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
+import { unreportedFiles } from "./unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 /** More files than this that fail are no matter of a busy machine. */
@@ -75,8 +76,8 @@ interface Ended {
 }
 
 function runOf({ report, status, where }: Ended): Run {
-  const counts = atLeastOneFailure(junitCounts(report), status);
-  const named = failedTests(report);
+  const counts = reportedCounts(report, status);
+  const named = [...failedTests(report), ...(status === 0 ? [] : unreportedFiles(root, where, report))];
   const failed = counts.failed > 0 && named.length === 0 ? unnamedFailures(where, status) : named;
   const files = [...new Set(failed.map(({ file }) => file))];
   return { counts, failed: failed.map(testTitle), unsteady: [], files: files.filter((file) => file.endsWith(".ts")) };
@@ -84,7 +85,7 @@ function runOf({ report, status, where }: Ended): Run {
 
 /** A runner that crashed, or an error outside of every test: whatever was asked for has failed. */
 function unnamedFailures(where: readonly string[], status: number | null): readonly FailedTest[] {
-  const name = status === null ? "bun test was killed" : `bun test ended with ${status} and named no test`;
+  const name = status === null ? "bun test was killed" : `bun test ended with ${status} and named no test that failed`;
   return where.map((path) => ({ file: path.replace(/^\.\//u, ""), group: "", name }));
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addCounts, cargoCounts, junitCounts, summaryLine } from "./counts.ts";
+import { addCounts, cargoCounts, junitCounts, reportedCounts, summaryLine } from "./counts.ts";
 
 test("cargoCounts sums every test program", () => {
   const output = [
@@ -21,6 +21,12 @@ test("junitCounts reads the totals and leaves out what was skipped", () => {
 
 test("junitCounts is zero without a report", () => {
   expect(junitCounts("")).toEqual({ passed: 0, failed: 0 });
+});
+
+test("reportedCounts takes a run without a report for a failure, whatever its exit code", () => {
+  expect(reportedCounts("", 0)).toEqual({ passed: 0, failed: 1 });
+  expect(reportedCounts('<testsuites tests="2" failures="0" skipped="2">', 0)).toEqual({ passed: 0, failed: 0 });
+  expect(reportedCounts('<testsuites tests="2" failures="0" skipped="0">', 1)).toEqual({ passed: 2, failed: 1 });
 });
 
 test("summaryLine is what CI looks for", () => {

@@ -16,6 +16,11 @@ export function cargoCounts(output: string): Counts {
     .reduce(addCounts, { passed: 0, failed: 0 });
 }
 
+/** The totals of a run by its JUnit report. One that left none has said nothing of its tests, whatever its exit code. */
+export function reportedCounts(report: string, status: number | null): Counts {
+  return atLeastOneFailure(junitCounts(report), report === "" ? null : status);
+}
+
 /** The totals on the root element of a JUnit report. */
 export function junitCounts(report: string): Counts {
   const root = /<testsuites\b[^>]*>/.exec(report)?.[0] ?? "";

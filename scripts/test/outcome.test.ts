@@ -16,6 +16,15 @@ test("what fails twice is named last, before the sum", () => {
   expect(lastLines(outcome)).toBe("\nfailed: test/a.test.ts > x\n5 passed, 1 failed");
 });
 
+test("a second look in which nothing ran has seen nothing", () => {
+  expect(withSecondLook(bad, nothingRan)).toEqual(bad);
+});
+
+test("what failed before its first test counts with all of its tests after a good second look", () => {
+  const never: Outcome = { counts: { passed: 0, failed: 1 }, failed: ["test/a.test.ts"], unsteady: [] };
+  expect(withSecondLook(never, good).counts).toEqual({ passed: 3, failed: 0 });
+});
+
 test("a run in which nothing ran is not good", () => {
   expect(isGood(nothingRan)).toBe(false);
 });

@@ -21,9 +21,12 @@ export function addOutcomes(left: Outcome, right: Outcome): Outcome {
 
 /** After a second look at everything that failed. */
 export function withSecondLook(first: Outcome, second: Outcome): Outcome {
-  if (second.counts.failed > 0) return first;
+  // One in which nothing ran has seen nothing.
+  if (!isGood(second)) return first;
   const { passed, failed } = first.counts;
-  return { counts: { passed: passed + failed, failed: 0 }, failed: [], unsteady: first.failed };
+  // What failed before its first test counts as one the first time, and as all of its tests the second time.
+  const counts = { passed: Math.max(passed + failed, second.counts.passed), failed: 0 };
+  return { counts, failed: [], unsteady: first.failed };
 }
 
 export function lastLines({ counts, failed, unsteady }: Outcome): string {

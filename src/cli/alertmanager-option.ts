@@ -48,10 +48,8 @@ function plainProblem(key: Key): string {
 function problemOf(key: Key, value: string): string | undefined {
   if (key === "token" && !isAbsolute(value))
     return "token= must be the absolute path of a file that holds the token, not the token itself";
-  if (key === "ca" && !isAbsolute(value))
-    return `ca= must be the absolute path of a file with certificates: current value is ${JSON.stringify(value)}`;
-  if (key === "server-name" && !isDnsName(value))
-    return `server-name= must be a DNS name that the certificate is for: current value is ${JSON.stringify(value)}`;
+  if (key === "ca" && !isAbsolute(value)) return "ca= must be the absolute path of a file with certificates";
+  if (key === "server-name" && !isDnsName(value)) return "server-name= must be a DNS name that the certificate is for";
   return undefined;
 }
 

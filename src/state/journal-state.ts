@@ -6,7 +6,7 @@ import { LeakLedger } from "./leak-ledger.ts";
 import { changed } from "./record-change.ts";
 
 /** Repeated deletes come within minutes of each other; this many containers are more than a node removes in that time. */
-const settledMax = 4_096;
+const settledMax = 1_024;
 
 /**
  * The journal in memory: what the lines written so far amount to. Serves all reads.

@@ -3,13 +3,9 @@ import { mib, type IdleMoment, type SoakOutcome } from "./soak.ts";
 
 /** The figures of a run as lines for people. */
 export function soakTable(outcome: SoakOutcome): string {
-  const { early, late } = outcome.memory;
   const { arrived, attached, refused, deletes, deletesRepeated } = outcome.pods;
   const rows: readonly (readonly [string, string, string, string])[] = [
-    ["", "early", "late", ""],
-    ["daemon RSS (MiB)", mib(early.rssBytes), mib(late.rssBytes), percent(early.rssBytes, late.rssBytes)],
-    ["daemon anonymous (MiB)", mib(early.anonBytes), mib(late.anonBytes), percent(early.anonBytes, late.anonBytes)],
-    ["state folder (KiB)", kib(early.stateBytes), kib(late.stateBytes), ""],
+    ...memoryRows(outcome.memory),
     ["", "start", "end", ""],
     ...outcome.differences.map((one): readonly [string, string, string, string] => [
       one.kind,
@@ -28,6 +24,17 @@ export function soakTable(outcome: SoakOutcome): string {
     "",
     ...(outcome.problems.length === 0 ? ["held: everything is as it was"] : outcome.problems.map((one) => `✗ ${one}`)),
   ].join("\n");
+}
+
+function memoryRows(memory: SoakOutcome["memory"]): readonly (readonly [string, string, string, string])[] {
+  if (memory === undefined) return [["daemon's memory", "", "", "not compared: the run is too short"]];
+  const { early, late } = memory;
+  return [
+    ["", "early", "late", ""],
+    ["daemon RSS (MiB)", mib(early.rssBytes), mib(late.rssBytes), percent(early.rssBytes, late.rssBytes)],
+    ["daemon anonymous (MiB)", mib(early.anonBytes), mib(late.anonBytes), percent(early.anonBytes, late.anonBytes)],
+    ["state folder (KiB)", kib(early.stateBytes), kib(late.stateBytes), ""],
+  ];
 }
 
 const [left, top, width, height] = [56, 40, 640, 240];

@@ -13,7 +13,7 @@ function momentsAt(...minutes: readonly number[]): readonly IdleMoment[] {
   }));
 }
 
-test("roundsOf gives rounds of a minute, of five in a long run, and never less than three", () => {
+test("roundsOf gives rounds of a minute, of two in a long run, and never less than three", () => {
   const shape = (minutes: number): readonly number[] => {
     const rounds = roundsOf(minutes);
     return [rounds.length, (rounds[0] ?? 0) / 60_000];
@@ -22,18 +22,21 @@ test("roundsOf gives rounds of a minute, of five in a long run, and never less t
     [3, 1],
     [10, 1],
     [20, 1],
-    [12, 5],
+    [30, 2],
   ]);
 });
 
 test("earlyAndLate compares what is usual in the first ten minutes, or the first half, with the last quarter, between the kills", () => {
-  const minutes = ({ early, late }: ReturnType<typeof earlyAndLate>): readonly number[] => [
-    early.rssBytes,
-    late.rssBytes,
-  ];
-  expect(minutes(earlyAndLate(momentsAt(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 10))).toEqual([4, 9]);
-  expect(minutes(earlyAndLate(momentsAt(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60), 60))).toEqual([10, 50]);
-  expect(minutes(earlyAndLate(momentsAt(1.2, 2.2, 3.2), 3))).toEqual([2.2, 2.2]);
+  const compared = (count: number, minutes: number): readonly (number | undefined)[] => {
+    const at = Array.from({ length: count }, (_, index) => ((index + 1) * minutes) / count);
+    const memory = earlyAndLate(momentsAt(...at), minutes);
+    return [memory?.early.rssBytes, memory?.late.rssBytes];
+  };
+  expect(compared(10, 10)).toEqual([4, 9]);
+  expect(compared(30, 60)).toEqual([8, 52]);
+  expect(compared(4, 4)).toEqual([2, 3]);
+  // One round between the kills says nothing.
+  expect(compared(3, 3)).toEqual([undefined, undefined]);
 });
 
 test("causeIn explains an ADD by a fault that it overlaps and names, and by no other", () => {

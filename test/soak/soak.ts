@@ -40,7 +40,8 @@ export interface SoakOutcome {
   /** ADDs that failed, by the fault that was going on and that they named. */
   readonly refusals: Readonly<Record<string, number>>;
   readonly idle: readonly IdleMoment[];
-  readonly memory: { readonly early: IdleMoment; readonly late: IdleMoment };
+  /** Undefined for a run too short to compare. */
+  readonly memory: ReturnType<typeof earlyAndLate>;
   readonly differences: readonly Difference[];
   /** Empty when it held. */
   readonly problems: readonly string[];
@@ -141,8 +142,7 @@ class Soak {
     const { minutes, seed } = this.#options;
     const memory = earlyAndLate(this.#idle, minutes);
     const problems = [
-      ...growth("RSS", memory.early.rssBytes, memory.late.rssBytes),
-      ...growth("anonymous memory", memory.early.anonBytes, memory.late.anonBytes),
+      ...(memory === undefined ? [] : growthOf(memory)),
       ...differences.filter((one) => !isSame(one)).map(tellDifference),
       ...this.#lives.troubles,
     ];
@@ -175,27 +175,28 @@ class Soak {
 
 const deadly: readonly FaultName[] = ["daemon killed", "daemon killed", "daemon killed", "daemon killed"];
 
-/** Rounds of a minute, in a long run of five, of which there are at least three: kills, a life, kills. */
+/** Rounds of a minute, in a long run of two, of which there are at least three: kills, a life, kills. */
 export function roundsOf(minutes: number): readonly number[] {
-  const lengthMin = minutes > 20 ? 5 : 1;
+  const lengthMin = minutes > 20 ? 2 : 1;
   const count = Math.max(3, Math.round(minutes / lengthMin));
   return Array.from({ length: count }, () => (minutes * minuteMs) / count);
 }
 
 /**
- * What is usual in the first ten minutes (of a short run in its first half) and in the last quarter, in the life between
- * the kills of the first and of the last round. Usual is the middle one: the collector makes each moment a tenth more or
- * less than the next.
+ * What is usual early (in the first ten minutes, of a short run in its first half, and in three rounds at least) and in
+ * the last quarter, in the life between the kills of the first and of the last round. Usual is the middle one: the
+ * collector makes each moment a tenth more or less than the next. A life of one round has nothing to compare.
  */
 export function earlyAndLate(
   idle: readonly IdleMoment[],
   minutes: number,
-): { readonly early: IdleMoment; readonly late: IdleMoment } {
-  const roundMin = minutes / idle.length;
-  const earlyRounds = Math.floor(Math.min(10, minutes / 2) / roundMin);
+): { readonly early: IdleMoment; readonly late: IdleMoment } | undefined {
   const life = idle.slice(1, -1);
+  if (life.length < 2) return undefined;
+  const inTime = Math.floor((Math.min(10, minutes / 2) / minutes) * idle.length) - 1;
+  const earlyRounds = Math.min(Math.floor(life.length / 2), Math.max(3, inTime));
   const lateRounds = Math.max(1, Math.floor(idle.length / 4));
-  return { early: usual(life.slice(0, Math.max(1, earlyRounds - 1))), late: usual(life.slice(-lateRounds)) };
+  return { early: usual(life.slice(0, earlyRounds)), late: usual(life.slice(-lateRounds)) };
 }
 
 function usual(moments: readonly IdleMoment[]): IdleMoment {
@@ -204,6 +205,13 @@ function usual(moments: readonly IdleMoment[]): IdleMoment {
   const middle = (of: (moment: IdleMoment) => number): number =>
     moments.map(of).toSorted((left, right) => left - right)[Math.floor(moments.length / 2)] ?? 0;
   return { ...last, rssBytes: middle(({ rssBytes }) => rssBytes), anonBytes: middle(({ anonBytes }) => anonBytes) };
+}
+
+function growthOf({ early, late }: NonNullable<ReturnType<typeof earlyAndLate>>): readonly string[] {
+  return [
+    ...growth("RSS", early.rssBytes, late.rssBytes),
+    ...growth("anonymous memory", early.anonBytes, late.anonBytes),
+  ];
 }
 
 function growth(what: string, early: number, late: number): readonly string[] {

@@ -186,6 +186,10 @@ for (const [status, remedy] of [
 
 const echoes: readonly (readonly [string, Script])[] = [
   ["in its answer", ({ headers }, response) => answer(response, `${headers.authorization}`)],
+  [
+    "in the label of an alert",
+    ({ headers }, response) => answer(response, [{ labels: { alertname: `${headers.authorization}` } }]),
+  ],
   ["as an answer", ({ headers }, response) => answer(response, JSON.stringify({ error: headers.authorization }))],
   [
     "in the place of a head",

@@ -26,7 +26,9 @@ export async function askAlertmanager(
   const credentials = await credentialsOf(alertmanager);
   const limits = { accept: "application/json", deadlineMs: answerMs, bytesMax };
   try {
-    return await getText(clock, { server: alertmanager.url, path, credentials, ...limits }, signal);
+    const text = await getText(clock, { server: alertmanager.url, path, credentials, ...limits }, signal);
+    if (credentials.token !== undefined && text.includes(credentials.token)) throw new Error(credentials.token);
+    return text;
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     // A message may quote the answer, and a proxy's answer the request.

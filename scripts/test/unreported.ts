@@ -1,0 +1,31 @@
+/**
+ * What was to run and is not in a JUnit report: Bun leaves out a file, or a group, that could not be loaded, and tells it by
+ * its exit code alone. Beside a test that failed and passes at a second look it would be forgotten.
+ */
+import { globSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { FailedTest } from "./failed-tests.ts";
+
+/** Files with tests below these paths, as the report names them. */
+export function unreportedFiles(root: string, where: readonly string[], report: string): readonly FailedTest[] {
+  const wanted = where.flatMap((path) => testFiles(root, path));
+  return wanted
+    .filter((file) => !report.includes(` file="${file}"`))
+    .map((file) => ({ file, group: "", name: "could not be loaded" }));
+}
+
+export function unreportedGroups(file: string, groups: readonly string[], report: string): readonly FailedTest[] {
+  return groups
+    .filter((group) => !report.includes(`<testsuite name="${group}" `))
+    .map((group) => ({ file, group, name: "could not be loaded" }));
+}
+
+/** None for a path that is only part of a name, as Bun takes them too. */
+function testFiles(root: string, path: string): readonly string[] {
+  const place = join(root, path);
+  const found = statSync(place, { throwIfNoEntry: false });
+  if (found?.isFile() === true) return [relative(root, place)];
+  return found === undefined
+    ? []
+    : globSync("**/*.test.ts", { cwd: place }).map((file) => relative(root, join(place, file)));
+}
