@@ -75,8 +75,8 @@ export function bridgePorts(bridge: string): number {
   return links.filter(({ master }) => master === bridge).length;
 }
 
-export function hostInterfaces(): readonly string[] {
-  const links = JSON.parse(run("ip", "-json", "link", "show")) as readonly { ifname: string }[];
+export function hostInterfaces(...which: readonly string[]): readonly string[] {
+  const links = JSON.parse(run("ip", "-json", "link", "show", ...which)) as readonly { ifname: string }[];
   return links.map(({ ifname }) => ifname);
 }
 

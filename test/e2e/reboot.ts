@@ -16,8 +16,8 @@ export async function reboot({ cluster, levee }: Scene, meanwhile = (): void => 
   run("umount", "--recursive", "--lazy", "/run");
   for (const mount of mountsBelow("/var/lib/kubelet/")) run("umount", "--lazy", mount);
   run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run");
-  for (const name of hostInterfaces().filter((link) => link !== "lo" && link !== "node0" && /^\w+0$/.test(link)))
-    if (isBridge(name)) run("ip", "link", "delete", name);
+  // With their namespaces the pods' own interfaces go by themselves, some time soon.
+  for (const name of hostInterfaces("type", "bridge")) if (name !== "node0") run("ip", "link", "delete", name);
   cluster.machine.removePodCgroups();
   cluster.machine.newBootId();
   meanwhile();
@@ -68,8 +68,4 @@ function mountsBelow(folder: string): readonly string[] {
     .map((line) => line.split(" ")[4] ?? "")
     .filter((path) => path.startsWith(folder))
     .toReversed();
-}
-
-function isBridge(name: string): boolean {
-  return run("ip", "-d", "link", "show", name).includes(" bridge ");
 }
