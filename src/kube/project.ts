@@ -1,5 +1,6 @@
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
 import type { SharedTexts } from "../base/shared-texts.ts";
+import { withoutIndents } from "../base/without-indents.ts";
 import {
   networkAnnotations,
   podAnnotations,
@@ -95,7 +96,7 @@ function pick(
 
 /** A status is JSON, of which Multus' form is one third indents; what a person wrote stays as it is. */
 function leanStatus(text: string, key: string): string {
-  return key === statusAnnotation ? text.replaceAll(/\n[ \t\r\n]*/gu, "") : text;
+  return key === statusAnnotation ? withoutIndents(text) : text;
 }
 
 function sameAnnotations(
