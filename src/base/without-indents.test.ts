@@ -10,7 +10,7 @@ describe("withoutIndents", () => {
   });
 
   test("a text in one line stays as it is", () => {
-    const text = '{"a": [1,  2] }';
+    const text: string = '{"a": [1,  2] }';
     expect(withoutIndents(text)).toBe(text);
   });
 
