@@ -3,7 +3,7 @@ import { withoutIndents } from "./without-indents.ts";
 
 describe("withoutIndents", () => {
   test("takes line breaks and indents, and nothing that means anything", () => {
-    const text =
+    const text: string =
       '{\n    "a b": "x\\n  y",\r\n\t"n": 1500.0,\n\n    "big": 12345678901234567890, "l": [\n1,\n  2\n]\n}\n';
     expect(withoutIndents(text)).toBe('{"a b": "x\\n  y",\r"n": 1500.0,"big": 12345678901234567890, "l": [1,2]}');
     expect(JSON.parse(withoutIndents(text))).toEqual(JSON.parse(text));
