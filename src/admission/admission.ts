@@ -12,16 +12,16 @@ import {
   type WaitView,
 } from "./decisions.ts";
 import { admissionFacts, type AdmissionFacts } from "./facts.ts";
-import { findHold } from "./find-hold.ts";
-import type { LoadFacts } from "./host-load.ts";
-import { noLane } from "./lane.ts";
+import { findHold } from "./hold/find-hold.ts";
+import type { LoadFacts } from "./load/host-load.ts";
+import { noLane } from "./line/lane.ts";
 import { assemble, type Door, type Parts } from "./parts.ts";
 import { PermitBooks } from "./permit-books.ts";
 import { Permit } from "./permit.ts";
 import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
-import type { Failure, FailuresView } from "./retry-budget.ts";
+import type { Failure, FailuresView } from "./hold/retry-budget.ts";
 import { Teller } from "./teller.ts";
-import { Waiting, type WaitingOwner } from "./waiting.ts";
+import { Waiting, type WaitingOwner } from "./line/waiting.ts";
 
 /** How often those in line are looked at for deadlines and due probes; nothing runs while nobody waits. */
 const sweepMs = 250;

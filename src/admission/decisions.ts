@@ -1,6 +1,6 @@
 import { LeveeError } from "../base/errors.ts";
 import type { AdmissionClass, AdmissionRequest } from "./request.ts";
-import type { Hold } from "./retry-budget.ts";
+import type { Hold } from "./hold/retry-budget.ts";
 
 /** Why a request does not go now. */
 export interface Blocker {
