@@ -8,9 +8,9 @@ import {
   heldError,
   memoryError,
   supersededError,
-  type Decision,
+  type Ruling,
   type WaitView,
-} from "./decisions.ts";
+} from "./rulings.ts";
 import { admissionFacts, type AdmissionFacts } from "./facts.ts";
 import { findHold } from "./hold/find-hold.ts";
 import type { LoadFacts } from "./load/host-load.ts";
@@ -29,8 +29,8 @@ const sweepMs = 250;
 export interface AdmissionOptions {
   readonly clock: Clock;
   readonly limits?: Partial<AdmissionLimits>;
-  /** Told of every decision, for metrics, the log and `levee why`. It must not throw. */
-  readonly tell?: (decision: Decision) => void;
+  /** Told of every ruling, for metrics, the log and `levee why`. It must not throw. */
+  readonly tell?: (ruling: Ruling) => void;
 }
 
 /** Decides who goes next, and how many at once, so that no storm takes the node's networking down. */

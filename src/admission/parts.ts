@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { AdmissionLimits } from "./admission-limits.ts";
 import { Bulkhead } from "./line/bulkhead.ts";
-import type { Blocker } from "./decisions.ts";
+import type { Blocker } from "./rulings.ts";
 import { DelegateMemory } from "./load/delegate-memory.ts";
 import { DelegateTimes } from "./load/delegate-times.ts";
 import { ExpectedPods } from "./expected-pods.ts";

@@ -14,13 +14,13 @@ import { ConfCache } from "./look-up/conf-cache.ts";
 import { shimProblem } from "./conf-dir/shim-problem.ts";
 import { ConfDir } from "./conf-dir/conf-dir.ts";
 import type { ClusterPlace } from "./source/kube-access.ts";
-import { DecisionFeed } from "./record/decision-feed.ts";
+import { RulingFeed } from "./record/ruling-feed.ts";
 import { expectPods } from "./attach/expect-pods.ts";
 import { EarlyConfigs } from "./look-up/early-configs.ts";
 import { DetachBreaker } from "./collect/detach-breaker.ts";
-import { logDecisions } from "./record/log-decisions.ts";
+import { logRulings } from "./record/log-rulings.ts";
 import { GcRota } from "./collect/gc-rota.ts";
-import { countDecisions } from "./metrics/admission-metrics.ts";
+import { countRulings } from "./metrics/admission-metrics.ts";
 import { registerLog, type LogCounts } from "./metrics/log-metrics.ts";
 import { HungDelegates } from "./attach/hung-delegates.ts";
 import { Measures } from "./metrics/measures.ts";
@@ -34,7 +34,7 @@ import { Pulse } from "./record/pulse.ts";
 import { CallsUnderWay } from "./serve/calls-under-way.ts";
 import { receive, type Reception } from "./serve/reception.ts";
 import { PodWants } from "./attach/pod-wants.ts";
-import { recordDecisions } from "./record/record-decisions.ts";
+import { recordRulings } from "./record/record-rulings.ts";
 import { Recorder } from "./record/recorder.ts";
 import { Recovery } from "./undo/recovery.ts";
 import { SelfGc } from "./collect/self-gc.ts";
@@ -45,7 +45,7 @@ import { Suspects } from "./undo/suspects.ts";
 import { startServices } from "./services.ts";
 import type { Source } from "./source/source.ts";
 import { Turns } from "./serve/turns.ts";
-import { Verdicts } from "./record/verdicts.ts";
+import { LastRulings } from "./record/last-rulings.ts";
 
 export interface DaemonOptions {
   readonly config: DaemonConfig;
@@ -133,9 +133,9 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   const recorder = new Recorder({ ...config, bytesMax: config.recorderBytes, bootId, clock, logger });
   recorder.start();
   const pulse = new Pulse(clock, recorder);
-  const decisions = new DecisionFeed();
-  countDecisions(metrics, decisions);
-  logDecisions(decisions, logger);
+  const rulings = new RulingFeed();
+  countRulings(metrics, rulings);
+  logRulings(rulings, logger);
   const nodePorts: NodePorts = {
     clock,
     logger,
@@ -152,9 +152,9 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     metrics,
     measures: new Measures(metrics),
     checks: new NodeChecks(),
-    decisions,
-    verdicts: new Verdicts(decisions),
-    hung: new HungDelegates({ clock, journal, decisions }),
+    rulings,
+    lastRulings: new LastRulings(rulings),
+    hung: new HungDelegates({ clock, journal, rulings }),
     confs: new ConfCache(),
     turns: new Turns(),
     suspects: new Suspects(bootId),
@@ -175,8 +175,8 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     holdMsMax: addHoldMs,
     systemNamespaces,
   };
-  const admission = new Admission({ clock, limits, tell: (decision) => decisions.tell(decision) });
-  recordDecisions(nodePorts, admission);
+  const admission = new Admission({ clock, limits, tell: (ruling) => rulings.tell(ruling) });
+  recordRulings(nodePorts, admission);
   if (source.view.live !== undefined) expectPods(source.view.live, admission);
   const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };
   return {

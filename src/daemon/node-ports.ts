@@ -6,7 +6,7 @@ import type { Journal } from "../state/journal/journal.ts";
 import type { MultusMirror } from "../state/multus/multus-mirror.ts";
 import type { Announcer } from "./tell/announcer.ts";
 import type { ConfCache } from "./look-up/conf-cache.ts";
-import type { DecisionFeed } from "./record/decision-feed.ts";
+import type { RulingFeed } from "./record/ruling-feed.ts";
 import type { HungDelegates } from "./attach/hung-delegates.ts";
 import type { Measures } from "./metrics/measures.ts";
 import type { MetricsRegistry } from "./metrics/metrics-registry.ts";
@@ -18,7 +18,7 @@ import type { StatusPublisher } from "./tell/status-publisher.ts";
 import type { Suspects } from "./undo/suspects.ts";
 import type { Timeline } from "./record/timeline.ts";
 import type { Turns } from "./serve/turns.ts";
-import type { Verdicts } from "./record/verdicts.ts";
+import type { LastRulings } from "./record/last-rulings.ts";
 import type { View } from "../view/view.ts";
 
 /** What undoing and deleting work with. Made once, in compose. */
@@ -47,6 +47,6 @@ export interface NodePorts {
   readonly metrics: MetricsRegistry;
   readonly measures: Measures;
   readonly checks: NodeChecks;
-  readonly decisions: DecisionFeed;
-  readonly verdicts: Verdicts;
+  readonly rulings: RulingFeed;
+  readonly lastRulings: LastRulings;
 }

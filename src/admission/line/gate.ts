@@ -1,4 +1,4 @@
-import type { Blocker, WaitView } from "../decisions.ts";
+import type { Blocker, WaitView } from "../rulings.ts";
 import type { Bulkhead } from "./bulkhead.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { Lane } from "./lane.ts";

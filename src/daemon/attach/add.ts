@@ -26,10 +26,10 @@ import type { Ports } from "../ports.ts";
 import { awaitReadinessFile } from "./readiness-file.ts";
 import { undoRecord } from "../undo/retire.ts";
 import { recordedPod, subjectOfCall } from "../record/subject.ts";
-import type { Answer } from "../serve/answer.ts";
+import type { Reply } from "../serve/reply.ts";
 
 /** Attaches every network the pod asks for, in order, or none of them. */
-export async function add(call: Call, request: AddRequest, ports: Ports): Promise<Answer> {
+export async function add(call: Call, request: AddRequest, ports: Ports): Promise<Reply> {
   using held = new Holdings();
   const account = await PodAccount.open(podArgs(request.args), request, ports);
   await account.refuseHeld();
@@ -58,7 +58,7 @@ interface Found {
 }
 
 /** The part of an ADD that needs a slot. */
-class AddAttempts implements Attempts<Answer> {
+class AddAttempts implements Attempts<Reply> {
   readonly #call: Call;
   readonly #request: AddRequest;
   readonly #facts: Found;
@@ -87,7 +87,7 @@ class AddAttempts implements Attempts<Answer> {
     return this.#call.remainingMs() - this.#ports.config.addUndoMs - closingMs;
   }
 
-  async attempt(permit: Permit): Promise<Answer> {
+  async attempt(permit: Permit): Promise<Reply> {
     const reports = new ChainReports(permit, this.#facts.account);
     const record = await reports.watch(this.#prepare(reports));
     // Durable before the first side effect: a crash after this line is finished or undone from the journal.

@@ -18,7 +18,7 @@ import { undoRecord } from "../undo/retire.ts";
 import { hasRouteEdits, routesStepOf, stepOf } from "./steps.ts";
 import { subjectOf } from "../record/subject.ts";
 import { tellSoon } from "../tell/tell-attached.ts";
-import type { Answer } from "../serve/answer.ts";
+import type { Reply } from "../serve/reply.ts";
 
 /** With the rest of FINISH it fits into a frame. */
 const outputBytesMax = 1_000_000;
@@ -34,7 +34,7 @@ export async function attach(
   record: AttachmentRecord,
   ports: Ports,
   reports: ChainReports,
-): Promise<Answer> {
+): Promise<Reply> {
   try {
     if (record.steps.size === 0) await prepareDeviceInfo(record, ports.config.deviceInfoDir, ports.logger);
     const results = await runChains(call, record, ports, reports);
@@ -65,14 +65,14 @@ function refuseUnsendable(output: string): void {
 }
 
 /** The answer of an ADD that was committed before the daemon went away. */
-export function committedAnswer(record: AttachmentRecord, ports: Ports): Answer {
+export function committedAnswer(record: AttachmentRecord, ports: Ports): Reply {
   const results = record.results.filter((result) => result !== undefined);
   // The last daemon may not have got to it.
   tellSoon(record.token, ports);
   return answerOf(record, printResult(mergeResults(record.chains, results), record.cniVersion), ports);
 }
 
-function answerOf(record: AttachmentRecord, output: string, ports: Ports): Answer {
+function answerOf(record: AttachmentRecord, output: string, ports: Ports): Reply {
   return {
     output,
     delivered: (printed) => delivered(record, printed, ports),

@@ -8,10 +8,10 @@ import type { Call } from "../serve/call.ts";
 import { noteRun } from "../undo/dismantle.ts";
 import type { Ports } from "../ports.ts";
 import { subjectOfCall } from "../record/subject.ts";
-import { silence, type Answer } from "../serve/answer.ts";
+import { silence, type Reply } from "../serve/reply.ts";
 
 /** Asks every plugin of every attachment whether its work still stands, with the result it gave at ADD. */
-export async function check(call: Call, request: CheckRequest, ports: Ports): Promise<Answer> {
+export async function check(call: Call, request: CheckRequest, ports: Ports): Promise<Reply> {
   using _turn = await ports.turns.take(
     request.containerId,
     { verb: "CHECK", cancel: (reason) => call.cancel(reason) },

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { HungView } from "../../wire/pod-now.ts";
-import type { DecisionFeed } from "../record/decision-feed.ts";
+import type { RulingFeed } from "../record/ruling-feed.ts";
 import { nodeNetworks } from "../look-up/node-networks.ts";
 import { stepOf } from "./steps.ts";
 
@@ -16,10 +16,10 @@ export class HungDelegates {
   readonly #journal: Pick<Journal, "all">;
   readonly #hung = new Map<AdmissionRequest, { readonly network: string; readonly sinceMs: number }>();
 
-  constructor({ clock, journal, decisions }: HungSources) {
+  constructor({ clock, journal, rulings }: HungSources) {
     this.#clock = clock;
     this.#journal = journal;
-    decisions.listen(({ what, request, network = "", forMs }) => {
+    rulings.listen(({ what, request, network = "", forMs }) => {
       if (request === undefined) return;
       if (what === "moves-again") this.#hung.delete(request);
       if (what !== "hung") return;
@@ -50,7 +50,7 @@ export class HungDelegates {
 export interface HungSources {
   readonly clock: Clock;
   readonly journal: Pick<Journal, "all">;
-  readonly decisions: DecisionFeed;
+  readonly rulings: RulingFeed;
 }
 
 /** The first link that has not finished. The networks of the node are one to admission, and several here. */

@@ -14,7 +14,7 @@ import type { Ports } from "../ports.ts";
 import type { ResumeHeader } from "../../wire/messages.ts";
 import { subjectOf } from "../record/subject.ts";
 import { add } from "./add.ts";
-import type { Answer } from "../serve/answer.ts";
+import type { Reply } from "../serve/reply.ts";
 
 /** The runtime has its result already; there is nothing left to say but goodbye. */
 export const alreadyPrinted = "already-printed";
@@ -25,7 +25,7 @@ export async function resumeAdd(
   request: AddRequest,
   resumed: ResumeHeader,
   ports: Ports,
-): Promise<Answer | typeof alreadyPrinted> {
+): Promise<Reply | typeof alreadyPrinted> {
   const isKnown = ports.journal.findByToken(resumed.token) !== undefined;
   if (!isKnown && hasLeftNothing(resumed)) return add(call, request, ports);
   using held = new Holdings();
@@ -43,7 +43,7 @@ async function goOn(
   record: AttachmentRecord,
   resumed: ResumeHeader,
   ports: Ports,
-): Promise<Answer | typeof alreadyPrinted> {
+): Promise<Reply | typeof alreadyPrinted> {
   switch (record.phase) {
     case "acknowledged":
       return alreadyPrinted;
@@ -60,7 +60,7 @@ async function goOn(
   }
 }
 
-async function attachAgain(call: Call, record: AttachmentRecord, ports: Ports): Promise<Answer> {
+async function attachAgain(call: Call, record: AttachmentRecord, ports: Ports): Promise<Reply> {
   // The shim was undoing already, which the last daemon had no room to write down: what is undone cannot be built on.
   const last = call.resumed?.last;
   if (last !== undefined && !isPlanned(last.step) && record.steps.size > 0) {

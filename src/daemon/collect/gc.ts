@@ -13,7 +13,7 @@ import { networksToTell } from "./gc-networks.ts";
 import { detachLimit, isSettled, judge } from "./gc-rules.ts";
 import { lookAtNamespaces } from "./gc-sight.ts";
 import type { Ports } from "../ports.ts";
-import { silence, type Answer } from "../serve/answer.ts";
+import { silence, type Reply } from "../serve/reply.ts";
 import { networkPlace } from "../health/status.ts";
 
 /** Nobody behind it starts while GC waits for the node to be quiet; a busy node collects garbage another time. */
@@ -27,7 +27,7 @@ const networkMsMin = 1_000;
  * Removes what the runtime no longer knows and whose network namespace is gone, then tells every network which
  * attachments remain. What the runtime does not know but still lives is reported, not touched.
  */
-export async function gc(call: Call, ports: Ports): Promise<Answer> {
+export async function gc(call: Call, ports: Ports): Promise<Reply> {
   const conf = effectiveNetConf(await call.config(), ports.config);
   const valid = conf.validAttachments;
   // An absent list is not an empty one: taking it for one would remove every attachment of the node.

@@ -6,7 +6,7 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { FolderWatch } from "../../directory/folder-watch.ts";
 import { TokenBucket } from "../../kube/outbox/token-bucket.ts";
 import { AutoConf } from "./auto-conf.ts";
-import { decide, type Decision } from "./decide.ts";
+import { decide, type ConfAction } from "./decide.ts";
 import { problemText, type ConfDirFacts, type ConfDirProblem } from "./conf-dir-facts.ts";
 import { GivenConf } from "./given-conf.ts";
 import { lookAtFolder, type FolderLook } from "./look-at-folder.ts";
@@ -158,13 +158,13 @@ export class ConfDir implements Service {
   }
 
   /** A change of our own is written at once unless it is one of many, one that answers somebody else's only so often. */
-  async #carryOut(decision: Decision): Promise<Done> {
+  async #carryOut(action: ConfAction): Promise<Done> {
     const { config, logger } = this.#options;
-    if (decision.act === "nothing") {
+    if (action.act === "nothing") {
       this.#mending.calm();
       return "kept";
     }
-    const { fileName, text, tampering } = decision;
+    const { fileName, text, tampering } = action;
     const waitMs = tampering === undefined ? this.#pace.waitMs() : this.#mending.waitMs();
     if (waitMs > 0) {
       this.#lookIn(Math.min(waitMs, lookAgainMs));

@@ -4,7 +4,7 @@ import { sameJson } from "../../base/same-json.ts";
 import type { ChainedConf, OwnConf } from "./look-at-folder.ts";
 
 /** What there is to do about the conf, given what is there and what should be. */
-export type Decision =
+export type ConfAction =
   | { readonly act: "nothing" }
   /** `tampering` says what somebody else did to it; undefined when the change is our own. */
   | { readonly act: "write"; readonly fileName: string; readonly text: string; readonly tampering: string | undefined };
@@ -17,12 +17,12 @@ export interface Situation {
   readonly before: string | undefined;
 }
 
-const nothing: Decision = { act: "nothing" };
+const nothing: ConfAction = { act: "nothing" };
 
 /** Never writes what is there already: each write makes the runtime load all its confs again. */
-export function decide({ fileName, own, wanted, before }: Situation): Decision {
+export function decide({ fileName, own, wanted, before }: Situation): ConfAction {
   if (wanted === undefined) return nothing;
-  const write = (tampering: string | undefined): Decision => ({ act: "write", fileName, text: wanted, tampering });
+  const write = (tampering: string | undefined): ConfAction => ({ act: "write", fileName, text: wanted, tampering });
   switch (own.kind) {
     case "absent":
       if (own.renamedTo !== undefined) return write(`was renamed to ${own.renamedTo}`);
@@ -36,7 +36,7 @@ export function decide({ fileName, own, wanted, before }: Situation): Decision {
 }
 
 /** The others' plugins stay; only our own element is brought up to date, and only when it says something else. */
-function decideChained(own: ChainedConf, wanted: string, before: string | undefined): Decision {
+function decideChained(own: ChainedConf, wanted: string, before: string | undefined): ConfAction {
   if (own.text === wanted || sameJson(contentOf(own.element), contentOf(wanted))) return nothing;
   const [, ...others] = arrayElements(memberText(own.text, "plugins") ?? jsonValue([]));
   const ours = wanted.trim() as JsonText; // our own conf, or one that was checked

@@ -10,7 +10,7 @@ import type { Call } from "../serve/call.ts";
 import { pluginPath } from "../undo/dismantle.ts";
 import { primaryNetwork } from "../look-up/networks.ts";
 import type { Ports } from "../ports.ts";
-import { silence, type Answer } from "../serve/answer.ts";
+import { silence, type Reply } from "../serve/reply.ts";
 
 /** Runtimes ask every few seconds and hold a lock meanwhile, so the primary's plugins get little time. */
 const statusMsMax = 2_000;
@@ -19,7 +19,7 @@ const statusMsMax = 2_000;
  * Whether this node may take pods. Fails only when there is no primary network or its own plugins say so: kubelet takes
  * the whole node out of service otherwise, so overload, a full disk or a distant API server are never said here.
  */
-export async function status(call: Call, ports: Ports): Promise<Answer> {
+export async function status(call: Call, ports: Ports): Promise<Reply> {
   const conf = effectiveNetConf(await call.config(), ports.config);
   const source = await primaryNetwork(conf, ports).catch((thrown: unknown) => unlessUnseen(thrown, ports));
   if (source !== undefined && supportsVerb(source.conf.cniVersion, "STATUS")) {

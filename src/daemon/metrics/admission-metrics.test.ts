@@ -2,17 +2,17 @@ import { expect, test } from "bun:test";
 import { Admission } from "../../admission/admission.ts";
 import type { AdmissionRequest } from "../../admission/request.ts";
 import { settle, VirtualClock } from "../../base/virtual-clock.fixture.ts";
-import { DecisionFeed } from "../record/decision-feed.ts";
-import { countDecisions, registerAdmission } from "./admission-metrics.ts";
+import { RulingFeed } from "../record/ruling-feed.ts";
+import { countRulings, registerAdmission } from "./admission-metrics.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
 
 function setUp(): { readonly clock: VirtualClock; readonly admission: Admission; readonly metrics: MetricsRegistry } {
   const clock = new VirtualClock();
-  const decisions = new DecisionFeed();
+  const rulings = new RulingFeed();
   const limits = { attachCeiling: 1, waitingMax: 2 };
-  const admission = new Admission({ clock, limits, tell: (decision) => decisions.tell(decision) });
+  const admission = new Admission({ clock, limits, tell: (ruling) => rulings.tell(ruling) });
   const metrics = new MetricsRegistry();
-  countDecisions(metrics, decisions);
+  countRulings(metrics, rulings);
   registerAdmission(metrics, { clock, admission });
   return { clock, admission, metrics };
 }
@@ -22,7 +22,7 @@ function pod(name: string, changes: Partial<AdmissionRequest> = {}): AdmissionRe
   return { kind: "attach", namespace: "a", pod: name, priority: undefined, networks: ["n"], wants, ...changes };
 }
 
-test("countDecisions counts every outcome by class, from zero on", async () => {
+test("countRulings counts every outcome by class, from zero on", async () => {
   const { clock, admission, metrics } = setUp();
   expect(metrics.render()).toContain('levee_admissions_total{class="penalty",outcome="expired"} 0\n');
   const lost = new AbortController();

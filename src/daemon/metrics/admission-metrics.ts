@@ -1,9 +1,9 @@
 import type { Admission } from "../../admission/admission.ts";
-import type { Decision, DecisionKind } from "../../admission/decisions.ts";
+import type { Ruling, RulingKind } from "../../admission/rulings.ts";
 import type { AdmissionFacts } from "../../admission/facts.ts";
 import { attachClasses } from "../../admission/request.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { DecisionFeed } from "../record/decision-feed.ts";
+import type { RulingFeed } from "../record/ruling-feed.ts";
 import { oncePerScrape } from "./once-per-scrape.ts";
 import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
 
@@ -14,9 +14,9 @@ const classes = ["detach", ...attachClasses] as const;
 const outcomes = ["admitted", "queued", "held", "refused", "expired", "superseded", "cancelled"] as const;
 /** What happens beside. */
 const events = ["upgraded", "hung", "moves-again", "oom-killed", "network-opened", "network-closed"] as const;
-const isOutcome: ReadonlySet<DecisionKind> = new Set(outcomes);
+const isOutcome: ReadonlySet<RulingKind> = new Set(outcomes);
 /** Held and refused at the door is no wait, and would make the waits look short. */
-const endsWait: ReadonlySet<DecisionKind> = new Set(["admitted", "expired", "superseded", "cancelled"]);
+const endsWait: ReadonlySet<RulingKind> = new Set(["admitted", "expired", "superseded", "cancelled"]);
 
 /** Shows what admission holds when somebody asks. */
 export function registerAdmission(metrics: MetricsRegistry, { clock, admission }: AdmissionSources): void {
@@ -32,7 +32,7 @@ export interface AdmissionSources {
 }
 
 /** Counts what admission decides. Called before the first call can come. */
-export function countDecisions(metrics: MetricsRegistry, decisions: DecisionFeed): void {
+export function countRulings(metrics: MetricsRegistry, rulings: RulingFeed): void {
   const total = metrics.counter("levee_admissions_total", "Requests for a slot by what became of them", [
     "class",
     "outcome",
@@ -44,7 +44,7 @@ export function countDecisions(metrics: MetricsRegistry, decisions: DecisionFeed
   // From the start at zero, so that the first of a kind is a rise.
   for (const name of classes) for (const outcome of outcomes) total.add([name, outcome], 0);
   for (const event of events) happened.add([event], 0);
-  decisions.listen(({ what, admissionClass, forMs }: Decision) => {
+  rulings.listen(({ what, admissionClass, forMs }: Ruling) => {
     const name = admissionClass ?? "none";
     if (isOutcome.has(what)) total.add([name, what]);
     else happened.add([what]);

@@ -1,5 +1,5 @@
 import type { Namespace, PodName } from "../../base/brand.ts";
-import { describeBlocker } from "../../admission/decisions.ts";
+import { describeBlocker } from "../../admission/rulings.ts";
 import type { AdmissionFacts } from "../../admission/facts.ts";
 import type { OpenNetwork } from "../../admission/hold/network-breaker.ts";
 import type { TimelineEntry } from "../../wire/node-view.ts";

@@ -18,7 +18,7 @@ export interface CallEnd {
 /** Counts a call and writes the one line about it. */
 export function logCall({ call, request, tookMs, error }: CallEnd, ports: Ports): void {
   const { verb, hand, containerId, ifname } = call.header;
-  const verdict = ports.verdicts.of(call.asked?.request);
+  const verdict = ports.lastRulings.of(call.asked?.request);
   const admissionClass = verdict?.admissionClass;
   ports.measures.called({ verb, admissionClass, tookMs, shim: hand.software, error });
   const fields: LogFields = {

@@ -9,7 +9,7 @@ import type { Ports } from "../ports.ts";
 import { alreadyPrinted, resumeAdd } from "../attach/resume.ts";
 import { subjectOfCall } from "../record/subject.ts";
 import { add } from "../attach/add.ts";
-import type { Answer } from "./answer.ts";
+import type { Reply } from "./reply.ts";
 import { check } from "../attach/check.ts";
 import { del } from "../undo/del.ts";
 import { gc } from "../collect/gc.ts";
@@ -54,7 +54,7 @@ async function fail(call: Call, request: CniRequest | undefined, thrown: unknown
   }
 }
 
-function dispatch(call: Call, request: CniRequest, ports: Ports): Promise<Answer | typeof alreadyPrinted> {
+function dispatch(call: Call, request: CniRequest, ports: Ports): Promise<Reply | typeof alreadyPrinted> {
   switch (request.verb) {
     case "ADD":
       return call.resumed === undefined ? add(call, request, ports) : resumeAdd(call, request, call.resumed, ports);
@@ -72,7 +72,7 @@ function dispatch(call: Call, request: CniRequest, ports: Ports): Promise<Answer
   }
 }
 
-async function deliver(call: Call, answer: Answer, ports: Ports): Promise<void> {
+async function deliver(call: Call, answer: Reply, ports: Ports): Promise<void> {
   using _held = answer.held;
   const printed = await call.finish(0, answer.output).catch((thrown: unknown) => {
     if (call.hand.isLost) return false;

@@ -8,10 +8,10 @@ import { ChainReports } from "../attach/chain-reports.ts";
 import type { Ports } from "../ports.ts";
 import { deleteUnknown } from "./delete-unknown.ts";
 import { deleteRecord } from "./retire.ts";
-import { silence, type Answer } from "../serve/answer.ts";
+import { silence, type Reply } from "../serve/reply.ts";
 
 /** Detaches what ADD attached, with ADD's own bytes. Early, late and repeated DELs all succeed. */
-export async function del(call: Call, request: DelRequest, ports: Ports): Promise<Answer> {
+export async function del(call: Call, request: DelRequest, ports: Ports): Promise<Reply> {
   ports.turns.cancelAdd(request.containerId);
   await ports.deletes.run(`${request.containerId}/${request.ifname}`, call.signal, () => detach(call, request, ports));
   return silence;

@@ -32,7 +32,7 @@ export type BlockerKind =
   | "turn";
 
 /** Everything admission decides, for metrics, the log and the timeline of `levee why`. The names are stable. */
-export type DecisionKind =
+export type RulingKind =
   | "admitted"
   | "queued"
   | "held"
@@ -49,8 +49,8 @@ export type DecisionKind =
   | "network-opened"
   | "network-closed";
 
-export interface Decision {
-  readonly what: DecisionKind;
+export interface Ruling {
+  readonly what: RulingKind;
   /** Undefined for what concerns no single call. */
   readonly request: AdmissionRequest | undefined;
   readonly admissionClass: AdmissionClass | undefined;

@@ -1,5 +1,5 @@
 /** What a verb gives back for the runtime. */
-export interface Answer {
+export interface Reply {
   readonly output: string;
   /** Called once it is known whether the runtime got the output. */
   readonly delivered?: (printed: boolean) => Promise<void>;
@@ -10,4 +10,4 @@ export interface Answer {
 }
 
 /** Success with nothing to print, as DEL, CHECK, STATUS and GC answer. */
-export const silence: Answer = { output: "" };
+export const silence: Reply = { output: "" };

@@ -1,5 +1,5 @@
 import type { Admission } from "../../admission/admission.ts";
-import { describeBlocker, type Decision, type WaitView } from "../../admission/decisions.ts";
+import { describeBlocker, type Ruling, type WaitView } from "../../admission/rulings.ts";
 import type { Subject } from "../../base/subject.ts";
 import { nodeNetworks } from "../look-up/node-networks.ts";
 import type { NodePorts } from "../node-ports.ts";
@@ -12,25 +12,22 @@ const waitMsMin = 1;
  * Takes down what admission decides about a pod. What ends a call (held, refused, expired, superseded, cancelled) is not
  * noted here: the error that it ends with says the same, in full.
  */
-export function recordDecisions(
-  ports: Pick<NodePorts, "decisions" | "timeline" | "recorder">,
-  admission: Admission,
-): void {
-  ports.decisions.listen((decision) => {
-    if (decision.what === "network-opened" || decision.what === "network-closed") noteNetwork(decision, ports);
-    const subject = decision.request?.subject;
+export function recordRulings(ports: Pick<NodePorts, "rulings" | "timeline" | "recorder">, admission: Admission): void {
+  ports.rulings.listen((ruling) => {
+    if (ruling.what === "network-opened" || ruling.what === "network-closed") noteNetwork(ruling, ports);
+    const subject = ruling.request?.subject;
     if (subject === undefined) return;
-    const facts = noted[decision.what]?.(decision, subject, admission);
-    if (facts !== undefined) ports.timeline.note(subject, names[decision.what] ?? decision.what, facts);
+    const facts = noted[ruling.what]?.(ruling, subject, admission);
+    if (facts !== undefined) ports.timeline.note(subject, names[ruling.what] ?? ruling.what, facts);
   });
 }
 
 /** Where the story has had its own words for longer. */
-const names: Partial<Record<Decision["what"], string>> = { queued: "waiting", admitted: "permitted" };
+const names: Partial<Record<Ruling["what"], string>> = { queued: "waiting", admitted: "permitted" };
 
-type FactsOf = (decision: Decision, subject: Subject, admission: Admission) => TimelineFacts | undefined;
+type FactsOf = (ruling: Ruling, subject: Subject, admission: Admission) => TimelineFacts | undefined;
 
-const noted: Partial<Record<Decision["what"], FactsOf>> = {
+const noted: Partial<Record<Ruling["what"], FactsOf>> = {
   "queued": ({ request, detail }, { verb }, admission) => {
     const uid = request?.pod ?? "";
     return { uid, detail: verb === "ADD" ? placeText(admission.why(uid), detail) : detail };
@@ -64,7 +61,7 @@ function chargeFacts(uid: string, admission: Admission): TimelineFacts | undefin
 }
 
 /** The networks of the node are every pod's. */
-function noteNetwork({ what, detail }: Decision, { recorder }: Pick<NodePorts, "recorder">): void {
+function noteNetwork({ what, detail }: Ruling, { recorder }: Pick<NodePorts, "recorder">): void {
   const [network = "", ...reason] = detail.split(": ");
   recorder.noteAll(what, {
     ...(network === nodeNetworks ? {} : { network }),
