@@ -1,5 +1,7 @@
 import type { KeptFile } from "./contents.ts";
-import type { DirectoryProblem, NetworkDefinition, PodFacts } from "./facts.ts";
+import type { DirectoryProblem } from "./directory-problem.ts";
+import type { NetworkDefinition } from "../view/network-definition.ts";
+import type { PodFacts } from "../view/pod-facts.ts";
 
 /** All objects of the folder, by `namespace/name`. */
 export interface Catalogue {

@@ -1,11 +1,11 @@
 import type { Clock } from "../base/clock.ts";
 import { errnoOf } from "../base/errors.ts";
-import type { DirectoryProblem } from "./facts.ts";
 import { limits } from "./limits.ts";
 import { compareNames, listFiles, type ListedFile, type Listing, type OnFolder } from "./listing.ts";
 import { emptyManifest, type Manifest } from "./manifest.ts";
-import type { FileProblem, ParseFile } from "./parse-file.ts";
+import type { ParseFile } from "./parse-file.ts";
 import { markOf, readSourceFile, type FileContent, type FileMark } from "./source-file.ts";
+import type { DirectoryProblem, FileProblem } from "./directory-problem.ts";
 
 /** What is kept of a file: its last good content, and what is wrong with the present one. */
 export interface KeptFile {

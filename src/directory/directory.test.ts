@@ -6,7 +6,8 @@ import type { Namespace, PodName } from "../base/brand.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import { silentLogger, type Logger } from "../base/log.ts";
-import { Directory, type WantedPod } from "./directory.ts";
+import type { WantedPod } from "../view/view.ts";
+import { Directory } from "./directory.ts";
 
 const ns = "default" as Namespace;
 const podName = (name: string): PodName => name as PodName;

@@ -6,20 +6,17 @@ import type { Logger } from "../base/log.ts";
 import { Waiters } from "../base/waiters.ts";
 import { buildCatalogue, objectKey, type Catalogue } from "./catalogue.ts";
 import { Contents } from "./contents.ts";
-import type { DirectoryProblem, NetworkDefinition, PodFacts } from "./facts.ts";
 import { FolderWatch } from "./folder-watch.ts";
 import { loadParser, type ParseFile } from "./parse-file.ts";
+import type { DirectoryProblem } from "./directory-problem.ts";
+import type { WantedPod } from "../view/view.ts";
+import type { NetworkDefinition } from "../view/network-definition.ts";
+import type { PodFacts } from "../view/pod-facts.ts";
 
 export interface DirectoryOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly logger: Logger;
-}
-
-export interface WantedPod {
-  readonly namespace: Namespace;
-  readonly name: PodName;
-  readonly isWanted: (pod: PodFacts) => boolean;
 }
 
 /** An editor writes, renames and removes in one go; one scan serves them all. */

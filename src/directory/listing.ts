@@ -2,8 +2,8 @@ import type { Dirent } from "node:fs";
 import { opendir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
-import type { DirectoryProblem } from "./facts.ts";
 import { limits } from "./limits.ts";
+import type { DirectoryProblem } from "./directory-problem.ts";
 
 /** A file that may hold objects: its name relative to the folder, and where it really is. */
 export interface ListedFile {

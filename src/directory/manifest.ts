@@ -1,7 +1,9 @@
+import { configSourceAnnotation } from "../base/annotations.ts";
 import type { Namespace } from "../base/brand.ts";
-import type { NetworkDefinition, PodFacts } from "./facts.ts";
 import { Fields, type Complain } from "./fields.ts";
 import { isObjectName, isPodName, isPodUid } from "./names.ts";
+import type { NetworkDefinition } from "../view/network-definition.ts";
+import type { PodFacts } from "../view/pod-facts.ts";
 
 /** The objects of one file, in the order in which they stand there. */
 export interface Manifest {
@@ -80,6 +82,6 @@ function readNamespace(fields: Fields): Namespace | undefined {
 
 /** Kubelet marks the pods it starts from files with their source; those of the API server say `api`. */
 function isStatic(annotations: Readonly<Record<string, string>>): boolean {
-  const source = annotations["kubernetes.io/config.source"];
+  const source = annotations[configSourceAnnotation];
   return source !== undefined && source !== "api";
 }

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { limits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
-import { loadParser, type FileProblem, type ParseFile } from "./parse-file.ts";
+import { loadParser, type ParseFile } from "./parse-file.ts";
+import type { FileProblem } from "./directory-problem.ts";
 
 let parse: ParseFile;
 beforeAll(async () => {

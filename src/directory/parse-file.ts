@@ -1,12 +1,8 @@
 import type { Document, LineCounter } from "yaml";
+import type { FileProblem } from "./directory-problem.ts";
 import type { FieldPath } from "./fields.ts";
 import { limits } from "./limits.ts";
 import { ManifestBuilder, type Manifest } from "./manifest.ts";
-
-export interface FileProblem {
-  readonly line: number | undefined;
-  readonly reason: string;
-}
 
 /** Either all objects of the file, or what is wrong with it: a file counts as a whole. */
 export type ParsedFile = { readonly manifest: Manifest } | { readonly problems: readonly FileProblem[] };

@@ -7,7 +7,7 @@ import type { GcRota } from "./gc-rota.ts";
 import { primaryNetwork, sourceOf } from "../look-up/networks.ts";
 import type { NodePorts } from "../node-ports.ts";
 import { networkChain } from "../health/status.ts";
-import type { NetworkDefinition } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 /** A network whose plugins are asked to collect their own garbage. */
 export interface ToldNetwork {

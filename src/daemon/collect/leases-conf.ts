@@ -5,7 +5,7 @@ import { asJsonText, jsonKind, jsonString, jsonValue, memberText, setMember } fr
 import { pluginStdin } from "../../cni/plugin-stdin.ts";
 import type { Lease } from "./leases.ts";
 import type { NodePorts } from "../node-ports.ts";
-import type { NetworkDefinition } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 /** Each is some orders for the hand, and anybody who may write a definition can name one. */
 const dataDirsMax = 64;

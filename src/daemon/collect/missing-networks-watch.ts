@@ -1,4 +1,3 @@
-import { networkStatusAnnotation } from "../../attachment/network-status.ts";
 import type { Namespace, NetnsPath, PodName, PodUid } from "../../base/brand.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Hand } from "../../hands/hand.ts";
@@ -17,7 +16,8 @@ import {
   type MissingNetwork,
 } from "./missing-networks.ts";
 import type { NodePorts } from "../node-ports.ts";
-import type { PodFacts } from "../../view/view.ts";
+import { networkStatusAnnotation } from "../../base/annotations.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface MissingRound {
   readonly findings: readonly GcFinding[];

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from "../../base/clock.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import { NetworkWatch, type NetworkReadinessOptions } from "./network-readiness.ts";
-import type { NetworkDefinition } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 let nowMs = 0;
 let tick: () => void = () => undefined;

@@ -4,7 +4,8 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { KubeError } from "../../kube/client/api.ts";
 import { ManualClock, settle } from "../../kube/manual-clock.fixture.ts";
 import { awaitPod, type AwaitedPod } from "./await-pod.ts";
-import { emptyView, type LiveView, type PodFacts, type View } from "../../view/view.ts";
+import { emptyView, type LiveView, type View } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const pod: PodFacts = {
   namespace: "default" as Namespace,

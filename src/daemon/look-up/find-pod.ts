@@ -3,7 +3,7 @@ import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
 import { awaitPod, type LookupPorts } from "./await-pod.ts";
 import { hasUid } from "./has-uid.ts";
 import { podOfRuntime, runtimeAnnotations } from "./runtime-annotations.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface PodLookup {
   readonly args: CniArgs;

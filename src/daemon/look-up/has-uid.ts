@@ -1,5 +1,5 @@
 import type { PodUid } from "../../base/brand.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** A static pod's mirror on the API server has another UID than the one kubelet made up for it. */
 export function hasUid(pod: PodFacts, uid: PodUid | undefined): boolean {

@@ -11,7 +11,7 @@ import { requestOf, resolveNetworks, type NetworkView, type PodNetworks, type Po
 import type { Ports } from "../ports.ts";
 import { runtimeAnnotations, sameSelection } from "./runtime-annotations.ts";
 import { subjectOfCall } from "../record/subject.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** The pod and its networks, found before the ADD gets a slot: a slow or absent API server holds nobody else up. */
 export async function lookUp(call: Call, request: AddRequest, held: Holdings, ports: Ports): Promise<PodRequest> {

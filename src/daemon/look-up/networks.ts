@@ -3,12 +3,7 @@ import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { checkIsolation } from "../../attachment/isolation.ts";
 import type { NetworkSource } from "../../attachment/plan.ts";
-import {
-  defaultNetworkOf,
-  networksAnnotation,
-  parseSelection,
-  type SelectionElement,
-} from "../../attachment/selection.ts";
+import { defaultNetworkOf, parseSelection, type SelectionElement } from "../../attachment/selection.ts";
 import { asJsonText, jsonString, jsonValue } from "../../cni/json-text.ts";
 import { JsonGrammarError } from "../../cni/json-grammar.ts";
 import { appendPlugins, parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
@@ -17,7 +12,10 @@ import { dirname, join } from "node:path";
 import { findConfByName, hasConfs, subFolderTexts } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
 import { SameWishes, type Wishes } from "./same-wishes.ts";
-import { resourceNameAnnotation, type NetworkDefinition, type PodFacts, type View } from "../../view/view.ts";
+import type { View } from "../../view/view.ts";
+import { networksAnnotation, resourceNameAnnotation } from "../../base/annotations.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** No object's name is longer; an annotation may ask for one of a quarter of a megabyte, which nobody wants to read. */
 const nameCharsMax = 253;

@@ -1,6 +1,6 @@
 import type { ClusterView } from "../../kube/watch/cluster-view.ts";
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import type { LiveView, View } from "../../view/view.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** Over a slow line a new connection alone takes four round trips; the lookup's own limit comes first. */
 const readMsMax = 10_000;

@@ -3,7 +3,6 @@ import { LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { Directory } from "../../directory/directory.ts";
-import type { DirectoryProblem } from "../../directory/facts.ts";
 import { silentAnnouncer } from "../tell/announcer.ts";
 import { directoryView } from "./directory-view.ts";
 import { accessOf, type ClusterPlace } from "./kube-access.ts";
@@ -12,6 +11,7 @@ import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
 import { silentPublisher } from "../tell/status-publisher.ts";
 import { emptyView } from "../../view/view.ts";
+import type { DirectoryProblem } from "../../directory/directory-problem.ts";
 
 export interface SourceOptions {
   readonly config: DaemonConfig;

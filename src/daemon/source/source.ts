@@ -1,7 +1,7 @@
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import type { Announcer } from "../tell/announcer.ts";
 import type { StatusPublisher } from "../tell/status-publisher.ts";
 import type { View } from "../../view/view.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** Where this daemon learns of pods and networks, and whom it tells what became of them: a folder, or a cluster. */
 export interface Source {

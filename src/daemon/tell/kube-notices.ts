@@ -1,8 +1,8 @@
 import type { ClusterView } from "../../kube/watch/cluster-view.ts";
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import type { KubeAnnouncer } from "./kube-announcer.ts";
 import type { KubeStatusPublisher } from "./kube-status.ts";
 import { awaySinceMs } from "../source/kube-view.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** The parts of a cluster as source that can say how they are. */
 export interface KubeParts {

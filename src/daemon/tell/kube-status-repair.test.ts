@@ -9,7 +9,8 @@ import { startStatusRepair } from "./kube-status-repair.ts";
 import type { Ports } from "../ports.ts";
 import { silentPublisher, type PodStatus } from "./status-publisher.ts";
 import { statusOf } from "./tell-attached.ts";
-import { emptyView, type LiveView, type PodFacts } from "../../view/view.ts";
+import { emptyView, type LiveView } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const key = "k8s.v1.cni.cncf.io/network-status";
 const result = jsonValue({ interfaces: [{ name: "eth0", sandbox: "/x" }], ips: [{ address: "10.0.0.2/24" }] });

@@ -1,11 +1,12 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { sameJson } from "../../base/same-json.ts";
-import { networkStatusAnnotation } from "../../attachment/network-status.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Ports } from "../ports.ts";
 import type { Service } from "../service.ts";
 import { statusOf } from "./tell-attached.ts";
-import type { LiveView, PodFacts } from "../../view/view.ts";
+import type { LiveView } from "../../view/view.ts";
+import { networkStatusAnnotation } from "../../base/annotations.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** A full node is looked through in half a minute, and the server hardly notices. */
 const pauseMs = 100;

@@ -5,7 +5,8 @@ import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api
 import { ManualClock, settle } from "../../kube/manual-clock.fixture.ts";
 import { KubeStatusPublisher } from "./kube-status.ts";
 import type { PodStatus } from "./status-publisher.ts";
-import type { LiveView, PodFacts } from "../../view/view.ts";
+import type { LiveView } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const away = new KubeError("api-unreachable", "connection refused");
 

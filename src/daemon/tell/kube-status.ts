@@ -2,7 +2,6 @@ import type { ContainerId } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { networkStatusAnnotation } from "../../attachment/network-status.ts";
 import { closingMs } from "../../config/budgets.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
 import type { Fate, Letter } from "../../kube/outbox/letter.ts";
@@ -12,6 +11,7 @@ import { statusPatch, type PatchedPod } from "../../kube/outbox/status-patch.ts"
 import type { PodRef } from "./announcer.ts";
 import type { Ended, OnPostponed, PodStatus, StatusPublisher } from "./status-publisher.ts";
 import type { View } from "../../view/view.ts";
+import { networkStatusAnnotation } from "../../base/annotations.ts";
 
 /** Four times the pods of a full node, and a status has about 1 KiB. */
 const statusesMax = 1_000;

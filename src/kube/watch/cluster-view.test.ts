@@ -4,8 +4,9 @@ import { silentLogger } from "../../base/log.ts";
 import { KubeError } from "../client/api.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { FakeApi, page, type FakeWatch } from "../client/fake-api.fixture.ts";
-import type { PodFacts, WantedPod } from "./facts.ts";
 import { ManualClock, settle } from "../manual-clock.fixture.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
+import type { WantedPod } from "../../view/view.ts";
 
 const ns = "lab" as Namespace;
 const web = "web" as PodName;
@@ -92,7 +93,6 @@ test("ClusterView keeps of a pod what decides its networks", async () => {
     phase: "Pending",
     hostNetwork: true,
     isDeleting: false,
-    nodeName: "node-1",
   });
   expect(await view.findPod(ns, "bare" as PodName)).toMatchObject({
     priority: undefined,

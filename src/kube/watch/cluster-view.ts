@@ -4,12 +4,15 @@ import { LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { Waiters } from "../../base/waiters.ts";
 import { KubeError, kubeStatusOf, type KubeApi } from "../client/api.ts";
-import type { NetworkDefinition, PodFacts, ReflectorHealth, WantedPod } from "./facts.ts";
 import { NetworkBudget } from "./network-budget.ts";
 import type { ChangeListener } from "./object-store.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
 import { projectNetwork, projectPod, sameNetwork, samePod } from "./project.ts";
 import { Reflector } from "./reflector.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
+import type { ReflectorHealth } from "./reflector-health.ts";
+import type { WantedPod } from "../../view/view.ts";
 
 const networksGroup = "/apis/k8s.cni.cncf.io/v1";
 

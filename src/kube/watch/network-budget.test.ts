@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Namespace } from "../../base/brand.ts";
-import type { NetworkDefinition } from "./facts.ts";
 import { NetworkBudget } from "./network-budget.ts";
 import { ObjectStore } from "./object-store.ts";
 import { sameNetwork } from "./project.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 function network(name: string, chars: number): NetworkDefinition {
   return { namespace: "ns" as Namespace, name, uid: name, config: "x".repeat(chars), annotations: {} };

@@ -1,4 +1,5 @@
-import type { Change, NetworkDefinition } from "./facts.ts";
+import type { Change } from "../../view/change.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 /** Five thousand networks of 4 KiB, and a quarter of the daemon's memory: whoever may create networks must not fill the rest. */
 const charsMax = 25_165_824;

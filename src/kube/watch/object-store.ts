@@ -1,5 +1,5 @@
 import type { Cancel } from "../../base/clock.ts";
-import type { Change } from "./facts.ts";
+import type { Change } from "../../view/change.ts";
 
 /** The least an object must have to be found again. */
 export interface Named {

@@ -1,14 +1,28 @@
+import {
+  configMirrorAnnotation,
+  configSourceAnnotation,
+  defaultNetworkAnnotation,
+  networksAnnotation,
+  networkStatusAnnotation,
+  resourceNameAnnotation,
+} from "../../base/annotations.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
-import {
-  networkAnnotations,
-  podAnnotations,
-  statusAnnotation,
-  type NetworkDefinition,
-  type PodFacts,
-} from "./facts.ts";
 import { isObject, objectOf, textOf } from "../client/json-fields.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
+
+/** The annotations of a pod that the daemon reads. The others are dropped. */
+const podAnnotations = [
+  networksAnnotation,
+  defaultNetworkAnnotation,
+  networkStatusAnnotation,
+  configSourceAnnotation,
+  configMirrorAnnotation,
+];
+/** The annotations of a network that the daemon reads. */
+const networkAnnotations = [resourceNameAnnotation];
 
 /** A domain of 253, a slash and a name of 63: a longer one names no device, and these texts are kept for long. */
 const resourceNameCharsMax = 317;
@@ -34,7 +48,6 @@ export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undef
     phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
     hostNetwork: spec["hostNetwork"] === true,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
-    nodeName: texts.share(textOf(spec["nodeName"])),
   };
 }
 
@@ -63,7 +76,6 @@ export function samePod(left: PodFacts, right: PodFacts): boolean {
     left.phase === right.phase &&
     left.hostNetwork === right.hostNetwork &&
     left.isDeleting === right.isDeleting &&
-    left.nodeName === right.nodeName &&
     sameAnnotations(left.annotations, right.annotations, podAnnotations)
   );
 }
@@ -96,7 +108,7 @@ function pick(
 
 /** A status is JSON, of which Multus' form is one third indents; what a person wrote stays as it is. */
 function leanStatus(text: string, key: string): string {
-  return key === statusAnnotation ? withoutIndents(text) : text;
+  return key === networkStatusAnnotation ? withoutIndents(text) : text;
 }
 
 function sameAnnotations(
@@ -109,7 +121,7 @@ function sameAnnotations(
 
 /** Kubelet marks the pods it starts from files with their source, and their mirrors in the API as well. */
 function isStatic(annotations: Readonly<Record<string, string>>): boolean {
-  if (annotations["kubernetes.io/config.mirror"] !== undefined) return true;
-  const source = annotations["kubernetes.io/config.source"];
+  if (annotations[configMirrorAnnotation] !== undefined) return true;
+  const source = annotations[configSourceAnnotation];
   return source !== undefined && source !== "api";
 }

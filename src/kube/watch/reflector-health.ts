@@ -2,7 +2,29 @@ import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { KubeError } from "../client/api.ts";
-import type { ReflectorHealth } from "./facts.ts";
+
+/** How well the local copy of one resource follows the API server. Times are of the Clock's wall. */
+export interface ReflectorHealth {
+  readonly resource: string;
+  readonly objects: number;
+  /** A complete list has been taken. */
+  readonly isSynced: boolean;
+  readonly lists: number;
+  /** Lists and watches that had to be begun again after an error; planned ends are not counted. */
+  readonly reconnects: number;
+  /** Differences a periodic list found that no event had told. */
+  readonly missedEvents: number;
+  /** Since anything was heard of this resource (event, bookmark, list); undefined before the first. */
+  readonly lastEventAgeMs: number | undefined;
+  /** Why list or watch fails now; undefined while it works. */
+  readonly lastError: string | undefined;
+  /** Since when it has failed, on the wall clock; undefined while it works. */
+  readonly failingSinceMs: number | undefined;
+  /** Whether the failure is that no answer comes at all, as opposed to a refusal. */
+  readonly isUnreachable: boolean;
+  /** The server knows no such resource: its definition is not installed. */
+  readonly isAbsent: boolean;
+}
 
 /** Keeps the facts of one reflector, and logs when it stops working and when it works again: not each attempt. */
 export class HealthFacts {

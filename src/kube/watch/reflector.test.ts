@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
 import { KubeError } from "../client/api.ts";
 import { FakeApi, gone, page } from "../client/fake-api.fixture.ts";
-import type { Change } from "./facts.ts";
 import { ManualClock, settle } from "../manual-clock.fixture.ts";
 import { HealthFacts } from "./reflector-health.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { Reflector } from "./reflector.ts";
+import type { Change } from "../../view/change.ts";
 
 interface Thing {
   readonly namespace: string;
