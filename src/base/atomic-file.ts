@@ -61,7 +61,7 @@ function removeQuietly(path: string): void {
   }
 }
 
-export interface AtomicOptions {
+interface AtomicOptions {
   readonly mode: number;
   /** Whether the process's umask must not take away from it. */
   readonly exactMode?: boolean;

@@ -59,7 +59,7 @@ export class LeveeError extends Error {
   }
 }
 
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly cause?: unknown;
   readonly cniCode?: number;
   readonly details?: string;

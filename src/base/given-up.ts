@@ -13,7 +13,7 @@ export function departureError({ reason }: Departure): Error {
 }
 
 /** An object, as one that waits is its own listener and needs no closure. */
-export interface DepartureListener {
+interface DepartureListener {
   handleEvent(): void;
 }
 

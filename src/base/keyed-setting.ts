@@ -3,13 +3,13 @@ import { firstChars } from "./short-text.ts";
 /** Longer than every key; a secret that stands in the wrong place is not shown whole. */
 const shownCharsMax = 16;
 
-export interface SettingForm<K extends string> {
+interface SettingForm<K extends string> {
   readonly keys: readonly K[];
   /** Those of them that may be there several times. */
   readonly repeated?: readonly K[];
 }
 
-export interface KeyedSetting<K extends string> {
+interface KeyedSetting<K extends string> {
   readonly head: string;
   readonly values: ReadonlyMap<K, readonly string[]>;
 }

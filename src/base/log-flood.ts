@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "./clock.ts";
 import type { LogFields, LogLevel } from "./log-level.ts";
-import { shapeOf, subjectFields } from "./log-shape.ts";
+import { lineShape, subjectFields } from "./log-shape.ts";
 
 export interface LogLine {
   readonly level: LogLevel;
@@ -58,7 +58,7 @@ export class LogFlood {
 
   /** Whether a line is to be written now; if not, it is part of the next sum. */
   passes(line: LogLine): boolean {
-    const shape = shapeOf(line.level, line.message, line.fields);
+    const shape = lineShape(line.level, line.message, line.fields);
     const isMixed = !this.#flows.has(shape) && this.#flows.size >= shapesMax;
     const key = isMixed ? line.level : shape;
     const flow = this.#flows.get(key) ?? this.#open(key, line, isMixed);

@@ -22,7 +22,7 @@ const counted = /[^\s"'(),:;=[\]{}]*\d[^\s"'(),:;=[\]{}]*/gu;
  * field, without its subject and without figures: the same plugin's same complaint about two pods is one, its two
  * different complaints are not.
  */
-export function shapeOf(level: LogLevel, message: string, fields: LogFields): string {
+export function lineShape(level: LogLevel, message: string, fields: LogFields): string {
   if (level === "debug" || level === "info")
     return `${level} ${message} ${textOf(fields["verb"])} ${textOf(fields["class"])}`;
   const { pod, container } = fields;

@@ -12,7 +12,7 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
 }
 
-export interface JsonLoggerOptions {
+interface JsonLoggerOptions {
   readonly clock: Clock;
   readonly level: LogLevel;
   readonly write: (line: string) => void;

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { LeveeError } from "./errors.ts";
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly bytesMax: number;
   /** Whether a link may stand in the file's place. */
   readonly followLinks: boolean;

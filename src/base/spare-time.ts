@@ -6,7 +6,7 @@ const lookMs = 50;
 const jobsAtOnce = 2;
 
 /** How much and how long work may be put off on a node that is never idle; with more, the oldest is done at once. */
-export interface Patience {
+interface Patience {
   readonly keptMsMax: number;
   readonly keptMax: number;
 }

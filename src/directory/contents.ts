@@ -15,7 +15,7 @@ export interface KeptFile {
   readonly problems: readonly FileProblem[];
 }
 
-export interface ContentsOptions {
+interface ContentsOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly parse: ParseFile;

@@ -13,7 +13,7 @@ import type { WantedPod } from "../view/view.ts";
 import type { NetworkDefinition } from "../view/network-definition.ts";
 import type { PodFacts } from "../view/pod-facts.ts";
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly logger: Logger;

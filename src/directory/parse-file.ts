@@ -5,7 +5,7 @@ import { limits } from "./limits.ts";
 import { ManifestBuilder, type Manifest } from "./manifest.ts";
 
 /** Either all objects of the file, or what is wrong with it: a file counts as a whole. */
-export type ParsedFile = { readonly manifest: Manifest } | { readonly problems: readonly FileProblem[] };
+type ParsedFile = { readonly manifest: Manifest } | { readonly problems: readonly FileProblem[] };
 export type ParseFile = (bytes: Uint8Array) => ParsedFile;
 
 type Yaml = typeof import("yaml");

@@ -14,11 +14,11 @@ export class ManualClock extends VirtualClock {
   }
 
   protected override settled(): Promise<void> {
-    return settle();
+    return settleIo();
   }
 }
 
 /** Until nothing is left to do without time passing; several turns, as one promise leads to another. */
-export async function settle(): Promise<void> {
+export async function settleIo(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -11,7 +11,7 @@ export interface ClusterPlace {
   readonly service: ServicePlace | undefined;
 }
 
-export interface ServicePlace {
+interface ServicePlace {
   readonly host: string;
   readonly port: string;
   /** With the token and the cluster's authority. */

@@ -11,7 +11,7 @@ import { kubeView } from "./kube-view.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly access: KubeAccess;
   readonly nodeName: string;
   readonly clock: Clock;

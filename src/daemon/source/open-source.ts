@@ -13,7 +13,7 @@ import { silentPublisher } from "../tell/status-publisher.ts";
 import { emptyView } from "../../view/view.ts";
 import type { DirectoryProblem } from "../../directory/directory-problem.ts";
 
-export interface SourceOptions {
+interface SourceOptions {
   readonly config: DaemonConfig;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -4,7 +4,7 @@ import type { KubeApi } from "../../kube/client/api.ts";
 import { EventRecorder } from "../../kube/outbox/event-recorder.ts";
 import type { Fate } from "../../kube/outbox/letter.ts";
 import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";
-import { judgeEvent } from "../../kube/outbox/outbox-verdict.ts";
+import { judgeEvent } from "../../kube/outbox/delivery-verdict.ts";
 import { TokenBucket } from "../../kube/outbox/token-bucket.ts";
 import type { Announcer, NetworkRef, Notice, PodRef } from "./announcer.ts";
 
@@ -22,7 +22,7 @@ const nodePace = { burst: 20, refillMs: 200 };
 /** Tools look for Multus' events by the component's name, so the name stays. */
 const component = "multus";
 
-export interface KubeAnnouncerOptions {
+interface KubeAnnouncerOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;

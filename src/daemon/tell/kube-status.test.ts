@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ContainerId, Namespace, PodName, PodUid } from "../../base/brand.ts";
 import { silentLogger } from "../../base/log.ts";
 import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
-import { ManualClock, settle } from "../../kube/manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../../kube/manual-clock.fixture.ts";
 import { KubeStatusPublisher } from "./kube-status.ts";
 import type { PodStatus } from "./status-publisher.ts";
 import type { LiveView } from "../../view/view.ts";
@@ -79,7 +79,7 @@ describe("KubeStatusPublisher", () => {
     desk.answer = () => Promise.reject(refusal);
     const told: string[] = [];
     const end = desk.publisher.publish(status(), (reason) => told.push(reason));
-    await settle();
+    await settleIo();
     expect(told).toEqual([why]);
     desk.answer = () => Promise.resolve("{}");
     await desk.clock.advance(10_000);
@@ -104,7 +104,7 @@ describe("KubeStatusPublisher", () => {
     const told: string[] = [];
     const end = desk.publisher.publish(status(), (why) => told.push(why));
     expect(told).toEqual(["the API server does not answer"]);
-    await settle();
+    await settleIo();
     desk.answer = () => Promise.resolve("{}");
     await desk.clock.advance(10_000);
     expect(await end).toBe("delivered");

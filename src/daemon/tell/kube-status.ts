@@ -6,7 +6,7 @@ import { closingMs } from "../../config/budgets.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
 import type { Fate, Letter } from "../../kube/outbox/letter.ts";
 import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";
-import { judgeStatus } from "../../kube/outbox/outbox-verdict.ts";
+import { judgeStatus } from "../../kube/outbox/delivery-verdict.ts";
 import { statusPatch, type PatchedPod } from "../../kube/outbox/status-patch.ts";
 import type { PodRef } from "./announcer.ts";
 import type { Ended, OnPostponed, PodStatus, StatusPublisher } from "./status-publisher.ts";
@@ -20,7 +20,7 @@ const atOnceMax = 4;
 /** How often the end of the daemon looks whether the last ones have arrived: they take some milliseconds. */
 const closeLookMs = 10;
 
-export interface KubeStatusOptions {
+interface KubeStatusOptions {
   readonly api: KubeApi;
   readonly view: Pick<View, "findPod" | "live">;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
-import { isRecord } from "./kubeconfig-file.ts";
+import { isObject, textOf } from "../client/json-fields.ts";
 
 /** A program that logs somebody in, as a kubeconfig describes it. */
 export interface ExecSpec {
@@ -18,9 +18,9 @@ export interface ExecSpec {
   readonly installHint: string;
 }
 
-export type ExecApiVersion = "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
+type ExecApiVersion = "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
 
-export type ExecCluster = Readonly<Record<string, string | boolean>>;
+type ExecCluster = Readonly<Record<string, string | boolean>>;
 
 /** What such a program gives out. */
 export interface ExecCredential {
@@ -69,7 +69,7 @@ export class ExecLogin {
   }
 }
 
-export interface ExecClusterSource {
+interface ExecClusterSource {
   readonly server: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -103,7 +103,7 @@ function apiVersionOf(value: unknown): ExecApiVersion {
 
 function envOf(list: unknown): Record<string, string> {
   if (!Array.isArray(list)) return {};
-  const pairs = list.filter(isRecord).map((item) => [textOf(item["name"]), textOf(item["value"])] as const);
+  const pairs = list.filter(isObject).map((item) => [textOf(item["name"]), textOf(item["value"])] as const);
   return Object.fromEntries(pairs.filter(([name]) => name !== ""));
 }
 
@@ -120,8 +120,4 @@ function execProblem(rule: string, seen: unknown): LeveeError {
     "config-invalid",
     `Cannot use the kubeconfig's exec plugin as ${rule}: current value is ${JSON.stringify(seen) ?? "nothing"}`,
   );
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

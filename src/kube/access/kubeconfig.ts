@@ -3,8 +3,9 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { KubeAccess, KubeCredentials, KubeTls } from "./access.ts";
 import { execSpecOf, ExecLogin, type ExecCredential, type RunExec } from "./exec-login.ts";
+import { isObject } from "../client/json-fields.ts";
 import { FreshFile } from "./fresh-file.ts";
-import { isRecord, readKubeconfigFiles, type Entry, type KubeconfigFiles } from "./kubeconfig-file.ts";
+import { readKubeconfigFiles, type KubeconfigEntry, type KubeconfigFiles } from "./kubeconfig-file.ts";
 
 export interface KubeconfigOptions {
   /** The first file that names a thing wins. */
@@ -50,8 +51,8 @@ export async function kubeconfigAccess(options: KubeconfigOptions): Promise<Kube
 
 interface Parts {
   readonly files: KubeconfigFiles;
-  readonly cluster: Entry;
-  readonly user: Entry;
+  readonly cluster: KubeconfigEntry;
+  readonly user: KubeconfigEntry;
   readonly userName: string;
   readonly server: string;
   readonly options: KubeconfigOptions;
@@ -94,7 +95,7 @@ async function pairOf(given: ExecCredential | undefined, cert: Source, key: Sour
 function loginOf({ files, cluster, user, userName, server, options }: Parts): ExecLogin | undefined {
   const exec = user.fields["exec"];
   if (exec === undefined || exec === null) return undefined;
-  if (!isRecord(exec)) throw problem(files, `exec of the user ${userName} must be an object`, JSON.stringify(exec));
+  if (!isObject(exec)) throw problem(files, `exec of the user ${userName} must be an object`, JSON.stringify(exec));
   if (options.runExec === undefined)
     throw new LeveeError(
       "config-invalid",
@@ -104,7 +105,7 @@ function loginOf({ files, cluster, user, userName, server, options }: Parts): Ex
   return new ExecLogin(spec, options.runExec, options.clock);
 }
 
-function fixedTls(cluster: Entry): KubeTls {
+function fixedTls(cluster: KubeconfigEntry): KubeTls {
   return {
     ...present("servername", textOf(cluster.fields["tls-server-name"])),
     ...(cluster.fields["insecure-skip-tls-verify"] === true ? { rejectUnauthorized: false } : {}),
@@ -117,7 +118,7 @@ interface Source {
   text(): Promise<string | undefined>;
 }
 
-function sourceOf(entry: Entry, key: string, clock: Clock): Source {
+function sourceOf(entry: KubeconfigEntry, key: string, clock: Clock): Source {
   const data = textOf(entry.fields[`${key}-data`]);
   // Data wins over a file of the same purpose, as with kubectl.
   if (data !== undefined) {
@@ -128,26 +129,26 @@ function sourceOf(entry: Entry, key: string, clock: Clock): Source {
   return { file, text: async () => await file?.text() };
 }
 
-function fileOf(entry: Entry, key: string, clock: Clock): FreshFile | undefined {
+function fileOf(entry: KubeconfigEntry, key: string, clock: Clock): FreshFile | undefined {
   const path = textOf(entry.fields[key]);
   return path === undefined ? undefined : new FreshFile(resolve(entry.folder, path), clock);
 }
 
-function serverOf(files: KubeconfigFiles, name: string, cluster: Entry): string {
+function serverOf(files: KubeconfigFiles, name: string, cluster: KubeconfigEntry): string {
   const server = textOf(cluster.fields["server"]);
   if (server === undefined || !URL.canParse(server) || !/^https?:\/\//.test(server))
     throw problem(files, `server of the cluster ${name} must be an http or https URL`, server ?? "nothing");
   return server.replace(/\/+$/, "");
 }
 
-function required(files: KubeconfigFiles, kind: "clusters" | "users" | "contexts", name: string): Entry {
+function required(files: KubeconfigFiles, kind: "clusters" | "users" | "contexts", name: string): KubeconfigEntry {
   const entry = files.entry(kind, name);
   if (entry !== undefined) return entry;
   const known = files.names(kind).join(", ");
   throw problem(files, `${kind} must have an entry of that name (there is ${known || "none"})`, name || '""');
 }
 
-function refuse(files: KubeconfigFiles, what: string, entry: Entry, keys: readonly string[]): void {
+function refuse(files: KubeconfigFiles, what: string, entry: KubeconfigEntry, keys: readonly string[]): void {
   const found = keys.find((key) => entry.fields[key] !== undefined && entry.fields[key] !== null);
   if (found !== undefined) throw problem(files, `${what} may not have ${found}, which is not supported`, "set");
 }

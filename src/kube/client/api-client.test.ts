@@ -152,7 +152,7 @@ function closeMute(server: Server): void {
 test("ApiClient cuts off an answer that is too large, and says so", async () => {
   const server = await serve((_request, response) => answer(response, "x".repeat(13_000_000)));
   const failure = await failureOf(get(clientOf(fixedAccess(server.url))));
-  expect(failure).toMatchObject({ code: "api-unreachable", reason: "AnswerTooLarge" });
+  expect(failure).toMatchObject({ code: "api-unreachable", reason: "ResponseTooLarge" });
 });
 
 test("ApiClient passes on why its caller gave up", async () => {
@@ -245,7 +245,7 @@ test("ApiClient.lines takes the longest line a server can send, and says of a lo
     });
     for await (const line of watch) lines.push(line);
   })();
-  expect(await failureOf(reading)).toMatchObject({ reason: "AnswerTooLarge", status: undefined });
+  expect(await failureOf(reading)).toMatchObject({ reason: "ResponseTooLarge", status: undefined });
   expect(lines.map(({ length }) => length)).toEqual([longest.length]);
 });
 

@@ -2,7 +2,7 @@ import { deadline, type Cancel, type Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
 import type { KubeAccess } from "../access/access.ts";
 import { KubeError, kubeStatusOf, type KubeApi, type KubeRequest, type LinesOptions } from "./api.ts";
-import { AnswerTooLarge, type Answer } from "./answer.ts";
+import { ResponseTooLarge, type HttpResponse } from "./http-response.ts";
 import { Exchange, ExchangeFailure, type SentRequest } from "./exchange.ts";
 import { LineReader, LineTooLong } from "./line-reader.ts";
 import { refusalError } from "./refusal.ts";
@@ -16,7 +16,7 @@ const silentMs = 2_000;
 /** A Status object is small; a proxy's error page need not be read to its end. */
 const refusalBytesMax = 65_536;
 
-export interface ApiClientOptions {
+interface ApiClientOptions {
   readonly access: KubeAccess;
   readonly clock: Clock;
 }
@@ -42,8 +42,8 @@ export class ApiClient implements KubeApi {
     const startedMs = this.#clock.monotonicMs();
     using limit = deadline(this.#clock, request.deadlineMs, tooLate, request.signal);
     try {
-      const answer = await this.#ask(request, limit.signal);
-      return await answer.text(bodyBytesMax);
+      const response = await this.#ask(request, limit.signal);
+      return await response.text(bodyBytesMax);
     } catch (thrown) {
       // Those that are idle lead to the same silent server. A caller who soon had its answer elsewhere proves nothing.
       const waitedMs = this.#clock.monotonicMs() - startedMs;
@@ -59,9 +59,9 @@ export class ApiClient implements KubeApi {
     using idle = new IdleLimit(this.#clock, options, silent);
     const reader = new LineReader(lineBytesMax);
     try {
-      const answer = await this.#ask({ method: "GET", path }, idle.signal);
+      const response = await this.#ask({ method: "GET", path }, idle.signal);
       options.onOpen?.();
-      for await (const part of answer.parts()) {
+      for await (const part of response.parts()) {
         idle.heard();
         yield* reader.push(part);
       }
@@ -77,7 +77,7 @@ export class ApiClient implements KubeApi {
   }
 
   /** The head of a 2xx answer. A rotated token and a connection that died while idle are each tried once more. */
-  async #ask(request: SentRequest, signal: AbortSignal): Promise<Answer> {
+  async #ask(request: SentRequest, signal: AbortSignal): Promise<HttpResponse> {
     try {
       return await this.#attempt(request, signal);
     } catch (thrown) {
@@ -95,12 +95,12 @@ export class ApiClient implements KubeApi {
     return request.method === "GET" && thrown instanceof ExchangeFailure && thrown.isReusedSocket;
   }
 
-  async #attempt(request: SentRequest, signal: AbortSignal): Promise<Answer> {
+  async #attempt(request: SentRequest, signal: AbortSignal): Promise<HttpResponse> {
     const credentials = await this.#access.credentials();
-    const answer = await this.#exchange.send(request, credentials, signal);
-    const { status, retryAfter } = answer.head;
-    if (status >= 200 && status < 300) return answer;
-    const body = await answer.text(refusalBytesMax).catch(() => "");
+    const response = await this.#exchange.send(request, credentials, signal);
+    const { status, retryAfter } = response.head;
+    if (status >= 200 && status < 300) return response;
+    const body = await response.text(refusalBytesMax).catch(() => "");
     signal.throwIfAborted();
     throw refusalError({ doing: this.#doing(request), status, retryAfter, body, wallMs: this.#clock.wallMs() });
   }
@@ -117,13 +117,13 @@ export class ApiClient implements KubeApi {
     const words = cause instanceof Error ? cause.message : String(cause);
     const errno = errnoOf(cause) ?? "";
     const why = errno === "" || words.includes(errno) ? words : `${words} (${errno})`;
-    const reason = cause instanceof AnswerTooLarge || cause instanceof LineTooLong ? tooLargeReason : "";
+    const reason = cause instanceof ResponseTooLarge || cause instanceof LineTooLong ? tooLargeReason : "";
     return new KubeError("api-unreachable", `Cannot ${doing}: ${why}`, { cause, reason });
   }
 }
 
 /** The reason of an answer that was cut off at our own limit: asking for less may help. */
-export const tooLargeReason = "AnswerTooLarge";
+export const tooLargeReason = "ResponseTooLarge";
 
 /** Aborts when nothing is heard for too long, or when the caller does. */
 class IdleLimit implements Disposable {

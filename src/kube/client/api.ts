@@ -54,7 +54,7 @@ export class KubeError extends LeveeError {
 }
 
 /** `api-unreachable`: it may work later. `api-refused`: it was answered, with the status. */
-export type KubeErrorCode = "api-unreachable" | "api-refused";
+type KubeErrorCode = "api-unreachable" | "api-refused";
 
 export interface KubeErrorFacts {
   readonly status?: number;

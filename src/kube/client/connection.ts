@@ -1,13 +1,13 @@
 import type { KubeTls } from "../access/access.ts";
-import { Answer, type AnswerFlow } from "./answer.ts";
-import { AnswerParser, type AnswerHead, type AnswerSink } from "./answer-parser.ts";
+import { HttpResponse, type ResponseFlow } from "./http-response.ts";
+import { ResponseParser, type ResponseHead, type ResponseSink } from "./response-parser.ts";
 
 export interface ServerAddress {
   readonly hostname: string;
   readonly port: number;
 }
 
-export interface ConnectionOwner {
+export interface ApiConnectionOwner {
   /** It can take another request. */
   onFree(connection: Connection): void;
   onGone(connection: Connection): void;
@@ -21,13 +21,13 @@ interface Waiting<T> {
 }
 
 /** One connection to the API server, which carries one request at a time. On Bun's own sockets: see ADR 0024. */
-export class Connection implements AnswerSink, AnswerFlow {
-  readonly #owner: ConnectionOwner;
+export class Connection implements ResponseSink, ResponseFlow {
+  readonly #owner: ApiConnectionOwner;
   #socket: Socket | undefined;
   #opening: Waiting<void> | undefined;
-  #asked: Waiting<Answer> | undefined;
-  #answer: Answer | undefined;
-  #parser: AnswerParser | undefined;
+  #asked: Waiting<HttpResponse> | undefined;
+  #response: HttpResponse | undefined;
+  #parser: ResponseParser | undefined;
   /** What the kernel has not taken yet. */
   #unsent: Buffer | undefined;
   #isTls = false;
@@ -39,7 +39,7 @@ export class Connection implements AnswerSink, AnswerFlow {
   /** Called once the request has its whole answer or will never have it. */
   onSettled: (() => void) | undefined;
 
-  constructor(owner: ConnectionOwner) {
+  constructor(owner: ApiConnectionOwner) {
     this.#owner = owner;
   }
 
@@ -61,11 +61,11 @@ export class Connection implements AnswerSink, AnswerFlow {
   }
 
   /** Sends a whole request and resolves with the head of its answer. */
-  ask(request: string): Promise<Answer> {
+  ask(request: string): Promise<HttpResponse> {
     if (this.#isGone) return Promise.reject(closedEarly());
     return new Promise((resolve, reject) => {
       this.#asked = { resolve, reject };
-      this.#parser = new AnswerParser(this);
+      this.#parser = new ResponseParser(this);
       const sentBytes = this.#socket?.write(request) ?? 0;
       // Texts of one byte a character and no remainder are by far the most.
       if (sentBytes !== request.length) this.#keepUnsent(Buffer.from(request, "utf8"), sentBytes);
@@ -84,14 +84,14 @@ export class Connection implements AnswerSink, AnswerFlow {
     if (!this.#isGone) this.#socket?.resume();
   }
 
-  onHead(head: AnswerHead): void {
-    this.#answer = new Answer(head, this);
-    this.#asked?.resolve(this.#answer);
+  onHead(head: ResponseHead): void {
+    this.#response = new HttpResponse(head, this);
+    this.#asked?.resolve(this.#response);
     this.#asked = undefined;
   }
 
   onPart(part: Buffer): void {
-    this.#answer?.add(part);
+    this.#response?.add(part);
   }
 
   connected(socket: Socket): void {
@@ -147,16 +147,16 @@ export class Connection implements AnswerSink, AnswerFlow {
     this.#socket?.terminate();
     this.#opening?.reject(error);
     this.#asked?.reject(error);
-    this.#answer?.end(error);
+    this.#response?.end(error);
     this.#forget();
     this.#owner.onGone(this);
   }
 
   #finish(isReusable: boolean): void {
-    const answer = this.#answer;
+    const response = this.#response;
     this.#forget();
     this.hasServed = true;
-    answer?.end();
+    response?.end();
     if (!isReusable) this.cut();
     else {
       // The reader may have been slower than the server.
@@ -168,7 +168,7 @@ export class Connection implements AnswerSink, AnswerFlow {
   #forget(): void {
     this.#opening = undefined;
     this.#asked = undefined;
-    this.#answer = undefined;
+    this.#response = undefined;
     this.#parser = undefined;
     this.#unsent = undefined;
     this.onSettled?.();

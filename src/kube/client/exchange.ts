@@ -1,8 +1,8 @@
 import { version } from "../../base/version.ts";
 import type { KubeCredentials, KubeTls } from "../access/access.ts";
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./http-response.ts";
 import type { KubeRequest } from "./api.ts";
-import { Connection, type ConnectionOwner, type ServerAddress } from "./connection.ts";
+import { Connection, type ApiConnectionOwner, type ServerAddress } from "./connection.ts";
 
 /** Two watches, and what is asked and patched meanwhile; more would only wait for the server. */
 const socketsMax = 16;
@@ -24,7 +24,7 @@ export class ExchangeFailure extends Error {
  * The connections to one server. They are made anew whenever its trust or our certificate changes.
  * HTTP/1.1 in just the form the API server speaks it: `node:https` takes four times the processor for it. See ADR 0024.
  */
-export class Exchange implements ConnectionOwner {
+export class Exchange implements ApiConnectionOwner {
   readonly #address: ServerAddress;
   readonly #isPlain: boolean;
   readonly #folder: string;
@@ -47,7 +47,7 @@ export class Exchange implements ConnectionOwner {
   }
 
   /** Sends a request and resolves with the head of its answer. The signal covers connecting, the head and the body. */
-  async send(request: SentRequest, { token, tls }: KubeCredentials, signal: AbortSignal): Promise<Answer> {
+  async send(request: SentRequest, { token, tls }: KubeCredentials, signal: AbortSignal): Promise<HttpResponse> {
     const text = this.#textOf(request, token);
     this.#trust(tls);
     const connection = await this.#connection(signal);

@@ -1,11 +1,12 @@
 import { KubeError } from "./api.ts";
+import { objectOf, textOf, type JsonObject } from "./json-fields.ts";
 
 /** Longer than any API server asks for; a wrong clock on either side must not silence us for a day. */
 const retryAfterMsMax = 300_000;
 /** Enough to say what is wrong; a proxy's error page is not repeated. */
 const messageCharsMax = 300;
 
-export interface Refusal {
+interface Refusal {
   /** What was being asked, for people: the method and the address without its query. */
   readonly doing: string;
   readonly status: number;
@@ -19,8 +20,8 @@ export interface Refusal {
 export function refusalError(refusal: Refusal): KubeError {
   const { doing, status, retryAfter, body, wallMs } = refusal;
   const told = statusObject(body);
-  const reason = textOf(told["reason"]);
-  const words = textOf(told["message"]) || shortened(body);
+  const reason = shortened(textOf(told["reason"]));
+  const words = shortened(textOf(told["message"])) || shortened(body);
   return new KubeError("api-refused", `Cannot ${doing}: the API server answered ${status} (${words || "no reason"})`, {
     status,
     reason,
@@ -30,11 +31,11 @@ export function refusalError(refusal: Refusal): KubeError {
 
 /** The ERROR event of a watch carries a Status object as well. */
 export function statusEventError(doing: string, status: unknown): KubeError {
-  const told = isRecord(status) ? status : {};
+  const told = objectOf(status);
   const code = typeof told["code"] === "number" ? told["code"] : 0;
-  const reason = textOf(told["reason"]);
-  const words = textOf(told["message"]) || reason || "no reason";
-  const details = isRecord(told["details"]) ? told["details"]["retryAfterSeconds"] : undefined;
+  const reason = shortened(textOf(told["reason"]));
+  const words = shortened(textOf(told["message"])) || reason || "no reason";
+  const details = objectOf(told["details"])["retryAfterSeconds"];
   return new KubeError("api-refused", `Cannot ${doing}: the API server ended the watch with ${code} (${words})`, {
     status: code,
     reason,
@@ -60,10 +61,9 @@ function bounded(ms: number): number {
   return Math.min(Math.max(ms, 0), retryAfterMsMax);
 }
 
-function statusObject(body: string): Record<string, unknown> {
+function statusObject(body: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(body);
-    return isRecord(value) ? value : {};
+    return objectOf(JSON.parse(body));
   } catch {
     // A proxy in between answers with a page of its own; its text is shown instead.
     return {};
@@ -73,12 +73,4 @@ function statusObject(body: string): Record<string, unknown> {
 function shortened(body: string): string {
   const line = body.replace(/\s+/g, " ").trim();
   return line.length > messageCharsMax ? `${line.slice(0, messageCharsMax)}…` : line;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? shortened(value) : "";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

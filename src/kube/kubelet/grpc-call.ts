@@ -1,7 +1,7 @@
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import { LeveeError } from "../../base/errors.ts";
 
-export interface GrpcCall {
+interface GrpcCall {
   readonly socketPath: string;
   /** `/package.Service/Method` */
   readonly method: string;

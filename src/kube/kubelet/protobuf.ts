@@ -1,7 +1,7 @@
 import { LeveeError } from "../../base/errors.ts";
 
 /** One field of a protobuf message, as it stands on the wire. */
-export interface ProtoField {
+interface ProtoField {
   readonly number: number;
   /** Of length-delimited fields: a nested message or a text. Empty for numbers, which nobody here reads. */
   readonly bytes: Uint8Array;

@@ -16,7 +16,7 @@ export interface EventText {
   readonly message: string;
 }
 
-export interface EventCounts {
+interface EventCounts {
   readonly count: number;
   readonly firstWallMs: number;
   readonly lastWallMs: number;

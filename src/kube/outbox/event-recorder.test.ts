@@ -3,9 +3,9 @@ import { silentLogger } from "../../base/log.ts";
 import { KubeError, type KubeApi, type KubeRequest } from "../client/api.ts";
 import type { EventObject, EventText } from "./event-body.ts";
 import { EventRecorder } from "./event-recorder.ts";
-import { ManualClock, settle } from "../manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
 import { Outbox } from "./outbox.ts";
-import { judgeEvent } from "./outbox-verdict.ts";
+import { judgeEvent } from "./delivery-verdict.ts";
 
 const pod: EventObject = { apiVersion: "v1", kind: "Pod", namespace: "test", name: "web", uid: "u1" };
 const added: EventText = { type: "Normal", reason: "AddedInterface", message: "Add net1 [1.1.1.3/24] from test/net1" };
@@ -47,7 +47,7 @@ class Desk {
 
   async record(about: EventObject, text: EventText): Promise<void> {
     this.recorder.record(about, text);
-    await settle();
+    await settleIo();
   }
 
   get asked(): readonly string[] {
@@ -157,7 +157,7 @@ describe("EventRecorder", () => {
   test("lets no object flood the cluster", async () => {
     const desk = new Desk();
     for (let index = 0; index < 30; index += 1) desk.recorder.record(pod, { ...added, message: String(index) });
-    await settle();
+    await settleIo();
     expect({ sent: desk.asked.length, suppressed: desk.suppressed }).toEqual({ sent: 25, suppressed: 5 });
     await desk.clock.advance(300_000);
     await desk.record(pod, { ...added, message: "later" });

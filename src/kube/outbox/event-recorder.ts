@@ -21,7 +21,7 @@ const knownMax = 512;
 const objectBudget = { burst: 25, refillMs: 300_000 };
 const deadlineMs = 10_000;
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly source: EventSource;

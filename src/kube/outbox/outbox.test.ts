@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { silentLogger, type Logger } from "../../base/log.ts";
 import { KubeError, type KubeErrorFacts } from "../client/api.ts";
-import { ManualClock, settle } from "../manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
-import { judgeStatus } from "./outbox-verdict.ts";
+import { judgeStatus } from "./delivery-verdict.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 /** An outbox whose letters are answered by the test, in the order in which they are sent. */
@@ -73,7 +73,7 @@ describe("Outbox", () => {
     const post = new Post({ atOnceMax: 1 });
     post.answer(away, away, away);
     const fates = ["a", "b", "c"].map((key) => post.put(key));
-    await settle();
+    await settleIo();
     expect(post.outbox.health()).toMatchObject({ waiting: 3, awaySinceMs: post.clock.wallMs() });
     await post.clock.advance(500);
     await post.clock.advance(1_000);
@@ -103,7 +103,7 @@ describe("Outbox", () => {
     post.answer(away);
     const old = post.put("a", "a1");
     const other = post.put("b");
-    await settle();
+    await settleIo();
     const newer = post.put("a", "a2");
     expect(await old).toBe("replaced");
     await post.clock.advance(500);
@@ -117,7 +117,7 @@ describe("Outbox", () => {
     post.answer(promise);
     void post.put("a", "a1");
     const newer = post.put("a", "a2");
-    await settle();
+    await settleIo();
     expect(post.sent).toEqual(["a1"]);
     resolve();
     expect(await newer).toBe("delivered");

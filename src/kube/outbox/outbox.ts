@@ -3,7 +3,7 @@ import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { backOffMs } from "../back-off.ts";
 import type { Fate, Letter } from "./letter.ts";
-import type { Verdict } from "./outbox-verdict.ts";
+import type { DeliveryVerdict } from "./delivery-verdict.ts";
 import type { TokenBucket } from "./token-bucket.ts";
 
 export interface OutboxOptions {
@@ -11,7 +11,7 @@ export interface OutboxOptions {
   readonly what: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly judge: (thrown: unknown) => Verdict;
+  readonly judge: (thrown: unknown) => DeliveryVerdict;
   readonly lettersMax: number;
   /** On their way at the same time. */
   readonly atOnceMax: number;
@@ -194,7 +194,7 @@ export class Outbox {
     this.#end(key, waiting, verdict.what);
   }
 
-  #pause(verdict: Verdict, thrown: unknown): void {
+  #pause(verdict: DeliveryVerdict, thrown: unknown): void {
     const { clock, logger, what } = this.#options;
     this.#failures += 1;
     if (this.#awaySinceMs === undefined) {

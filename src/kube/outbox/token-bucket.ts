@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 
-export interface BucketSize {
+interface BucketSize {
   /** How many may come at once. */
   readonly burst: number;
   /** One more after this long. */

@@ -4,7 +4,7 @@ import { silentLogger } from "../../base/log.ts";
 import { KubeError } from "../client/api.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { FakeApi, page, type FakeWatch } from "../client/fake-api.fixture.ts";
-import { ManualClock, settle } from "../manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 import type { WantedPod } from "../../view/view.ts";
 
@@ -30,7 +30,7 @@ afterEach(async () => view.close());
 
 async function open(): Promise<void> {
   view = new ClusterView({ api, clock, logger: silentLogger, nodeName: "node-1" });
-  await settle();
+  await settleIo();
 }
 
 function pod(
@@ -194,11 +194,11 @@ test("ClusterView tells changes of pods and networks until the listener is taken
   view.onPodChange(({ now }) => seen.push(`pod ${now?.name ?? "gone"}`));
   watchOf(definitions).event("ADDED", network("lan", "{}"));
   watchOf("pods").event("ADDED", pod("web"));
-  await settle();
+  await settleIo();
   cancel();
   watchOf(definitions).event("DELETED", network("lan", "{}"));
   watchOf("pods").event("DELETED", pod("web"));
-  await settle();
+  await settleIo();
   expect(seen.toSorted()).toEqual(["network lan", "pod gone", "pod web"]);
 });
 

@@ -16,7 +16,7 @@ import type { WantedPod } from "../../view/view.ts";
 
 const networksGroup = "/apis/k8s.cni.cncf.io/v1";
 
-export interface ClusterViewOptions {
+interface ClusterViewOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -24,7 +24,7 @@ export interface ClusterViewOptions {
   readonly nodeName: string;
 }
 
-export interface ClusterHealth {
+interface ClusterHealth {
   readonly pods: ReflectorHealth;
   readonly networks: ReflectorHealth;
 }

@@ -9,7 +9,7 @@ const pageDeadlineMs = 60_000;
 /** 5 million objects; a server whose continue token leads in a circle is not followed for ever. */
 const pagesMax = 100_000;
 
-export interface ListOptions {
+interface ListOptions {
   readonly api: KubeApi;
   /** Without a query. */
   readonly path: string;

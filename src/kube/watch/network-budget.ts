@@ -8,7 +8,7 @@ const smallChars = 16_384;
 /** Nobody can use a longer one: it is more than a plugin's configuration may have. */
 const usableChars = 262_144;
 
-export interface BudgetOptions {
+interface BudgetOptions {
   readonly known: (namespace: string, name: string) => NetworkDefinition | undefined;
   readonly charsMax?: number;
 }

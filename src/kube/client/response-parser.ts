@@ -6,22 +6,22 @@ const lineBytesMax = 4_096;
 const lengthPattern = /^\d{1,15}$/u;
 const chunkSizePattern = /^([\da-f]{1,12})[ \t]*(?:;.*)?$/iu;
 
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
   /** As it was sent; undefined when it was not. */
   readonly retryAfter: string | undefined;
 }
 
-export interface AnswerSink {
-  onHead(head: AnswerHead): void;
+export interface ResponseSink {
+  onHead(head: ResponseHead): void;
   onPart(part: Buffer): void;
 }
 
 type Step = "head" | "length" | "chunk-size" | "chunk" | "chunk-end" | "trailer" | "until-closed" | "whole";
 
 /** Reads one answer of HTTP/1.1 out of a stream of bytes, however it is cut. Throws at what is none. */
-export class AnswerParser {
-  readonly #sink: AnswerSink;
+export class ResponseParser {
+  readonly #sink: ResponseSink;
   #step: Step = "head";
   /** Bytes of a head or line whose end is not there yet. */
   #held: Buffer | undefined;
@@ -30,7 +30,7 @@ export class AnswerParser {
   #trailerBytes = 0;
   #isReusable = true;
 
-  constructor(sink: AnswerSink) {
+  constructor(sink: ResponseSink) {
     this.#sink = sink;
   }
 

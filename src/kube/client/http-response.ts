@@ -1,22 +1,22 @@
-import type { AnswerHead } from "./answer-parser.ts";
+import type { ResponseHead } from "./response-parser.ts";
 
 /** So much of a body may wait for its reader; then the server waits. */
 const waitingBytesMax = 1_048_576;
 
 /** Where the bytes of an answer come from. */
-export interface AnswerFlow {
+export interface ResponseFlow {
   pause(): void;
   resume(): void;
   /** Nobody wants the rest. */
   cut(): void;
 }
 
-export class AnswerTooLarge extends Error {}
+export class ResponseTooLarge extends Error {}
 
 /** An answer whose head is there. Its body comes as it is read, under the signal of the request. */
-export class Answer {
-  readonly head: AnswerHead;
-  readonly #flow: AnswerFlow;
+export class HttpResponse {
+  readonly head: ResponseHead;
+  readonly #flow: ResponseFlow;
   #parts: Buffer[] = [];
   #waitingBytes = 0;
   #isPaused = false;
@@ -24,7 +24,7 @@ export class Answer {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(head: AnswerHead, flow: AnswerFlow) {
+  constructor(head: ResponseHead, flow: ResponseFlow) {
     this.head = head;
     this.#flow = flow;
   }
@@ -39,7 +39,7 @@ export class Answer {
       }
       if (bytes > bytesMax) {
         this.#leave();
-        throw new AnswerTooLarge(`the answer has more than the ${bytesMax} bytes it may have`);
+        throw new ResponseTooLarge(`the answer has more than the ${bytesMax} bytes it may have`);
       }
       if (this.#isEnded()) break;
       await this.#more();

@@ -4,7 +4,7 @@ import { KubeError } from "../client/api.ts";
  * What a failed delivery means. `ended`: there is nobody to tell any more. `refused`: the server will not take this one,
  * now or later. `later`: only this one must wait. `away`: nothing can be delivered now, so everything waits.
  */
-export interface Verdict {
+export interface DeliveryVerdict {
   readonly what: "ended" | "refused" | "later" | "away";
   /** What the server asked for. */
   readonly afterMs?: number | undefined;
@@ -13,7 +13,7 @@ export interface Verdict {
 }
 
 /** For a pod's annotation: it is wanted as long as the pod is there, so a missing permission is waited out. */
-export function judgeStatus(thrown: unknown): Verdict {
+export function judgeStatus(thrown: unknown): DeliveryVerdict {
   const error = answered(thrown);
   if (error === undefined) return judgeSilence(thrown);
   if (error.status === 404 || isOtherUid(error)) return { what: "ended" };
@@ -22,7 +22,7 @@ export function judgeStatus(thrown: unknown): Verdict {
 }
 
 /** For an event: it is worth a trial while the server is there. A namespace that is being deleted refuses it with 403. */
-export function judgeEvent(thrown: unknown): Verdict {
+export function judgeEvent(thrown: unknown): DeliveryVerdict {
   const error = answered(thrown);
   if (error === undefined) return judgeSilence(thrown);
   if (error.status === 404) return { what: "ended" };
@@ -37,7 +37,7 @@ function answered(thrown: unknown): (KubeError & { readonly status: number }) | 
 }
 
 /** No answer came. What is no error of the API at all is a defect, and trying again would not mend it. */
-function judgeSilence(thrown: unknown): Verdict {
+function judgeSilence(thrown: unknown): DeliveryVerdict {
   return thrown instanceof KubeError
     ? { what: "away", afterMs: thrown.retryAfterMs }
     : { what: "refused", isWrong: true };
@@ -54,7 +54,7 @@ function isOtherUid({ status, message }: KubeError): boolean {
 /** The server or something before it is busy or has lost our token: everybody waits. */
 const awayStatuses: ReadonlySet<number> = new Set([401, 408, 429, 502, 503, 504]);
 
-function judgeAnswer(error: KubeError & { readonly status: number }): Verdict {
+function judgeAnswer(error: KubeError & { readonly status: number }): DeliveryVerdict {
   const { status, retryAfterMs: afterMs } = error;
   if (awayStatuses.has(status)) return { what: "away", afterMs, isWrong: status === 401 };
   // A conflict is another writer at the same moment; a 500 may be a webhook's that concerns this object only.
