@@ -11,7 +11,7 @@ export interface Catalogue {
   readonly problems: readonly DirectoryProblem[];
 }
 
-/** Puts the files together. Of two definitions of one object the first counts, by the files' names. */
+/** Combines the files. Of two definitions of one object, the first by file name counts. */
 export function buildCatalogue(files: Iterable<readonly [string, KeptFile]>): Catalogue {
   const pods = new Shelf<PodFacts>("the pod");
   const networks = new Shelf<NetworkDefinition>("the network");
@@ -44,7 +44,7 @@ class Shelf<Item extends { readonly namespace: string; readonly name: string }> 
       problems.push({
         file,
         line: undefined,
-        reason: `Cannot use ${this.#what} ${key} as it must be defined once: ${first} defines it already, and that one is served`,
+        reason: `Cannot use ${this.#what} ${key} as it must be defined once: ${first} defines it already, and that definition is served`,
       });
       return;
     }
