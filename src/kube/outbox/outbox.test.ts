@@ -83,7 +83,7 @@ describe("Outbox", () => {
     expect(post.sent).toEqual(["a", "a", "a", "a", "b", "c"]);
     expect(post.outbox.health()).toMatchObject({ waiting: 0, awaySinceMs: undefined });
     expect(post.logged).toEqual([
-      "Nothing can be delivered to the API server now; it is kept and tried again",
+      "Nothing can be delivered to the API server; deliveries are kept and tried again",
       "The API server takes deliveries again",
     ]);
   });
@@ -164,13 +164,13 @@ describe("Outbox", () => {
     expect(post.fates).toEqual([fate]);
   });
 
-  test("says a missing permission once, and goes on trying", async () => {
+  test("logs a missing permission once, and keeps trying", async () => {
     const post = new Post({ atOnceMax: 1 });
     post.answer(refusal(403), refusal(403), refusal(403));
     const fates = [post.put("a"), post.put("b")];
     await post.clock.advance(3_000);
     expect(post.outbox.health().refusal).toBe("the API server answered 403");
-    expect(post.logged).toEqual(["The API server does not take what it is told"]);
+    expect(post.logged).toEqual(["The API server refuses a delivery"]);
     await post.clock.advance(5_000);
     expect(await Promise.all(fates)).toEqual(["delivered", "delivered"]);
     expect(post.outbox.health().refusal).toBeUndefined();

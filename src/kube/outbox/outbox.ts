@@ -222,7 +222,7 @@ export class Outbox {
     const reason = toLeveeError(thrown, "Delivery").message;
     const isNew = this.#refusal === undefined;
     this.#refusal = reason;
-    if (isNew) logger.error("The API server refuses a delivery; see the reason", { what, reason });
+    if (isNew) logger.error("The API server refuses a delivery", { what, reason });
   }
 
   #end(key: string, waiting: Waiting | undefined, fate: Fate): void {
