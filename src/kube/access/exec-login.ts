@@ -3,18 +3,18 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { isObject, textOf } from "../client/json-fields.ts";
 
-/** A program that logs somebody in, as a kubeconfig describes it. */
+/** A login program, as a kubeconfig describes it. */
 export interface ExecSpec {
   readonly apiVersion: ExecApiVersion;
   /** A name to look up in PATH, or an absolute path. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What it is told about the cluster; undefined when it does not ask. */
+  /** The facts about the cluster that it gets; undefined when it does not ask for them. */
   readonly cluster: ExecCluster | undefined;
-  /** It cannot work without a terminal. */
+  /** It needs a terminal. */
   readonly needsTerminal: boolean;
-  /** What to tell people when the program is not installed. */
+  /** Shown when the program is not installed. */
   readonly installHint: string;
 }
 
@@ -22,21 +22,21 @@ type ExecApiVersion = "client.authentication.k8s.io/v1" | "client.authentication
 
 type ExecCluster = Readonly<Record<string, string | boolean>>;
 
-/** What such a program gives out. */
+/** The output of such a program. */
 export interface ExecCredential {
   readonly token: string | undefined;
   readonly certificate: string | undefined;
   readonly key: string | undefined;
-  /** On the wall clock; undefined when it stays good until the server refuses it. */
+  /** On the wall clock; undefined when it is valid until the server refuses it. */
   readonly expiresAtMs: number | undefined;
 }
 
 export type RunExec = (spec: ExecSpec) => Promise<ExecCredential>;
 
-/** A credential is renewed a little early: it must not expire on its way to the server. */
+/** A credential is renewed this early, so that it does not expire on its way to the server. */
 const earlyMs = 10_000;
 
-/** Keeps what a login program gave out until it expires or is refused. */
+/** Keeps the credential of a login program until it expires or is refused. */
 export class ExecLogin {
   readonly #spec: ExecSpec;
   readonly #run: RunExec;
@@ -50,7 +50,7 @@ export class ExecLogin {
     this.#clock = clock;
   }
 
-  /** Several requests at once share one run: it may open a browser. */
+  /** Several requests at once share one run, because it may open a browser. */
   async current(): Promise<ExecCredential> {
     if (this.#kept !== undefined && !this.#isOver(this.#kept)) return this.#kept;
     this.#running ??= this.#run(this.#spec).finally(() => {

@@ -3,16 +3,16 @@ import { LeveeError } from "../../base/errors.ts";
 import { isObject } from "../client/json-fields.ts";
 import { readRegularFile } from "../../base/regular-file.ts";
 
-/** Real ones have a few KiB; one with a hundred clusters and inline certificates stays below. */
+/** Real files have a few KiB. One with a hundred clusters and inline certificates stays below this. */
 const bytesMax = 4_194_304;
 
-/** A cluster, user or context of a kubeconfig, with the folder its relative paths start from. */
+/** A cluster, user or context of a kubeconfig, with the folder that its relative paths start from. */
 export interface KubeconfigEntry {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly folder: string;
 }
 
-/** What the files say together. The first file that names something wins, as with kubectl. */
+/** The files combined. The first file that names an entry wins, as with kubectl. */
 export interface KubeconfigFiles {
   /** For messages. */
   readonly paths: readonly string[];
@@ -23,7 +23,7 @@ export interface KubeconfigFiles {
 
 type KubeconfigList = "clusters" | "users" | "contexts";
 
-/** The key under which each list holds what it names. */
+/** The key of the value in each list's items. */
 const inner: Record<KubeconfigList, string> = { clusters: "cluster", users: "user", contexts: "context" };
 
 export async function readKubeconfigFiles(paths: readonly string[]): Promise<KubeconfigFiles> {
@@ -60,7 +60,7 @@ function addEntries(
 async function readDocument(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const text = (await readRegularFile(path, { bytesMax, followLinks: true })).toString("utf8");
-    // Loaded here and not at the top: a daemon in a pod reads no kubeconfig and does not pay for the library.
+    // Loaded late: a daemon in a pod reads no kubeconfig and does not need the library.
     const { parse } = await import("yaml");
     const document: unknown = parse(text);
     if (document === null) return {};

@@ -120,7 +120,9 @@ test("Exchange fails at an answer that ends early, in each of its forms", async 
     chunked.slice(0, 60),
   ]) {
     const server = await serveRaw(() => [text], true);
-    expect(await outcomeOf(ask(clientOf(server.url)))).toContain("closed the connection before its answer was complete");
+    expect(await outcomeOf(ask(clientOf(server.url)))).toContain(
+      "closed the connection before its answer was complete",
+    );
   }
 });
 

@@ -98,7 +98,7 @@ test("podResources refuses half an answer", async () => {
 
 test("podResources gives up on a kubelet that hangs", async () => {
   expect(ask(() => undefined, 50)).rejects.toThrow(
-    /Cannot tell the pod's devices: the kubelet did not answer on .* within 50 ms/,
+    /Cannot find the pod's devices: the kubelet did not answer on .* within 50 ms/,
   );
 });
 

@@ -20,7 +20,7 @@ interface ClusterViewOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Only pods of this node are known here. */
+  /** The view has only the pods of this node. */
   readonly nodeName: string;
 }
 
@@ -30,8 +30,8 @@ interface ClusterHealth {
 }
 
 /**
- * The pods of this node and all networks, followed on the API server. It serves what it knows while the server is away.
- * Made at once: whether the first lists have come is told by `synced()`.
+ * A local copy of this node's pods and of all networks, which follows the API server. It serves its copy while the server
+ * is away. The constructor does not wait for the first lists: see `synced()`.
  */
 export class ClusterView {
   readonly #api: KubeApi;
@@ -82,7 +82,7 @@ export class ClusterView {
     return Promise.resolve(this.#networks.store.get(namespace, name));
   }
 
-  /** Resolves as soon as the watch brings the wanted pod; rejects with the signal's reason, or `cancelled` when closed. */
+  /** Resolves when the watch brings the wanted pod; rejects with the signal's reason, or `cancelled` when closed. */
   async waitForPod(wanted: WantedPod, signal: AbortSignal): Promise<PodFacts> {
     signal.throwIfAborted();
     const pod = this.#pods.store.get(wanted.namespace, wanted.name);
@@ -93,7 +93,7 @@ export class ClusterView {
     return await this.#waiters.wait(isIt, signal);
   }
 
-  /** One live GET; undefined when the server says that there is no such pod. The local copy is not changed by it. */
+  /** One live GET; undefined when the server has no such pod. It does not change the local copy. */
   async readPod(
     namespace: Namespace,
     name: PodName,
@@ -104,7 +104,7 @@ export class ClusterView {
     return await this.#read(path, { deadlineMs, signal }, (object) => projectPod(object, this.#texts));
   }
 
-  /** One live GET; undefined when the server says that there is no such network, or no such kind of object. */
+  /** One live GET; undefined when the server has no such network, or no CRD for networks. */
   async readNetwork(
     namespace: Namespace,
     name: string,
@@ -123,13 +123,13 @@ export class ClusterView {
     return this.#networks.store.values();
   }
 
-  /** The first list of pods is there, and that of networks too unless the cluster has no such definition. */
+  /** Whether the first list of pods is complete, and that of networks too unless the cluster has no CRD for them. */
   synced(): boolean {
     const { pods, networks } = this.health();
     return pods.isSynced && (networks.isSynced || this.#networks.isAbsent);
   }
 
-  /** Resolves when the first list of pods is complete. That of networks is not waited for: its CRD may be missing. */
+  /** Resolves when the first list of pods is complete. It does not wait for networks: their CRD may be missing. */
   podsSynced(): Promise<void> {
     return this.#pods.synced;
   }
@@ -171,7 +171,9 @@ export class ClusterView {
     } catch (thrown) {
       if (kubeStatusOf(thrown) === 404) return undefined;
       if (!(thrown instanceof SyntaxError)) throw thrown;
-      throw new KubeError("api-unreachable", `Cannot read ${path}: the answer is no such object`, { cause: thrown });
+      throw new KubeError("api-unreachable", `Cannot read ${path}: the answer is not such an object`, {
+        cause: thrown,
+      });
     }
   }
 }

@@ -24,12 +24,12 @@ const podAnnotations = [
 /** The annotations of a network that the daemon reads. */
 const networkAnnotations = [resourceNameAnnotation];
 
-/** A domain of 253, a slash and a name of 63: a longer one names no device, and these texts are kept for long. */
+/** A domain of 253, a slash and a name of 63. A longer text names no resource, and would be kept for long. */
 const resourceNameCharsMax = 317;
 
 const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The few fields of a pod that matter here; undefined for what is no pod with a name. */
+/** Keeps the few fields of a pod that the daemon uses; undefined for an object without a name. */
 export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const spec = objectOf(objectOf(value)["spec"]);
@@ -37,7 +37,7 @@ export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undef
   const namespace = texts.share(textOf(metadata["namespace"]));
   if (name === "" || namespace === "") return undefined;
   const annotations = pick(metadata["annotations"], podAnnotations, leanStatus);
-  // The brands say what the API server has checked: these are a pod's names.
+  // The API server has checked these names, so the brands are right.
   return {
     namespace: namespace as Namespace,
     name: name as PodName,
@@ -51,7 +51,7 @@ export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undef
   };
 }
 
-/** The few fields of a NetworkAttachmentDefinition that matter here; undefined for what has no name. */
+/** Keeps the few fields of a network definition that the daemon uses; undefined for an object without a name. */
 export function projectNetwork(value: unknown, texts: SharedTexts): NetworkDefinition | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const name = textOf(metadata["name"]);
@@ -106,7 +106,7 @@ function pick(
   return count === 0 ? noAnnotations : found;
 }
 
-/** A status is JSON, of which Multus' form is one third indents; what a person wrote stays as it is. */
+/** One third of a status in Multus' form is indents. Annotations that people write stay as they are. */
 function leanStatus(text: string, key: string): string {
   return key === networkStatusAnnotation ? withoutIndents(text) : text;
 }
@@ -119,7 +119,7 @@ function sameAnnotations(
   return left === right || keys.every((key) => left[key] === right[key]);
 }
 
-/** Kubelet marks the pods it starts from files with their source, and their mirrors in the API as well. */
+/** Kubelet marks static pods with their source, and marks their mirrors in the API too. */
 function isStatic(annotations: Readonly<Record<string, string>>): boolean {
   if (annotations[configMirrorAnnotation] !== undefined) return true;
   const source = annotations[configSourceAnnotation];

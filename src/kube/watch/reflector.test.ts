@@ -104,9 +104,9 @@ test("Reflector does not warn of a resource that the cluster never had, and warn
   health.listed();
   health.failed(absent);
   expect(lines).toEqual([
-    "the cluster has no such resource; it is looked for now and then",
-    "the API server is followed again",
-    "the API server cannot be followed; trying again",
+    "The cluster has no such resource; looking for it now and then",
+    "The API server is followed again",
+    "The API server cannot be followed; trying again",
   ]);
 });
 
@@ -272,7 +272,7 @@ test("Reflector ends a watch itself that the server should have ended 30 s ago",
   await clock.advance(329_999);
   expect(api.watches.length).toBe(1);
   await clock.advance(1);
-  expect(reflector.health().lastError).toBe("Cannot watch things: the server did not end it after 300 s");
+  expect(reflector.health().lastError).toBe("Cannot watch things: the server did not end the watch after 300 s");
   await clock.advance(1000);
   expect(api.watches.length).toBe(2);
 });
