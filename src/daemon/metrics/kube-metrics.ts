@@ -1,5 +1,5 @@
 import { awaySinceMs } from "../source/kube-view.ts";
-import type { KubeParts } from "../tell/kube-notices.ts";
+import type { KubeParts } from "../source/kube-notices.ts";
 import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 

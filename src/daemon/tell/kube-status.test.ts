@@ -15,7 +15,7 @@ function status(annotation = "[]", containerId = "c1", uid = "u1"): PodStatus {
   return { pod, containerId: containerId as ContainerId, annotation };
 }
 
-/** A publisher whose patches are answered by the test. */
+/** A publisher whose patches the test answers. */
 class Desk {
   readonly clock = new ManualClock();
   readonly requests: KubeRequest[] = [];
@@ -86,7 +86,7 @@ describe("KubeStatusPublisher", () => {
     expect(await end).toBe("delivered");
   });
 
-  test("tries the status of a pod's next sandbox at once, however long the last one has to wait", async () => {
+  test("tries the status of a pod's next container at once, however long the last one has to wait", async () => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(new KubeError("api-refused", "pods is forbidden", { status: 403 }));
     const first = desk.publisher.publish(status("[1]", "c1"));
@@ -110,7 +110,7 @@ describe("KubeStatusPublisher", () => {
     expect(await end).toBe("delivered");
   });
 
-  test("lets what is on its way arrive before it closes, for 2 s at most", async () => {
+  test("waits for patches that are being sent before it closes, for 2 s at most", async () => {
     for (const { answersMs, end } of [
       { answersMs: 500, end: "delivered" },
       { answersMs: 5_000, end: "dropped" },
@@ -125,7 +125,7 @@ describe("KubeStatusPublisher", () => {
     }
   });
 
-  test("drops what waits for a sandbox that goes, and keeps the status of the pod's next one", async () => {
+  test("drops the waiting status of a container that goes, and keeps the status of the pod's next one", async () => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(away);
     void desk.publisher.publish(status("old", "c1"));

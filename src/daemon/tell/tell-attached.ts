@@ -22,14 +22,14 @@ type TellPorts = Pick<
   | "journal"
   | "recovery"
 >;
-/** The shim prints the answer, says so and leaves within this. */
+/** The shim prints the result, sends ACK and leaves within this time. */
 const soonMs = 5;
-/** The pauses double up to this: what recovery has not settled about 80 s after the answer is left to the repair of statuses. */
+/** The pauses double up to this. After about 80 s, the repair of statuses takes over what recovery has not settled. */
 const pauseMsMax = 60_000;
 
 /**
- * Tells it once the answer is on its way: the runtime waits for that, and nobody for this. An undo may be quicker.
- * Of the record only the name is kept until then: in a storm a thousand wait here.
+ * Tells the attachment after the answer has gone out, because only the runtime waits. An undo may come first. Until then
+ * only the token is kept, not the record: in a storm a thousand wait here.
  */
 export function tellSoon(token: string, ports: TellPorts, pauseMs = soonMs): void {
   ports.clock.after(pauseMs, () => {
@@ -39,7 +39,7 @@ export function tellSoon(token: string, ports: TellPorts, pauseMs = soonMs): voi
   });
 }
 
-/** What becomes of an attachment: recovery undoes one whose shim is gone, unless the runtime has the result after all. */
+/** Whether an attachment stays. Recovery undoes one whose shim is gone, unless the runtime has the result. */
 function fateOf(token: string, { journal, recovery }: TellPorts): "kept" | "open" | "gone" {
   const record = journal.findByToken(token);
   if (record === undefined || record.phase === "undoing" || record.delAttempts > 0) return "gone";
@@ -47,35 +47,35 @@ function fateOf(token: string, { journal, recovery }: TellPorts): "kept" | "open
 }
 
 /**
- * Tells the cluster what a pod got: an event for each interface, and the pod's own annotation. Nobody waits for either
- * (ADR 0028): the pod is attached whatever comes of this, so it never rejects.
+ * Tells the API server what a pod got: an event for each interface, and the pod's annotation. No call waits for either
+ * (ADR 0028): the pod is attached whether or not this succeeds, so it never rejects.
  */
 export async function tellAttached(token: string, ports: TellPorts): Promise<void> {
   const record = ports.journal.findByToken(token);
   if (record === undefined || ports.publisher === silentPublisher || record.pod.name === "") return;
   try {
     const status = await statusOf(record, ports);
-    // Files were read meanwhile.
+    // Reading files took time, and the attachment may be gone.
     if (fateOf(token, ports) !== "kept") {
       tellSoon(token, ports);
       return;
     }
-    const published = status === undefined ? undefined : publish(status, record, ports);
-    ports.spareTime.do(() => announce(record, ports));
-    await published;
+    const telling = status === undefined ? undefined : tellStatus(status, record, ports);
+    ports.spareTime.do(() => tellEvents(record, ports));
+    await telling;
   } catch (thrown) {
-    sayUntold(record, thrown, ports);
+    logUntold(record, thrown, ports);
   }
 }
 
-function sayUntold(record: AttachmentRecord, thrown: unknown, { logger }: TellPorts): void {
-  logger.error("What a pod got could not be told", {
+function logUntold(record: AttachmentRecord, thrown: unknown, { logger }: TellPorts): void {
+  logger.error("The attachments of a pod could not be told to the API server", {
     container: record.containerId,
     reason: toLeveeError(thrown, "Telling").message,
   });
 }
 
-/** What the pod's annotation should be; undefined when no plugin named an interface. */
+/** The right annotation for the pod; undefined when no plugin named an interface. */
 export async function statusOf(
   record: AttachmentRecord,
   { config, logger }: Pick<TellPorts, "config" | "logger">,
@@ -86,7 +86,7 @@ export async function statusOf(
   return { pod: record.pod, containerId: record.containerId, annotation };
 }
 
-async function publish(
+async function tellStatus(
   status: PodStatus,
   record: AttachmentRecord,
   { publisher, timeline, clock }: TellPorts,
@@ -98,17 +98,17 @@ async function publish(
   };
   let isPostponed = false;
   const end = await publisher.publish(status, (why) => {
-    // Once: it may be tried for hours.
+    // Once, because the attempts may go on for hours.
     if (!isPostponed) note("publishing", `network-status is tried again: ${why}`);
     isPostponed = true;
   });
   if (end === "delivered") note("published");
-  // A newer one, or the end of the daemon, is no news about one that was put off.
+  // A postponed status was noted already. That a newer one replaces it, or that the daemon ends, is not noted.
   else if (end === "refused" || !isPostponed) note(`status-${end}`);
 }
 
-/** Multus' event for each network: its name, its interface and its addresses. */
-function announce(record: AttachmentRecord, ports: TellPorts): void {
+/** Multus' event for each network, with its name, interface and addresses. */
+function tellEvents(record: AttachmentRecord, ports: TellPorts): void {
   try {
     for (const [index, chain] of record.chains.entries()) {
       const message = addedText(chain, record.results[index]);
@@ -116,7 +116,7 @@ function announce(record: AttachmentRecord, ports: TellPorts): void {
       if (message !== undefined) ports.announcer.aboutPod(record.pod, { ...notice, message });
     }
   } catch (thrown) {
-    sayUntold(record, thrown, ports);
+    logUntold(record, thrown, ports);
   }
 }
 
