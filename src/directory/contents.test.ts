@@ -102,7 +102,7 @@ describe("Contents keeps the last good content of", () => {
     expect(contents.problems()[0]?.reason).toContain(`may have at most ${limits.fileBytesMax} bytes: current size is`);
   });
 
-  test("a file that has become binary, and takes it up again when it is mended", async () => {
+  test("a file that has become binary, and reads it again when it is fixed", async () => {
     write("a.yaml", pod("a"));
     await contents.refresh();
     writeFileSync(join(folder, "a.yaml"), Uint8Array.of(0, 255, 1));

@@ -213,7 +213,7 @@ describe("Directory watches and sees", () => {
 });
 
 describe("Directory with a broken file", () => {
-  test("keeps its last good content until it is mended", async () => {
+  test("keeps its last good content until it is fixed", async () => {
     write("lan.yaml", networkText("lan", "good"));
     const directory = await openFolder();
     write("lan.yaml", "kind: [\n");
@@ -247,7 +247,7 @@ describe("Directory with a broken file", () => {
     expect(directory.problems()).toHaveLength(1);
   });
 
-  test("logs a problem once, and that it is mended", async () => {
+  test("logs a problem once, and its end", async () => {
     const lines: string[] = [];
     const note = (message: string): void => void lines.push(message);
     write("bad.yaml", "[");
@@ -257,7 +257,7 @@ describe("Directory with a broken file", () => {
     expect(lines).toEqual(["Problem in the directory"]);
     rmSync(join(folder, "bad.yaml"));
     await eventually(() => lines.length > 1);
-    expect(lines[1]).toBe("The directory has no problems any more");
+    expect(lines[1]).toBe("The directory has no more problems");
   });
 
   test("keeps everything when the whole folder is away, and finds it again when it is back", async () => {

@@ -167,7 +167,7 @@ export class Directory {
     const problems = new Map(this.problems().map((problem) => [JSON.stringify(problem), problem]));
     for (const [key, { file, line, reason }] of problems)
       if (!this.#logged.has(key)) logger.warn("Problem in the directory", { folder, file, line, reason });
-    if (problems.size === 0 && this.#logged.size > 0) logger.info("The directory has no problems any more", { folder });
+    if (problems.size === 0 && this.#logged.size > 0) logger.info("The directory has no more problems", { folder });
     this.#logged = new Set(problems.keys());
   }
 }

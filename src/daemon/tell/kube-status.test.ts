@@ -62,7 +62,7 @@ describe("KubeStatusPublisher", () => {
   test.each([
     ["the mirror's own UID for a static pod", { isStatic: true, uid: "mirror" }, "kubelets-own", { uid: "mirror" }],
     ["the UID of the view for a runtime that gave none", { isStatic: false, uid: "u7" }, "", { uid: "u7" }],
-    ["no UID when nobody knows one", undefined, "", {}],
+    ["no UID when none is known", undefined, "", {}],
   ])("takes %s", async (_what, known, uid, expected) => {
     const desk = new Desk();
     desk.known = known as Partial<PodFacts> | undefined;

@@ -169,7 +169,7 @@ test("ApiClient passes on why its caller gave up", async () => {
   expect(await call.catch((thrown: unknown) => thrown)).toBe(reason);
 });
 
-test("ApiClient says that nobody listens", async () => {
+test("ApiClient says that the connection is refused", async () => {
   const server = await ScriptedServer.listen(() => undefined);
   const { url } = server;
   await server.close();
@@ -249,7 +249,7 @@ test("ApiClient.lines takes the longest line a server can send, and says of a lo
   expect(lines.map(({ length }) => length)).toEqual([longest.length]);
 });
 
-test("ApiClient.lines tells when the watch is accepted, ends with its signal, and leaves when nobody reads on", async () => {
+test("ApiClient.lines tells when the watch is accepted, ends with its signal, and closes when its reader stops", async () => {
   const server = await serve((_request, response) => response.write('{"a":1}\n'));
   const client = clientOf(fixedAccess(server.url));
   const controller = new AbortController();
@@ -294,7 +294,7 @@ test("ApiClient asks a server by name with any certificate only when it is told 
   expect((await failureOf(ask({ ca: pem.otherAuthority }))).code).toBe("api-unreachable");
 });
 
-test("ApiClient connects anew when its trust changes, and shows its certificate", async () => {
+test("ApiClient reconnects when its certificates change, and sends its own", async () => {
   const strict = { ...tls, ca: pem.authority, requestCert: true, rejectUnauthorized: true };
   const server = await serve((_request, response) => answer(response, "ok"), { tls: strict });
   let now: object = { ca: pem.authority };

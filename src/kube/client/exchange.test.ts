@@ -88,7 +88,7 @@ test("Exchange reads an answer that comes byte by byte", async () => {
   expect(await ask(clientOf(server.url), 5000)).toBe("hello, everybody");
 });
 
-test("Exchange fails at what is no answer, and does not use its connection again", async () => {
+test("Exchange fails at bytes that are not an answer, and does not use the connection again", async () => {
   const head = "HTTP/1.1 200 OK\r\n";
   const cases: [string, string][] = [
     ["SSH-2.0-x\r\n\r\n", 'begins with "SSH-2.0-x"'],
@@ -126,7 +126,7 @@ test("Exchange fails at an answer that ends early, in each of its forms", async 
   }
 });
 
-test("Exchange connects anew after Connection: close, after more bytes than asked for, and after a word while idle", async () => {
+test("Exchange reconnects after Connection: close, after surplus bytes, and after bytes while idle", async () => {
   const one = "Content-Length: 1\r\n\r\n1";
   const answers = [`HTTP/1.1 200 OK\r\nConnection: close\r\n${one}`, `HTTP/1.1 200 OK\r\n${one}HTTP/1.1 200`];
   const server = await serveRaw((index) => [answers[index] ?? `HTTP/1.1 200 OK\r\n${one}`]);

@@ -48,7 +48,7 @@ export class ResponseParser {
     this.#held = undefined;
     while (rest !== undefined && rest.length > 0) {
       if (this.#step === "whole") {
-        // Nothing was asked to which this could be the answer: server and we are out of step.
+        // These bytes answer no request: client and server are out of step.
         this.#isReusable = false;
         return;
       }
@@ -61,7 +61,7 @@ export class ResponseParser {
     if (this.#step === "until-closed") this.#step = "whole";
   }
 
-  /** Returns what is left, or undefined when more is needed first. */
+  /** Returns the remaining bytes, or undefined when it needs more first. */
   #take(bytes: Buffer): Buffer | undefined {
     if (this.#step === "head") return this.#takeHead(bytes);
     if (this.#step === "length" || this.#step === "chunk") return this.#takeCounted(bytes);

@@ -102,7 +102,7 @@ test("podResources gives up on a kubelet that hangs", async () => {
   );
 });
 
-test("podResources names the socket that nobody listens on", async () => {
+test("podResources names the socket that refuses it", async () => {
   const asked = podResources({
     socketPath: join(folder, "nobody.sock"),
     namespace: "a",

@@ -29,7 +29,7 @@ class Desk {
         return error === undefined ? Promise.resolve("{}") : Promise.reject(error);
       },
       lines: () => {
-        throw new Error("nobody watches events");
+        throw new Error("no watch is expected");
       },
     };
     const outbox = new Outbox({
@@ -83,7 +83,7 @@ describe("EventRecorder", () => {
     });
   });
 
-  test("raises the count of one that happens again, and tells it anew when the server has forgotten it", async () => {
+  test("raises the count of a repeated event, and creates it again when the server has deleted it", async () => {
     const desk = new Desk();
     await desk.record(pod, added);
     await desk.clock.advance(5_000);
@@ -99,7 +99,7 @@ describe("EventRecorder", () => {
     expect(desk.bodyOf(3)).toMatchObject({ count: 3 });
   });
 
-  test("counts what happens again while it waits for the server, and sends it once", async () => {
+  test("counts repeated events while the server is away, and sends them once", async () => {
     const desk = new Desk();
     desk.errors.push(new KubeError("api-unreachable", "away"));
     await desk.record(pod, added);
@@ -126,11 +126,11 @@ describe("EventRecorder", () => {
     expect(desk.asked).toEqual(Array.from({ length: 3 }, () => "POST /api/v1/namespaces/test/events"));
   });
 
-  test("says at most 1,024 bytes, whole characters, and keeps no more than it says", async () => {
+  test("sends at most 1,024 bytes of whole characters, and keeps no more", async () => {
     const desk = new Desk();
     desk.errors.push(...Array.from({ length: 600 }, () => new KubeError("api-unreachable", "away")));
     for (let index = 0; index < 600; index += 1) {
-      // A network's name of this length is what a pod's annotation may ask for.
+      // A pod's annotation may ask for a network with a name of this length.
       const name = Buffer.alloc(250_000, 97 + (index % 26)).toString("latin1");
       desk.recorder.record({ ...pod, name: `web${index}` }, { ...added, message: `${index} ${name}` });
     }

@@ -6,7 +6,7 @@ import { Outbox, type OutboxOptions } from "./outbox.ts";
 import { judgeStatus } from "./delivery-verdict.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
-/** An outbox whose letters are answered by the test, in the order in which they are sent. */
+/** An outbox whose letters the test answers, in the order in which they are sent. */
 class Post {
   readonly clock = new ManualClock();
   readonly sent: string[] = [];
@@ -37,7 +37,7 @@ class Post {
     return this.outbox.put({ key, send: () => this.#send(text) });
   }
 
-  /** How the next letters fare: taken, refused with an error, or left without an answer until the promise settles. */
+  /** The fate of the next letters: taken, refused with an error, or unanswered until the promise settles. */
   answer(...answers: (Error | Promise<void>)[]): void {
     for (const one of answers) this.#answers.push(() => (one instanceof Error ? Promise.reject(one) : one));
   }
@@ -124,7 +124,7 @@ describe("Outbox", () => {
     expect(post.sent).toEqual(["a1", "a2"]);
   });
 
-  test("lets one that is refused for its own reason wait, and the others pass", async () => {
+  test("postpones a letter that is refused for its own reason, and sends the others", async () => {
     const post = new Post({ atOnceMax: 1 });
     post.answer(refusal(500));
     const stuck = post.put("a");
@@ -138,7 +138,7 @@ describe("Outbox", () => {
     const post = new Post({ lettersMax: 2, atOnceMax: 1 });
     post.answer(away);
     const fates = ["a", "b", "c"].map((key) => post.put(key));
-    // The first is on its way, so the next oldest goes.
+    // The first is being sent, so the next oldest is dropped.
     expect(await fates[1]).toBe("dropped");
     expect(post.outbox.health()).toMatchObject({ waiting: 2, dropped: 1 });
   });
@@ -184,7 +184,7 @@ describe("Outbox", () => {
     expect(await fate).toBe("delivered");
   });
 
-  test("forgets what is not wanted any more, and everything when it is closed", async () => {
+  test("forgets a letter that is no longer wanted, and all letters when it is closed", async () => {
     const post = new Post({ atOnceMax: 1 });
     post.answer(away);
     const fates = ["a", "b", "c"].map((key) => post.put(key));

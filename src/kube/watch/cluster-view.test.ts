@@ -54,7 +54,7 @@ function network(name: string, config: unknown, annotations?: object): unknown {
 
 function watchOf(path: string): FakeWatch {
   const found = api.watches.findLast(({ url }) => url.pathname.endsWith(path));
-  if (found === undefined) throw new Error(`nobody watches ${path}`);
+  if (found === undefined) throw new Error(`there is no watch of ${path}`);
   return found;
 }
 
@@ -70,7 +70,7 @@ test("ClusterView asks for this node's pods and for all networks", async () => {
   ]);
 });
 
-test("ClusterView keeps of a pod what decides its networks", async () => {
+test("ClusterView keeps the fields of a pod that decide its networks", async () => {
   const annotations = {
     "k8s.v1.cni.cncf.io/networks": "a",
     "v1.multus-cni.io/default-network": "b",
@@ -103,7 +103,7 @@ test("ClusterView keeps of a pod what decides its networks", async () => {
   expect([...view.pods()].length).toBe(2);
 });
 
-test("ClusterView keeps a network's configuration as it is; an empty one is none", async () => {
+test("ClusterView keeps a network's configuration as it is, and an empty one as undefined", async () => {
   const config = '{"a": 1500.0, "b": 9007199254740993}';
   const resource = { "k8s.v1.cni.cncf.io/resourceName": "intel.com/x" };
   networks = () =>

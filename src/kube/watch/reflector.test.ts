@@ -90,7 +90,7 @@ test("Reflector ends a watch without bookmarks before its silence can mean anyth
   expect(api.watch.url.searchParams.get("timeoutSeconds")).toBe("60");
 });
 
-test("Reflector does not warn of a resource that the cluster never had, and warns of one that went", async () => {
+test("Reflector warns of a resource that went, but not of one that the cluster never had", async () => {
   const lines: string[] = [];
   const logger = {
     ...silentLogger,
@@ -110,12 +110,12 @@ test("Reflector does not warn of a resource that the cluster never had, and warn
   ]);
 });
 
-test("Reflector keeps only what was projected", async () => {
+test("Reflector keeps only the projected fields", async () => {
   await start(thing("a", "1"));
   expect(reflector.store.get("ns", "a")).toEqual({ namespace: "ns", name: "a", value: "1" });
 });
 
-test("Reflector follows events, and says nothing about one that changes nothing", async () => {
+test("Reflector follows events, and calls no listener for an event without a change", async () => {
   await start(thing("a", "1"), thing("b", "1"));
   changes = [];
   api.watch.event("MODIFIED", thing("a", "2", "11"));
@@ -218,7 +218,7 @@ for (const line of [
   });
 }
 
-test("Reflector lists anew when the same place brings a line it cannot read again: it would bring it for ever", async () => {
+test("Reflector takes a new list when the same resourceVersion brings an unreadable line twice", async () => {
   await start(thing("a", "1"));
   api.onCall = () => page("20", [thing("a", "2")]);
   api.watch.line("7");
@@ -230,7 +230,7 @@ test("Reflector lists anew when the same place brings a line it cannot read agai
   expect(values()).toBe("a=2");
 });
 
-test("Reflector lists anew when the same place brings a line that is too long again", async () => {
+test("Reflector takes a new list when the same resourceVersion brings a line that is too long twice", async () => {
   await start();
   for (let count = 0; count < 2; count += 1) {
     api.watch.fail(new KubeError("api-unreachable", "a line is too long", { reason: "ResponseTooLarge" }));
@@ -249,7 +249,7 @@ test("Reflector stays away as long as the server asks, and a jittered while more
   expect(api.watches.length).toBe(2);
 });
 
-test("Reflector doubles its pauses up to 30 s, and begins anew after a watch that lasted", async () => {
+test("Reflector doubles its pauses up to 30 s, and resets them after a long watch", async () => {
   await start();
   clock.chance = 1;
   const pauses: number[] = [];
@@ -287,7 +287,7 @@ test("Reflector lists again when its place is refused three times in a row, but 
   expect(api.watches.length).toBe(2);
 });
 
-test("Reflector tells since when the server has been away, and why, and serves what it knows", async () => {
+test("Reflector knows since when and why the server is away, and serves its copy", async () => {
   await start(thing("a", "1"));
   clock.chance = 1;
   await clock.advance(20_000);
@@ -323,7 +323,7 @@ test("Reflector finds events that were missed, counts them, and trusts that watc
   expect(api.watch.from).toBe("70");
 });
 
-test("Reflector does not count an event as missed that was only on its way", async () => {
+test("Reflector does not count a late event as missed", async () => {
   await start(thing("a", "1"), thing("b", "1"));
   await clock.advance(235_000);
   api.watch.end();
@@ -373,7 +373,7 @@ test("Reflector reports an absent resource and goes on asking for it", async () 
   expect(values()).toBe("a=1");
 });
 
-test("Reflector stops for good when closed, in the middle of whatever it does", async () => {
+test("Reflector stops for good when closed, at any time", async () => {
   await start();
   await reflector.close();
   await clock.advance(2_000_000);
