@@ -56,7 +56,7 @@ export class ResponseParser {
     }
   }
 
-  /** The server has said all it will: the end of an answer that has no length, and of no other. */
+  /** The server has closed its side. That completes an answer without a length, and no other. */
   end(): void {
     if (this.#step === "until-closed") this.#step = "whole";
   }
