@@ -19,7 +19,7 @@ Options:
   --list       the cells, and how long each takes
   --quick      few pods, no verdicts, nothing kept: whether everything runs
   --no-peers   without Multus; nothing is kept
-  --readme     write README.md anew from bench/results, and nothing else
+  --readme     write the tables of README.md and docs/bench.md from bench/results, and nothing else
 
 Examples:
   npm run bench
@@ -95,7 +95,7 @@ async function measure(folder: string, chosen: readonly NamedCell[], options: Be
   }
 }
 
-/** README.md shows whole results only. */
+/** The pages show whole results only. */
 function isKept({ isQuick, withPeers }: BenchOptions): boolean {
   return !isQuick && withPeers;
 }
