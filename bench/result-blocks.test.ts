@@ -64,7 +64,7 @@ describe("stormBlock", () => {
 test("numbersBlock has the first promise of each cell that was measured", () => {
   expect(numbersBlock((name) => files[name]).match(/^- .*$/gmu)).toEqual([
     "- 219 pods at once, with a memory limit of 50Mi: **219**",
-    "- The same while the daemon is killed every 2 s: **219**",
+    "- 219 pods while the daemon is killed every 2 s: **219**",
   ]);
 });
 

@@ -10,7 +10,7 @@ export const shownBlocks = [
 /** The cells whose first promise README.md begins with, and what they are about. */
 const numbers = {
   storm219: "219 pods at once, with a memory limit of 50Mi",
-  kill2s: "The same while the daemon is killed every 2 s",
+  kill2s: "219 pods while the daemon is killed every 2 s",
   idle: "Memory of an idle daemon with 250 pods and 50 networks",
 } as const;
 /** The one cell of which README.md has the table and the plot. */
