@@ -100,7 +100,7 @@ export const checkCodes = {
   },
   LVE0502: {
     title: "no node waits for a reboot",
-    means: "The node's own mark, /run/reboot-required, whatever a reboot gate makes of it.",
+    means: "The node's own mark, /run/reboot-required or /run/reboot-needed, whatever a reboot gate makes of it.",
     todo: "After a day see docs/runbooks/KuredRebootBacklog.md: who holds the reboot back, and whether it still should.",
   },
   LVE0601: {
