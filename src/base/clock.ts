@@ -1,4 +1,4 @@
-/** The only doorway to time and randomness, so that the simulator can run the real code on a virtual clock. */
+/** The only doorway to time and randomness, so that tests can run the real code on a virtual clock. */
 export interface Clock {
   /** Milliseconds that never go back. For durations and deadlines. */
   monotonicMs(): number;
