@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Caller, CallVerb } from "../../src/cli/storm/caller.ts";
+import type { Caller, CallVerb } from "../../src/cli/storm/caller/caller.ts";
 import { netnsNameOf, type FleetPod } from "../../src/cli/storm/fleet.ts";
 import { barChart } from "../bar-chart.ts";
 import type { Bench } from "../bench.ts";

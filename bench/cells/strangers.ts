@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { CallEnd, Sandbox } from "../../src/cli/storm/caller.ts";
+import type { CallEnd, Sandbox } from "../../src/cli/storm/caller/caller.ts";
 import { netnsNameOf, type FleetPod } from "../../src/cli/storm/fleet.ts";
 import type { Bench } from "../bench.ts";
 import { seconds, type Cell } from "../cell.ts";

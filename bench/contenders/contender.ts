@@ -1,7 +1,7 @@
-import type { Caller } from "../../src/cli/storm/caller.ts";
-import type { GroupLimits } from "../../src/cli/storm/group-files.ts";
+import type { Caller } from "../../src/cli/storm/caller/caller.ts";
+import type { GroupLimits } from "../../src/cli/storm/machine/group-files.ts";
 import type { KeptDaemon } from "../../src/cli/storm/kept-daemon.ts";
-import type { LimitedGroup } from "../../src/cli/storm/limited-group.ts";
+import type { LimitedGroup } from "../../src/cli/storm/machine/limited-group.ts";
 
 /** A daemon that runs, and how it is called. */
 export interface RunningNode {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { atMostAtOnce, type Caller } from "../../src/cli/storm/caller.ts";
-import { chainCaller } from "../../src/cli/storm/chain-caller.ts";
+import { atMostAtOnce, type Caller } from "../../src/cli/storm/caller/caller.ts";
+import { chainCaller } from "../../src/cli/storm/caller/chain-caller.ts";
 import type { Ground } from "../ground/ground.ts";
 import { confOf, primary, secondary } from "../ground/networks.ts";
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { podText, type PodKey } from "../../src/cli/names.ts";
+import { podText, type PodKey } from "../../src/cli/node/names.ts";
 import type { FleetPod } from "../../src/cli/storm/fleet.ts";
 import { Api, ApiFailure, type KubeObject } from "../../test/e2e/api.ts";
 import { applyAll, manifest, pathOf } from "../../test/e2e/manifests.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PodKey } from "../../src/cli/names.ts";
+import type { PodKey } from "../../src/cli/node/names.ts";
 import type { FleetPod } from "../../src/cli/storm/fleet.ts";
 import { networkNamespace, type NodeSource, type PodWish } from "./node-source.ts";
 

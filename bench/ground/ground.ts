@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { LimitedGroup } from "../../src/cli/storm/limited-group.ts";
+import { LimitedGroup } from "../../src/cli/storm/machine/limited-group.ts";
 import { NetnsBatch } from "../../src/cli/storm/netns-batch.ts";
-import type { GroupLimits } from "../../src/cli/storm/group-files.ts";
+import type { GroupLimits } from "../../src/cli/storm/machine/group-files.ts";
 import { distributionPlugins } from "../../test/lab/lab.ts";
 import { cniPlugins } from "../../test/peers/cni-plugins.ts";
 import { missingForApiServer } from "../../test/e2e/policy-server.ts";

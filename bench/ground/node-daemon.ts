@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.ts";
 import { KeptDaemon } from "../../src/cli/storm/kept-daemon.ts";
-import { programCaller } from "../../src/cli/storm/program-caller.ts";
+import { programCaller } from "../../src/cli/storm/caller/program-caller.ts";
 import { until } from "../../test/e2e/until.ts";
 import type { RunningNode, StartOptions } from "../contenders/contender.ts";
 import type { Ground } from "./ground.ts";

@@ -1,4 +1,4 @@
-import type { PodKey } from "../../src/cli/names.ts";
+import type { PodKey } from "../../src/cli/node/names.ts";
 import type { FleetPod } from "../../src/cli/storm/fleet.ts";
 
 /** A pod as it is made for a measurement. */

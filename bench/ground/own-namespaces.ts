@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { LimitedGroup } from "../../src/cli/storm/limited-group.ts";
+import { LimitedGroup } from "../../src/cli/storm/machine/limited-group.ts";
 import { run } from "../../test/e2e/run.ts";
 
 const mark = "LEVEE_BENCH_FOLDER";

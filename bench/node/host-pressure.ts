@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parseStall } from "../../src/admission/pressure.ts";
+import { parseStall } from "../../src/admission/load/pressure.ts";
 
 /** The highest that was seen, in percent of ten seconds: what the daemon steers by. */
 export interface PressureSeen {

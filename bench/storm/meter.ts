@@ -1,6 +1,6 @@
 import { systemClock, type Cancel } from "../../src/base/clock.ts";
-import type { GroupSample } from "../../src/cli/storm/group-sample.ts";
-import type { LimitedGroup } from "../../src/cli/storm/limited-group.ts";
+import type { GroupSample } from "../../src/cli/storm/machine/group-sample.ts";
+import type { LimitedGroup } from "../../src/cli/storm/machine/limited-group.ts";
 
 /** Ten looks a second cost less than a hundredth of a core. */
 const everyMs = 100;

@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/base/clock.ts";
-import type { Caller } from "../../src/cli/storm/caller.ts";
+import type { Caller } from "../../src/cli/storm/caller/caller.ts";
 import { Fleet, netnsNameOf, type PodRecord } from "../../src/cli/storm/fleet.ts";
 import { pause } from "../../test/e2e/until.ts";
 import type { RunningNode } from "../contenders/contender.ts";

@@ -34,18 +34,17 @@ const doorways: readonly Doorway[] = [
     what: "sockets",
     modules: /^node:(?:net|http|https|http2|tls|dgram)$/,
     allowed: [
-      /^src\/daemon\/server[^/]*\.ts$/,
-      /^src\/daemon\/server\//,
-      /^src\/daemon\/metrics[^/]*\.ts$/,
+      /^src\/daemon\/serve\/server[^/]*\.ts$/,
+      /^src\/daemon\/metrics\//,
       /^src\/kube\//,
       /^src\/guard\/tell\/metrics-port\.ts$/,
       /^src\/state\/one-writer\.ts$/,
-      /^src\/cli\/ask[^/]*\.ts$/,
+      /^src\/cli\/node\/ask\.ts$/,
       // The demonstration runs once per machine, and shows that its pods reach each other.
       /^src\/cli\/demo\/(?:lock|reach)\.ts$/,
     ],
     remedy:
-      "Open sockets in daemon/server, daemon/metrics, guard/tell, kube/, state/one-writer or cli/ask, and pass the connection in",
+      "Open sockets in daemon/serve/server, daemon/metrics, guard/tell, kube/, state/one-writer or cli/node/ask, and pass the connection in",
   },
   {
     what: "Node's streams",
@@ -58,7 +57,7 @@ const doorways: readonly Doorway[] = [
       /^src\/main\.ts$/,
       // What a socket must be written by, and what is loaded for a node that has device plugins.
       /^src\/daemon\/standard-error\.ts$/,
-      /^src\/kube\/grpc-call\.ts$/,
+      /^src\/kube\/kubelet\/grpc-call\.ts$/,
     ],
     remedy: "The daemon carries none of them, which is 4 MiB less (ADR 0025): use Bun's sockets behind their doors",
   },
@@ -72,8 +71,8 @@ const doorways: readonly Doorway[] = [
   {
     what: "the atomic-file doorway",
     modules: /\/atomic-file\.ts$/,
-    allowed: [/^src\/state\//, /^src\/daemon\/(?:conf-dir|device-info)[^/]*\.ts$/, /^src\/cli\//, /^src\/base\//],
-    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/device-info and cli/",
+    allowed: [/^src\/state\//, /^src\/daemon\/(?:conf-dir\/|look-up\/device-info\.ts$)/, /^src\/cli\//, /^src\/base\//],
+    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/look-up/device-info and cli/",
   },
   {
     what: "file writes past the atomic-file doorway",
@@ -85,7 +84,7 @@ const doorways: readonly Doorway[] = [
       // Standard error: a pipe, or a file that others write to.
       /^src\/daemon\/descriptor-stream\.ts$/,
       // The kernel's own files: nobody reads half of one, and none can be renamed into place.
-      /^src\/cli\/storm\/kernel-file\.ts$/,
+      /^src\/cli\/storm\/machine\/kernel-file\.ts$/,
     ],
     remedy: "Use writeFileAtomically (src/base/atomic-file.ts): readers must never see half a file",
   },
@@ -96,10 +95,10 @@ const doorways: readonly Doorway[] = [
     // A waiting connection of node:net costs three times as much (ADR 0023), a request of node:https four times (0024);
     // node:net and node:zlib bring 2 MiB of streams into a daemon that needs none (0025).
     allowed: [
-      /^src\/daemon\/server(?:-connection)?\.ts$/,
-      /^src\/daemon\/metrics-(?:http|server)\.ts$/,
-      /^src\/kube\/connection\.ts$/,
-      /^src\/state\/(?:crc32|one-writer)\.ts$/,
+      /^src\/daemon\/serve\/server(?:-connection)?\.ts$/,
+      /^src\/daemon\/metrics\/(?:http-exchange|metrics-server)\.ts$/,
+      /^src\/kube\/client\/connection\.ts$/,
+      /^src\/state\/(?:files\/crc32|one-writer)\.ts$/,
     ],
     remedy: "Use node: built-ins, so that Node can run this code too",
   },

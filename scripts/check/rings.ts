@@ -9,6 +9,7 @@ import { isTestFile, type Tree } from "./tree.ts";
  */
 export const allowedImports: Readonly<Record<string, readonly string[]>> = {
   base: [],
+  view: ["base"],
   cni: ["base"],
   wire: ["base", "cni"],
   config: ["base", "cni"],
@@ -16,11 +17,12 @@ export const allowedImports: Readonly<Record<string, readonly string[]>> = {
   admission: ["base"],
   readiness: ["base"],
   state: ["base", "cni"],
-  kube: ["base"],
-  directory: ["base"],
+  kube: ["base", "view"],
+  directory: ["base", "view"],
   hands: ["base", "cni", "wire"],
   daemon: [
     "base",
+    "view",
     "cni",
     "wire",
     "config",

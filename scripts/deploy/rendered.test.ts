@@ -95,7 +95,7 @@ test.each(ways)("deploy/%s is taken away by deploy/%s in the same folders, one n
 test.skipIf(!kubectl)("the way back is Multus' own manifest with Levee's conf taken away first", async () => {
   const folder = await mkdtemp(join(tmpdir(), "levee-back-"));
   try {
-    const path = "src/cli/migrate/fixtures/multus-v4.2.2.yaml";
+    const path = "src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml";
     await writeFile(join(folder, "multus.yaml"), read(path) ?? "");
     const component = relative(folder, join(root, "deploy/components/back-to-multus"));
     await writeFile(join(folder, "kustomization.yaml"), `resources: [multus.yaml]\ncomponents: [${component}]\n`);
@@ -341,7 +341,7 @@ describe.each([
 });
 
 test("the drop-in has the names, labels and selector of Multus' manifest", () => {
-  const multus = byName(objectsOf(read("src/cli/migrate/fixtures/multus-v4.2.2.yaml") ?? ""));
+  const multus = byName(objectsOf(read("src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml") ?? ""));
   const ours = rendered("deploy/overlays/multus-drop-in");
   for (const [name, theirs] of Object.entries(multus)) {
     if (theirs.kind === "CustomResourceDefinition") continue;

@@ -8,7 +8,7 @@ import { makeFolder, removeFolder, runApart } from "../../test/e2e/apart.ts";
 import type { Surroundings } from "../../test/e2e/the-cluster.ts";
 import { readReport } from "../test/bun-test.ts";
 import { reportedCounts } from "../test/counts.ts";
-import { failedTests, testTitle } from "../test/failed-tests.ts";
+import { failedTests, failuresOf, testTitle, type EndedRun } from "../test/failed-tests.ts";
 import { nothingRan, withSecondLook, type Outcome } from "../test/outcome.ts";
 import { unreportedGroups } from "../test/unreported.ts";
 
@@ -67,20 +67,17 @@ function runOnce({ around, names, timeoutMs }: ScenarioRun): Run {
       LEVEE_E2E_ONLY: names.join(","),
     });
     if (status !== 0) keepLogs(folder);
-    return runOf(readReport(report), status, names);
+    return runOf({ report: readReport(report), status }, names);
   } finally {
     removeFolder(folder);
   }
 }
 
-function runOf(report: string, status: number, names: readonly string[]): Run {
-  const counts = reportedCounts(report, status);
-  const named = failedTests(report);
-  // Without a report, or with a cluster that did not start, no scenario was reached.
-  const hasBegun = report !== "" && !named.some(({ group }) => group === "");
-  const failed = [...named, ...(status === 0 || !hasBegun ? [] : unreportedGroups(suite, names, report))];
-  if (counts.failed > 0 && failed.length === 0)
-    failed.push({ file: suite, group: "", name: `bun test ended with ${status} and named no test that failed` });
+function runOf(ended: EndedRun, names: readonly string[]): Run {
+  // With a cluster that did not start, no scenario was reached.
+  const hasBegun = !failedTests(ended.report).some(({ group }) => group === "");
+  const failed = failuresOf(ended, hasBegun ? unreportedGroups(suite, names, ended.report) : [], [suite]);
+  const counts = reportedCounts(ended.report, ended.status);
   return { counts, failed: failed.map(testTitle), unsteady: [], groups: failed.map(({ group }) => group) };
 }
 

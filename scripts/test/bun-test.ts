@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { failedTests, testTitle, type FailedTest } from "./failed-tests.ts";
+import { failuresOf, testTitle, type EndedRun } from "./failed-tests.ts";
 import { reportedCounts } from "./counts.ts";
 import { addOutcomes, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
 import { unreportedFiles } from "./unreported.ts";
@@ -63,30 +63,17 @@ async function run({ where, timeoutMs, env }: BunTest, start: Start): Promise<Ru
     // What tests leave behind is left in here.
     const surroundings = { cwd: root, env: { ...process.env, ...env, TMPDIR: folder } };
     const status = await start(args, surroundings, folder);
-    return runOf({ report: readReport(report), status, where });
+    return runOf({ report: readReport(report), status }, where);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-interface Ended {
-  readonly report: string;
-  readonly status: number | null;
-  readonly where: readonly string[];
-}
-
-function runOf({ report, status, where }: Ended): Run {
-  const counts = reportedCounts(report, status);
-  const named = [...failedTests(report), ...(status === 0 ? [] : unreportedFiles(root, where, report))];
-  const failed = counts.failed > 0 && named.length === 0 ? unnamedFailures(where, status) : named;
-  const files = [...new Set(failed.map(({ file }) => file))];
-  return { counts, failed: failed.map(testTitle), unsteady: [], files: files.filter((file) => file.endsWith(".ts")) };
-}
-
-/** A runner that crashed, or an error outside of every test: whatever was asked for has failed. */
-function unnamedFailures(where: readonly string[], status: number | null): readonly FailedTest[] {
-  const name = status === null ? "bun test was killed" : `bun test ended with ${status} and named no test that failed`;
-  return where.map((path) => ({ file: path.replace(/^\.\//u, ""), group: "", name }));
+function runOf(ended: EndedRun, where: readonly string[]): Run {
+  const asked = where.map((path) => path.replace(/^\.\//u, ""));
+  const failed = failuresOf(ended, unreportedFiles(root, where, ended.report), asked);
+  const files = [...new Set(failed.map(({ file }) => file))].filter((file) => file.endsWith(".ts"));
+  return { counts: reportedCounts(ended.report, ended.status), failed: failed.map(testTitle), unsteady: [], files };
 }
 
 interface Surroundings {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { failedTests, testTitle } from "./failed-tests.ts";
+import { failedTests, failuresOf, testTitle } from "./failed-tests.ts";
 
 test("failedTests names what failed with file and outermost group, and nothing else", () => {
   const report = [
@@ -18,4 +18,15 @@ test("failedTests names what failed with file and outermost group, and nothing e
 
 test("failedTests is empty without a report", () => {
   expect(failedTests("")).toEqual([]);
+});
+
+test("failuresOf adds what a failed run did not report, and blames what was asked for when nothing is known", () => {
+  const report = '<testsuites tests="1" failures="0" skipped="0">';
+  const missing = [{ file: "b.test.ts", group: "", name: "could not be loaded" }];
+  expect(failuresOf({ report, status: 1 }, missing, ["a", "b"])).toEqual(missing);
+  expect(failuresOf({ report, status: 0 }, missing, ["a", "b"])).toEqual([]);
+  const titles = (status: number | null): readonly string[] =>
+    failuresOf({ report: "", status }, [], ["a"]).map(testTitle);
+  expect(titles(null)).toEqual(["a > bun test was killed"]);
+  expect(titles(0)).toEqual(["a > bun test ended with 0 and named no test that failed"]);
 });

@@ -1,3 +1,5 @@
+import { reportedCounts } from "./counts.ts";
+
 /** The failed tests of a JUnit report as `bun test` writes it, in the report's order. */
 export interface FailedTest {
   readonly file: string;
@@ -13,6 +15,28 @@ export function failedTests(report: string): readonly FailedTest[] {
     group: attribute(attributes, "classname").split(" > ").at(-1) ?? "",
     name: attribute(attributes, "name"),
   }));
+}
+
+/** How a runner ended, and what it said of its tests. */
+export interface EndedRun {
+  readonly report: string;
+  /** Null when it was killed. */
+  readonly status: number | null;
+}
+
+/**
+ * What failed by report and exit code: what is named, else what is unreported. A runner that crashed, or an error outside of
+ * every test, is blamed on whatever was asked for.
+ */
+export function failuresOf(
+  { report, status }: EndedRun,
+  unreported: readonly FailedTest[],
+  blamed: readonly string[],
+): readonly FailedTest[] {
+  const known = [...failedTests(report), ...(status === 0 ? [] : unreported)];
+  if (known.length > 0 || reportedCounts(report, status).failed === 0) return known;
+  const name = status === null ? "bun test was killed" : `bun test ended with ${status} and named no test that failed`;
+  return blamed.map((file) => ({ file, group: "", name }));
 }
 
 export function testTitle({ file, group, name }: FailedTest): string {

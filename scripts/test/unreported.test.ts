@@ -28,3 +28,8 @@ test("unreportedGroups names the groups that a report lacks", () => {
     { file: "suite.ts", group: "basic-2", name: "could not be loaded" },
   ]);
 });
+
+test("nothing is unreported by a run that left no report", () => {
+  expect(unreportedFiles(root, ["./src/"], "")).toEqual([]);
+  expect(unreportedGroups("suite.ts", ["basic"], "")).toEqual([]);
+});

@@ -1,6 +1,7 @@
 /**
  * What was to run and is not in a JUnit report: Bun leaves out a file, or a group, that could not be loaded, and tells it by
- * its exit code alone. Beside a test that failed and passes at a second look it would be forgotten.
+ * its exit code alone. Beside a test that failed and passes at a second look it would be forgotten. Without a report nothing
+ * is known of any.
  */
 import { globSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -8,6 +9,7 @@ import type { FailedTest } from "./failed-tests.ts";
 
 /** Files with tests below these paths, as the report names them. */
 export function unreportedFiles(root: string, where: readonly string[], report: string): readonly FailedTest[] {
+  if (report === "") return [];
   const wanted = where.flatMap((path) => testFiles(root, path));
   return wanted
     .filter((file) => !report.includes(` file="${file}"`))
@@ -15,6 +17,7 @@ export function unreportedFiles(root: string, where: readonly string[], report: 
 }
 
 export function unreportedGroups(file: string, groups: readonly string[], report: string): readonly FailedTest[] {
+  if (report === "") return [];
   return groups
     .filter((group) => !report.includes(`<testsuite name="${group}" `))
     .map((group) => ({ file, group, name: "could not be loaded" }));

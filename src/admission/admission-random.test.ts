@@ -60,7 +60,7 @@ test("a cancelled request costs nothing: the others are served as if it had neve
 
 /** The order in which 60 pods are served while `ghosts` callers per pod come and go away again. */
 async function orderOf(seed: number, ghosts: number): Promise<readonly string[]> {
-  const { admission, clock, decisions } = node({ attachCeiling: 2 }, seed);
+  const { admission, clock, rulings } = node({ attachCeiling: 2 }, seed);
   for (let pod = 0; pod < 60; pod += 1) {
     const namespace = `n${pod % 5}`;
     for (let ghost = 0; ghost < ghosts; ghost += 1) {
@@ -77,7 +77,7 @@ async function orderOf(seed: number, ghosts: number): Promise<readonly string[]>
     });
   }
   await clock.advance(2_000);
-  return decisions.filter(({ what }) => what === "admitted").map(({ request }) => request?.pod ?? "");
+  return rulings.filter(({ what }) => what === "admitted").map(({ request }) => request?.pod ?? "");
 }
 
 function never(): AbortSignal {
@@ -93,7 +93,7 @@ test("the seed alone decides which namespaces share a line, and how long a pod i
 
 /** The order in which pods of more namespaces than there are lines are served, and the hold of one that failed. */
 async function chances(seed: number): Promise<{ readonly order: readonly string[]; readonly heldMs: number }> {
-  const { admission, clock, decisions } = node({ attachCeiling: 1 }, seed);
+  const { admission, clock, rulings } = node({ attachCeiling: 1 }, seed);
   for (let pod = 0; pod < 300; pod += 1) {
     const namespace = `n${pod % 150}`;
     void admission.admit(attachRequest({ pod: `${namespace}/${pod}`, namespace }), never()).then(async (permit) => {
@@ -103,7 +103,7 @@ async function chances(seed: number): Promise<{ readonly order: readonly string[
   }
   await clock.advance(4_000);
   admission.charge({ pod: "p", wants: () => "" }, { cause: "own", reason: "no" });
-  const order = decisions.filter(({ what }) => what === "admitted").map(({ request }) => request?.pod ?? "");
+  const order = rulings.filter(({ what }) => what === "admitted").map(({ request }) => request?.pod ?? "");
   expect(order).toHaveLength(300);
   return { order, heldMs: admission.failuresOf("p")?.nextTryMs ?? 0 };
 }

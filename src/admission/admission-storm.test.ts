@@ -84,7 +84,7 @@ describe("Admission in the storm", () => {
     await world.clock.advance(recoversMs);
     expect(done).toEqual([]);
     // One probe per 5 s, and the failures that opened the network.
-    const tries = world.decisions.filter(({ what }) => what === "admitted").length;
+    const tries = world.rulings.filter(({ what }) => what === "admitted").length;
     expect(tries).toBeLessThan(30);
     await world.clock.advance(20_000);
     expect(done).toHaveLength(flood);

@@ -1,7 +1,7 @@
 import { VirtualClock } from "../base/virtual-clock.fixture.ts";
 import type { AdmissionLimits } from "./admission-limits.ts";
 import { Admission } from "./admission.ts";
-import type { Decision } from "./decisions.ts";
+import type { Ruling } from "./rulings.ts";
 import type { DelegateRun, Permit } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 
@@ -31,14 +31,14 @@ export function okRun(facts: Partial<DelegateRun> = {}): DelegateRun {
 export interface Node {
   readonly clock: VirtualClock;
   readonly admission: Admission;
-  readonly decisions: Decision[];
+  readonly rulings: Ruling[];
 }
 
 export function node(limits: Partial<AdmissionLimits> = {}, seed = 1): Node {
   const clock = new VirtualClock(seed);
-  const decisions: Decision[] = [];
-  const admission = new Admission({ clock, limits, tell: (decision) => void decisions.push(decision) });
-  return { clock, admission, decisions };
+  const rulings: Ruling[] = [];
+  const admission = new Admission({ clock, limits, tell: (ruling) => void rulings.push(ruling) });
+  return { clock, admission, rulings };
 }
 
 /** What became of a call: its permit, or the reason why there is none. */

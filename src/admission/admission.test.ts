@@ -73,7 +73,7 @@ test("admit gives a DEL 20 s before the caller has to make it durable", async ()
 });
 
 test("admit drops a request at once when its caller goes away", async () => {
-  const { admission, clock, decisions } = node(one);
+  const { admission, clock, rulings } = node(one);
   using _first = await admission.admit(attachRequest(), never);
   const caller = new AbortController();
   const second = ask(admission, attachRequest({ pod: "a/2" }), caller.signal);
@@ -81,7 +81,7 @@ test("admit drops a request at once when its caller goes away", async () => {
   await settle();
   expect((second.error as LeveeError).code).toBe("hand-lost");
   expect(admission.facts().waiting["ordinary"]).toBe(0);
-  expect(decisions.at(-1)?.what).toBe("cancelled");
+  expect(rulings.at(-1)?.what).toBe("cancelled");
   await clock.advance(1_000);
   expect(clock.timers).toBe(0);
   const late = ask(admission, attachRequest({ pod: "a/3" }), caller.signal);
@@ -90,7 +90,7 @@ test("admit drops a request at once when its caller goes away", async () => {
 });
 
 test("admit takes no notice of a caller that goes away once it has its permit: that is the holder's to see", async () => {
-  const { admission, decisions } = node(one);
+  const { admission, rulings } = node(one);
   const [early, late] = [new AbortController(), new AbortController()];
   const first = ask(admission, attachRequest(), early.signal);
   const second = ask(admission, attachRequest({ pod: "a/2" }), late.signal);
@@ -100,7 +100,7 @@ test("admit takes no notice of a caller that goes away once it has its permit: t
   late.abort(new Error("gone"));
   await settle();
   expect(second.permit).toBeDefined();
-  expect(decisions.map(({ what }) => what)).toEqual(["admitted", "queued", "admitted"]);
+  expect(rulings.map(({ what }) => what)).toEqual(["admitted", "queued", "admitted"]);
   expect(admission.facts().attaching).toBe(1);
 });
 
@@ -149,7 +149,7 @@ test("admit serves critical pods first, and one of them beyond the limit though 
 });
 
 test("prioritize moves a waiting ADD up once its pod's priority is known", async () => {
-  const { admission, decisions } = node(one);
+  const { admission, rulings } = node(one);
   const first = ask(admission, attachRequest({ pod: "a/0" }));
   ask(admission, attachRequest({ pod: "a/1" }));
   const important = ask(admission, attachRequest({ pod: "a/2", priority: undefined }));
@@ -157,7 +157,7 @@ test("prioritize moves a waiting ADD up once its pod's priority is known", async
   expect(admission.why("a/2")).toMatchObject({ admissionClass: "ordinary", ahead: 1 });
   admission.prioritize("a/2", 2_000_001_000);
   expect(admission.why("a/2")).toMatchObject({ admissionClass: "critical", ahead: 0, blocker: { why: "slots" } });
-  expect(decisions.at(-1)?.what).toBe("upgraded");
+  expect(rulings.at(-1)?.what).toBe("upgraded");
   await settle();
   first.permit?.[Symbol.dispose]();
   await settle();

@@ -8,20 +8,20 @@ import {
   heldError,
   memoryError,
   supersededError,
-  type Decision,
+  type Ruling,
   type WaitView,
-} from "./decisions.ts";
+} from "./rulings.ts";
 import { admissionFacts, type AdmissionFacts } from "./facts.ts";
-import { findHold } from "./find-hold.ts";
-import type { LoadFacts } from "./host-load.ts";
-import { noLane } from "./lane.ts";
+import { findHold } from "./hold/find-hold.ts";
+import type { LoadFacts } from "./load/host-load.ts";
+import { noLane } from "./line/lane.ts";
 import { assemble, type Door, type Parts } from "./parts.ts";
 import { PermitBooks } from "./permit-books.ts";
 import { Permit } from "./permit.ts";
 import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
-import type { Failure, FailuresView } from "./retry-budget.ts";
+import type { Failure, FailuresView } from "./hold/retry-budget.ts";
 import { Teller } from "./teller.ts";
-import { Waiting, type WaitingOwner } from "./waiting.ts";
+import { Waiting, type WaitingOwner } from "./line/waiting.ts";
 
 /** How often those in line are looked at for deadlines and due probes; nothing runs while nobody waits. */
 const sweepMs = 250;
@@ -29,8 +29,8 @@ const sweepMs = 250;
 export interface AdmissionOptions {
   readonly clock: Clock;
   readonly limits?: Partial<AdmissionLimits>;
-  /** Told of every decision, for metrics, the log and `levee why`. It must not throw. */
-  readonly tell?: (decision: Decision) => void;
+  /** Told of every ruling, for metrics, the log and `levee why`. It must not throw. */
+  readonly tell?: (ruling: Ruling) => void;
 }
 
 /** Decides who goes next, and how many at once, so that no storm takes the node's networking down. */

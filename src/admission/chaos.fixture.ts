@@ -3,7 +3,7 @@ import { LeveeError } from "../base/errors.ts";
 import { VirtualClock, settle } from "../base/virtual-clock.fixture.ts";
 import { ask, attachRequest, mib, okRun } from "./admission.fixture.ts";
 import { Admission } from "./admission.ts";
-import type { Decision } from "./decisions.ts";
+import type { Ruling } from "./rulings.ts";
 import type { Permit } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 
@@ -21,7 +21,7 @@ interface Caller {
 export class Chaos {
   readonly clock: VirtualClock;
   readonly admission: Admission;
-  /** Every decision in words: two runs of one seed must agree. */
+  /** Every ruling in words: two runs of one seed must agree. */
   readonly story: string[] = [];
   readonly #dice: VirtualClock;
   readonly #callers: Caller[] = [];
@@ -109,9 +109,9 @@ export class Chaos {
   /** Networks that have worked, since they hung last. */
   readonly #trusted = new Set<string>();
 
-  #decided(decision: Decision): void {
-    const { what, request, admissionClass, detail } = decision;
-    this.#doubt(decision);
+  #decided(ruling: Ruling): void {
+    const { what, request, admissionClass, detail } = ruling;
+    this.#doubt(ruling);
     this.story.push(`${this.clock.monotonicMs()} ${what} ${request?.pod ?? ""} ${admissionClass ?? ""} ${detail}`);
     if (request === undefined || ["queued", "upgraded", "hung", "moves-again", "oom-killed"].includes(what)) return;
     this.#waiting.delete(request);
@@ -122,7 +122,7 @@ export class Chaos {
     for (const wake of this.#wakes.splice(0)) wake(undefined);
   }
 
-  #doubt({ what, request, network = "" }: Decision): void {
+  #doubt({ what, request, network = "" }: Ruling): void {
     if (what === "hung" && request?.kind === "attach") this.#trusted.delete(network);
   }
 

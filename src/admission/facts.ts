@@ -1,7 +1,7 @@
-import type { OpenNetwork } from "./network-breaker.ts";
-import type { MemoryState } from "./own-memory.ts";
+import type { OpenNetwork } from "./hold/network-breaker.ts";
+import type { MemoryState } from "./load/own-memory.ts";
 import type { Parts } from "./parts.ts";
-import type { PressureLevel } from "./pressure.ts";
+import type { PressureLevel } from "./load/pressure.ts";
 import { attachClasses, type AdmissionClass } from "./request.ts";
 
 /** Namespaces shown: a person reads the first rows, and metrics need bounded labels. */

@@ -1,17 +1,17 @@
 import type { Clock } from "../base/clock.ts";
 import type { AdmissionLimits } from "./admission-limits.ts";
-import { Bulkhead } from "./bulkhead.ts";
-import type { Blocker } from "./decisions.ts";
-import { DelegateMemory } from "./delegate-memory.ts";
-import { DelegateTimes } from "./delegate-times.ts";
+import { Bulkhead } from "./line/bulkhead.ts";
+import type { Blocker } from "./rulings.ts";
+import { DelegateMemory } from "./load/delegate-memory.ts";
+import { DelegateTimes } from "./load/delegate-times.ts";
 import { ExpectedPods } from "./expected-pods.ts";
-import { Gate, type GateRules } from "./gate.ts";
-import { HostLoad } from "./host-load.ts";
-import type { Lane } from "./lane.ts";
-import { AdaptiveLimit } from "./limit.ts";
-import { NetworkBreaker } from "./network-breaker.ts";
+import { Gate, type GateRules } from "./line/gate.ts";
+import { HostLoad } from "./load/host-load.ts";
+import type { Lane } from "./line/lane.ts";
+import { AdaptiveLimit } from "./load/limit.ts";
+import { NetworkBreaker } from "./hold/network-breaker.ts";
 import { attachClasses, type AdmissionClass } from "./request.ts";
-import { RetryBudget } from "./retry-budget.ts";
+import { RetryBudget } from "./hold/retry-budget.ts";
 
 /** Of the time a call may wait, the part after which its line counts as late. */
 const lateShare = 1 / 3;

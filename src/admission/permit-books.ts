@@ -1,7 +1,7 @@
 import type { Door, Parts } from "./parts.ts";
 import type { DelegateRun, Idle, Permit, PermitOwner, Settlement } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
-import type { Failure } from "./retry-budget.ts";
+import type { Failure } from "./hold/retry-budget.ts";
 import type { Teller } from "./teller.ts";
 
 /** Slower than usual by this much, a delegate is no longer just slow. */

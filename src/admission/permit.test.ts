@@ -3,7 +3,7 @@ import { settle } from "../base/virtual-clock.fixture.ts";
 import { ask, attachRequest, detachRequest, mib, never, node, okRun } from "./admission.fixture.ts";
 
 test("progress takes a delegate that hangs out of the count until it moves again", async () => {
-  const { admission, clock, decisions } = node({ attachCeiling: 1 });
+  const { admission, clock, rulings } = node({ attachCeiling: 1 });
   const permit = await admission.admit(attachRequest({ pod: "a/0" }), never);
   const second = ask(admission, attachRequest({ pod: "a/1" }));
   for (let run = 0; run < 5; run += 1) permit.ran(okRun({ tookMs: 300 }));
@@ -22,7 +22,7 @@ test("progress takes a delegate that hangs out of the count until it moves again
   expect(admission.facts()).toMatchObject({ attaching: 1, hung: 1 });
   permit.progress(0);
   expect(admission.facts()).toMatchObject({ attaching: 2, hung: 0 });
-  expect(decisions.slice(-2).map(({ what }) => what)).toEqual(["admitted", "moves-again"]);
+  expect(rulings.slice(-2).map(({ what }) => what)).toEqual(["admitted", "moves-again"]);
 });
 
 test("ran of a delegate that hung is no sample, and brings it back into the count", async () => {
@@ -69,7 +69,7 @@ test("a DEL's delegate that hangs leaves the DELs' count alone", async () => {
 });
 
 test("three that hang open their network, and one that ends well after all closes it again", async () => {
-  const { admission, clock, decisions } = node({ attachCeiling: 8 });
+  const { admission, clock, rulings } = node({ attachCeiling: 8 });
   const permits = [];
   for (const pod of ["a/1", "a/2", "a/3"]) {
     const permit = await admission.admit(attachRequest({ pod, networks: ["x"] }), never);
@@ -90,7 +90,7 @@ test("three that hang open their network, and one that ends well after all close
   for (const permit of [permits[0], critical.permit]) permit?.[Symbol.dispose]();
   await settle();
   expect(waiting.permit).toBeDefined();
-  expect(decisions.map(({ what }) => what)).toContain("network-closed");
+  expect(rulings.map(({ what }) => what)).toContain("network-closed");
 });
 
 test("a network that has not worked yet gives up the slot of one that sleeps, and is blamed for it later", async () => {
@@ -130,21 +130,21 @@ test("a network whose first run slept for seconds takes that for usual", async (
 });
 
 test("ran of a delegate that the kernel killed halves the limit and is told", async () => {
-  const { admission, decisions } = node({ attachCeiling: 8 });
+  const { admission, rulings } = node({ attachCeiling: 8 });
   const permit = await admission.admit(attachRequest(), never);
   permit.ran(okRun({ result: "failed", isOomKilled: true }));
   expect(admission.facts()).toMatchObject({ limit: 1, isSlowStart: false });
-  expect(decisions.at(-1)).toMatchObject({ what: "oom-killed", detail: "primary" });
+  expect(rulings.at(-1)).toMatchObject({ what: "oom-killed", detail: "primary" });
 });
 
 test("a permit that is given back while its delegate hangs says that this is over", async () => {
-  const { admission, clock, decisions } = node();
+  const { admission, clock, rulings } = node();
   const permit = await admission.admit(attachRequest(), never);
   permit.started("primary");
   await clock.advance(8_000);
   permit.progress(2_000);
   permit[Symbol.dispose]();
-  expect(decisions.map(({ what }) => what)).toEqual(["admitted", "hung", "moves-again"]);
+  expect(rulings.map(({ what }) => what)).toEqual(["admitted", "hung", "moves-again"]);
   expect(admission.facts()).toMatchObject({ hung: 0, attaching: 0 });
 });
 

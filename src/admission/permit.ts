@@ -1,7 +1,7 @@
-import type { RuntimeCgroup } from "./delegate-memory.ts";
-import type { Lane } from "./lane.ts";
+import type { RuntimeCgroup } from "./load/delegate-memory.ts";
+import type { Lane } from "./line/lane.ts";
 import type { AdmissionClass, AdmissionRequest } from "./request.ts";
-import type { Failure } from "./retry-budget.ts";
+import type { Failure } from "./hold/retry-budget.ts";
 
 /** How the plugins of one network ended, from the shim's reports. */
 export interface DelegateRun {

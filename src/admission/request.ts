@@ -25,7 +25,7 @@ export interface AdmissionRequest {
   readonly isResumed?: boolean;
   /** It has failed inside its call and stays for another try: it waits for its network's next probe, as others do. */
   readonly isRetry?: boolean;
-  /** Whose call it is, for those who are told of decisions; admission itself does not look at it. */
+  /** Whose call it is, for those who are told of rulings; admission itself does not look at it. */
   readonly subject?: Subject;
 }
 

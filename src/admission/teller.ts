@@ -1,8 +1,8 @@
 import type { Clock } from "../base/clock.ts";
-import type { Decision, DecisionKind } from "./decisions.ts";
+import type { Ruling, RulingKind } from "./rulings.ts";
 import type { AdmissionClass, AdmissionRequest } from "./request.ts";
 
-/** Whom a decision is about: a request in line, or a permit. */
+/** Whom a ruling is about: a request in line, or a permit. */
 interface About {
   readonly request: AdmissionRequest;
   readonly admissionClass?: AdmissionClass;
@@ -10,17 +10,17 @@ interface About {
   readonly sinceMs?: number;
 }
 
-/** Tells whoever wants to know of each decision: metrics, the log, the timeline of a pod. */
+/** Tells whoever wants to know of each ruling: metrics, the log, the timeline of a pod. */
 export class Teller {
   readonly #clock: Clock;
-  readonly #tell: (decision: Decision) => void;
+  readonly #tell: (ruling: Ruling) => void;
 
-  constructor(clock: Clock, tell: (decision: Decision) => void) {
+  constructor(clock: Clock, tell: (ruling: Ruling) => void) {
     this.#clock = clock;
     this.#tell = tell;
   }
 
-  say(what: DecisionKind, about: About | undefined, detail: string, network?: string): void {
+  say(what: RulingKind, about: About | undefined, detail: string, network?: string): void {
     const { request, admissionClass, sinceMs } = about ?? {};
     const forMs = sinceMs === undefined ? 0 : this.#clock.monotonicMs() - sinceMs;
     this.#tell({ what, request, admissionClass, forMs, detail, ...(network === undefined ? {} : { network }) });

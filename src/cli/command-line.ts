@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Context } from "./context.ts";
-import type { OutputFormat } from "./print.ts";
+import type { OutputFormat } from "./terminal/print.ts";
 import { readSettings, type GivenOptions } from "./settings.ts";
 import type { World } from "./world.ts";
 

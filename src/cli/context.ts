@@ -1,4 +1,4 @@
-import { ask as askDaemon } from "./ask.ts";
+import { ask as askDaemon } from "./node/ask.ts";
 import type { Question } from "../wire/node-view.ts";
 import { runProgram, type ProgramEnd } from "./run-program.ts";
 import { socketPath, type Settings } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
-import { KubeError } from "../kube/api.ts";
+import { KubeError } from "../kube/client/api.ts";
 import {
   cniCodeName,
   CommandFailure,

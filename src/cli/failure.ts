@@ -1,6 +1,6 @@
 import { errnoOf, errorCatalogue, LeveeError } from "../base/errors.ts";
-import { KubeError } from "../kube/api.ts";
-import { kubeRemedy } from "./kube-remedy.ts";
+import { KubeError } from "../kube/client/api.ts";
+import { kubeRemedy } from "./cluster/kube-remedy.ts";
 import { oneLine, plainText } from "../base/plain-text.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { errorCatalogue, type ErrorCode } from "../base/errors.ts";
-import { podText, type PodKey } from "./names.ts";
+import { podText, type PodKey } from "./node/names.ts";
 import type { Settings } from "./settings.ts";
 
 /** What to try when a CNI call failed, by the code it failed with. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fakeWorld } from "./fake-world.ts";
+import { fakeWorld } from "./fake-world.fixture.ts";
 import { readSettings, socketPath } from "./settings.ts";
 
 let folder = "";

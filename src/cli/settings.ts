@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { usageFailure } from "./failure.ts";
-import { outputFormats, type OutputFormat } from "./print.ts";
+import { outputFormats, type OutputFormat } from "./terminal/print.ts";
 import type { World } from "./world.ts";
 
 /** Where things are and how to print: the global options, else LEVEE_ variables, else the defaults of a node. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { fakeWorld } from "./fake-world.ts";
+import { fakeWorld } from "./fake-world.fixture.ts";
 import { runCli } from "./main.ts";
 
 async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {

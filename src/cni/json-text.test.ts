@@ -15,7 +15,6 @@ import {
   removeMember,
   scanObject,
   setMember,
-  withoutIndents,
 } from "./json-text.ts";
 
 function json(text: string): JsonText {
@@ -59,28 +58,6 @@ describe("asJsonText", () => {
     expect(asJsonText(atLimit, "x").length).toBe(jsonBytesMax / 2 + 1);
     expect(() => asJsonText(`${atLimit} `, "the conf")).toThrow("it may have 262144 bytes and has 262145");
     expect(() => asJsonText(Buffer.from(`${atLimit} `), "the conf")).toThrow("has 262145");
-  });
-});
-
-describe("withoutIndents", () => {
-  test("takes line breaks and indents, and nothing that means anything", () => {
-    const text = json(
-      '{\n    "a b": "x\\n  y",\r\n\t"n": 1500.0,\n\n    "big": 12345678901234567890, "l": [\n1,\n  2\n]\n}\n',
-    );
-    expect<string>(withoutIndents(text)).toBe(
-      '{"a b": "x\\n  y",\r"n": 1500.0,"big": 12345678901234567890, "l": [1,2]}',
-    );
-    expect(JSON.parse(withoutIndents(text))).toEqual(JSON.parse(text));
-  });
-
-  test("a text in one line stays as it is", () => {
-    const text = json('{"a": [1,  2] }');
-    expect(withoutIndents(text)).toBe(text);
-  });
-
-  test("blanks without end take no more than their length", () => {
-    const blanks = json(`[${"\n ".repeat(100_000)}${" ".repeat(50_000)}1]`);
-    expect<string>(withoutIndents(blanks)).toBe("[1]");
   });
 });
 

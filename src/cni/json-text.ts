@@ -42,14 +42,6 @@ export function asJsonText(input: Uint8Array | string, what: string): JsonText {
   return text as JsonText; // the grammar has just been checked
 }
 
-/**
- * Without line breaks and the indents after them. They stand between values only: no string of JSON may have a raw line
- * break. Nothing that means anything is changed.
- */
-export function withoutIndents(text: JsonText): JsonText {
-  return text.replaceAll(/\n[ \t\r\n]*/gu, "") as JsonText; // see above
-}
-
 /** The members of an object in their order, duplicates kept. */
 export function scanObject(text: JsonText): Member[] {
   const start = skipSpace(text, 0);

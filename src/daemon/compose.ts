@@ -7,45 +7,45 @@ import type { Logger } from "../base/log.ts";
 import { SpareTime } from "../base/spare-time.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { installsConf } from "../config/installs-conf.ts";
-import { Journal } from "../state/journal.ts";
-import { MultusMirror } from "../state/multus-mirror.ts";
+import { Journal } from "../state/journal/journal.ts";
+import { MultusMirror } from "../state/multus/multus-mirror.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
-import { ConfCache } from "./conf-cache.ts";
-import { shimProblem } from "./conf-dir-shim.ts";
-import { ConfDir } from "./conf-dir.ts";
-import type { ClusterPlace } from "./kube-access.ts";
-import { DecisionFeed } from "./decision-feed.ts";
-import { expectPods } from "./expect-pods.ts";
-import { EarlyConfigs } from "./early-configs.ts";
-import { DetachBreaker } from "./detach-breaker.ts";
-import { logDecisions } from "./log-decisions.ts";
-import { GcRota } from "./gc-rota.ts";
-import { countDecisions } from "./metrics-admission.ts";
-import { registerLog, type LogCounts } from "./metrics-log.ts";
-import { HungDelegates } from "./hung-delegates.ts";
-import { Measures } from "./metrics-measures.ts";
-import { MetricsRegistry } from "./metrics-registry.ts";
-import { NodeChecks } from "./node-checks.ts";
-import { OfflineFolder } from "./offline-folder.ts";
-import { openSource } from "./open-source.ts";
+import { ConfCache } from "./look-up/conf-cache.ts";
+import { shimProblem } from "./conf-dir/shim-problem.ts";
+import { ConfDir } from "./conf-dir/conf-dir.ts";
+import type { ClusterPlace } from "./source/kube-access.ts";
+import { RulingFeed } from "./record/ruling-feed.ts";
+import { expectPods } from "./attach/expect-pods.ts";
+import { EarlyConfigs } from "./look-up/early-configs.ts";
+import { DetachBreaker } from "./collect/undo-breaker.ts";
+import { logRulings } from "./record/log-rulings.ts";
+import { GcRota } from "./collect/rota.ts";
+import { countRulings } from "./metrics/admission-metrics.ts";
+import { registerLog, type LogCounts } from "./metrics/log-metrics.ts";
+import { HungDelegates } from "./answer/hung-delegates.ts";
+import { Measures } from "./metrics/measures.ts";
+import { MetricsRegistry } from "./metrics/metrics-registry.ts";
+import { NodeChecks } from "./health/node-checks.ts";
+import { OfflineFolder } from "./undo/offline-folder.ts";
+import { openSource } from "./source/open-source.ts";
 import type { NodePorts } from "./node-ports.ts";
 import type { Ports } from "./ports.ts";
-import { Pulse } from "./pulse.ts";
-import { CallsUnderWay } from "./calls-under-way.ts";
-import { receive, type Reception } from "./reception.ts";
-import { PodWants } from "./pod-wants.ts";
-import { recordDecisions } from "./recorder-decisions.ts";
-import { Recorder } from "./recorder.ts";
-import { Recovery } from "./recovery.ts";
-import { SelfGc } from "./self-gc.ts";
-import { Server } from "./server.ts";
+import { Pulse } from "./record/pulse.ts";
+import { CallsUnderWay } from "./serve/calls-under-way.ts";
+import { receive, type Reception } from "./serve/reception.ts";
+import { PodWants } from "./attach/pod-wants.ts";
+import { recordRulings } from "./record/record-rulings.ts";
+import { Recorder } from "./record/recorder.ts";
+import { Recovery } from "./undo/recovery.ts";
+import { SelfGc } from "./collect/self-gc.ts";
+import { Server } from "./serve/server.ts";
 import type { Service } from "./service.ts";
-import { SharedDeletes } from "./shared-deletes.ts";
-import { Suspects } from "./suspects.ts";
+import { SharedDeletes } from "./undo/shared-deletes.ts";
+import { Suspects } from "./undo/suspects.ts";
 import { startServices } from "./services.ts";
-import type { Source } from "./source.ts";
-import { Turns } from "./turns.ts";
-import { Verdicts } from "./verdicts.ts";
+import type { Source } from "./source/source.ts";
+import { Turns } from "./serve/turns.ts";
+import { LastRulings } from "./record/last-rulings.ts";
 
 export interface DaemonOptions {
   readonly config: DaemonConfig;
@@ -133,9 +133,9 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
   const recorder = new Recorder({ ...config, bytesMax: config.recorderBytes, bootId, clock, logger });
   recorder.start();
   const pulse = new Pulse(clock, recorder);
-  const decisions = new DecisionFeed();
-  countDecisions(metrics, decisions);
-  logDecisions(decisions, logger);
+  const rulings = new RulingFeed();
+  countRulings(metrics, rulings);
+  logRulings(rulings, logger);
   const nodePorts: NodePorts = {
     clock,
     logger,
@@ -152,9 +152,9 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     metrics,
     measures: new Measures(metrics),
     checks: new NodeChecks(),
-    decisions,
-    verdicts: new Verdicts(decisions),
-    hung: new HungDelegates({ clock, journal, decisions }),
+    rulings,
+    lastRulings: new LastRulings(rulings),
+    hung: new HungDelegates({ clock, journal, rulings }),
     confs: new ConfCache(),
     turns: new Turns(),
     suspects: new Suspects(bootId),
@@ -175,8 +175,8 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     holdMsMax: addHoldMs,
     systemNamespaces,
   };
-  const admission = new Admission({ clock, limits, tell: (decision) => decisions.tell(decision) });
-  recordDecisions(nodePorts, admission);
+  const admission = new Admission({ clock, limits, tell: (ruling) => rulings.tell(ruling) });
+  recordRulings(nodePorts, admission);
   if (source.view.live !== undefined) expectPods(source.view.live, admission);
   const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };
   return {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ConfSite, primaryList } from "./conf-dir.fixture.ts";
+import { ConfSite, primaryList } from "./conf-dir/conf-dir.fixture.ts";
 
 test("ConfDir on a full disk keeps the whole old conf, says so, and writes when there is room", async () => {
   await using site = await ConfSite.make();

@@ -9,7 +9,7 @@ import { parseDaemonConfig, type DaemonConfig } from "../config/daemon-config.ts
 import { ConfigError } from "../config/problem.ts";
 import { startDaemon } from "./compose.ts";
 import { configPath, daemonUsage, withPorts } from "./config-path.ts";
-import { clusterPlaceOf } from "./kube-access.ts";
+import { clusterPlaceOf } from "./source/kube-access.ts";
 import { standardError, type StandardError } from "./standard-error.ts";
 
 /** As of the commands: the command line itself is wrong. */

@@ -2,24 +2,24 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import type { SpareTime } from "../base/spare-time.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
-import type { Journal } from "../state/journal.ts";
-import type { MultusMirror } from "../state/multus-mirror.ts";
-import type { Announcer } from "./announcer.ts";
-import type { ConfCache } from "./conf-cache.ts";
-import type { DecisionFeed } from "./decision-feed.ts";
-import type { HungDelegates } from "./hung-delegates.ts";
-import type { Measures } from "./metrics-measures.ts";
-import type { MetricsRegistry } from "./metrics-registry.ts";
-import type { NodeChecks } from "./node-checks.ts";
-import type { OfflineFolder } from "./offline-folder.ts";
-import type { Pulse } from "./pulse.ts";
-import type { Recorder } from "./recorder.ts";
-import type { StatusPublisher } from "./status-publisher.ts";
-import type { Suspects } from "./suspects.ts";
-import type { Timeline } from "./timeline.ts";
-import type { Turns } from "./turns.ts";
-import type { Verdicts } from "./verdicts.ts";
-import type { View } from "./view.ts";
+import type { Journal } from "../state/journal/journal.ts";
+import type { MultusMirror } from "../state/multus/multus-mirror.ts";
+import type { Announcer } from "./tell/announcer.ts";
+import type { ConfCache } from "./look-up/conf-cache.ts";
+import type { RulingFeed } from "./record/ruling-feed.ts";
+import type { HungDelegates } from "./answer/hung-delegates.ts";
+import type { Measures } from "./metrics/measures.ts";
+import type { MetricsRegistry } from "./metrics/metrics-registry.ts";
+import type { NodeChecks } from "./health/node-checks.ts";
+import type { OfflineFolder } from "./undo/offline-folder.ts";
+import type { Pulse } from "./record/pulse.ts";
+import type { Recorder } from "./record/recorder.ts";
+import type { StatusPublisher } from "./tell/status-publisher.ts";
+import type { Suspects } from "./undo/suspects.ts";
+import type { Timeline } from "./record/timeline.ts";
+import type { Turns } from "./serve/turns.ts";
+import type { LastRulings } from "./record/last-rulings.ts";
+import type { View } from "../view/view.ts";
 
 /** What undoing and deleting work with. Made once, in compose. */
 export interface NodePorts {
@@ -47,6 +47,6 @@ export interface NodePorts {
   readonly metrics: MetricsRegistry;
   readonly measures: Measures;
   readonly checks: NodeChecks;
-  readonly decisions: DecisionFeed;
-  readonly verdicts: Verdicts;
+  readonly rulings: RulingFeed;
+  readonly lastRulings: LastRulings;
 }

@@ -1,10 +1,10 @@
 import type { Admission } from "../admission/admission.ts";
-import type { EarlyConfigs } from "./early-configs.ts";
-import type { GcPorts } from "./gc-ports.ts";
-import type { GcRota } from "./gc-rota.ts";
-import type { PodWants } from "./pod-wants.ts";
-import type { SelfGc } from "./self-gc.ts";
-import type { SharedDeletes } from "./shared-deletes.ts";
+import type { EarlyConfigs } from "./look-up/early-configs.ts";
+import type { GcPorts } from "./collect/gc-ports.ts";
+import type { GcRota } from "./collect/rota.ts";
+import type { PodWants } from "./attach/pod-wants.ts";
+import type { SelfGc } from "./collect/self-gc.ts";
+import type { SharedDeletes } from "./undo/shared-deletes.ts";
 
 /** What every verb works with. */
 export interface Ports extends GcPorts {

@@ -1,7 +1,7 @@
-import type { ConfDir } from "./conf-dir.ts";
-import type { NodeFacts } from "./node-facts.ts";
+import type { ConfDir } from "./conf-dir/conf-dir.ts";
+import type { NodeFacts } from "./answer/node-facts.ts";
 import type { Ports } from "./ports.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "./source/source.ts";
 
 /** What every part beside the calls is started with. */
 export interface ServiceOptions {

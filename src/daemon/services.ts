@@ -1,8 +1,8 @@
-import { startConfDir } from "./conf-dir-service.ts";
-import { startStatusRepair } from "./kube-status-repair.ts";
-import { startNodeHealth } from "./node-health.ts";
-import { startNodeWatch } from "./node-watch.ts";
-import { startOwnLoad } from "./own-load.ts";
+import { startConfDir } from "./conf-dir/start-conf-dir.ts";
+import { startStatusRepair } from "./tell/kube-status-repair.ts";
+import { startNodeHealth } from "./health/node-health.ts";
+import { startNodeWatch } from "./health/node-watch.ts";
+import { startOwnLoad } from "./health/own-load.ts";
 import type { ServiceOptions } from "./service-options.ts";
 import type { Service } from "./service.ts";
 

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "bun:test";
 import { freePort } from "../../test/lab/free-port.ts";
 import { silentLogger } from "../base/log.ts";
-import { KubeError, type KubeRequest } from "../kube/api.ts";
-import { FakeApi, page } from "../kube/fake-api.fixture.ts";
+import { KubeError, type KubeRequest } from "../kube/client/api.ts";
+import { FakeApi, page } from "../kube/client/fake-api.fixture.ts";
 import { ManualClock } from "../kube/manual-clock.fixture.ts";
 import { defaultGuardSettings } from "./facts/guard-settings.ts";
 import { LeaseServer } from "./lead/lease-server.fixture.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
-import type { KubeApi } from "../kube/api.ts";
+import type { KubeApi } from "../kube/client/api.ts";
 import { isPassing } from "./act/decision-record.ts";
 import { stepHands } from "./act/step-hands.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";

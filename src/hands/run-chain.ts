@@ -1,7 +1,8 @@
 import type { ContainerId, JsonText, NetnsPath } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
+import { withoutIndents } from "../base/without-indents.ts";
 import type { Chain, ChainLink } from "../cni/chain.ts";
-import { asJsonText, jsonKind, withoutIndents } from "../cni/json-text.ts";
+import { asJsonText, jsonKind } from "../cni/json-text.ts";
 import { withPrevResult } from "../cni/plugin-stdin.ts";
 import { withCniVersion } from "../cni/result.ts";
 import { withRouteEdit } from "../cni/route-edit.ts";

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { encodeLine } from "./checked-line.ts";
-import type { Journal } from "./journal.ts";
-import { indexPath, journalPath } from "./journal-open.ts";
-import { unknownLeak } from "./leak-ledger.ts";
+import { encodeLine } from "./files/checked-line.ts";
+import type { Journal } from "./journal/journal.ts";
+import { indexPath, journalPath } from "./journal/journal-open.ts";
+import { unknownLeak } from "./journal/leak-ledger.ts";
 import { systemClock } from "../base/clock.ts";
-import { aChain, aFolder, aRecord, attach, containerId, json, openIn, tokenOf } from "./record.fixture.ts";
+import { aChain, aFolder, aRecord, attach, containerId, json, openIn, tokenOf } from "./journal/record.fixture.ts";
 
 /** Three attachments, each one line in the log, small enough to break at every byte. */
 async function threeRecords(): Promise<string> {

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { open, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { Journal } from "./journal.ts";
-import { unknownLeak } from "./leak-ledger.ts";
+import type { Journal } from "./journal/journal.ts";
+import { unknownLeak } from "./journal/leak-ledger.ts";
 import { systemClock } from "../base/clock.ts";
 import { errnoOf } from "../base/errors.ts";
-import { aFolder, aRecord, attach, json, openIn, tokenOf } from "./record.fixture.ts";
+import { aFolder, aRecord, attach, json, openIn, tokenOf } from "./journal/record.fixture.ts";
 
 let disk = "";
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
-import type { Journal } from "./journal.ts";
-import { indexPath, journalPath } from "./journal-open.ts";
-import { aFolder, aRecord, attach, containerId, openIn } from "./record.fixture.ts";
+import type { Journal } from "./journal/journal.ts";
+import { indexPath, journalPath } from "./journal/journal-open.ts";
+import { aFolder, aRecord, attach, containerId, openIn } from "./journal/record.fixture.ts";
 
 const sectorBytes = 512;
 const folders: string[] = [];

@@ -5,7 +5,7 @@ import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { holdStateFolder } from "./one-writer.ts";
-import { aFolder } from "./record.fixture.ts";
+import { aFolder } from "./journal/record.fixture.ts";
 
 const never = new AbortController().signal;
 /** Polls without waiting, so that the test does not. */

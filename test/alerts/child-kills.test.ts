@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { registerPodMetrics, type PodMetricsOptions } from "../../src/daemon/metrics-pods.ts";
-import { MetricsRegistry } from "../../src/daemon/metrics-registry.ts";
+import { registerPodMetrics, type PodMetricsOptions } from "../../src/daemon/metrics/pod-metrics.ts";
+import { MetricsRegistry } from "../../src/daemon/metrics/metrics-registry.ts";
 import { hasMemoryCgroups, MemoryCgroup } from "../lab/memory-cgroup.ts";
 
 const uid = "0f1d5a3c-1b2c-4d3e-8f90-a1b2c3d4e5f6";

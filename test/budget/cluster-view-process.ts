@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
-import { fixedAccess } from "../../src/kube/access.ts";
-import { ApiClient } from "../../src/kube/api-client.ts";
-import { ClusterView } from "../../src/kube/cluster-view.ts";
+import { fixedAccess } from "../../src/kube/access/access.ts";
+import { ApiClient } from "../../src/kube/client/api-client.ts";
+import { ClusterView } from "../../src/kube/watch/cluster-view.ts";
 
 const [server = ""] = process.argv.slice(2);
 const empty = await measure(`${server}/empty`);

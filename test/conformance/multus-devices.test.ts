@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import type { Http2Server } from "node:http2";
-import { kubeletSocket, podMessage, protoMessage, respond } from "../../src/kube/kubelet.fixture.ts";
+import { kubeletSocket, podMessage, protoMessage, respond } from "../../src/kube/kubelet/kubelet.fixture.ts";
 import type { Lab } from "../lab/lab.ts";
 import {
   containerId,

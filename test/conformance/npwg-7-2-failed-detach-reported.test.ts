@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLogger } from "../../src/base/log.ts";
-import { Journal } from "../../src/state/journal.ts";
+import { Journal } from "../../src/state/journal/journal.ts";
 import type { NodeAnswer } from "../../src/wire/node-view.ts";
 import type { CniCall, Lab } from "../lab/lab.ts";
 import { filesIn, leftovers } from "../lab/leftovers.ts";

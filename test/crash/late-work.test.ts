@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { encodeLine } from "../../src/state/checked-line.ts";
+import { encodeLine } from "../../src/state/files/checked-line.ts";
 import type { Lab } from "../lab/lab.ts";
 import { attachments, leaks, startNode } from "../conformance/node.ts";
 

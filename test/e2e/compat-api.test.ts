@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import type { CniCall, CniOutcome } from "../lab/lab.ts";
-import { CompatCluster, networksAnnotation, type Pod } from "./compat-cluster.ts";
+import { CompatCluster, networksAnnotation, type Pod } from "./compat/compat-cluster.ts";
 import { pathOf } from "./manifests.ts";
 import { missingForApiServer } from "./policy-server.ts";
 import { until } from "./until.ts";

@@ -5,11 +5,11 @@ import { confCases, writeConfs } from "../conformance/compat-8-conf-cases.ts";
 import { resultCases } from "../conformance/compat-8-results.ts";
 import type { CniCall, CniOutcome, PluginCall } from "../lab/lab.ts";
 import { trial, trials } from "../hostile/random.ts";
-import { CompatCluster, networksAnnotation, node, type Pod } from "./compat-cluster.ts";
-import { filesOf } from "./compat-files.ts";
-import { randomResult } from "./compat-random-result.ts";
-import { MultusNode, missingForMultus } from "./compat-multus-node.ts";
-import { eventFacts, program, routeWithoutGateway, statusCases } from "./compat-status-cases.ts";
+import { CompatCluster, networksAnnotation, node, type Pod } from "./compat/compat-cluster.ts";
+import { filesOf } from "./compat/compat-files.ts";
+import { randomResult } from "./compat/compat-random-result.ts";
+import { MultusNode, missingForMultus } from "./compat/compat-multus-node.ts";
+import { eventFacts, program, routeWithoutGateway, statusCases } from "./compat/compat-status-cases.ts";
 import { missingForApiServer } from "./policy-server.ts";
 
 const missing = missingForApiServer() ?? missingForMultus();

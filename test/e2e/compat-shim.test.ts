@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { missingForMultus, multusShim } from "./compat-multus-node.ts";
+import { missingForMultus, multusShim } from "./compat/compat-multus-node.ts";
 
 const levee = join(import.meta.dir, "../../dist/levee-shim");
 const missing = missingForMultus();

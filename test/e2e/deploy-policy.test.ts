@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fakeWorld } from "../../src/cli/fake-world.ts";
+import { fakeWorld } from "../../src/cli/fake-world.fixture.ts";
 import { runCli } from "../../src/cli/main.ts";
 import { missingForApiServer, PolicyServer, type Answer } from "./policy-server.ts";
 
@@ -16,7 +16,7 @@ const overlays = [
   { overlay: "overlays/multus-drop-in", namespace: "kube-system", account: "levee" },
 ] as const;
 
-const multus = join(import.meta.dir, "../../src/cli/migrate/fixtures/multus-v4.2.2.yaml");
+const multus = join(import.meta.dir, "../../src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
 
 describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a running Multus", () => {
   test("a node that still runs Multus and one that runs Levee write network-status at the same time", async () => {

@@ -6,7 +6,7 @@ import { builtHelm } from "../peers/helm.ts";
 import { missingForApiServer, PolicyServer } from "./policy-server.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
-const multus = join(import.meta.dir, "../../src/cli/migrate/fixtures/multus-v4.2.2.yaml");
+const multus = join(import.meta.dir, "../../src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
 const missing = missingForApiServer();
 if (missing !== undefined) console.warn(`deploy-ways: skipped, ${missing}`);
 const helm = builtHelm();

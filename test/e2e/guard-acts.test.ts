@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { join } from "node:path";
 import type { StepHand } from "../../src/guard/act/step-hand.ts";
 import type { RemovePodsStep } from "../../src/guard/decision/step.ts";
-import { ActingGuard } from "./guard-acting.ts";
+import { ActingGuard } from "./guard/guard-acting.ts";
 import { mergePatch, missingForApiServer, type PolicyServer } from "./policy-server.ts";
-import { decisions, makePod, startGuardServer, untilAnswer } from "./guard-server.ts";
+import { decisions, makePod, startGuardServer, untilAnswer } from "./guard/guard-server.ts";
 import { until } from "./until.ts";
 
 const missing = missingForApiServer();

@@ -7,7 +7,7 @@ import type { DecisionApproval } from "../../src/guard/decision/decision.ts";
 import { fullDecision, fullStatus } from "../guard/full-decision.ts";
 import { policySinceMs, policyProblems, type PolicyObject } from "../../src/guard/approve/policy-standing.ts";
 import { shippedPolicies } from "../../src/guard/approve/shipped-policies.ts";
-import { alice, approvals, decisions, dry, guardUser, startGuardServer, untilAnswer } from "./guard-server.ts";
+import { alice, approvals, decisions, dry, guardUser, startGuardServer, untilAnswer } from "./guard/guard-server.ts";
 import { mergePatch, missingForApiServer, type Answer, type Ask, type PolicyServer } from "./policy-server.ts";
 
 const missing = missingForApiServer();

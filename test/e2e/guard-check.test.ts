@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { isRefusable } from "../../src/cli/cluster/refusable-pod.ts";
-import { makePod, podBody, startGuardServer, untilAnswer, type ShortPod } from "./guard-server.ts";
+import { makePod, podBody, startGuardServer, untilAnswer, type ShortPod } from "./guard/guard-server.ts";
 import { mergePatch, missingForApiServer, personTokens, type PolicyServer } from "./policy-server.ts";
 
 const missing = missingForApiServer();

@@ -6,7 +6,7 @@ import { propose } from "../../src/guard/decide/propose.ts";
 import type { Proposal } from "../../src/guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../src/guard/facts/guard-settings.ts";
 import { outage } from "../../src/guard/outage.fixture.ts";
-import { approvals, decisions, guardUser, startGuardServer } from "./guard-server.ts";
+import { approvals, decisions, guardUser, startGuardServer } from "./guard/guard-server.ts";
 import { mergePatch, missingForApiServer, personTokens, type PolicyServer } from "./policy-server.ts";
 
 const missing = missingForApiServer();

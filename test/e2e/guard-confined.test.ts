@@ -1,7 +1,7 @@
 /** What the guard's account cannot do on a real API server, even with the rights of a cluster's administrator. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fullDecision } from "../guard/full-decision.ts";
-import { guardUser, makePod, podBody, startGuardServer, untilAnswer, type ShortPod } from "./guard-server.ts";
+import { guardUser, makePod, podBody, startGuardServer, untilAnswer, type ShortPod } from "./guard/guard-server.ts";
 import { mergePatch, missingForApiServer, type Answer, type Ask, type PolicyServer } from "./policy-server.ts";
 
 const missing = missingForApiServer();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import { makePod, startGuardServer } from "./guard-server.ts";
+import { makePod, startGuardServer } from "./guard/guard-server.ts";
 import { missingForApiServer, personTokens, type PolicyServer } from "./policy-server.ts";
 
 const missing = missingForApiServer();

@@ -1,6 +1,6 @@
 /** The policies for everybody on a real API server: ownerless pods, and daemons that speak for their own node. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { makePod, podBody, startGuardServer, untilAnswer, type ShortPod } from "./guard-server.ts";
+import { makePod, podBody, startGuardServer, untilAnswer, type ShortPod } from "./guard/guard-server.ts";
 import { mergePatch, missingForApiServer, type Answer, type Ask, type PolicyServer } from "./policy-server.ts";
 
 const missing = missingForApiServer();

@@ -13,8 +13,8 @@ import { defaultGuardSettings as settings } from "../../src/guard/facts/guard-se
 import { Election, type ElectionOptions } from "../../src/guard/lead/election.ts";
 import { ClusterFacts } from "../../src/guard/observe/cluster-facts.ts";
 import { guardRound, type RoundResult, type RoundSource } from "../../src/guard/reconcile/guard-round.ts";
-import { fixedAccess } from "../../src/kube/access.ts";
-import { ApiClient } from "../../src/kube/api-client.ts";
+import { fixedAccess } from "../../src/kube/access/access.ts";
+import { ApiClient } from "../../src/kube/client/api-client.ts";
 import { outage } from "../../src/guard/outage.fixture.ts";
 import { outagePods } from "../../src/guard/world.fixture.ts";
 import { adminToken, mergePatch, missingForApiServer, PolicyServer } from "./policy-server.ts";

@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { argoOwners } from "../../src/guard/decide/argo-owners.ts";
 import type { Decision, DecisionPhase, StepStatus } from "../../src/guard/decision/decision.ts";
-import type { KubeRequest } from "../../src/kube/api.ts";
-import { ActingGuard } from "./guard-acting.ts";
-import { BrokenCni, multusPath, must, prepareArgo, verifyDraft } from "./guard-repairing.ts";
-import { startGuardServer } from "./guard-server.ts";
+import type { KubeRequest } from "../../src/kube/client/api.ts";
+import { ActingGuard } from "./guard/guard-acting.ts";
+import { BrokenCni, multusPath, must, prepareArgo, verifyDraft } from "./guard/guard-repairing.ts";
+import { startGuardServer } from "./guard/guard-server.ts";
 import { missingForApiServer, type PolicyServer } from "./policy-server.ts";
 import { pause, until } from "./until.ts";
 

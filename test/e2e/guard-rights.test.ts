@@ -5,9 +5,9 @@ import { silentLogger, type Logger } from "../../src/base/log.ts";
 import type { Decision } from "../../src/guard/decision/decision.ts";
 import { defaultGuardSettings as settings } from "../../src/guard/facts/guard-settings.ts";
 import { runGuard } from "../../src/guard/run-guard.ts";
-import { fixedAccess } from "../../src/kube/access.ts";
-import { ApiClient } from "../../src/kube/api-client.ts";
-import { decisions, guardUser, makePod, startGuardServer } from "./guard-server.ts";
+import { fixedAccess } from "../../src/kube/access/access.ts";
+import { ApiClient } from "../../src/kube/client/api-client.ts";
+import { decisions, guardUser, makePod, startGuardServer } from "./guard/guard-server.ts";
 import { missingForApiServer, type PolicyServer } from "./policy-server.ts";
 import { until } from "./until.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseDecision } from "../../src/guard/decision/parse-decision.ts";
 import type { Decision, Verdict } from "../../src/guard/decision/decision.ts";
-import { alice, approvals, makePod, startGuardServer } from "./guard-server.ts";
+import { alice, approvals, makePod, startGuardServer } from "./guard/guard-server.ts";
 import { missingForApiServer, type PolicyServer } from "./policy-server.ts";
 import { until } from "./until.ts";
 

@@ -7,7 +7,7 @@ import type { DecisionSpec } from "../../src/guard/decision/decision.ts";
 import { Alertmanager } from "../alerts/alertmanager.ts";
 import { freePort } from "../lab/free-port.ts";
 import { Lab } from "../lab/lab.ts";
-import { makePod, startGuardServer } from "./guard-server.ts";
+import { makePod, startGuardServer } from "./guard/guard-server.ts";
 import { mergePatch, missingForApiServer, type PolicyServer } from "./policy-server.ts";
 import { until } from "./until.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { adminToken, missingForApiServer, PolicyServer } from "./policy-server.ts";
 
 const root = join(import.meta.dir, "../..");
-const multus = join(root, "src/cli/migrate/fixtures/multus-v4.2.2.yaml");
+const multus = join(root, "src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
 const daemonSet = ["-n", "kube-system", "daemonset/kube-multus-ds"];
 const missing = missingForApiServer();
 if (missing !== undefined) console.warn(`migrate-check: skipped, ${missing}`);

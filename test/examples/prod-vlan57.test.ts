@@ -4,8 +4,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { parse } from "yaml";
-import { checkMigration } from "../../src/cli/migrate/check-migration.ts";
-import { objectOf } from "../../src/kube/json-fields.ts";
+import { checkMigration } from "../../src/cli/move-in/migrate/check-migration.ts";
+import { objectOf } from "../../src/kube/client/json-fields.ts";
 import { distributionPlugins, ip, Lab } from "../lab/lab.ts";
 
 const example = join(import.meta.dir, "../../examples/prod-vlan57");

@@ -1,6 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
-import { answer, refuse, ScriptedServer, writeLine, type SeenRequest } from "../../src/kube/scripted-server.fixture.ts";
+import {
+  answer,
+  refuse,
+  ScriptedServer,
+  writeLine,
+  type SeenRequest,
+} from "../../src/kube/client/scripted-server.fixture.ts";
 import type { Lab } from "./lab.ts";
 
 interface KubeObject {

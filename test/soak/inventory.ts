@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { loadIndex } from "../../src/state/container-index.ts";
-import { loadJournal } from "../../src/state/journal-load.ts";
-import { indexPath, journalPath } from "../../src/state/journal-open.ts";
+import { loadIndex } from "../../src/state/journal/container-index.ts";
+import { loadJournal } from "../../src/state/journal/journal-load.ts";
+import { indexPath, journalPath } from "../../src/state/journal/journal-open.ts";
 import type { AttachmentsAnswer, LeaksAnswer } from "../../src/wire/node-view.ts";
 import { ip } from "../lab/lab.ts";
 import { filesIn } from "../lab/leftovers.ts";

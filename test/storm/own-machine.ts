@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { findCgroupLayout } from "../../src/cli/storm/cgroup-layout.ts";
+import { findCgroupLayout } from "../../src/cli/storm/machine/cgroup-layout.ts";
 
 /** A folder inside with no room for a storm. */
 export const smallDisk = "/run/small";

@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ScriptedServer, type Script } from "../../kube/scripted-server.fixture.ts";
+import { ScriptedServer, type Script } from "../../kube/client/scripted-server.fixture.ts";
 import { FrameReader } from "../../wire/frame-reader.ts";
 import { encodeFrame, textField } from "../../wire/frame.ts";
-import { fakeWorld } from "../fake-world.ts";
+import { fakeWorld } from "../fake-world.fixture.ts";
 import { runCli } from "../main.ts";
 import { aNode, someChecks } from "./check-answers.fixture.ts";
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { minuteMs, nowMs, outagePods, stuckPod } from "../../guard/world.fixture.ts";
-import { emptyBudget } from "../../guard/act/removal-budget.ts";
+import { emptyBudget } from "../../guard/act/removal/removal-budget.ts";
 import { multus } from "../../guard/outage.fixture.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { metricsOf } from "../cluster/metric-lines.ts";
 import { cniDaemonsOf } from "../cluster/project.ts";
 import { isRefusable } from "../cluster/refusable-pod.ts";
 import type { PodSeen, Snapshot } from "../cluster/snapshot.ts";
-import { isWell, statusText } from "../status/status-text.ts";
-import { statusView } from "../status/status-view.ts";
+import { isWell, statusText } from "../cluster/status/status-text.ts";
+import { statusView } from "../cluster/status/status-view.ts";
 import type { Category, ClusterLine } from "./cluster-line.ts";
 import { clusterText, clusterValue, shortText } from "./cluster-text.ts";
 import { cniCategory, nodeCategory } from "./cni-lines.ts";

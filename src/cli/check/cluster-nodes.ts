@@ -1,7 +1,7 @@
-import { KubeError, kubeStatusOf, type KubeApi } from "../../kube/api.ts";
+import { KubeError, kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
 import type { ChecksAnswer, NodeAnswer } from "../../wire/node-view.ts";
 import { toFailure } from "../failure.ts";
-import { kubeRemedy } from "../kube-remedy.ts";
+import { kubeRemedy } from "../cluster/kube-remedy.ts";
 import { nodeReport, type NodeReport, type NodeSaid } from "./report.ts";
 
 export interface ClusterOptions {

@@ -1,7 +1,7 @@
 import { oneLine } from "../../base/plain-text.ts";
-import type { Paint } from "../paint.ts";
+import type { Paint } from "../terminal/paint.ts";
 import type { Category, ClusterLine } from "./cluster-line.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../terminal/plural.ts";
 import { signOf } from "./report-text.ts";
 
 /** More of one kind than this tell a person nothing new; `-o wide` and `-o json` have all. */

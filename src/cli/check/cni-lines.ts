@@ -5,9 +5,9 @@ import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { metricOf } from "../cluster/metric-lines.ts";
 import { valueOr } from "../cluster/seen.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
-import { ageText } from "../span.ts";
+import { ageText } from "../terminal/span.ts";
 import { failed, good, unknown, warning, type Category, type ClusterLine, type Evidence } from "./cluster-line.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../terminal/plural.ts";
 
 /** As the alert MultusMemoryPressure has it, and where the daemon itself serves DELs only. */
 const shareWarning = 0.8;

@@ -4,9 +4,9 @@ import { timeMs } from "../../guard/facts/json-values.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { leads } from "../cluster/project.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
-import { ageText } from "../span.ts";
+import { ageText } from "../terminal/span.ts";
 import { failed, good, unknown, warning, type Category, type ClusterLine } from "./cluster-line.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../terminal/plural.ts";
 
 /** As the alert LeveeBlind has it. */
 const viewAgeSecondsMax = 180;

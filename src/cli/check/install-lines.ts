@@ -2,11 +2,11 @@ import { definitionHash } from "../../guard/approve/definition-hash.ts";
 import { policyProblems } from "../../guard/approve/policy-standing.ts";
 import { shippedDefinitions } from "../../guard/approve/shipped-definitions.ts";
 import { shippedPolicies } from "../../guard/approve/shipped-policies.ts";
-import { objectOf } from "../../kube/json-fields.ts";
+import { objectOf } from "../../kube/client/json-fields.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
 import type { Seen } from "../cluster/seen.ts";
 import { failed, good, unknown, warning, type Category, type ClusterLine } from "./cluster-line.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../terminal/plural.ts";
 
 /** ValidatingAdmissionPolicy is stable since 1.30. */
 const minorMin = 30;

@@ -1,5 +1,5 @@
 import type { ChecksAnswer } from "../../wire/node-view.ts";
-import { ageText } from "../span.ts";
+import { ageText } from "../terminal/span.ts";
 import type { Line } from "./line.ts";
 
 /** More is no list that a person reads; those that come first stand for the rest. */

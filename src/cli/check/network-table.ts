@@ -1,5 +1,5 @@
-import { renderTable } from "../table.ts";
-import { plural } from "./plural.ts";
+import { renderTable } from "../terminal/table.ts";
+import { plural } from "../terminal/plural.ts";
 import type { NodeReport } from "./report.ts";
 
 /** One network over all nodes. */

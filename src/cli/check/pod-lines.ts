@@ -5,7 +5,7 @@ import { stopLabel } from "../../guard/decide/stop-step.ts";
 import { valueOr } from "../cluster/seen.ts";
 import type { PodSeen, Snapshot } from "../cluster/snapshot.ts";
 import { failed, good, unknown, warning, type Category, type ClusterLine, type Evidence } from "./cluster-line.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../terminal/plural.ts";
 
 /** As the alerts NamespacePendingPodBacklog and OwnerlessPods have them. */
 const backlogWarning = 25;

@@ -1,5 +1,5 @@
-import { plural } from "./plural.ts";
-import type { Paint } from "../paint.ts";
+import { plural } from "../terminal/plural.ts";
+import type { Paint } from "../terminal/paint.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import type { Line } from "./line.ts";
 import type { NodeReport, Section } from "./report.ts";

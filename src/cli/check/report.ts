@@ -2,7 +2,7 @@ import { software as ownSoftware } from "../../base/version.ts";
 import type { ChecksAnswer, NetworkReadyView, NodeAnswer } from "../../wire/node-view.ts";
 import type { Line } from "./line.ts";
 import { networkLines } from "./network-lines.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../terminal/plural.ts";
 
 export interface Section {
   readonly title: string;

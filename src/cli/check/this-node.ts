@@ -1,13 +1,13 @@
 import { toLeveeError } from "../../base/errors.ts";
-import { readJournalOnly } from "../../state/read-only.ts";
+import { readJournalOnly } from "../../state/journal/read-only.ts";
 import type { ChecksAnswer } from "../../wire/node-view.ts";
 import { ask, runTool, type Context } from "../context.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { isSuccess } from "../run-program.ts";
-import { isShim } from "../shim-options.ts";
+import { isShim } from "../node/shim-options.ts";
 import type { Line } from "./line.ts";
-import { plural } from "./plural.ts";
+import { plural } from "../terminal/plural.ts";
 import { nodeReport, type NodeReport, type NodeSaid } from "./report.ts";
 
 /** This machine: its daemon over the socket, or without one what is on the disk. */

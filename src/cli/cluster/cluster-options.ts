@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { parseSpan } from "../storm/quantity.ts";
-import type { KubeOptions } from "../kube-access.ts";
-import { requireLabel } from "../names.ts";
+import type { KubeOptions } from "./kube-access.ts";
+import { requireLabel } from "../node/names.ts";
 
 /** What every command that looks at the guard's side of the cluster takes. */
 export interface ClusterCommandOptions extends KubeOptions {

@@ -1,7 +1,7 @@
 import { metricsOf, type Metric } from "./metric-lines.ts";
 import { see, seeList, seeText, valueOr, type Asking, type Seen } from "./seen.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 
 /** What the processes themselves say, asked through the API server. */
 export interface DaemonMetrics {

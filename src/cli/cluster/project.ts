@@ -1,7 +1,7 @@
 import { countOf, objectsOf, timeMs } from "../../guard/facts/json-values.ts";
 import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
 import { memoryBytes } from "../../guard/facts/memory-quantity.ts";
-import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 
 export interface ServerVersion {
   readonly text: string;

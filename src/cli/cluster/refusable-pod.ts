@@ -1,6 +1,6 @@
 import { exemptAnnotation } from "../../guard/facts/project-pod.ts";
 import { objectsOf } from "../../guard/facts/json-values.ts";
-import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 
 /**
  * Whether the rule of `deploy/policies/ownerless-pods.yaml` refuses such a pod: no owner that controls it, and no reason

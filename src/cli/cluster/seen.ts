@@ -1,5 +1,5 @@
-import { KubeError, kubeStatusOf, type KubeApi } from "../../kube/api.ts";
-import { listPages } from "../../kube/list-pages.ts";
+import { KubeError, kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
+import { listPages } from "../../kube/watch/list-pages.ts";
 import { toFailure } from "../failure.ts";
 
 /** Something of the cluster, or why it could not be looked at. */

@@ -1,6 +1,6 @@
 import type { PolicyObject } from "../../guard/approve/policy-standing.ts";
-import { BudgetStore } from "../../guard/act/budget-store.ts";
-import type { RemovalBudget } from "../../guard/act/removal-budget.ts";
+import { BudgetStore } from "../../guard/act/removal/budget-store.ts";
+import type { RemovalBudget } from "../../guard/act/removal/removal-budget.ts";
 import type { PodRecord } from "../../guard/facts/pod-record.ts";
 import { projectPod } from "../../guard/facts/project-pod.ts";
 import type { DaemonSetFacts, DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";

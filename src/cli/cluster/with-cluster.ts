@@ -1,7 +1,7 @@
 import { LeveeError } from "../../base/errors.ts";
-import { KubeError, type KubeApi } from "../../kube/api.ts";
+import { KubeError, type KubeApi } from "../../kube/client/api.ts";
 import { CommandFailure, exitCode, interruptedFailure, toFailure } from "../failure.ts";
-import { openCluster, type KubeOptions } from "../kube-access.ts";
+import { openCluster, type KubeOptions } from "./kube-access.ts";
 import type { World } from "../world.ts";
 
 /** Does something with the cluster. That it cannot be reached, or refuses this user, has an exit status of its own. */

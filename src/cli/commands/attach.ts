@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { attach, splitNetworks, type Attached } from "../attach.ts";
+import { attach, splitNetworks, type Attached } from "../node/attach.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
-import { interfaceTable } from "../interface-table.ts";
-import { parseNetwork, parseNetworks, parsePod, podText } from "../names.ts";
-import { print } from "../print.ts";
-import { requireRoot } from "../require-root.ts";
-import { addShimOptions, readConf, requirePluginFolders } from "../shim-options.ts";
+import { interfaceTable } from "../terminal/interface-table.ts";
+import { parseNetwork, parseNetworks, parsePod, podText } from "../node/names.ts";
+import { print } from "../terminal/print.ts";
+import { requireRoot } from "../node/require-root.ts";
+import { addShimOptions, readConf, requirePluginFolders } from "../node/shim-options.ts";
 import type { World } from "../world.ts";
 
 interface AttachOptions {

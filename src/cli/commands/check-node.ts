@@ -1,18 +1,18 @@
 import type { Command } from "commander";
 import { nodeNames, reportsOf, type ClusterOptions } from "../check/cluster-nodes.ts";
 import { networkRows, networkTable } from "../check/network-table.ts";
-import { plural } from "../check/plural.ts";
+import { plural } from "../terminal/plural.ts";
 import { reportText, summaryText } from "../check/report-text.ts";
 import type { NodeReport } from "../check/report.ts";
 import { thisNode } from "../check/this-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, interruptedFailure, usageFailure } from "../failure.ts";
-import { metricsPortOf } from "../port-option.ts";
-import { openCluster } from "../kube-access.ts";
-import { paintFor } from "../paint.ts";
-import { print } from "../print.ts";
-import { withProgress } from "../progress.ts";
+import { metricsPortOf } from "../cluster/port-option.ts";
+import { openCluster } from "../cluster/kube-access.ts";
+import { paintFor } from "../terminal/paint.ts";
+import { print } from "../terminal/print.ts";
+import { withProgress } from "../terminal/progress.ts";
 import type { World } from "../world.ts";
 
 interface NodeOptions {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { isAway, lookAtCluster } from "../check/cluster-checks.ts";
 import type { Category } from "../check/cluster-line.ts";
-import { plural } from "../check/plural.ts";
+import { plural } from "../terminal/plural.ts";
 import { clusterText, clusterValue, countOf, shortText } from "../check/cluster-text.ts";
 import {
   addClusterOptions,
@@ -18,10 +18,10 @@ import { withCluster } from "../cluster/with-cluster.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { paintFor } from "../paint.ts";
-import { metricsPortOf } from "../port-option.ts";
-import { print, type OutputFormat } from "../print.ts";
-import { withProgress } from "../progress.ts";
+import { paintFor } from "../terminal/paint.ts";
+import { metricsPortOf } from "../cluster/port-option.ts";
+import { print, type OutputFormat } from "../terminal/print.ts";
+import { withProgress } from "../terminal/progress.ts";
 import type { World } from "../world.ts";
 import { addCheckNode, metricsPortDefault } from "./check-node.ts";
 

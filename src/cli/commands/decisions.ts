@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { BudgetStore } from "../../guard/act/budget-store.ts";
-import { budgetNotes, defaultBudgetLimits } from "../../guard/act/removal-budget.ts";
+import { BudgetStore } from "../../guard/act/removal/budget-store.ts";
+import { budgetNotes, defaultBudgetLimits } from "../../guard/act/removal/removal-budget.ts";
 import { phaseOf } from "../../guard/decide/standing.ts";
 import type { Decision, DecisionApproval, Verdict } from "../../guard/decision/decision.ts";
-import type { KubeApi } from "../../kube/api.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
 import {
   addClusterOptions,
   addWaitOptions,
@@ -29,8 +29,8 @@ import { decisionTable } from "../decisions/decision-table.ts";
 import { decisionText } from "../decisions/decision-text.ts";
 import { follow, requireSuccess } from "../decisions/follow.ts";
 import { usageFailure } from "../failure.ts";
-import { paintFor } from "../paint.ts";
-import { print, type OutputFormat } from "../print.ts";
+import { paintFor } from "../terminal/paint.ts";
+import { print, type OutputFormat } from "../terminal/print.ts";
 import type { World } from "../world.ts";
 
 const formats: readonly OutputFormat[] = ["table", "wide", "json", "yaml", "name"];

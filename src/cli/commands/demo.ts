@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
-import { runDemo } from "../demo.ts";
+import { runDemo } from "../demo/run-demo.ts";
 import { usageFailure } from "../failure.ts";
 import type { World } from "../world.ts";
 

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
-import { attachedPods, detachEach, type Detached } from "../detach.ts";
+import { attachedPods, detachEach, type Detached } from "../node/detach.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { parsePod, podText, type PodKey } from "../names.ts";
+import { parsePod, podText, type PodKey } from "../node/names.ts";
 import { oneLine } from "../../base/plain-text.ts";
-import { print } from "../print.ts";
-import { requireRoot } from "../require-root.ts";
-import { addShimOptions, readConf, requirePluginFolders } from "../shim-options.ts";
+import { print } from "../terminal/print.ts";
+import { requireRoot } from "../node/require-root.ts";
+import { addShimOptions, readConf, requirePluginFolders } from "../node/shim-options.ts";
 import type { World } from "../world.ts";
 
 interface DetachOptions {

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
-import { paintFor, type Paint } from "../paint.ts";
-import { print } from "../print.ts";
-import { renderTable } from "../table.ts";
+import { paintFor, type Paint } from "../terminal/paint.ts";
+import { print } from "../terminal/print.ts";
+import { renderTable } from "../terminal/table.ts";
 import type { Topic } from "../explain/topics.ts";
 import type { World } from "../world.ts";
 

@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import type { GcAnswer, GcFinding } from "../../wire/node-view.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { runGcRound } from "../gc-round.ts";
+import { runGcRound } from "../node/gc-round.ts";
 import { oneLine } from "../../base/plain-text.ts";
-import { print } from "../print.ts";
-import { renderTable } from "../table.ts";
+import { print } from "../terminal/print.ts";
+import { renderTable } from "../terminal/table.ts";
 import type { World } from "../world.ts";
 
 interface GcOptions {

@@ -5,8 +5,8 @@ import { JsonLogger } from "../../base/log.ts";
 import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
-import { openCluster, type KubeOptions } from "../kube-access.ts";
-import { guardPlaces } from "../guard-options.ts";
+import { openCluster, type KubeOptions } from "../cluster/kube-access.ts";
+import { guardPlaces } from "../cluster/guard-options.ts";
 import type { World } from "../world.ts";
 
 /** Each may take 64Mi of the volume that the Deployment gives them. */

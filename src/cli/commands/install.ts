@@ -1,9 +1,9 @@
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
-import { installPassthru, passthruName, type InstalledPassthru } from "../install-passthru.ts";
-import { installShim, shimName, type InstalledShim } from "../install.ts";
-import { print } from "../print.ts";
+import { installPassthru, passthruName, type InstalledPassthru } from "../move-in/install-passthru.ts";
+import { installShim, shimName, type InstalledShim } from "../move-in/install.ts";
+import { print } from "../terminal/print.ts";
 import type { World } from "../world.ts";
 
 interface InstallCommandOptions {

@@ -3,12 +3,12 @@ import { contextOf, examples } from "../command-line.ts";
 import type { LeaksAnswer, LeakView } from "../../wire/node-view.ts";
 import type { Context } from "../context.ts";
 import { usageFailure } from "../failure.ts";
-import { forgetLeak, retryLeaks } from "../leak-orders.ts";
-import { readLeaks, readQuarantineFolder, type Sourced } from "../node-source.ts";
+import { forgetLeak, retryLeaks } from "../node/leak-orders.ts";
+import { readLeaks, readQuarantineFolder, type Sourced } from "../node/node-source.ts";
 import { oneLine } from "../../base/plain-text.ts";
-import { print } from "../print.ts";
-import { ageText } from "../span.ts";
-import { renderTable } from "../table.ts";
+import { print } from "../terminal/print.ts";
+import { ageText } from "../terminal/span.ts";
+import { renderTable } from "../terminal/table.ts";
 import type { World } from "../world.ts";
 
 interface LeaksOptions {

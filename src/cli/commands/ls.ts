@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { AttachmentView, NetworkView } from "../../wire/node-view.ts";
-import { readAttachments } from "../node-source.ts";
-import { withoutPrefix } from "../addresses.ts";
-import { paintFor, type Paint } from "../paint.ts";
-import { print } from "../print.ts";
-import { ageText } from "../span.ts";
-import { renderTable } from "../table.ts";
+import { readAttachments } from "../node/node-source.ts";
+import { withoutPrefix } from "../node/addresses.ts";
+import { paintFor, type Paint } from "../terminal/paint.ts";
+import { print } from "../terminal/print.ts";
+import { ageText } from "../terminal/span.ts";
+import { renderTable } from "../terminal/table.ts";
 import type { World } from "../world.ts";
 
 export function addLs(program: Command, world: World): void {

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { openCluster, type KubeOptions } from "../kube-access.ts";
-import { checkDropIn } from "../migrate/check-drop-in.ts";
-import { checkMigration } from "../migrate/check-migration.ts";
-import type { KubeObject } from "../migrate/kube-object.ts";
-import { readCluster } from "../migrate/read-cluster.ts";
-import { readManifests } from "../migrate/read-manifests.ts";
-import { reportText } from "../migrate/report.ts";
-import { paintFor } from "../paint.ts";
-import { print } from "../print.ts";
+import { openCluster, type KubeOptions } from "../cluster/kube-access.ts";
+import { checkDropIn } from "../move-in/migrate/check-drop-in.ts";
+import { checkMigration } from "../move-in/migrate/check-migration.ts";
+import type { KubeObject } from "../move-in/migrate/kube-object.ts";
+import { readCluster } from "../move-in/migrate/read-cluster.ts";
+import { readManifests } from "../move-in/migrate/read-manifests.ts";
+import { reportText } from "../move-in/migrate/report.ts";
+import { paintFor } from "../terminal/paint.ts";
+import { print } from "../terminal/print.ts";
 import type { World } from "../world.ts";
 
 interface MigrateOptions extends KubeOptions {

@@ -12,7 +12,7 @@ import { contextOf, examples } from "../command-line.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { readApprovals, readDecision } from "../decisions/decision-source.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { reportText } from "../report/report-text.ts";
+import { reportText } from "../decisions/report/report-text.ts";
 import type { World } from "../world.ts";
 
 interface ReportOptions extends ClusterCommandOptions {

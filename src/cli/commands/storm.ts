@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
-import { requirePluginFolders } from "../shim-options.ts";
+import { requirePluginFolders } from "../node/shim-options.ts";
 import { podsMax, readPlan, sizesOf, stormDefaults, type StormWords } from "../storm/plan.ts";
-import { rehearse } from "../storm.ts";
+import { rehearse } from "../storm/rehearse.ts";
 import type { World } from "../world.ts";
 
 interface StormOptions extends StormWords {

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { ask } from "../context.ts";
-import { paintFor } from "../paint.ts";
-import { print } from "../print.ts";
-import { runLive } from "../top/live.ts";
-import { topScreen } from "../top/screen.ts";
+import { paintFor } from "../terminal/paint.ts";
+import { print } from "../terminal/print.ts";
+import { runLive } from "../node/top/live.ts";
+import { topScreen } from "../node/top/screen.ts";
 import type { World } from "../world.ts";
 
 /** A line of a log or a pipe may be as long as it likes. */

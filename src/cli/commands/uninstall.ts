@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { readJournalOnly } from "../../state/read-only.ts";
+import { readJournalOnly } from "../../state/journal/read-only.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { ask, type Context } from "../context.ts";
-import { shimName } from "../install.ts";
-import { print } from "../print.ts";
-import { countPods, uninstall, type NodeState, type Uninstalled } from "../uninstall.ts";
+import { shimName } from "../move-in/install.ts";
+import { print } from "../terminal/print.ts";
+import { countPods, uninstall, type NodeState, type Uninstalled } from "../move-in/uninstall.ts";
 import type { World } from "../world.ts";
 
 interface UninstallCommandOptions {

@@ -3,11 +3,11 @@ import { contextOf, examples } from "../command-line.ts";
 import { ask, runTool, type Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
 import { oneLine } from "../../base/plain-text.ts";
-import { print } from "../print.ts";
+import { print } from "../terminal/print.ts";
 import { isSuccess } from "../run-program.ts";
-import { isShim } from "../shim-options.ts";
+import { isShim } from "../node/shim-options.ts";
 import { version } from "../../base/version.ts";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../terminal/table.ts";
 import { protocolVersion } from "../../wire/frame.ts";
 import type { World } from "../world.ts";
 

@@ -3,12 +3,12 @@ import type { AttachmentView } from "../../wire/node-view.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { parsePod, requireSubdomain, type PodKey } from "../names.ts";
-import { readAttachments, readTimeline } from "../node-source.ts";
-import { paintFor } from "../paint.ts";
-import { outcomeOf } from "../pod-outcome.ts";
-import { print } from "../print.ts";
-import { timelineText } from "../timeline-text.ts";
+import { parsePod, requireSubdomain, type PodKey } from "../node/names.ts";
+import { readAttachments, readTimeline } from "../node/node-source.ts";
+import { paintFor } from "../terminal/paint.ts";
+import { outcomeOf } from "../node/pod-outcome.ts";
+import { print } from "../terminal/print.ts";
+import { timelineText } from "../node/timeline-text.ts";
 import type { World } from "../world.ts";
 
 export function addWhy(program: Command, world: World): void {

@@ -6,7 +6,7 @@ import { guardNamespace } from "../cluster/cluster-options.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
 import { commandOf } from "../decisions/consent.ts";
 import { readDecisions } from "../decisions/decision-source.ts";
-import { outputFormats } from "../print.ts";
+import { outputFormats } from "../terminal/print.ts";
 import type { World } from "../world.ts";
 import { optionsOf, readLine, subcommandNames, type Line } from "./words.ts";
 

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fakeWorld } from "../fake-world.ts";
+import { fakeWorld } from "../fake-world.fixture.ts";
 import { runCli } from "../main.ts";
 
 let folder: string;

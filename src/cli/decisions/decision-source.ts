@@ -9,9 +9,9 @@ import {
 import { parseApproval } from "../../guard/decision/parse-approval.ts";
 import { parseDecision } from "../../guard/decision/parse-decision.ts";
 import { timeMs } from "../../guard/facts/json-values.ts";
-import { kubeStatusOf, type KubeApi } from "../../kube/api.ts";
-import { objectOf, textOf } from "../../kube/json-fields.ts";
-import { listPages } from "../../kube/list-pages.ts";
+import { kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
+import { listPages } from "../../kube/watch/list-pages.ts";
 import { CommandFailure } from "../failure.ts";
 
 export interface DecisionSource {

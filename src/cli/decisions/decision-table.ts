@@ -1,8 +1,8 @@
 import { timeMs } from "../../guard/facts/json-values.ts";
 import { phaseOf } from "../../guard/decide/standing.ts";
 import type { Decision } from "../../guard/decision/decision.ts";
-import { ageText } from "../span.ts";
-import { renderTable } from "../table.ts";
+import { ageText } from "../terminal/span.ts";
+import { renderTable } from "../terminal/table.ts";
 
 /** As `kubectl get decisions` has it, and in the order in which they should be looked at. */
 export function decisionTable(decisions: readonly Decision[], nowMs: number, isWide: boolean): string {

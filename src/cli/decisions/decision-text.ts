@@ -3,10 +3,10 @@ import { phaseOf } from "../../guard/decide/standing.ts";
 import { terminalPhases, type Decision, type DecisionApproval } from "../../guard/decision/decision.ts";
 import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
 import { timeMs } from "../../guard/facts/json-values.ts";
-import { plural } from "../check/plural.ts";
-import type { Paint } from "../paint.ts";
-import { ageText } from "../span.ts";
-import { renderTable } from "../table.ts";
+import { plural } from "../terminal/plural.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { ageText } from "../terminal/span.ts";
+import { renderTable } from "../terminal/table.ts";
 import { stepText } from "./step-text.ts";
 
 export interface Shown {

@@ -1,8 +1,8 @@
 import { oneLine } from "../../base/plain-text.ts";
 import type { StepStatus } from "../../guard/decision/decision.ts";
 import type { PodTarget, Step } from "../../guard/decision/step.ts";
-import { plural } from "../check/plural.ts";
-import type { Paint } from "../paint.ts";
+import { plural } from "../terminal/plural.ts";
+import type { Paint } from "../terminal/paint.ts";
 
 /** More names than this are counted by node instead. */
 const targetsShown = 5;

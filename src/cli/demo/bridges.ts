@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { CommandFailure } from "../failure.ts";
-import { ip, requireSuccess } from "../netns.ts";
+import { ip, requireSuccess } from "../node/netns.ts";
 import type { World } from "../world.ts";
 import type { Site, SiteNetwork } from "./site.ts";
 

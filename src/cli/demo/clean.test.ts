@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { attach, splitNetworks } from "../attach.ts";
+import { attach, splitNetworks } from "../node/attach.ts";
 import type { Context } from "../context.ts";
-import { FakeShim } from "../fake-shim.fixture.ts";
+import { FakeShim } from "../node/fake-shim.fixture.ts";
 import { failureOf } from "../failure-of.fixture.ts";
-import { netnsName, parseNetworks } from "../names.ts";
-import { addNetns, ip, netnsExists, removeNetns } from "../netns.ts";
+import { netnsName, parseNetworks } from "../node/names.ts";
+import { addNetns, ip, netnsExists, removeNetns } from "../node/netns.ts";
 import { hasLink, removeBridges } from "./bridges.ts";
 import { cleanedText, cleanSite, leftovers } from "./clean.ts";
 import { prepareSite, refuseTakenNames, requireMachine } from "./prepare.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import { netnsName } from "../names.ts";
-import { netnsExists } from "../netns.ts";
-import { requireRoot } from "../require-root.ts";
+import { netnsName } from "../node/names.ts";
+import { netnsExists } from "../node/netns.ts";
+import { requireRoot } from "../node/require-root.ts";
 import { hasLink, makeBridges } from "./bridges.ts";
 import { daemonConfig, networkYaml, sitePaths, type Site } from "./site.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { systemClock } from "../../base/clock.ts";
-import { fakeWorld } from "../fake-world.ts";
+import { fakeWorld } from "../fake-world.fixture.ts";
 import { makeBridges, removeBridges } from "./bridges.ts";
 import { knock } from "./reach.ts";
 import { testSite } from "./site.fixture.ts";

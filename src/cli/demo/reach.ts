@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { runTool } from "../context.ts";
-import { netnsPath } from "../netns.ts";
+import { netnsPath } from "../node/netns.ts";
 import { isSuccess } from "../run-program.ts";
 import type { World } from "../world.ts";
 

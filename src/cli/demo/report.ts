@@ -1,7 +1,7 @@
-import type { Attached } from "../attach.ts";
-import { interfaceTable } from "../interface-table.ts";
-import { netnsName, podText } from "../names.ts";
-import type { Paint } from "../paint.ts";
+import type { Attached } from "../node/attach.ts";
+import { interfaceTable } from "../terminal/interface-table.ts";
+import { netnsName, podText } from "../node/names.ts";
+import type { Paint } from "../terminal/paint.ts";
 import { memoryText, type Memory } from "./memory.ts";
 import type { Reach } from "./reach.ts";
 import type { Site } from "./site.ts";

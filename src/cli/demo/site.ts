@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { stringify } from "yaml";
-import type { PodKey } from "../names.ts";
+import type { PodKey } from "../node/names.ts";
 
 /** Everything the demonstration makes on this machine, and nothing outside of it: what is named here is removed again. */
 export interface Site {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeWorld } from "../fake-world.ts";
+import { fakeWorld } from "../fake-world.fixture.ts";
 import { testSite } from "./site.fixture.ts";
 import { sitePaths } from "./site.ts";
 import { endStale, isOfSite, staleProcesses } from "./stale-processes.ts";

@@ -5,7 +5,7 @@ import { decisionPhases } from "../../guard/decision/decision.ts";
 import { stepActions } from "../../guard/decision/step.ts";
 import { errorCatalogue } from "../../base/errors.ts";
 import { checkCodes } from "../check/check-codes.ts";
-import { fakeWorld } from "../fake-world.ts";
+import { fakeWorld } from "../fake-world.fixture.ts";
 import { runCli } from "../main.ts";
 import { allTopics } from "./topics.ts";
 

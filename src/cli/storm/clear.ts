@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import type { Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
-import { ip, requireSuccess } from "../netns.ts";
-import { LimitedGroup } from "./limited-group.ts";
+import { ip, requireSuccess } from "../node/netns.ts";
+import { LimitedGroup } from "./machine/limited-group.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
-import { removeOwnDisk } from "./own-disk.ts";
+import { removeOwnDisk } from "./machine/own-disk.ts";
 import type { Marker } from "./prepare.ts";
 import { site, sitePaths } from "./site.ts";
 

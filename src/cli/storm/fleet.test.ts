@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { settle, VirtualClock } from "../../base/virtual-clock.fixture.ts";
-import { atMostAtOnce, type Caller, type CallEnd, type CallVerb, type Sandbox } from "./caller.ts";
+import { atMostAtOnce, type Caller, type CallEnd, type CallVerb, type Sandbox } from "./caller/caller.ts";
 import { Fleet, type FleetPod } from "./fleet.ts";
 
 const ok: CallEnd = { isOk: true, message: "" };

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import type { PodKey } from "../names.ts";
-import type { Caller, CallEnd, Sandbox } from "./caller.ts";
+import type { PodKey } from "../node/names.ts";
+import type { Caller, CallEnd, Sandbox } from "./caller/caller.ts";
 import { seededRandom } from "./seeded-random.ts";
 
 export interface FleetPod extends PodKey {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { KeptDaemon } from "./kept-daemon.ts";
-import { LimitedGroup } from "./limited-group.ts";
+import { LimitedGroup } from "./machine/limited-group.ts";
 
 let folder = "";
 let group: LimitedGroup;

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import type { Cancel, Clock } from "../../base/clock.ts";
 import { CommandFailure } from "../failure.ts";
-import type { LimitedGroup } from "./limited-group.ts";
+import type { LimitedGroup } from "./machine/limited-group.ts";
 
 export interface KeptDaemonOptions {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { readJournalOnly } from "../../state/read-only.ts";
+import { readJournalOnly } from "../../state/journal/read-only.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { isSuccess, runProgram } from "../run-program.ts";

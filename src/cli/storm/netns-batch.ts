@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
-import { netnsFolder, netnsPath, requireSuccess } from "../netns.ts";
+import { netnsFolder, netnsPath, requireSuccess } from "../node/netns.ts";
 import { runProgram } from "../run-program.ts";
 
 /** Thousands in one go, on a machine that is busy. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { usageFailure } from "../failure.ts";
-import { readAheadOf, usualKib } from "./read-ahead.ts";
+import { readAheadOf, usualKib } from "./machine/read-ahead.ts";
 import { bytesText, parseBytes, parseCount, parseCpu, parseSpan } from "./quantity.ts";
 
 /** What one storm is to be. */

@@ -1,4 +1,4 @@
-import type { NodeFacts } from "./certificate.ts";
+import type { NodeFacts } from "./report/certificate.ts";
 import type { PodRecord } from "./fleet.ts";
 import { readPlan, stormDefaults, type StormPlan } from "./plan.ts";
 import type { Moment } from "./series.ts";

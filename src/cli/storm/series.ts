@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Fleet } from "./fleet.ts";
 import type { KeptDaemon } from "./kept-daemon.ts";
-import type { LimitedGroup } from "./limited-group.ts";
-import { processMemory } from "./process-memory.ts";
+import type { LimitedGroup } from "./machine/limited-group.ts";
+import { processMemory } from "./machine/process-memory.ts";
 import { site } from "./site.ts";
 
 /** The storm at one moment. */

@@ -1,21 +1,21 @@
 import { readFile } from "node:fs/promises";
 import { daemonEnv } from "../../config/daemon-env.ts";
-import { isUnreachable } from "../ask.ts";
+import { isUnreachable } from "../node/ask.ts";
 import { ask, type Context } from "../context.ts";
 import { Child } from "../demo/child.ts";
 import { CommandFailure, interruptedFailure } from "../failure.ts";
-import { withProgress } from "../progress.ts";
-import { readConf } from "../shim-options.ts";
+import { withProgress } from "../terminal/progress.ts";
+import { readConf } from "../node/shim-options.ts";
 import { childEnv } from "../world.ts";
 import { clearSite } from "./clear.ts";
 import { KeptDaemon } from "./kept-daemon.ts";
-import { LimitedGroup } from "./limited-group.ts";
+import { LimitedGroup } from "./machine/limited-group.ts";
 import { NetnsBatch } from "./netns-batch.ts";
 import type { StormPlan } from "./plan.ts";
 import { freshProgram, prepareSite, type StormNetworks } from "./prepare.ts";
-import { programCaller } from "./program-caller.ts";
+import { programCaller } from "./caller/program-caller.ts";
 import { site, sitePaths, sitePods, type SitePods } from "./site.ts";
-import { stoppable, type StoppableCaller } from "./stoppable-caller.ts";
+import { stoppable, type StoppableCaller } from "./caller/stoppable-caller.ts";
 
 /** What is running while a storm is. */
 export interface Stage {

@@ -1,5 +1,5 @@
 import { interruptedFailure } from "../failure.ts";
-import { withProgress } from "../progress.ts";
+import { withProgress } from "../terminal/progress.ts";
 import { Fleet } from "./fleet.ts";
 import { findTraces, leakTexts, type Traces } from "./leaks.ts";
 import { Series } from "./series.ts";

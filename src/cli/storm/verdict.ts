@@ -1,5 +1,5 @@
-import { messageKind } from "../message-kind.ts";
-import { tookText } from "../span.ts";
+import { messageKind } from "../terminal/message-kind.ts";
+import { tookText } from "../terminal/span.ts";
 import type { PodRecord } from "./fleet.ts";
 import { leakTexts, type Traces } from "./leaks.ts";
 import type { StormPlan } from "./plan.ts";

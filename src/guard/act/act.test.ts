@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { PodTarget, SetMemoryLimitStep } from "../decision/step.ts";
-import { classifyTarget } from "./classify-target.ts";
-import { deleteOptions, podPath } from "./delete-options.ts";
-import { memoryPatch } from "./memory-patch.ts";
-import { removalBatches } from "./removal-batches.ts";
+import { classifyTarget } from "./removal/classify-target.ts";
+import { deleteOptions, podPath } from "./removal/delete-options.ts";
+import { memoryPatch } from "./steps/memory-patch.ts";
+import { removalBatches } from "./removal/removal-batches.ts";
 
 const target: PodTarget = { namespace: "fc-desktop", name: "rd-1", uid: "u-1", node: "n1" };
 

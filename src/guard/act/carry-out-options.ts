@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KubeApi } from "../../kube/api.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
 import type { Leadership } from "../decide/next-status.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
-import { KubeError } from "../../kube/api.ts";
+import { KubeError } from "../../kube/client/api.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { StepAction } from "../decision/step.ts";
 import { carryOut } from "./carry-out.ts";

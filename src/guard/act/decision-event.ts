@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KubeApi } from "../../kube/api.ts";
-import { eventBody, eventMessage, eventName, type EventText } from "../../kube/event-body.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
+import { eventBody, eventMessage, eventName, type EventText } from "../../kube/outbox/event-body.ts";
 import type { Leadership } from "../decide/next-status.ts";
 import { decisionApiVersion, type Decision } from "../decision/decision.ts";
 

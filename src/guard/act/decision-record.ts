@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { KubeError, kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/api.ts";
+import { KubeError, kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/client/api.ts";
 import { changedAt, type Leadership } from "../decide/next-status.ts";
 import { decisionApiVersion, type Decision, type DecisionStatus, type StepStatus } from "../decision/decision.ts";
 import { textCharsMax } from "../decision/limits.ts";

@@ -1,5 +1,5 @@
 import { silentLogger } from "../../base/log.ts";
-import { KubeError, type KubeApi, type KubeRequest } from "../../kube/api.ts";
+import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import { installedPolicies } from "../approve/policies.fixture.ts";
 import type { PolicyObject } from "../approve/policy-standing.ts";

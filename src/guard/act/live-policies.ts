@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import type { KubeApi } from "../../kube/api.ts";
-import { listPages } from "../../kube/list-pages.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
+import { listPages } from "../../kube/watch/list-pages.ts";
 import type { PolicyObject } from "../approve/policy-standing.ts";
 import type { DecisionApproval } from "../decision/decision.ts";
 import { policyPaths, projectPolicy } from "../observe/project-policy.ts";

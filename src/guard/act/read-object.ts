@@ -1,4 +1,4 @@
-import { kubeStatusOf, type KubeApi } from "../../kube/api.ts";
+import { kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
 
 const requestMs = 10_000;
 

@@ -1,4 +1,4 @@
-import { KubeError } from "../../kube/api.ts";
+import { KubeError } from "../../kube/client/api.ts";
 
 /** Why the server said no, for people; what is no answer of it is thrown on. */
 export function refusalText(thrown: unknown): string {

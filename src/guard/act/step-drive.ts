@@ -6,9 +6,9 @@ import { auditLine } from "./audit-line.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 import { tellEvent } from "./decision-event.ts";
 import type { DecisionRecord } from "./decision-record.ts";
-import { holdsProblem } from "./hold-seen.ts";
+import { holdsProblem } from "./steps/hold-seen.ts";
 import type { StepContext, StepHand, StepReport, StepResult } from "./step-hand.ts";
-import { stormProblem } from "./storm.ts";
+import { stormProblem } from "./steps/storm.ts";
 import type { WriteGate } from "./write-gate.ts";
 
 const betweenChecksMs = 2_000;

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KubeApi } from "../../kube/api.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
 import type { Decision, StepStatus } from "../decision/decision.ts";
 import type { Step, StepAction } from "../decision/step.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";

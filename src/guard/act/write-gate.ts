@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
-import { kubeStatusOf, metadataOnly, type KubeApi, type KubeRequest } from "../../kube/api.ts";
-import { objectOf, textOf } from "../../kube/json-fields.ts";
-import { listPages } from "../../kube/list-pages.ts";
+import { kubeStatusOf, metadataOnly, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
+import { listPages } from "../../kube/watch/list-pages.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
 import { decisionApiVersion, type Decision, type DecisionApproval } from "../decision/decision.ts";
 import { parseApproval } from "../decision/parse-approval.ts";

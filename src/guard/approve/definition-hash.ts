@@ -1,4 +1,4 @@
-import { isObject, objectOf } from "../../kube/json-fields.ts";
+import { isObject, objectOf } from "../../kube/client/json-fields.ts";
 import { objectsOf } from "../facts/json-values.ts";
 import { specHash } from "./spec-hash.ts";
 

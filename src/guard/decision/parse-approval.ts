@@ -1,4 +1,4 @@
-import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import { decisionApiVersion, verdicts, type DecisionApproval } from "./decision.ts";
 
 /** A person's word as the API server has it; undefined for what says nothing. Whether it counts is asked elsewhere. */

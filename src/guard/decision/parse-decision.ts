@@ -1,4 +1,4 @@
-import { isObject, objectOf, textOf, type JsonObject } from "../../kube/json-fields.ts";
+import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { objectsOf } from "../facts/json-values.ts";
 import { decisionApiVersion, decisionPhases, type Decision, type DecisionStatus } from "./decision.ts";
 import { planHash } from "./plan-hash.ts";

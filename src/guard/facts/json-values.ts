@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../kube/json-fields.ts";
+import { isObject, type JsonObject } from "../../kube/client/json-fields.ts";
 
 /** The objects of a list; nothing for what is no list. */
 export function objectsOf(value: unknown): readonly JsonObject[] {

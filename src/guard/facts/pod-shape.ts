@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { firstChars } from "../../base/short-text.ts";
-import { objectOf, textOf, type JsonObject } from "../../kube/json-fields.ts";
+import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import { objectsOf } from "./json-values.ts";
 
 /** 64 bits tell the shapes of one namespace apart. */

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { dirname } from "node:path";
-import { serverCertificate, serverKey } from "../../kube/certificates.fixture.ts";
+import { serverCertificate, serverKey } from "../../kube/access/certificates.fixture.ts";
 import type { GitServer } from "./git-server.fixture.ts";
 
 export interface WebServer extends AsyncDisposable {

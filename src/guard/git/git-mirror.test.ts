@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
-import { authority, otherAuthority } from "../../kube/certificates.fixture.ts";
+import { authority, otherAuthority } from "../../kube/access/certificates.fixture.ts";
 import { gitEnvironment } from "./git-environment.ts";
 import { listening, serveGit } from "./git-https.fixture.ts";
 import { GitMirror } from "./git-mirror.ts";

@@ -1,4 +1,4 @@
-import { holdsProblem } from "../act/hold-seen.ts";
+import { holdsProblem } from "../act/steps/hold-seen.ts";
 import type { StepContext, StepHand, StepResult } from "../act/step-hand.ts";
 import type { LockToGitStep } from "../decision/step.ts";
 import { applyEdits } from "./apply-edits.ts";

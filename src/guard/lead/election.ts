@@ -1,5 +1,5 @@
 import { toLeveeError } from "../../base/errors.ts";
-import { KubeError, kubeStatusOf } from "../../kube/api.ts";
+import { KubeError, kubeStatusOf } from "../../kube/client/api.ts";
 import { leasesPath, leaseText, parseLease, type LeaseFacts } from "./lease-object.ts";
 import type { LeaseSeat } from "./lease-seat.ts";
 import { Term } from "./term.ts";

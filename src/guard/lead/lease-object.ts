@@ -1,4 +1,4 @@
-import { isObject, objectOf, textOf } from "../../kube/json-fields.ts";
+import { isObject, objectOf, textOf } from "../../kube/client/json-fields.ts";
 import { countOf } from "../facts/json-values.ts";
 
 /** A `coordination.k8s.io/v1` Lease, as far as a leader is told by it. */

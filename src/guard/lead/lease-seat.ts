@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KubeApi } from "../../kube/api.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
 
 /** Which Lease is meant, who asks for it or holds it, and by what means. */
 export interface LeaseSeat {

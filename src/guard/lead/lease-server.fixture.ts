@@ -1,5 +1,5 @@
-import { KubeError, type KubeApi, type KubeRequest } from "../../kube/api.ts";
-import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 
 /** An API server with one Lease, that knows conflicts as the real one does. */
 export class LeaseServer implements KubeApi {

@@ -1,6 +1,6 @@
 import type { Cancel } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
-import { kubeStatusOf } from "../../kube/api.ts";
+import { kubeStatusOf } from "../../kube/client/api.ts";
 import { leasesPath, leaseText, parseLease, type LeaseFacts } from "./lease-object.ts";
 import type { LeaseSeat } from "./lease-seat.ts";
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { systemClock } from "../../base/clock.ts";
 import { JsonLogger } from "../../base/log.ts";
-import * as pem from "../../kube/certificates.fixture.ts";
+import * as pem from "../../kube/access/certificates.fixture.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
-import { answer, ScriptedServer, type Script } from "../../kube/scripted-server.fixture.ts";
+import { answer, ScriptedServer, type Script } from "../../kube/client/scripted-server.fixture.ts";
 import { AlertSource } from "./alert-source.ts";
 import type { Alertmanager } from "./alertmanager.ts";
 

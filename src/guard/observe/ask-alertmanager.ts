@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import type { KubeCredentials } from "../../kube/access.ts";
-import { readFilledFile } from "../../kube/fresh-file.ts";
+import type { KubeCredentials } from "../../kube/access/access.ts";
+import { readFilledFile } from "../../kube/access/fresh-file.ts";
 import type { Alertmanager } from "./alertmanager.ts";
 import { alertmanagerRemedy } from "./alertmanager-remedy.ts";
 import { getText } from "./get-text.ts";

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
-import { KubeError } from "../../kube/api.ts";
-import { FakeApi, page } from "../../kube/fake-api.fixture.ts";
+import { KubeError } from "../../kube/client/api.ts";
+import { FakeApi, page } from "../../kube/client/fake-api.fixture.ts";
 import { ManualClock, settle } from "../../kube/manual-clock.fixture.ts";
 import { installedPolicies } from "../approve/policies.fixture.ts";
 import { propose } from "../decide/propose.ts";

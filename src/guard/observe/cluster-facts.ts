@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KubeApi } from "../../kube/api.ts";
-import type { ReflectorHealth } from "../../kube/facts.ts";
-import type { Named } from "../../kube/object-store.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
+import type { ReflectorHealth } from "../../kube/watch/facts.ts";
+import type { Named } from "../../kube/watch/object-store.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
-import type { ReflectorOptions } from "../../kube/reflector-options.ts";
-import { Reflector } from "../../kube/reflector.ts";
+import type { ReflectorOptions } from "../../kube/watch/reflector-options.ts";
+import { Reflector } from "../../kube/watch/reflector.ts";
 import { ownerPolicies, policyProblems, type PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision, DecisionApproval } from "../decision/decision.ts";
 import { parseApproval } from "../decision/parse-approval.ts";

@@ -1,6 +1,6 @@
 import { deadline, type Clock } from "../../base/clock.ts";
-import type { KubeCredentials } from "../../kube/access.ts";
-import { Exchange } from "../../kube/exchange.ts";
+import type { KubeCredentials } from "../../kube/access/access.ts";
+import { Exchange } from "../../kube/client/exchange.ts";
 
 export interface TextLimits {
   /** From connecting to the last byte. */

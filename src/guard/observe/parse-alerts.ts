@@ -1,4 +1,4 @@
-import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import { objectsOf, timeMs } from "../facts/json-values.ts";
 import type { AlertFacts } from "../facts/world.ts";

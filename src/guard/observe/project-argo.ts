@@ -1,4 +1,4 @@
-import { isObject, objectOf, textOf, type JsonObject } from "../../kube/json-fields.ts";
+import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { CniDaemon } from "../facts/guard-settings.ts";
 import { objectsOf, timeMs } from "../facts/json-values.ts";
 import { withoutUser } from "../git/repository-name.ts";

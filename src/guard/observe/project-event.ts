@@ -1,4 +1,4 @@
-import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { countOf, timeMs } from "../facts/json-values.ts";
 import type { EventFacts } from "../facts/world.ts";

@@ -1,4 +1,4 @@
-import { objectOf, textOf } from "../../kube/json-fields.ts";
+import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import type { PolicyKind, PolicyObject } from "../approve/policy-standing.ts";
 
 const admission = "/apis/admissionregistration.k8s.io/v1";

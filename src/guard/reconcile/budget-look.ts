@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { KubeApi } from "../../kube/api.ts";
-import { BudgetStore } from "../act/budget-store.ts";
-import { budgetNotes, defaultBudgetLimits } from "../act/removal-budget.ts";
-import { resetWhenAsked } from "../act/reset-breaker.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
+import { BudgetStore } from "../act/removal/budget-store.ts";
+import { budgetNotes, defaultBudgetLimits } from "../act/removal/removal-budget.ts";
+import { resetWhenAsked } from "../act/removal/reset-breaker.ts";
 import type { PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision, DecisionApproval } from "../decision/decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";

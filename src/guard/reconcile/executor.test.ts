@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { KubeError } from "../../kube/api.ts";
+import { KubeError } from "../../kube/client/api.ts";
 import { GuardedServer, refusal } from "../act/guarded.fixture.ts";
 import type { StepHand } from "../act/step-hand.ts";
 import type { Decision } from "../decision/decision.ts";

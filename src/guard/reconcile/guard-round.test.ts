@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
-import { KubeError, type KubeApi, type KubeRequest } from "../../kube/api.ts";
+import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import { propose } from "../decide/propose.ts";
 import type { Decision, DecisionStatus } from "../decision/decision.ts";

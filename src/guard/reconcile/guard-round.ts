@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/api.ts";
+import { kubeStatusOf, metadataOnly, type KubeApi } from "../../kube/client/api.ts";
 import type { PolicyObject } from "../approve/policy-standing.ts";
 import { isCausePresent } from "../decide/cause-present.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";

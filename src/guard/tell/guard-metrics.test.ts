@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
-import type { ReflectorHealth } from "../../kube/facts.ts";
+import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import type { Decision, DecisionPhase } from "../decision/decision.ts";
 import type { EventFacts } from "../facts/world.ts";
 import { guardMetrics, type GuardState } from "./guard-metrics.ts";

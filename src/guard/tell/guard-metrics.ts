@@ -1,4 +1,4 @@
-import type { ReflectorHealth } from "../../kube/facts.ts";
+import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import { findScattered } from "../detect/avalanche.ts";
 import type { PodRecord } from "../facts/pod-record.ts";
 import type { AlertFacts, EventFacts, NodeFacts, NodeViewFacts } from "../facts/world.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { objectOf, textOf } from "../../../src/kube/json-fields.ts";
+import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
 import { timeMs } from "../../../src/guard/facts/json-values.ts";
 
 const reads = ["get", "list", "watch"];

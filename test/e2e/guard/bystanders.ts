@@ -1,4 +1,4 @@
-import { objectOf, textOf } from "../../../src/kube/json-fields.ts";
+import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
 import { objectsOf } from "../../../src/guard/facts/json-values.ts";
 import type { PolicyServer } from "../policy-server.ts";
 import { until } from "../until.ts";

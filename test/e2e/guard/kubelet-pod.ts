@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject, objectOf, textOf, type JsonObject } from "../../../src/kube/json-fields.ts";
+import { isObject, objectOf, textOf, type JsonObject } from "../../../src/kube/client/json-fields.ts";
 import { countOf, objectsOf, timeMs, timeText } from "../../../src/guard/facts/json-values.ts";
 import { memoryBytes } from "../../../src/guard/facts/memory-quantity.ts";
 

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { objectOf, textOf } from "../../../src/kube/json-fields.ts";
+import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
 import { countOf, objectsOf } from "../../../src/guard/facts/json-values.ts";
-import { startGuardServer } from "../guard-server.ts";
+import { startGuardServer } from "./guard-server.ts";
 import type { PolicyServer } from "../policy-server.ts";
 import type { Program } from "../program.ts";
 import { until } from "../until.ts";

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { join } from "node:path";
 import type { Decision, StepStatus } from "../../../src/guard/decision/decision.ts";
 import type { PodTarget, RemovePodsStep } from "../../../src/guard/decision/step.ts";
-import { alice, guardUser } from "../guard-server.ts";
+import { alice, guardUser } from "./guard-server.ts";
 import { mergePatch } from "../policy-server.ts";
 import { pause, until } from "../until.ts";
 import { desktopPod } from "./operator.ts";

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startGuardServer } from "../guard-server.ts";
+import { startGuardServer } from "./guard-server.ts";
 import { mergePatch, type Answer, type PolicyServer } from "../policy-server.ts";
 import type { Program } from "../program.ts";
 import { pause, until } from "../until.ts";

@@ -4,7 +4,7 @@
  *     argocd-repo-server is available, else Synced or OutOfSync, by comparing the CNI daemon's memory limit with git
  *   - PATCH daemonsets of the CNI daemon: back to what git says, when it can compare, differs, and no window denies it
  */
-import { objectOf, textOf } from "../../../src/kube/json-fields.ts";
+import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
 import { objectsOf, timeText } from "../../../src/guard/facts/json-values.ts";
 import { mergePatch, type PolicyServer } from "../policy-server.ts";
 import type { BareRepository } from "./bare-repository.ts";

@@ -12,9 +12,9 @@
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import { timeText } from "../../../src/guard/facts/json-values.ts";
-import { fixedAccess } from "../../../src/kube/access.ts";
-import { ApiClient } from "../../../src/kube/api-client.ts";
-import { Reflector } from "../../../src/kube/reflector.ts";
+import { fixedAccess } from "../../../src/kube/access/access.ts";
+import { ApiClient } from "../../../src/kube/client/api-client.ts";
+import { Reflector } from "../../../src/kube/watch/reflector.ts";
 import { adminToken, type Ask, type PolicyServer } from "../policy-server.ts";
 import { CniMemory } from "./cni-memory.ts";
 import {

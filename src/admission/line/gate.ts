@@ -1,0 +1,240 @@
+import type { Blocker, WaitView } from "../rulings.ts";
+import type { Bulkhead } from "./bulkhead.ts";
+import { FairQueue } from "./fair-queue.ts";
+import type { Lane } from "./lane.ts";
+import type { Permit } from "../permit.ts";
+import type { AdmissionClass } from "../request.ts";
+import type { Waiting } from "./waiting.ts";
+
+type QueueClass = Waiting["admissionClass"];
+
+/** Grants to classes above after which a class gets one: a stream of important pods must not shut out all others. */
+const passedOverMax = 8;
+/** Weight of the newest call in the time that one holds its slot. */
+const holdWeight = 0.1;
+
+/** What decides besides the order in line. */
+export interface GateRules {
+  /** In the order of service. */
+  readonly classes: readonly QueueClass[];
+  readonly waitingMax: number;
+  /** From when on a line is late and its newest goes first. */
+  readonly lateMs: number;
+  readonly salt: number;
+  readonly bulkhead: Bulkhead;
+  /** How many may run at once when one of this class is to be the last of them. */
+  slots(admissionClass: QueueClass): number;
+  /** What else keeps a lane from going. */
+  blocker(lane: Lane, admissionClass: QueueClass): Blocker | undefined;
+  /** The trouble of a lane's network, also while the lane may go. */
+  trouble(lane: Lane): Blocker | undefined;
+}
+
+/** Slots and the lines in front of them: ADDs have one gate, DELs another. */
+export class Gate {
+  readonly #rules: GateRules;
+  readonly #lines: ReadonlyMap<QueueClass, Line>;
+  /** In the order of arrival, which is that of their deadlines. */
+  readonly #byAge = new Set<Waiting>();
+  readonly #runningIn = new Map<AdmissionClass, number>();
+  #running = 0;
+  #holdMs: number | undefined;
+
+  constructor(rules: GateRules) {
+    this.#rules = rules;
+    const { salt, lateMs } = rules;
+    this.#lines = new Map(rules.classes.map((name) => [name, { queue: new FairQueue({ salt, lateMs }), passed: 0 }]));
+  }
+
+  /** Those that count: hung ones do not. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Those of one class, hung ones included. */
+  runningIn(admissionClass: AdmissionClass): number {
+    return this.#runningIn.get(admissionClass) ?? 0;
+  }
+
+  get waiting(): number {
+    return this.#byAge.size;
+  }
+
+  waitingIn(admissionClass: QueueClass): number {
+    return this.#lines.get(admissionClass)?.queue.size ?? 0;
+  }
+
+  get oldest(): Waiting | undefined {
+    const [oldest] = this.#byAge;
+    return oldest;
+  }
+
+  oldestIn(admissionClass: AdmissionClass): Waiting | undefined {
+    for (const waiting of this.#byAge) if (waiting.admissionClass === admissionClass) return waiting;
+    return undefined;
+  }
+
+  flows(): readonly { readonly namespace: string; readonly waiting: number }[] {
+    return [...this.#lines.values()].flatMap(({ queue }) => queue.flows());
+  }
+
+  join(waiting: Waiting): void {
+    this.#rules.bulkhead.joined(waiting.lane);
+    this.#byAge.add(waiting);
+    this.#line(waiting).queue.push(waiting);
+  }
+
+  leave(waiting: Waiting): void {
+    if (!this.#byAge.delete(waiting)) return;
+    this.#line(waiting).queue.remove(waiting);
+    this.#rules.bulkhead.left(waiting.lane);
+  }
+
+  /** Into a higher class, behind those that wait there. */
+  upgrade(waiting: Waiting, admissionClass: QueueClass): void {
+    this.#line(waiting).queue.remove(waiting);
+    waiting.admissionClass = admissionClass;
+    this.#line(waiting).queue.push(waiting);
+  }
+
+  /** Takes the next out of line and counts it as running; undefined when nobody may go. */
+  next(nowMs: number): Waiting | undefined {
+    if (this.#byAge.size === 0) return undefined;
+    for (const admissionClass of this.#order()) {
+      const line = this.#lines.get(admissionClass);
+      if (line === undefined || line.queue.size === 0) continue;
+      if (this.#running >= this.#rules.slots(admissionClass)) continue;
+      const next = line.queue.take((lane) => this.#laneBlocker(lane, admissionClass) === undefined, nowMs);
+      if (next === undefined) continue;
+      this.#passOver(admissionClass);
+      this.#start(next);
+      return next;
+    }
+    return undefined;
+  }
+
+  ended(permit: Permit, nowMs: number): void {
+    if (permit.hungNetwork !== undefined) this.rejoined(permit, permit.hungNetwork);
+    this.#running -= 1;
+    this.#runningIn.set(permit.admissionClass, this.runningIn(permit.admissionClass) - 1);
+    this.#rules.bulkhead.freed(permit.lane);
+    const heldMs = nowMs - permit.sinceMs;
+    this.#holdMs = this.#holdMs === undefined ? heldMs : this.#holdMs + holdWeight * (heldMs - this.#holdMs);
+  }
+
+  /** False when too many hang already: then it goes on to count. */
+  hung(permit: Permit, network: string, plugin: string): boolean {
+    if (!this.#rules.bulkhead.hang(permit.lane, network, plugin)) return false;
+    this.#running -= 1;
+    return true;
+  }
+
+  /** For a while there may be one more than the limit; nobody new goes until there is not. */
+  rejoined(permit: Permit, network: string): void {
+    this.#rules.bulkhead.unhang(permit.lane, network);
+    this.#running += 1;
+  }
+
+  /** Who has been in line since before that. */
+  *before(ms: number): Generator<Waiting> {
+    for (const waiting of this.#byAge) {
+      if (waiting.sinceMs > ms) return;
+      yield waiting;
+    }
+  }
+
+  /**
+   * Who has to leave so that the newcomer may stand in line: nobody while there is room, else the newest of the longest
+   * line of the lowest class; "newcomer" when that would be no less deserving.
+   */
+  makesRoom(newcomer: Waiting): Waiting | "newcomer" | undefined {
+    if (this.#byAge.size < this.#rules.waitingMax) return undefined;
+    const lowest = this.#rules.classes.findLast((name) => this.waitingIn(name) > 0);
+    const queue = lowest === undefined ? undefined : this.#lines.get(lowest)?.queue;
+    const victim = queue?.newestOfLongest();
+    if (queue === undefined || victim === undefined) return "newcomer";
+    const rank = (name: QueueClass): number => this.#rules.classes.indexOf(name);
+    const difference = rank(victim.admissionClass) - rank(newcomer.admissionClass);
+    if (difference !== 0) return difference > 0 ? victim : "newcomer";
+    const isLonger = queue.waitingOf(victim.request.namespace) > queue.waitingOf(newcomer.request.namespace) + 1;
+    return isLonger ? victim : "newcomer";
+  }
+
+  view(waiting: Waiting, nowMs: number): WaitView {
+    const { admissionClass, request, sinceMs } = waiting;
+    const { queue } = this.#line(waiting);
+    const before = this.#rules.classes.slice(0, this.#rules.classes.indexOf(admissionClass));
+    const ahead = before.reduce((sum, name) => sum + this.waitingIn(name), queue.ahead(waiting, nowMs));
+    const slots = Math.max(1, this.#rules.slots(admissionClass));
+    return {
+      admissionClass,
+      waitedMs: nowMs - sinceMs,
+      ahead,
+      inLine: this.#byAge.size,
+      ofItsNamespace: queue.waitingOf(request.namespace),
+      namespaces: queue.flowCount,
+      expectedMs: this.#holdMs === undefined ? undefined : (this.#holdMs * (ahead + 1)) / slots,
+      blocker: this.blocker(waiting),
+    };
+  }
+
+  /** A network in trouble is why its line stands still, whatever keeps this one of the line from going. */
+  blocker(waiting: Waiting): Blocker {
+    const { lane, admissionClass } = waiting;
+    const lanes = this.#laneBlocker(lane, admissionClass);
+    if (lanes !== undefined && lanes.network === undefined) return lanes;
+    const cause = this.#hanging(lane) ?? this.#rules.trouble(lane) ?? lanes;
+    if (cause !== undefined) return cause;
+    return { why: this.#running >= this.#rules.slots(admissionClass) ? "slots" : "turn" };
+  }
+
+  #start(waiting: Waiting): void {
+    this.#running += 1;
+    this.#runningIn.set(waiting.admissionClass, this.runningIn(waiting.admissionClass) + 1);
+    // Before it leaves the line, as a lane that nobody waits for and nobody holds is forgotten.
+    this.#rules.bulkhead.taken(waiting.lane);
+    this.#byAge.delete(waiting);
+    this.#rules.bulkhead.left(waiting.lane);
+  }
+
+  #hanging(lane: Lane): Blocker | undefined {
+    const share = this.#rules.bulkhead.hanging(lane);
+    return share === undefined ? undefined : { why: "network-hangs", network: share.name, plugin: share.hungPlugin };
+  }
+
+  #laneBlocker(lane: Lane, admissionClass: QueueClass): Blocker | undefined {
+    const other = this.#rules.blocker(lane, admissionClass);
+    if (other !== undefined) return other;
+    const network = this.#rules.bulkhead.full(lane, this.#rules.slots(admissionClass));
+    return network === undefined ? undefined : { why: "network-share", network };
+  }
+
+  /** By rank, but a class that has been passed over too often goes first. */
+  #order(): readonly QueueClass[] {
+    const { classes } = this.#rules;
+    const starving = classes.find((name) => (this.#lines.get(name)?.passed ?? 0) >= passedOverMax);
+    return starving === undefined ? classes : [starving, ...classes.filter((name) => name !== starving)];
+  }
+
+  #passOver(granted: QueueClass): void {
+    const { classes } = this.#rules;
+    for (const [rank, name] of classes.entries()) {
+      const line = this.#lines.get(name);
+      if (line === undefined) continue;
+      if (name === granted || line.queue.size === 0) line.passed = 0;
+      else if (rank > classes.indexOf(granted)) line.passed += 1;
+    }
+  }
+
+  #line(waiting: Waiting): Line {
+    const line = this.#lines.get(waiting.admissionClass);
+    if (line === undefined) throw new Error(`no line for the class ${waiting.admissionClass}`);
+    return line;
+  }
+}
+
+interface Line {
+  readonly queue: FairQueue;
+  /** How many of classes above went since one of this class did. */
+  passed: number;
+}

@@ -1,0 +1,89 @@
+import type { Departure } from "../../base/given-up.ts";
+import type { Lane } from "./lane.ts";
+import type { Permit } from "../permit.ts";
+import type { AdmissionClass, AdmissionRequest } from "../request.ts";
+
+/** Who is told when the caller of a waiting request goes away. */
+export interface WaitingOwner {
+  abandoned(waiting: Waiting): void;
+}
+
+/**
+ * A request in line. It is its own list node and its own abort listener, so that waiting costs one object and one
+ * promise.
+ */
+export class Waiting {
+  readonly request: AdmissionRequest;
+  readonly lane: Lane;
+  readonly sinceMs: number;
+  readonly promise: Promise<Permit>;
+  /** May rise while it waits. */
+  admissionClass: Exclude<AdmissionClass, "exempt">;
+
+  // Its place in a WaitingList; only the list touches these.
+  previous: Waiting | undefined;
+  next: Waiting | undefined;
+  /** Order of arrival in its queue. */
+  number = 0;
+
+  readonly #owner: WaitingOwner;
+  readonly #signal: Departure;
+  #resolve: ((permit: Permit) => void) | undefined;
+  #reject: ((reason: Error) => void) | undefined;
+
+  constructor(owner: WaitingOwner, facts: WaitingFacts, signal: Departure) {
+    this.#owner = owner;
+    this.#signal = signal;
+    this.request = facts.request;
+    this.lane = facts.lane;
+    this.sinceMs = facts.sinceMs;
+    this.admissionClass = facts.admissionClass;
+    // Not a constructor's function: what it closes over would stay as long as the promise does.
+    const { promise, resolve, reject } = Promise.withResolvers<Permit>();
+    this.promise = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  get isSettled(): boolean {
+    return this.#resolve === undefined;
+  }
+
+  /** From now on the caller's departure ends the wait. */
+  listen(): void {
+    this.#signal.addEventListener("abort", this, { once: true });
+  }
+
+  /** The abort listener: an object needs no closure. */
+  handleEvent(): void {
+    this.#owner.abandoned(this);
+  }
+
+  grant(permit: Permit): void {
+    this.#resolve?.(permit);
+    this.#forget();
+  }
+
+  refuse(reason: Error): void {
+    this.#reject?.(reason);
+    this.#forget();
+  }
+
+  /** With the reason of the signal that ended it. */
+  abort(): void {
+    this.refuse(this.#signal.reason as Error);
+  }
+
+  #forget(): void {
+    this.#resolve = undefined;
+    this.#reject = undefined;
+    this.#signal.removeEventListener("abort", this);
+  }
+}
+
+export interface WaitingFacts {
+  readonly request: AdmissionRequest;
+  readonly lane: Lane;
+  readonly sinceMs: number;
+  readonly admissionClass: Exclude<AdmissionClass, "exempt">;
+}

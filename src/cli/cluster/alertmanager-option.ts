@@ -1,0 +1,71 @@
+import { parseKeyedSetting } from "../../base/keyed-setting.ts";
+import type { Alertmanager } from "../../guard/observe/alertmanager.ts";
+import { usageFailure, type CommandFailure } from "../failure.ts";
+
+const form = { keys: ["token", "ca", "server-name"] } as const;
+type Key = (typeof form.keys)[number];
+
+const example =
+  "--alertmanager https://alertmanager.example:9094,token=/etc/levee-alertmanager/token,ca=/etc/levee-alertmanager/ca.crt,server-name=alertmanager-main.openshift-monitoring.svc";
+
+/** `URL[,token=FILE][,ca=FILE][,server-name=NAME]`. Nothing that may be a secret is repeated in an error. */
+export function parseAlertmanager(text: string): Alertmanager {
+  const [head = ""] = text.split(",");
+  const url = urlOf(head);
+  const setting = parseKeyedSetting(text, form);
+  if ("problem" in setting) throw wrong(url, setting.problem);
+  const values = new Map([...setting.values].map(([key, [value = ""]]) => [key, value]));
+  for (const [key, value] of values) {
+    const problem = url.protocol === "https:" ? problemOf(key, value) : plainProblem(key);
+    if (problem !== undefined) throw wrong(url, problem);
+  }
+  const [token, ca, serverName] = form.keys.map((key) => values.get(key));
+  return {
+    url: plain(url),
+    ...(token === undefined ? {} : { token }),
+    ...(ca === undefined ? {} : { ca }),
+    ...(serverName === undefined ? {} : { serverName }),
+  };
+}
+
+function urlOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url?.search === "" && url.hash === "" && url.username === "" && url.password === "";
+  if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) return url;
+  const shown = text.replace(/\/\/[^/]*@/u, "//…@").replace(/([?#]).*$/su, "$1…");
+  throw usageFailure(
+    `Cannot use --alertmanager as it must be a URL of http or https without user, query or fragment: current value is ${JSON.stringify(shown)}`,
+    "--alertmanager http://alertmanager.example:9093",
+  );
+}
+
+function plainProblem(key: Key): string {
+  return key === "token"
+    ? "a token does not go over http, where anybody on the way can read it. Use https, or leave token= out"
+    : `${key}= is about a certificate, and http has none. Use https, or leave it out`;
+}
+
+function problemOf(key: Key, value: string): string | undefined {
+  if (key === "token" && !isAbsolute(value))
+    return "token= must be the absolute path of a file that holds the token, not the token itself";
+  if (key === "ca" && !isAbsolute(value)) return "ca= must be the absolute path of a file with certificates";
+  if (key === "server-name" && !isDnsName(value)) return "server-name= must be a DNS name that the certificate is for";
+  return undefined;
+}
+
+/** An address has no letters, or colons; it is verified without being named here. */
+function isDnsName(text: string): boolean {
+  return /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/iu.test(text) && /[a-z]/iu.test(text);
+}
+
+function isAbsolute(path: string): boolean {
+  return /^\/[^/\s]/u.test(path);
+}
+
+function plain(url: URL): string {
+  return url.href.replace(/\/+$/u, "");
+}
+
+function wrong(url: URL, why: string): CommandFailure {
+  return usageFailure(`Cannot use --alertmanager ${plain(url)}: ${why}`, example);
+}

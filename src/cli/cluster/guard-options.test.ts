@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { failureOf } from "../failure-of.fixture.ts";
+import { guardPlaces } from "./guard-options.ts";
+
+test("guardPlaces takes ports, Alertmanagers and CNI daemons as they are written", () => {
+  expect(guardPlaces({})).toEqual({});
+  expect(
+    guardPlaces({
+      metricsPort: "9811",
+      daemonPort: "9810",
+      alertmanager: ["http://alertmanager.example:9093/", "https://alerts.example/am"],
+      cniDaemon: ["kube-system/kube-multus-ds/kube-multus"],
+    }),
+  ).toEqual({
+    metricsPort: 9_811,
+    daemonPort: 9_810,
+    alertmanagers: [{ url: "http://alertmanager.example:9093" }, { url: "https://alerts.example/am" }],
+    cniDaemons: [{ namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" }],
+  });
+});
+
+for (const [options, what] of [
+  [{ daemonPort: "0" }, "--daemon-port as it must be a port"],
+  [{ metricsPort: "x" }, "--metrics-port as it must be a port"],
+  [{ alertmanager: ["alertmanager.example:9093"] }, "--alertmanager as it must be a URL"],
+  [{ alertmanager: ["http://me:secret@alertmanager.example"] }, "--alertmanager as it must be a URL"],
+  [{ alertmanager: ["http://alertmanager.example/?x=1"] }, "--alertmanager as it must be a URL"],
+  [{ alertmanager: Array.from({ length: 9 }, () => "http://alertmanager.example") }, "more than 8 times"],
+  [{ cniDaemon: ["kube-multus-ds"] }, "--cni-daemon as it must be"],
+  [{ cniDaemon: ["a/b/c/d"] }, "--cni-daemon as it must be"],
+  [{ cniDaemon: ["a/b/-c"] }, "--cni-daemon as it must be"],
+] as const) {
+  test(`guardPlaces refuses ${JSON.stringify(options).slice(0, 60)}`, async () => {
+    const failure = await failureOf(Promise.try(() => guardPlaces(options)));
+    expect(failure.message).toContain(what);
+  });
+}

@@ -1,0 +1,49 @@
+import type { CniDaemon } from "../../guard/facts/guard-settings.ts";
+import type { Alertmanager } from "../../guard/observe/alertmanager.ts";
+import { parseAlertmanager } from "./alertmanager-option.ts";
+import { usageFailure } from "../failure.ts";
+import { metricsPortOf, portOf } from "./port-option.ts";
+
+export interface GuardPlaceOptions {
+  readonly metricsPort?: string;
+  readonly daemonPort?: string;
+  readonly alertmanager?: readonly string[];
+  readonly cniDaemon?: readonly string[];
+}
+
+export interface GuardPlaces {
+  readonly metricsPort?: number;
+  readonly daemonPort?: number;
+  readonly alertmanagers?: readonly Alertmanager[];
+  readonly cniDaemons?: readonly CniDaemon[];
+}
+
+/** More of them are no replicas of one Alertmanager, and each that is dead costs a look its time. */
+const alertmanagersMax = 8;
+
+/** Where the guard looks and is looked at, as it was told on the command line. */
+export function guardPlaces({ metricsPort, daemonPort, alertmanager, cniDaemon }: GuardPlaceOptions): GuardPlaces {
+  if ((alertmanager?.length ?? 0) > alertmanagersMax)
+    throw usageFailure(
+      `Cannot use --alertmanager more than ${alertmanagersMax} times: it was given ${alertmanager?.length} times`,
+      "--alertmanager http://alertmanager.example:9093",
+    );
+  return {
+    ...(metricsPort === undefined ? {} : { metricsPort: metricsPortOf(metricsPort, "9811") }),
+    ...(daemonPort === undefined ? {} : { daemonPort: portOf("--daemon-port", daemonPort, "9810") }),
+    ...(alertmanager === undefined ? {} : { alertmanagers: alertmanager.map(parseAlertmanager) }),
+    ...(cniDaemon === undefined ? {} : { cniDaemons: cniDaemon.map(cniDaemonOf) }),
+  };
+}
+
+function cniDaemonOf(text: string): CniDaemon {
+  const [namespace = "", daemonSet = "", container = "", ...rest] = text.split("/");
+  const isName = [namespace, daemonSet, container].every((name) =>
+    /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/u.test(name),
+  );
+  if (isName && rest.length === 0) return { namespace, daemonSet, container };
+  throw usageFailure(
+    `Cannot use --cni-daemon as it must be a namespace, a DaemonSet and a container with slashes between them: current value is ${JSON.stringify(text)}`,
+    "--cni-daemon kube-system/kube-multus-ds/kube-multus",
+  );
+}

@@ -1,0 +1,15 @@
+import { usageFailure } from "../failure.ts";
+
+/** The value of `--metrics-port`; `example` is what a person could have written. */
+export function metricsPortOf(text: string, example: string): number {
+  return portOf("--metrics-port", text, example);
+}
+
+export function portOf(flag: string, text: string, example: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
+  throw usageFailure(
+    `Cannot use ${flag} as it must be a port from 1 to 65535: current value is ${JSON.stringify(text)}`,
+    `${flag} ${example}`,
+  );
+}

@@ -1,0 +1,65 @@
+import { objectsOf } from "../../../guard/facts/json-values.ts";
+import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
+import { see, seeList, seeText, type Asking, type Seen } from "../seen.ts";
+import { usageFailure } from "../../failure.ts";
+
+/** Firing alerts by name. */
+export type AlertCounts = Readonly<Record<string, number>>;
+
+interface Service {
+  /** What the API server speaks to it. It verifies no certificate there, and passes no token on. */
+  readonly scheme: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: string;
+}
+
+/** As Prometheus' operator names it, in whatever namespace. */
+const operatorService = "alertmanager-operated";
+const askMs = 10_000;
+
+/** Asks an Alertmanager through the API server: the one that was named, else the operator's. */
+export async function seeAlerts(asking: Asking, given: string | undefined): Promise<Seen<AlertCounts>> {
+  const service = given === undefined ? await findService(asking) : parseService(given);
+  if (service === undefined)
+    return { why: "no Alertmanager was found; name it with --alertmanager NAMESPACE/SERVICE:PORT", status: undefined };
+  const { scheme, namespace, name, port } = service;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${scheme}:${encodeURIComponent(name)}:${port}/proxy/api/v2/alerts?active=true&silenced=false&inhibited=false`;
+  return await see(asking, async () => countsOf(await seeText(asking, path, askMs)));
+}
+
+async function findService(asking: Asking): Promise<Service | undefined> {
+  const path = `/api/v1/services?fieldSelector=${encodeURIComponent(`metadata.name=${operatorService}`)}`;
+  const found = await seeList(asking, path, (item) => textOf(objectOf(objectOf(item)["metadata"])["namespace"]));
+  const [namespace] = "value" in found ? found.value : [];
+  return namespace === undefined ? undefined : { scheme: "http", namespace, name: operatorService, port: "9093" };
+}
+
+function parseService(text: string): Service {
+  const [, scheme = "http", namespace = "", name = "", port = ""] =
+    /^(?:(https?):)?([a-z0-9-]+)\/([a-z0-9-]+):([a-z0-9-]+)$/u.exec(text) ?? [];
+  if (namespace === "")
+    throw usageFailure(
+      `Cannot use ${JSON.stringify(text)} as --alertmanager: it must be NAMESPACE/SERVICE:PORT, or https:NAMESPACE/SERVICE:PORT`,
+      "--alertmanager monitoring/alertmanager-operated:9093",
+    );
+  return { scheme, namespace, name, port };
+}
+
+/** What is no list of alerts counts as none: a page of something else behind that port. */
+function countsOf(text: string): AlertCounts {
+  const counts: Record<string, number> = {};
+  for (const alert of objectsOf(parsed(text))) {
+    const name = textOf(objectOf(alert["labels"])["alertname"]);
+    if (name !== "" && name !== "Watchdog" && name !== "InfoInhibitor") counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+import { oneLine } from "../../../base/plain-text.ts";
+import { plural } from "../../terminal/plural.ts";
+import { signOf } from "../../check/report-text.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { ageText } from "../../terminal/span.ts";
+import type { DaemonView, StatusPart, StatusView } from "./status-view.ts";
+
+/** It must fit on a screen, whatever the cluster is like. */
+const rowsMax = 5;
+const labelColumns = 12;
+
+export function statusText(view: StatusView, nowMs: number, paint: Paint): string {
+  const blocks: readonly (readonly [string, readonly string[]])[] = [
+    ["Levee", [summaryOf(view, paint)]],
+    ["Daemons", unseen(view, "daemons") ?? daemonRows(view.daemons, paint)],
+    ["Nodes", unseen(view, "nodes") ?? nodeRows(view)],
+    ["Guard", unseen(view, "guard") ?? [guardRow(view, paint)]],
+    ["Decisions", unseen(view, "decisions") ?? decisionRows(view, nowMs)],
+    ["Pods", unseen(view, "pods") ?? podRows(view, paint)],
+    ["Alerts", [alertRow(view)]],
+    ["Failed", checkRows(view.failed)],
+    ["Warnings", checkRows(view.warnings)],
+  ];
+  return blocks
+    .filter(([, rows]) => rows.length > 0)
+    .map(([label, rows]) => rows.map((row, at) => `${(at === 0 ? label : "").padEnd(labelColumns)} ${row}\n`).join(""))
+    .join("");
+}
+
+/** The row of what could not be looked at; undefined for what could. */
+function unseen({ unknown }: StatusView, part: StatusPart): readonly string[] | undefined {
+  const why = unknown[part];
+  return why === undefined ? undefined : [`not known: ${oneLine(why)}`];
+}
+
+export function isWell({ failed }: StatusView): boolean {
+  return Object.keys(failed).length === 0;
+}
+
+function summaryOf(view: StatusView, paint: Paint): string {
+  const failures = Object.keys(view.failed).length;
+  const warnings = Object.keys(view.warnings).length;
+  const state = failures > 0 ? "failed" : warnings > 0 ? "warning" : "ok";
+  const text =
+    failures + warnings === 0 ? "all is well" : `${failures} failed, ${plural(warnings, "warning")}: levee check`;
+  return `${signOf(state, paint)} ${text}   Kubernetes ${oneLine(view.server)}`;
+}
+
+function daemonRows(daemons: readonly DaemonView[], paint: Paint): readonly string[] {
+  if (daemons.length === 0) return ["none of Levee or Multus"];
+  const columns = Math.max(...daemons.map(({ namespace, name }) => namespace.length + name.length + 1));
+  return daemons.map(({ namespace, name, ready, desired, killed }) => {
+    const sign = signOf(ready < desired ? "failed" : killed > 0 ? "warning" : "ok", paint);
+    const kills = killed === 0 ? "" : `, ${killed} killed for memory in the last hour`;
+    return `${sign} ${`${namespace}/${name}`.padEnd(columns)}   ${ready} of ${desired} ready${kills}`;
+  });
+}
+
+function nodeRows({ nodes }: StatusView): readonly string[] {
+  const troubled = Object.entries(nodes.trouble);
+  const rows = troubled.map(([node, reasons]) => `${oneLine(node)}: ${reasons.join(", ")}`);
+  return [`${nodes.total}, ${troubled.length} with trouble`, ...some(rows)];
+}
+
+function guardRow({ guard }: StatusView, paint: Paint): string {
+  if (guard === undefined) return "not installed";
+  const { desired, available, leader, term } = guard;
+  const state = leader === "" ? "failed" : available < desired ? "warning" : "ok";
+  const led = leader === "" ? "nobody leads" : `${oneLine(leader)} leads (term ${term})`;
+  return `${signOf(state, paint)} ${available} of ${desired} replicas, ${led}`;
+}
+
+function decisionRows({ decisions }: StatusView, nowMs: number): readonly string[] {
+  const rows = decisions.map(({ name, phase, step, sinceMs, message }) => {
+    const at = step === "" ? "" : ` (${step})`;
+    return oneLine(`${name} ${phase}${at} for ${ageText(nowMs - sinceMs)}: ${message}`);
+  });
+  return rows.length === 0 ? ["none open"] : [`${rows.length} open: levee decisions show NAME`, ...some(rows)];
+}
+
+function podRows({ avalanches, backlog }: StatusView, paint: Paint): readonly string[] {
+  const rows = [
+    ...avalanches.map(
+      ({ namespace, pods, nodes }) =>
+        `${signOf("failed", paint)} ${oneLine(namespace)}: an avalanche of ${pods} ownerless pods on ${plural(nodes, "node")}`,
+    ),
+    ...Object.entries(backlog).map(
+      ([namespace, count]) => `${oneLine(namespace)}: ${plural(count, "pod")} not starting`,
+    ),
+  ];
+  return rows.length === 0 ? ["no backlog"] : some(rows);
+}
+
+function alertRow({ alerts, alertsUnknown }: StatusView): string {
+  if (alerts === undefined) return `not known: ${oneLine(alertsUnknown)}`;
+  const rows = Object.entries(alerts).map(([name, count]) => (count === 1 ? name : `${name} ×${count}`));
+  const shown = rows.slice(0, 2 * rowsMax).join(", ");
+  const more = rows.length > 2 * rowsMax ? `, and ${rows.length - 2 * rowsMax} more` : "";
+  return rows.length === 0 ? "none fires" : oneLine(`${shown}${more}`);
+}
+
+function checkRows(lines: Readonly<Record<string, string>>): readonly string[] {
+  return some(Object.entries(lines).map(([code, text]) => oneLine(`${code} ${text}`)));
+}
+
+function some(rows: readonly string[]): readonly string[] {
+  return rows.length <= rowsMax ? rows : [...rows.slice(0, rowsMax), `and ${rows.length - rowsMax} more`];
+}

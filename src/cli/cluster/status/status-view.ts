@@ -1,0 +1,161 @@
+import { phaseOf } from "../../../guard/decide/standing.ts";
+import { terminalPhases } from "../../../guard/decision/decision.ts";
+import { findAvalanches, isStuck } from "../../../guard/detect/avalanche.ts";
+import { timeMs } from "../../../guard/facts/json-values.ts";
+import type { ClusterLook } from "../../check/cluster-checks.ts";
+import { podsOf } from "../../check/cni-lines.ts";
+import { plural } from "../../terminal/plural.ts";
+import { leads } from "../project.ts";
+import { valueOr, type Seen } from "../seen.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { AlertCounts } from "./alerts.ts";
+
+/** What `levee status` shows, and prints as JSON. Undefined members could not be seen, nor those that `unknown` names. */
+export interface StatusView {
+  readonly version: 1;
+  readonly server: string;
+  readonly daemons: readonly DaemonView[];
+  readonly nodes: { readonly total: number; readonly trouble: Readonly<Record<string, readonly string[]>> };
+  readonly guard: GuardView | undefined;
+  readonly decisions: readonly DecisionView[];
+  readonly avalanches: readonly { readonly namespace: string; readonly pods: number; readonly nodes: number }[];
+  /** Pods that have a node and do not start, by namespace. */
+  readonly backlog: Readonly<Record<string, number>>;
+  readonly alerts: AlertCounts | undefined;
+  readonly alertsUnknown: string;
+  /** What could not be looked at, and why: who approves need not be allowed to see nodes. */
+  readonly unknown: Readonly<Partial<Record<StatusPart, string>>>;
+  /** Of the checks: those that failed or warn, by code. */
+  readonly failed: Readonly<Record<string, string>>;
+  readonly warnings: Readonly<Record<string, string>>;
+}
+
+export type StatusPart = "daemons" | "nodes" | "guard" | "decisions" | "pods";
+
+export interface DaemonView {
+  readonly namespace: string;
+  readonly name: string;
+  readonly desired: number;
+  readonly ready: number;
+  /** Pods of it that were killed for memory in the last hour. */
+  readonly killed: number;
+}
+
+export interface GuardView {
+  readonly desired: number;
+  readonly available: number;
+  /** Empty when nobody leads. */
+  readonly leader: string;
+  readonly term: number;
+}
+
+export interface DecisionView {
+  readonly name: string;
+  readonly phase: string;
+  readonly step: string;
+  readonly sinceMs: number;
+  readonly message: string;
+}
+
+const killsWithinMs = 3_600_000;
+
+export function statusView({ snapshot, categories }: ClusterLook, alerts: Seen<AlertCounts>): StatusView {
+  const { nowMs, version } = snapshot;
+  const pods = valueOr(snapshot.pods, []);
+  const lines = categories.flatMap((category) => category.lines);
+  const told = (state: string): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      lines.filter((line) => line.state === state).map(({ code, name, detail }) => [code, `${name}: ${detail}`]),
+    );
+  return {
+    version: 1,
+    server: "value" in version ? version.value.text : "",
+    daemons: daemonsOf(snapshot),
+    nodes: { total: valueOr(snapshot.nodes, []).length, trouble: troubleOf(snapshot) },
+    guard: guardOf(snapshot),
+    decisions: openOf(snapshot),
+    avalanches: findAvalanches(pods, nowMs).map(({ namespace, members, nodes }) => ({
+      namespace,
+      pods: members.length,
+      nodes: nodes.size,
+    })),
+    backlog: countBy(
+      pods.filter((pod) => isStuck(pod, nowMs)),
+      ({ namespace }) => namespace,
+    ),
+    alerts: "value" in alerts ? alerts.value : undefined,
+    alertsUnknown: "why" in alerts ? alerts.why : "",
+    unknown: unknownOf(snapshot),
+    failed: told("failed"),
+    warnings: told("warning"),
+  };
+}
+
+function unknownOf(snapshot: Snapshot): StatusView["unknown"] {
+  const { daemonSets, nodes, lease, decisions, pods } = snapshot;
+  const parts = { daemons: daemonSets, nodes, guard: lease, decisions, pods };
+  return Object.fromEntries(
+    Object.entries(parts).flatMap(([part, seen]) => ("why" in seen ? [[part, seen.why] as const] : [])),
+  );
+}
+
+function daemonsOf({ daemonSets, pods, nowMs }: Snapshot): readonly DaemonView[] {
+  return valueOr(daemonSets, []).map((daemonSet) => ({
+    namespace: daemonSet.namespace,
+    name: daemonSet.name,
+    desired: daemonSet.desired,
+    ready: daemonSet.ready,
+    killed: podsOf(daemonSet, valueOr(pods, [])).filter(({ oomKilledMs }) => nowMs - oomKilledMs < killsWithinMs)
+      .length,
+  }));
+}
+
+/** By node, what is wrong there; nodes that are well are not named. */
+function troubleOf({ nodes, pods, daemonSets, nowMs }: Snapshot): Readonly<Record<string, readonly string[]>> {
+  const all = valueOr(pods, []);
+  const stuck = countBy(
+    all.filter((pod) => isStuck(pod, nowMs)),
+    ({ node }) => node,
+  );
+  const killed = countBy(
+    valueOr(daemonSets, [])
+      .flatMap((daemonSet) => podsOf(daemonSet, all))
+      .filter(({ oomKilledMs }) => nowMs - oomKilledMs < killsWithinMs),
+    ({ node }) => node,
+  );
+  const trouble = valueOr(nodes, []).map(({ name, isReady }): [string, string[]] => [
+    name,
+    [
+      ...(isReady ? [] : ["not ready"]),
+      ...((killed[name] ?? 0) === 0 ? [] : ["its CNI daemon was killed for memory"]),
+      ...((stuck[name] ?? 0) === 0 ? [] : [`${plural(stuck[name] ?? 0, "pod")} not starting`]),
+    ],
+  ]);
+  return Object.fromEntries(trouble.filter(([, reasons]) => reasons.length > 0));
+}
+
+function guardOf({ guard, lease, nowMs }: Snapshot): GuardView | undefined {
+  const { desired, available } = valueOr(guard, undefined) ?? { desired: 0, available: 0 };
+  const held = valueOr(lease, undefined);
+  if (desired === 0 && held === undefined) return undefined;
+  const isLed = held !== undefined && leads(held, nowMs);
+  return { desired, available, leader: isLed ? held.holder : "", term: held?.transitions ?? 0 };
+}
+
+function openOf({ decisions }: Snapshot): readonly DecisionView[] {
+  const all = valueOr(decisions, undefined)?.decisions ?? [];
+  return all
+    .filter((decision) => !terminalPhases.has(phaseOf(decision)))
+    .map((decision) => ({
+      name: decision.metadata.name,
+      phase: phaseOf(decision),
+      step: decision.status?.step ?? "",
+      sinceMs: timeMs(decision.status?.since ?? decision.metadata.creationTimestamp),
+      message: decision.status?.message ?? "",
+    }));
+}
+
+function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Readonly<Record<string, number>> {
+  const groups = [...Map.groupBy(items, keyOf)].map(([key, own]): [string, number] => [key, own.length]);
+  return Object.fromEntries(groups.toSorted(([, left], [, right]) => right - left));
+}

@@ -1,0 +1,197 @@
+import { existsSync } from "node:fs";
+import { daemonEnv } from "../../config/daemon-env.ts";
+import { attach, splitNetworks } from "../node/attach.ts";
+import { isUnreachable } from "../node/ask.ts";
+import { ask, type Context } from "../context.ts";
+import { cleanedText, cleanSite } from "./clean.ts";
+import { Child } from "./child.ts";
+import { takeLock } from "./lock.ts";
+import { memoryOf } from "./memory.ts";
+import { prepareSite, refuseTakenNames, requireMachine } from "./prepare.ts";
+import { reach } from "./reach.ts";
+import { gotText, howToGoOn, type DemoFacts } from "./report.ts";
+import { demoSite, sitePaths, type Site } from "./site.ts";
+import { attachedPods, detachEach } from "../node/detach.ts";
+import { CommandFailure, interruptedFailure } from "../failure.ts";
+import { netnsName, parseNetworks } from "../node/names.ts";
+import { paintFor } from "../terminal/paint.ts";
+import { withProgress } from "../terminal/progress.ts";
+import { readConf } from "../node/shim-options.ts";
+import { childEnv } from "../world.ts";
+
+/** The whole of Levee on this machine without a cluster: start, attach, show, wait, and leave nothing behind. */
+export async function runDemo(outer: Context, options: { readonly isOnce: boolean }): Promise<void> {
+  const { world } = outer;
+  const binDir = requireMachine(outer);
+  const site = demoSite(existsSync("/proc/net/if_inet6"));
+  const context: Context = {
+    world,
+    settings: {
+      ...outer.settings,
+      socketDir: site.runDir,
+      stateDir: site.stateDir,
+      directory: sitePaths(site).directory,
+    },
+  };
+  await using _lock = await takeLock("levee-demo");
+  await removeStale(context, site);
+  refuseTakenNames(site);
+  const children: Child[] = [];
+  try {
+    await prepareSite(context, site, binDir);
+    await startChildren(context, site, children);
+    const end = new AbortController();
+    const ended = endOf(children, world.interrupted, end);
+    ended.catch(() => undefined); // It is looked at below; until then a child that ends early must not count as unhandled.
+    // Ends by itself when `end` is aborted, and is waited for: nobody may be attaching any more when the rest is removed.
+    const shown = await show({ ...context, world: { ...world, interrupted: end.signal } }, site, children).catch(
+      async (error: unknown) => {
+        await (end.signal.aborted && !world.interrupted.aborted ? ended : undefined);
+        throw error;
+      },
+    );
+    world.stdout.write(shown);
+    if (options.isOnce) return;
+    world.stdout.write(howToGoOn(site, world.self.join(" "), paintFor(world.stdout, world.env)));
+    await ended;
+  } finally {
+    await leave(context, site, children);
+  }
+}
+
+/** Resolves on Ctrl-C, rejects when a child ends by itself; either aborts `end`. */
+async function endOf(children: readonly Child[], interrupted: AbortSignal, end: AbortController): Promise<void> {
+  try {
+    await Promise.race([whenInterrupted(interrupted), ...children.map((child) => child.failure())]);
+  } finally {
+    end.abort();
+  }
+}
+
+async function removeStale(context: Context, site: Site): Promise<void> {
+  const { removed, left } = await withProgress(context.world, "Removing what an earlier demonstration left", () =>
+    cleanSite(context, site),
+  );
+  if (removed.length > 0)
+    context.world.stdout.write(`An earlier demonstration was cut short; removed what it left: ${removed.join(", ")}\n`);
+  if (left.length > 0)
+    throw new CommandFailure("leftovers", `Cannot remove what an earlier demonstration left: ${left.join(", ")}`, {
+      remedy: "remove it by hand, then start again",
+    });
+}
+
+/** Adds to `children` as it goes, so that whatever was started is also stopped. */
+async function startChildren(context: Context, site: Site, children: Child[]): Promise<void> {
+  const { world, settings } = context;
+  const paths = sitePaths(site);
+  // The way the daemon is run on a node.
+  const env = childEnv(world, daemonEnv);
+  children.push(
+    await Child.start({
+      name: "daemon",
+      command: [...world.self, "daemon", "--config", paths.config],
+      env,
+      log: paths.daemonLog,
+    }),
+  );
+  const hand = [settings.shim, "--resident", "--socket-dir", site.runDir] as const;
+  children.push(
+    await Child.start({
+      name: "resident hand",
+      command: hand,
+      env: childEnv(world, { CNI_PATH: settings.cniPath }),
+      log: paths.handLog,
+    }),
+  );
+}
+
+async function show(context: Context, site: Site, children: readonly Child[]): Promise<string> {
+  const { world } = context;
+  await withProgress(world, "Waiting for the daemon and its resident hand", () => untilReady(context));
+  const startMs = world.clock.monotonicMs();
+  const networks = splitNetworks(
+    parseNetworks(site.networks.map(({ name }) => name).join(","), site.pod.namespace),
+    undefined,
+  );
+  const attached = await attach(context, {
+    pod: site.pod,
+    ...networks,
+    conf: await readConf(undefined, context.settings),
+  });
+  const tookMs = world.clock.monotonicMs() - startMs;
+  const [daemon, hand] = await Promise.all(children.map(({ pid }) => memoryOf(pid)));
+  const facts: DemoFacts = {
+    attached,
+    tookMs,
+    reaches: await reachGateways(context, site, attached.interfaces),
+    memory: { daemon, hand },
+  };
+  if (facts.reaches.some(({ isReached }) => !isReached))
+    context.world.stderr.write("Warning: a gateway could not be reached, see below\n");
+  return gotText(facts, paintFor(world.stdout, world.env));
+}
+
+const readyTimeoutMs = 30_000;
+const readyPollMs = 100;
+
+/** The socket answers and the hand has introduced itself. */
+async function untilReady(context: Context): Promise<void> {
+  const { clock, interrupted } = context.world;
+  const endMs = clock.monotonicMs() + readyTimeoutMs;
+  for (;;) {
+    const node = await ask(context, { ask: "node" }).catch((error: unknown) => {
+      if (isUnreachable(error)) return undefined;
+      throw error;
+    });
+    if (node !== undefined && node.residentHands.length > 0) return;
+    if (clock.monotonicMs() > endMs) {
+      const missing = node === undefined ? "daemon" : "resident hand";
+      throw new CommandFailure(
+        "not-ready",
+        `Cannot go on: the ${missing} was not ready within ${readyTimeoutMs / 1000} s`,
+        { remedy: `see ${context.settings.stateDir}/daemon.log and hand.log while it waits` },
+      );
+    }
+    await clock.sleep(readyPollMs, interrupted).catch(() => {
+      throw interruptedFailure("waiting for the daemon");
+    });
+  }
+}
+
+async function reachGateways(
+  context: Context,
+  site: Site,
+  interfaces: readonly { readonly ips: readonly string[] }[],
+): Promise<DemoFacts["reaches"]> {
+  const routes = site.networks.flatMap(({ subnets }, at) =>
+    subnets.map(({ gateway }) => {
+      const family = gateway.includes(":");
+      const address = interfaces[at]?.ips.find((one) => one.includes(":") === family)?.split("/")[0] ?? "";
+      return { netns: netnsName(site.pod), address, gateway };
+    }),
+  );
+  return await Promise.all(routes.filter(({ address }) => address !== "").map((route) => reach(context.world, route)));
+}
+
+function whenInterrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** Detaches every pod through the daemon, as a runtime would; then stops it, and removes what may still be there. */
+async function leave(context: Context, site: Site, children: readonly Child[]): Promise<void> {
+  const { world } = context;
+  // From here on Ctrl-C changes nothing: it is being done already.
+  const calm: Context = { ...context, world: { ...world, interrupted: new AbortController().signal } };
+  world.stdout.write("\nCleaning up\n");
+  const { failed } = await detachEach(calm, await attachedPods(calm), await readConf(undefined, calm.settings));
+  for (const failure of failed) world.stderr.write(`Note: ${failure.message}\n`);
+  const cleaned = await withProgress(world, "Stopping the daemon and removing what is left", async () => {
+    for (const child of children.toReversed()) await child.stop(world.clock);
+    return cleanSite(calm, site);
+  });
+  if (cleaned.left.length > 0) throw new CommandFailure("leftovers", cleanedText(site, cleaned));
+  world.stdout.write(`${cleanedText(site, cleaned)}\n`);
+}

@@ -1,0 +1,46 @@
+import { link, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { syncFolder, writeFileAtomically } from "../../base/atomic-file.ts";
+import { installFailure, isShim, readProgram, shimName, temporaryName, type InstallWorld } from "./install.ts";
+
+export const passthruName = "passthru";
+
+/** What became of the plugin that starts auxiliary chains. The shim is that plugin under this name. */
+export interface InstalledPassthru {
+  readonly file: string;
+  /** left-alone: a program of somebody else has the name, such as the one that Multus brings. */
+  readonly state: "installed" | "already-installed" | "left-alone";
+}
+
+export async function installPassthru(
+  world: InstallWorld,
+  dest: string,
+  content: Uint8Array,
+): Promise<InstalledPassthru> {
+  const file = join(dest, passthruName);
+  try {
+    const there = await readProgram(file);
+    if (there === "other" || (there !== undefined && !isShim(there))) return { file, state: "left-alone" };
+    if (there?.equals(content) === true) return { file, state: "already-installed" };
+    const fresh = temporaryName(world, dest);
+    try {
+      await linkOrCopy(join(dest, shimName), fresh, content);
+      await rename(fresh, file);
+      await syncFolder(dest);
+    } finally {
+      await rm(fresh, { force: true });
+    }
+    return { file, state: "installed" };
+  } catch (thrown) {
+    throw installFailure(thrown, dest);
+  }
+}
+
+/** One file under two names where the file system can, so that the second costs nothing. */
+async function linkOrCopy(from: string, to: string, content: Uint8Array): Promise<void> {
+  try {
+    await link(from, to);
+  } catch {
+    await writeFileAtomically(to, content, { mode: 0o755, exactMode: true, sync: true });
+  }
+}

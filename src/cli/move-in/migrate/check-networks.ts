@@ -1,0 +1,94 @@
+import { LeveeError } from "../../../base/errors.ts";
+import { asJsonText } from "../../../cni/json-text.ts";
+import { parseNetworkConf, type NetworkConf } from "../../../cni/network-conf.ts";
+import { netDefaults } from "../../../config/net-settings.ts";
+import { plural } from "../../terminal/plural.ts";
+import type { Finding, Level } from "./finding.ts";
+import { kindOf, nameOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
+
+/** A network definition of the cluster, and its configuration when it can be read. */
+export interface KnownNetwork {
+  readonly object: KubeObject;
+  readonly name: string;
+  /** Undefined when it is invalid, or a file of each node. */
+  readonly conf: NetworkConf | undefined;
+}
+
+export interface NetworksCheck {
+  readonly findings: readonly Finding[];
+  readonly networks: ReadonlyMap<string, KnownNetwork>;
+}
+
+export function checkNetworks(objects: readonly KubeObject[], confDir: string = netDefaults.confDir): NetworksCheck {
+  const findings: Finding[] = [];
+  const networks = new Map<string, KnownNetwork>();
+  for (const object of objects.filter((each) => kindOf(each) === "NetworkAttachmentDefinition")) {
+    const checked = checkNetwork(object, confDir);
+    networks.set(nameOf(object), { object, name: nameOf(object), conf: checked.conf });
+    findings.push(...checked.findings);
+  }
+  const good = networks.size - new Set(findings.map((finding) => finding.object)).size;
+  if (good > 0)
+    findings.unshift(found("ok", plural(good, "network"), good === 1 ? "used as it is" : "used as they are"));
+  return { findings, networks };
+}
+
+function checkNetwork(
+  object: KubeObject,
+  confDir: string,
+): {
+  readonly findings: readonly Finding[];
+  readonly conf: NetworkConf | undefined;
+} {
+  const title = titleOf(object);
+  const text = textAt(object, "spec", "config");
+  if (text.trim() === "") return { findings: [fromFile(title, confDir)], conf: undefined };
+  try {
+    const conf = parseNetworkConf(asJsonText(text, title), {
+      what: title,
+      defaultName: textAt(object, "metadata", "name"),
+    });
+    return { findings: sharedCapabilities(title, conf), conf };
+  } catch (thrown) {
+    if (!(thrown instanceof LeveeError)) throw thrown;
+    return { findings: [invalid(title, thrown.message)], conf: undefined };
+  }
+}
+
+function fromFile(title: string, confDir: string): Finding {
+  return found(
+    "differs",
+    title,
+    "without a configuration of its own it is a file of each node: a broken file in that folder does not hide the others any more",
+    `make sure that ${confDir} of every node has it`,
+  );
+}
+
+/** Pods that use it are refused; whether any do is found with the pods. */
+function invalid(title: string, message: string): Finding {
+  return found(
+    "differs",
+    title,
+    `its configuration is refused: ${message}`,
+    "correct it; pods that ask for it cannot start",
+  );
+}
+
+/** Multus hands the runtime's values to every network that declares the capability; here they are the default network's. */
+function sharedCapabilities(title: string, conf: NetworkConf): readonly Finding[] {
+  const shared = ["portMappings", "bandwidth"].filter((capability) =>
+    conf.plugins.some((plugin) => plugin.capabilities[capability] === true),
+  );
+  return shared.map((capability) =>
+    found(
+      "differs",
+      title,
+      `the ${capability} of the pod itself go to the default network only; Multus gave them to this one as well`,
+      `ask for them in the pod's annotation ("${capability}") where this network shall serve them`,
+    ),
+  );
+}
+
+function found(level: Level, object: string, what: string, remedy = ""): Finding {
+  return { topic: "networks", level, object, what, remedy };
+}

@@ -1,0 +1,67 @@
+import { defaultNetworkAnnotation, networksAnnotation } from "../../../attachment/selection.ts";
+import { kubeStatusOf, type KubeApi } from "../../../kube/client/api.ts";
+import { findMultus } from "./find-multus.ts";
+import { isRecord, listAt, textAt, type KubeObject } from "./kube-object.ts";
+
+/** Lists leave the kind of their items out. */
+const lists = [
+  { path: "/apis/apps/v1/daemonsets", kind: "DaemonSet" },
+  { path: "/apis/apps/v1/deployments", kind: "Deployment" },
+  { path: "/apis/apps/v1/statefulsets", kind: "StatefulSet" },
+  { path: "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions", kind: "NetworkAttachmentDefinition" },
+  { path: "/api/v1/pods", kind: "Pod" },
+] as const;
+
+/** Some 20 KiB each: a page stays below the client's limit. */
+const pageItems = 200;
+const deadlineMs = 30_000;
+
+/** What the check looks at, read from the API server. Pods that ask for no network are dropped page by page. */
+export async function readCluster(api: KubeApi, signal: AbortSignal): Promise<readonly KubeObject[]> {
+  const objects: KubeObject[] = [];
+  for (const list of lists) {
+    for await (const object of itemsOf(api, list, signal)) if (isOfInterest(object)) objects.push(object);
+  }
+  return [...objects, ...(await configMaps(api, objects, signal))];
+}
+
+async function* itemsOf(api: KubeApi, list: (typeof lists)[number], signal: AbortSignal): AsyncGenerator<KubeObject> {
+  let next = "";
+  do {
+    const query = `?limit=${pageItems}${next === "" ? "" : `&continue=${encodeURIComponent(next)}`}`;
+    const page = await read(api, `${list.path}${query}`, signal);
+    for (const item of listAt(page, "items")) if (isRecord(item)) yield { ...item, kind: list.kind };
+    next = textAt(page, "metadata", "continue");
+  } while (next !== "");
+}
+
+/** Pods of workloads repeat their template; only their own annotations are looked at, so most are dropped. */
+function isOfInterest(object: KubeObject): boolean {
+  if (textAt(object, "kind") !== "Pod") return true;
+  const annotations = Object.keys(isRecord(object["metadata"]) ? (object["metadata"]["annotations"] ?? {}) : {});
+  return annotations.some((key) => key === networksAnnotation || key === defaultNetworkAnnotation);
+}
+
+async function configMaps(
+  api: KubeApi,
+  objects: readonly KubeObject[],
+  signal: AbortSignal,
+): Promise<readonly KubeObject[]> {
+  const found: KubeObject[] = [];
+  for (const { config } of findMultus(objects)) {
+    if (config === undefined) continue;
+    const map = await read(api, `/api/v1/namespaces/${config.namespace}/configmaps/${config.name}`, signal);
+    if (isRecord(map)) found.push({ ...map, kind: "ConfigMap" });
+  }
+  return found;
+}
+
+/** Undefined when there is no such thing: a cluster without the network definitions' type, a ConfigMap that is gone. */
+async function read(api: KubeApi, path: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    return JSON.parse(await api.call({ method: "GET", path, deadlineMs, signal })) as unknown; // looked at by path only
+  } catch (thrown) {
+    if (kubeStatusOf(thrown) === 404) return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,9 @@
+import { systemClock } from "../../base/clock.ts";
+import { silentLogger } from "../../base/log.ts";
+import type { JournalOptions } from "../../state/journal/journal.ts";
+import { bootId } from "../../state/journal/record.fixture.ts";
+
+/** For tests that read a journal a real daemon could have left. */
+export function journalOptions(stateDir: string): JournalOptions {
+  return { stateDir, bootId, clock: systemClock, logger: silentLogger };
+}

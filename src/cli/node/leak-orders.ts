@@ -1,0 +1,58 @@
+import type { LeaksAnswer, LeakView } from "../../wire/node-view.ts";
+import { ask, type Context } from "../context.ts";
+import { CommandFailure, usageFailure } from "../failure.ts";
+
+const pollMs = 200;
+/** As many plugins as there are leaks are run, one after the other; a person does not wait longer for them. */
+const retryMsMax = 60_000;
+
+/** Crosses out one entry without undoing anything. `isSure` is the person's word that it is dealt with. */
+export async function forgetLeak(context: Context, id: string, isSure: boolean): Promise<LeakView> {
+  const { leaks } = await ask(context, { ask: "leaks" });
+  const leak = oneOf(
+    leaks.filter((entry) => entry.id.startsWith(id)),
+    id,
+  );
+  if (!isSure)
+    throw usageFailure(
+      `Forgetting ${leak.id} leaves ${leak.network === "" ? "what it stands for" : `${leak.network} (${leak.ifname})`} of ${podOf(leak)} on the node for ever, as nobody will try to undo it again`,
+      `levee leaks --forget ${leak.id} --yes, once you have removed it by hand`,
+    );
+  await ask(context, { ask: "leaks", forget: leak.id });
+  return leak;
+}
+
+/** Has the resident hand try every leak now, and waits until each was tried once. */
+export async function retryLeaks(context: Context): Promise<LeaksAnswer> {
+  const { clock, interrupted } = context.world;
+  const before = await ask(context, { ask: "leaks" });
+  let now = await ask(context, { ask: "leaks", retry: true });
+  const endsMs = clock.monotonicMs() + retryMsMax;
+  while (untried(before, now).length > 0 && clock.monotonicMs() < endsMs) {
+    await clock.sleep(pollMs, interrupted);
+    now = await ask(context, { ask: "leaks" });
+  }
+  return now;
+}
+
+/** An entry without a network stands for a lost record; there is nothing that could be run for it. */
+function untried(before: LeaksAnswer, now: LeaksAnswer): readonly LeakView[] {
+  const attempts = new Map(before.leaks.map((leak) => [leak.id, leak.attempts]));
+  return now.leaks.filter(({ id, network, attempts: made }) => network !== "" && made === attempts.get(id));
+}
+
+function oneOf(found: readonly LeakView[], id: string): LeakView {
+  const [only, ...more] = found;
+  if (only !== undefined && more.length === 0) return only;
+  throw new CommandFailure(
+    "leak-unknown",
+    only === undefined
+      ? `There is no leak with the ID ${id}`
+      : `${found.length} leaks have an ID that starts with ${id}`,
+    { remedy: "levee leaks -o wide shows the IDs" },
+  );
+}
+
+function podOf({ namespace, pod, containerId }: LeakView): string {
+  return pod === "" ? `container ${containerId.slice(0, 13)}` : `${namespace}/${pod}`;
+}

@@ -1,0 +1,61 @@
+import { plainText } from "../../../base/plain-text.ts";
+import type { Colour, Paint } from "../../terminal/paint.ts";
+
+/** A line of the screen. Colour comes last, as its codes have no width. */
+export interface Line {
+  readonly text: string;
+  readonly colour?: Colour;
+}
+
+/** A heading and its rows, of which a low screen shows fewer. */
+export interface Section {
+  readonly heading: string;
+  readonly rows: readonly Line[];
+}
+
+/** Shown of every list before any other gets more. */
+const rowsFirst = 2;
+
+/** As many rows of each list as the screen has room for, shared out one by one. */
+export function fitSections(sections: readonly Section[], rowsMax: number): readonly Line[] {
+  const shown = sections.map(({ rows }) => Math.min(rows.length, rowsFirst));
+  const height = (): number => shown.reduce((sum, count) => sum + count + 2, 0);
+  for (let isGrowing = true; isGrowing;) {
+    isGrowing = false;
+    for (const [at, { rows }] of sections.entries()) {
+      const count = shown[at] ?? 0;
+      if (count >= rows.length || height() >= rowsMax) continue;
+      shown[at] = count + 1;
+      isGrowing = true;
+    }
+  }
+  return sections.flatMap(({ heading, rows }, at) => {
+    const count = shown[at] ?? 0;
+    const more = rows.length > count ? ` (${count} of ${rows.length})` : "";
+    return [{ text: "" }, { text: `${heading}${more}`, colour: "bold" as const }, ...rows.slice(0, count)];
+  });
+}
+
+/** Columns under each other: all but the last are padded. */
+export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, width(cell));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell + " ".repeat((widths[at] ?? 0) - width(cell)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** No longer than the screen is wide; what a plugin wrote must not drive the terminal. */
+export function painted({ text, colour }: Line, columns: number, paint: Paint): string {
+  const plain = plainText(text).replaceAll("\n", " ").replaceAll("\t", " ");
+  const characters = [...plain];
+  const cut = characters.length > columns ? `${characters.slice(0, Math.max(0, columns - 1)).join("")}…` : plain;
+  return colour === undefined ? cut : paint(colour, cut);
+}
+
+function width(text: string): number {
+  return [...text].length;
+}

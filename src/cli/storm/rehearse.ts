@@ -1,0 +1,109 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { writeFileAtomically } from "../../base/atomic-file.ts";
+import { errnoOf } from "../../base/errors.ts";
+import type { Context } from "../context.ts";
+import { takeLock } from "../demo/lock.ts";
+import { CommandFailure, usageFailure } from "../failure.ts";
+import { paintFor } from "../terminal/paint.ts";
+import { print } from "../terminal/print.ts";
+import { withProgress } from "../terminal/progress.ts";
+import {
+  certificateText,
+  certificateValue,
+  isHeld,
+  sizesText,
+  verdictText,
+  type Certificate,
+} from "./report/certificate.ts";
+import { clearSite } from "./clear.ts";
+import { NetnsBatch } from "./netns-batch.ts";
+import { nodeFacts } from "./report/node-facts.ts";
+import { planText, type StormPlan } from "./plan.ts";
+import { requireMachine } from "./prepare.ts";
+import { readAheadOf, readAheadWarning } from "./machine/read-ahead.ts";
+import { reportHtml } from "./report/report-html.ts";
+import { site } from "./site.ts";
+import { withStage } from "./stage.ts";
+import { runCourse } from "./storm-course.ts";
+import type { StormRun } from "./verdict.ts";
+import { childEnv } from "../world.ts";
+
+export interface StormOrder {
+  readonly plan: StormPlan;
+  /** How many pods, in order; one after the other until one does not hold. */
+  readonly sizes: readonly number[];
+  readonly isUntilItBreaks: boolean;
+  readonly report: string | undefined;
+}
+
+/** Rehearses a storm on this machine and says whether it held: on the screen, and as a page if one is wanted. */
+export async function rehearse(context: Context, order: StormOrder): Promise<void> {
+  const { world, settings } = context;
+  requireReportFolder(order.report);
+  await requireMachine(context, { ...order.plan, pods: order.sizes.at(-1) ?? order.plan.pods });
+  const warnings = warningsOf(order.plan);
+  await using _lock = await takeLock(site.name, "storm");
+  for (const warning of warnings) world.stderr.write(`Warning: ${warning}\n`);
+  await removeStale(context);
+  const node = nodeFacts(world.clock, order.plan);
+  const runs = await runSizes(context, order);
+  const certificate: Certificate = { node, runs, warnings, isUntilItBreaks: order.isUntilItBreaks };
+  print(world.stdout, settings.output, {
+    value: certificateValue(certificate),
+    text: () => certificateText(certificate, paintFor(world.stdout, world.env)),
+  });
+  if (order.report !== undefined) await writeReport(context, order.report, certificate);
+  if (!isHeld(certificate)) throw new CommandFailure("storm-broke", `Levee ${verdictText(certificate)}`);
+}
+
+function warningsOf({ workDir, readAheadKib }: StormPlan): readonly string[] {
+  return [readAheadWarning(readAheadOf(workDir), readAheadKib)].filter((warning) => warning !== undefined);
+}
+
+async function runSizes(context: Context, { plan, sizes }: StormOrder): Promise<readonly StormRun[]> {
+  const runs: StormRun[] = [];
+  for (const pods of sizes) {
+    const sized = { ...plan, pods };
+    if (sizes.length > 1) context.world.stderr.write(`A storm of ${planText(sized)}\n`);
+    const run = await withStage(context, sized, runCourse);
+    runs.push(run);
+    // Whoever ends it with Ctrl-C keeps what is known by then.
+    if (sizes.length > 1) context.world.stderr.write(sizesText([run]));
+    if (run.broken.length > 0) break;
+  }
+  return runs;
+}
+
+/** A storm that was killed could not clear up after itself. */
+async function removeStale(context: Context): Promise<void> {
+  const { world } = context;
+  const netns = new NetnsBatch(world.clock, childEnv(world), site.netnsPrefix);
+  const { removed, left } = await withProgress(world, "Removing what an earlier storm left", () =>
+    clearSite(context, netns),
+  );
+  if (removed.length > 0)
+    world.stderr.write(`An earlier storm was cut short; removed what it left: ${removed.join(", ")}\n`);
+  if (left.length > 0)
+    throw new CommandFailure("leftovers", `Cannot remove what an earlier storm left: ${left.join(", ")}`, {
+      remedy: "remove it by hand, then start again",
+    });
+}
+
+/** Now, and not after the storm. */
+function requireReportFolder(path: string | undefined): void {
+  if (path === undefined || existsSync(dirname(path))) return;
+  throw usageFailure(`Cannot write the report ${path}: there is no folder ${dirname(path)}`, "--report storm.html");
+}
+
+async function writeReport({ world }: Context, path: string, certificate: Certificate): Promise<void> {
+  try {
+    await writeFileAtomically(path, reportHtml(certificate), { mode: 0o644, sync: false });
+  } catch (cause) {
+    throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot write the report ${path}`, {
+      remedy: "--report with a file in a folder that exists and has room",
+      cause,
+    });
+  }
+  world.stderr.write(`The report is ${path}\n`);
+}

@@ -1,0 +1,40 @@
+import { stringify } from "yaml";
+import { plainValue } from "../../base/plain-text.ts";
+import type { Screen } from "../world.ts";
+
+export const outputFormats = ["table", "wide", "json", "yaml"] as const;
+/** Of commands that have them. */
+const furtherFormats = ["name", "short"] as const;
+export type OutputFormat = (typeof outputFormats)[number] | (typeof furtherFormats)[number];
+
+/** One answer in the format that was asked for. `text` is for people, `value` for programs. */
+export function print(screen: Screen, format: OutputFormat, answer: Printable): void {
+  screen.write(textIn(format, answer));
+}
+
+function textIn(format: OutputFormat, answer: Printable): string {
+  switch (format) {
+    case "json":
+      return `${JSON.stringify(plainValue(answer.value), undefined, 2)}\n`;
+    case "yaml":
+      return stringify(plainValue(answer.value), { lineWidth: 0 });
+    case "wide":
+    case "name":
+    case "short": {
+      const form = answer[format]?.bind(answer) ?? answer.text.bind(answer);
+      return form();
+    }
+    case "table":
+      return answer.text();
+  }
+}
+
+export interface Printable {
+  readonly value: unknown;
+  text(): string;
+  wide?(): string;
+  /** One name per line, for other commands. */
+  name?(): string;
+  /** Only what asks for something. */
+  short?(): string;
+}

@@ -1,0 +1,93 @@
+import type { Namespace, PodName } from "../../base/brand.ts";
+import { describeBlocker } from "../../admission/rulings.ts";
+import type { AdmissionFacts } from "../../admission/facts.ts";
+import type { OpenNetwork } from "../../admission/hold/network-breaker.ts";
+import type { TimelineEntry } from "../../wire/node-view.ts";
+import type { FailingView, OpenNetworkView, PodNow, WaitingView } from "../../wire/pod-now.ts";
+import { nodeNetworks } from "../look-up/node-networks.ts";
+import type { Ports } from "../ports.ts";
+
+/** Enough to see whom a pod waits with. */
+const namespacesMax = 5;
+
+type NowPorts = Pick<Ports, "admission" | "clock" | "config" | "hung" | "view">;
+
+/** How a pod stands with admission at this moment; undefined when there is nothing to say. */
+export async function podNow(
+  pod: { readonly namespace: string; readonly name: string },
+  entries: readonly TimelineEntry[],
+  ports: NowPorts,
+): Promise<PodNow | undefined> {
+  const uid = await uidOf(pod, entries, ports);
+  const facts = ports.admission.facts();
+  const waiting = waitingOf(uid, facts, ports);
+  const failing = failingOf(uid, ports);
+  const hung = ports.hung.all().find((one) => one.namespace === pod.namespace && one.pod === pod.name);
+  if (waiting === undefined && failing === undefined && hung === undefined) return undefined;
+  const networks = [nodeNetworks, waiting?.network, failing?.network, ...entries.map(({ network }) => network)];
+  return {
+    ...(waiting === undefined ? {} : { waiting }),
+    ...(failing === undefined ? {} : { failing }),
+    ...(hung === undefined ? {} : { hung }),
+    ...openAmong(networks, openOf(facts, ports)),
+  };
+}
+
+/** A pod that was made anew under the same name has another one, so the newest counts. */
+async function uidOf(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  entries: readonly TimelineEntry[],
+  { view }: NowPorts,
+): Promise<string> {
+  const told = entries.findLast((entry) => entry.uid !== undefined)?.uid;
+  // Names that somebody made up are found nowhere.
+  return told ?? (await view.findPod(namespace as Namespace, name as PodName))?.uid ?? "";
+}
+
+function openAmong(
+  networks: readonly (string | undefined)[],
+  open: readonly OpenNetworkView[],
+): { readonly openNetworks?: readonly OpenNetworkView[] } {
+  const openNetworks = open.filter(({ network }) => networks.includes(network));
+  return openNetworks.length === 0 ? {} : { openNetworks };
+}
+
+function waitingOf(uid: string, facts: AdmissionFacts, { admission, config }: NowPorts): WaitingView | undefined {
+  const view = admission.why(uid);
+  if (view === undefined) return undefined;
+  const { expectedMs, blocker } = view;
+  return {
+    class: view.admissionClass,
+    waitedMs: Math.round(view.waitedMs),
+    limitMs: config.addQueueMs,
+    position: view.ahead + 1,
+    inLine: view.inLine,
+    ofItsNamespace: view.ofItsNamespace,
+    namespaces: facts.flows.slice(0, namespacesMax),
+    namespacesTotal: view.namespaces,
+    running: facts.attaching,
+    slots: facts.limit,
+    ...(expectedMs === undefined ? {} : { expectedMs: Math.round(expectedMs) }),
+    blocker: describeBlocker(blocker),
+    ...(blocker.network === undefined ? {} : { network: blocker.network }),
+  };
+}
+
+function failingOf(uid: string, { admission }: NowPorts): FailingView | undefined {
+  const view = admission.failuresOf(uid);
+  if (view === undefined) return undefined;
+  const { failures, nextTryMs, failure } = view;
+  const { cause, reason, network } = failure;
+  return { failures, nextTryMs: Math.round(nextTryMs), cause, reason, ...(network === undefined ? {} : { network }) };
+}
+
+export function openOf({ openNetworks }: AdmissionFacts, { clock }: Pick<Ports, "clock">): readonly OpenNetworkView[] {
+  const nowMs = clock.monotonicMs();
+  return openNetworks.map(({ network, sinceMs, failures, reason, nextProbeMs }: OpenNetwork) => ({
+    network,
+    forMs: Math.round(nowMs - sinceMs),
+    failures,
+    reason,
+    nextProbeMs: Math.max(0, Math.round(nextProbeMs - nowMs)),
+  }));
+}

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { Admission } from "../../admission/admission.ts";
+import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
+import { LeveeError } from "../../base/errors.ts";
+import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
+import { PodAccount } from "./pod-account.ts";
+import { emptyView, type PodFacts } from "../../view/view.ts";
+
+const pod = { namespace: "a" as Namespace, name: "p" as PodName, uid: "uid-1" as PodUid };
+const sandbox = { containerId: "c1", ifname: "eth0" };
+const wrong = new LeveeError("network-unknown", "no such network");
+
+function aNode(facts: Partial<PodFacts> = {}) {
+  const clock = new VirtualClock();
+  const looks = { count: 0, text: "one" };
+  const ports = {
+    admission: new Admission({ clock }),
+    view: { ...emptyView, findPod: () => Promise.resolve({ ...pod, priority: 0, ...facts } as PodFacts) },
+    wants: {
+      text: () => {
+        looks.count += 1;
+        return Promise.resolve(looks.text);
+      },
+    },
+  };
+  return { clock, ports, looks };
+}
+
+async function outcome(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => "ok",
+    (thrown: unknown) => (thrown as Error).message,
+  );
+}
+
+test("PodAccount costs a pod that has not failed nothing", async () => {
+  const { ports, looks } = aNode();
+  const account = new PodAccount(pod, sandbox, ports);
+  expect(await outcome(account.refuseHeld())).toBe("ok");
+  expect(looks.count).toBe(0);
+});
+
+test("PodAccount answers a pod that failed by its own request from memory, until what it wants changes", async () => {
+  const { clock, ports, looks } = aNode();
+  const account = new PodAccount(pod, sandbox, ports);
+  expect(await outcome(account.watch(Promise.reject(wrong)))).toBe("no such network");
+  const again = new PodAccount(pod, { ...sandbox, containerId: "c2" }, ports);
+  expect(await outcome(again.refuseHeld())).toMatch(/^Cannot attach yet: failed 1 times .* last: no such network$/u);
+  looks.text = "another";
+  expect(await outcome(again.refuseHeld())).toBe("ok");
+  looks.text = "one";
+  await outcome(account.watch(Promise.reject(wrong)));
+  await clock.advance(10_000);
+  expect(await outcome(again.refuseHeld())).toBe("ok");
+});
+
+test("PodAccount never holds a critical pod", async () => {
+  const { ports } = aNode({ priority: 2_000_000_000 });
+  const account = new PodAccount(pod, sandbox, ports);
+  await outcome(account.watch(Promise.reject(wrong)));
+  expect(await outcome(account.refuseHeld())).toBe("ok");
+});
+
+test("PodAccount charges nobody when the node is at fault", async () => {
+  const { ports } = aNode();
+  const account = new PodAccount(pod, sandbox, ports);
+  await outcome(account.watch(Promise.reject(new LeveeError("try-later", "the API server is away"))));
+  expect(ports.admission.failuresOf("uid-1")).toBeUndefined();
+});
+
+test("PodAccount knows a pod by the local copy's UID when the runtime sends none", async () => {
+  const { ports } = aNode();
+  const account = await PodAccount.open({ namespace: pod.namespace, name: pod.name }, sandbox, ports);
+  expect(account.key).toBe("uid-1");
+});
+
+test("PodAccount holds no sandbox whose pod nobody can tell", async () => {
+  const { ports } = aNode({ uid: "" as PodUid });
+  const account = await PodAccount.open({ namespace: pod.namespace, name: pod.name }, sandbox, ports);
+  await outcome(account.watch(Promise.reject(wrong)));
+  expect(account.key).toBe("c1/eth0");
+  expect(await outcome(account.refuseHeld())).toBe("ok");
+});

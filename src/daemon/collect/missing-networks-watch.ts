@@ -1,0 +1,156 @@
+import { networkStatusAnnotation } from "../../attachment/network-status.ts";
+import type { Namespace, NetnsPath, PodName, PodUid } from "../../base/brand.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import type { Hand } from "../../hands/hand.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import { importMultusCache } from "../../state/multus/multus-cache.ts";
+import type { GcFinding } from "../../wire/node-view.ts";
+import { Looks } from "./looks.ts";
+import type { Sight } from "./sight.ts";
+import {
+  interfacesGone,
+  isRunning,
+  networksAskedFor,
+  notAttached,
+  recordOfPod,
+  withoutRecord,
+  type MissingNetwork,
+} from "./missing-networks.ts";
+import type { NodePorts } from "../node-ports.ts";
+import type { PodFacts } from "../../view/view.ts";
+
+export interface MissingRound {
+  readonly findings: readonly GcFinding[];
+  readonly notes: readonly string[];
+  readonly isPending: boolean;
+}
+
+/** A pod of which we have no record. */
+interface Stranger {
+  readonly pod: PodFacts;
+  readonly asked: readonly string[];
+}
+
+/** After a reboot the API server calls pods running until the kubelet has made them anew, and a busy node takes its time. */
+const restartMs = 600_000;
+
+/** Finds running pods that lack a network they asked for, and says so once it has been seen twice. */
+export class MissingNetworks {
+  readonly #ports: NodePorts;
+  readonly #looks = new Looks();
+  #missing: readonly MissingNetwork[] = [];
+  /** What each pod's last event said. */
+  #said: ReadonlyMap<string, string> = new Map();
+
+  constructor(ports: NodePorts) {
+    this.#ports = ports;
+  }
+
+  /** Those that were seen at two looks. */
+  get missing(): readonly MissingNetwork[] {
+    return this.#missing;
+  }
+
+  async round(hand: Hand, sight: Sight): Promise<MissingRound> {
+    const { view, clock, config } = this.#ports;
+    const pods = view.pods();
+    if (pods === undefined)
+      return { findings: [], notes: ["The list of this node's pods is not complete yet"], isPending: false };
+    const found = await this.#lookAt(hand, pods.filter(isRunning), sight);
+    const nowMs = clock.monotonicMs();
+    this.#looks.note(found.map(keyOf), nowMs);
+    const graceMsOf = ({ wasThere }: MissingNetwork): number =>
+      wasThere ? Math.max(restartMs, config.gcGraceMs) : config.gcGraceMs;
+    this.#missing = found.filter((one) => (this.#looks.ageMs(keyOf(one), nowMs) ?? 0) >= graceMsOf(one));
+    this.#announce();
+    const canSeeLinks = hand.supports("links");
+    return {
+      findings: this.#missing.map(findingOf),
+      notes: canSeeLinks ? [] : [`Interfaces of pods cannot be looked at: ${hand.identity.software} is too old`],
+      isPending: found.length > this.#missing.length,
+    };
+  }
+
+  async #lookAt(hand: Hand, pods: readonly PodFacts[], sight: Sight): Promise<readonly MissingNetwork[]> {
+    const { journal, turns, config } = this.#ports;
+    const byPod = Map.groupBy(journal.all(), ({ pod }) => nameOf(pod));
+    const found: MissingNetwork[] = [];
+    const strangers: Stranger[] = [];
+    for (const pod of pods) {
+      const records = byPod.get(nameOf(pod)) ?? [];
+      // Somebody is at work on it, and will have an answer of his own.
+      if (records.some(({ phase, containerId }) => phase !== "acknowledged" || turns.isBusy(containerId))) continue;
+      const asked = networksAskedFor(pod, config.multusNamespace);
+      const record = recordOfPod(pod, records);
+      if (record !== undefined) {
+        found.push(...notAttached(pod, record, asked));
+        if (sight.alive.has(record)) found.push(...(await this.#gone(hand, pod, record)));
+      } else if (asked.length > 0) strangers.push({ pod, asked });
+    }
+    return [...found, ...(await this.#unattached(strangers))];
+  }
+
+  async #gone(hand: Hand, pod: PodFacts, record: AttachmentRecord): Promise<readonly MissingNetwork[]> {
+    if (!hand.supports("links")) return [];
+    try {
+      const links = await hand.links(record.netns.path as NetnsPath); // as it came with the call, and seen alive just now
+      return links === undefined ? [] : interfacesGone(pod, record, links);
+    } catch (thrown) {
+      if (hand.isLost) throw thrown;
+      this.#ports.logger.debug("The interfaces of a pod cannot be seen", {
+        container: record.containerId,
+        reason: toLeveeError(thrown, "Looking").message,
+      });
+      return [];
+    }
+  }
+
+  /** Pods without a record of ours. What Multus has attached is its own: before the migration, or while both run. */
+  async #unattached(strangers: readonly Stranger[]): Promise<readonly MissingNetwork[]> {
+    if (strangers.length === 0) return [];
+    const { records, problems } = await importMultusCache(this.#ports.config.cniDir);
+    const known = [...records, ...this.#ports.journal.all()];
+    const byPod = Map.groupBy(records, ({ pod }) => nameOf(pod));
+    // Some attachment has lost its pod's name; a pod whose status names networks may be the one.
+    const isVague = problems.length > 0 || known.some(({ pod }) => pod.name === "");
+    return strangers
+      .filter(({ pod }) => recordOfPod(pod, byPod.get(nameOf(pod)) ?? []) === undefined)
+      .filter(({ pod }) => !(isVague && pod.annotations[networkStatusAnnotation] !== undefined))
+      .flatMap(({ pod, asked }) => withoutRecord(pod, asked));
+  }
+
+  /** One event per pod and change: it stays what it is until somebody starts the pod again. */
+  #announce(): void {
+    const byPod = Map.groupBy(this.#missing, ({ namespace, pod, uid }) => `${namespace}/${pod}/${uid}`);
+    const said = new Map<string, string>();
+    for (const [key, [first, ...rest]] of byPod) {
+      if (first === undefined) continue;
+      const message = [first, ...rest].map(({ network, why }) => `${network}: ${why}`).join("; ");
+      said.set(key, message);
+      if (this.#said.get(key) === message) continue;
+      this.#ports.logger.warn("A running pod lacks a network it asked for", {
+        pod: `${first.namespace}/${first.pod}`,
+        reason: message,
+      });
+      this.#ports.announcer.aboutPod(
+        // As they came from the view.
+        { namespace: first.namespace as Namespace, name: first.pod as PodName, uid: first.uid as PodUid },
+        { type: "Warning", reason: "NetworkMissing", message },
+      );
+    }
+    this.#said = said;
+  }
+}
+
+function nameOf(pod: { readonly namespace: string; readonly name: string }): string {
+  return `${pod.namespace}/${pod.name}`;
+}
+
+function keyOf({ namespace, pod, uid, kind, network, ifname }: MissingNetwork): string {
+  return [namespace, pod, uid, kind, network, ifname].join("/");
+}
+
+function findingOf(one: MissingNetwork): GcFinding {
+  const { namespace, pod, containerId, network, ifname, why } = one;
+  return { what: "pod", namespace, pod, containerId, network, ifname, address: "", why, action: "report", detail: "" };
+}

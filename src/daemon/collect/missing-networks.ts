@@ -1,0 +1,128 @@
+import { networkStatusAnnotation } from "../../attachment/network-status.ts";
+import { defaultNetworkOf, networkNameOf, networksAnnotation, parseSelection } from "../../attachment/selection.ts";
+import type { Namespace } from "../../base/brand.ts";
+import { LeveeError } from "../../base/errors.ts";
+import type { Chain } from "../../cni/chain.ts";
+import { parseResult } from "../../cni/result.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { NetnsLinks } from "../../wire/netns-links.ts";
+import type { PodFacts } from "../../view/view.ts";
+
+/** A network that a running pod asked for and does not have. */
+export interface MissingNetwork {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly uid: string;
+  readonly containerId: string;
+  /** `no-record`: we never attached the pod. `network-missing`: not to this network. `interface-gone`: not any more. */
+  readonly kind: "no-record" | "network-missing" | "interface-gone";
+  readonly network: string;
+  readonly ifname: string;
+  readonly why: string;
+  /** The pod's status says that it had it: its sandbox may just be gone, and the kubelet about to make another. */
+  readonly wasThere: boolean;
+}
+
+/** Pods that have a sandbox with a network of its own, and are to keep it. */
+export function isRunning(pod: PodFacts): boolean {
+  return pod.phase === "Running" && pod.hostNetwork !== true && pod.isDeleting !== true;
+}
+
+/** What the pod asks for by annotation; nothing when that cannot be read, as then it cannot have been attached by it. */
+export function networksAskedFor(pod: PodFacts, multusNamespace: Namespace): readonly string[] {
+  try {
+    const annotation = (pod.annotations[networksAnnotation] ?? "").trim();
+    const own = defaultNetworkOf(pod.annotations, multusNamespace);
+    return [...(own === undefined ? [] : [own]), ...parseSelection(annotation, pod.namespace)].map(networkNameOf);
+  } catch (thrown) {
+    if (thrown instanceof LeveeError) return [];
+    throw thrown;
+  }
+}
+
+/** The record of a pod's own sandbox, if any: a predecessor of the same name does not count. */
+export function recordOfPod(pod: PodFacts, records: readonly AttachmentRecord[]): AttachmentRecord | undefined {
+  const isOwn = ({ pod: { uid } }: AttachmentRecord): boolean =>
+    uid === "" || pod.uid === "" || uid === pod.uid || pod.isStatic;
+  return records.filter(isOwn).toSorted((left, right) => right.startedWallMs - left.startedWallMs)[0];
+}
+
+export function withoutRecord(pod: PodFacts, asked: readonly string[]): readonly MissingNetwork[] {
+  const why = "nothing was attached for this pod, so it was started while another configuration was in force";
+  const status = pod.annotations[networkStatusAnnotation] ?? "";
+  return asked.map((network) => {
+    const wasThere = status.includes(JSON.stringify(network));
+    return { ...subject(pod), kind: "no-record", network, ifname: "", why, wasThere };
+  });
+}
+
+/** Networks of the annotation that are not among those attached; one that is asked for twice must be there twice. */
+export function notAttached(
+  pod: PodFacts,
+  record: AttachmentRecord,
+  asked: readonly string[],
+): readonly MissingNetwork[] {
+  // Multus' files do not always say by which name a network was asked for.
+  if (record.origin === "multus") return [];
+  const attached = record.chains.map((chain) => String(chain.network));
+  const missing = asked.filter((network) => {
+    const at = attached.findIndex((name) => isSame(name, network));
+    if (at >= 0) attached.splice(at, 1);
+    return at < 0;
+  });
+  const why = "the pod asks for it, and it was not attached when the pod was started";
+  return missing.map((network) => ({
+    ...subject(pod, record),
+    kind: "network-missing",
+    network,
+    ifname: "",
+    why,
+    wasThere: false,
+  }));
+}
+
+/** A default network that is a file of the node goes by its name alone, whatever namespace the annotation puts before it. */
+function isSame(attached: string, asked: string): boolean {
+  return attached === asked || (!attached.includes("/") && asked.endsWith(`/${attached}`));
+}
+
+/** Interfaces that a plugin said it made, and that are not in the namespace now. */
+export function interfacesGone(pod: PodFacts, record: AttachmentRecord, links: NetnsLinks): readonly MissingNetwork[] {
+  if (links.isTruncated) return [];
+  const names = new Set(links.names);
+  return record.chains
+    .filter((chain, index) => !names.has(chain.ifname) && isKernelInterface(chain, record, index))
+    .map((chain) => ({
+      ...subject(pod, record),
+      kind: "interface-gone" as const,
+      network: chain.network,
+      ifname: chain.ifname,
+      why: `its interface ${chain.ifname} is not in the pod's network namespace any more`,
+      wasThere: false,
+    }));
+}
+
+/**
+ * Whether there must be an interface of the kernel by that name. A device that is handed to a program of the pod, as for
+ * DPDK and virtual machines, is none; nor is anything for a plugin that lists no interface inside the sandbox.
+ */
+function isKernelInterface(chain: Chain, record: AttachmentRecord, index: number): boolean {
+  const { deviceId, resourceName } = chain.multus.request;
+  const result = record.results[index];
+  if (result === undefined || deviceId !== undefined || resourceName !== undefined) return false;
+  try {
+    const { interfaces } = parseResult(result, chain.cniVersion);
+    return interfaces.some(({ name, sandbox }) => name === chain.ifname && sandbox !== undefined && sandbox !== "");
+  } catch (thrown) {
+    // Checked at ADD; one that Multus left behind may be anything, and then it promises nothing.
+    if (thrown instanceof LeveeError) return false;
+    throw thrown;
+  }
+}
+
+function subject(
+  pod: PodFacts,
+  record?: AttachmentRecord,
+): Pick<MissingNetwork, "namespace" | "pod" | "uid" | "containerId"> {
+  return { namespace: pod.namespace, pod: pod.name, uid: pod.uid, containerId: record?.containerId ?? "" };
+}

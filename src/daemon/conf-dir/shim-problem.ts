@@ -1,0 +1,56 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { shimType } from "../../config/shim-conf.ts";
+import type { Hand } from "../../hands/hand.ts";
+import { failure, warning, type ConfDirProblem } from "./conf-dir-facts.ts";
+import { pluginFolders } from "../health/plugin-folders.ts";
+import type { Ports } from "../ports.ts";
+
+export type ShimSight = Pick<Ports, "journal" | "config" | "recovery">;
+
+/**
+ * Whether the runtime can find our shim: a bin dir that was moved, or emptied by another installer, leaves a conf that
+ * nobody can follow. The resident hand looks, because it sees the host; without one only what is mounted can be seen.
+ */
+export async function shimProblem(sight: ShimSight): Promise<ConfDirProblem | undefined> {
+  const hand = sight.recovery.residents.find(({ hand: resident }) => !resident.isLost)?.hand;
+  const { folders, source } = pluginFolders(sight, hand);
+  // A look that fails says nothing about the shim.
+  const isMissing = await (hand === undefined ? isMissingHere(folders) : isMissingOnHost(hand, folders)).catch(
+    () => false,
+  );
+  if (!isMissing) return undefined;
+  const remedy = "run levee install with the runtime's bin_dir as --dest";
+  if (source === "runtime")
+    return failure(
+      "shim-missing",
+      `${shimType} is in none of the folders where the runtime looks for plugins (${folders.join(", ")}), so it cannot call Levee and no pod can start`,
+      remedy,
+    );
+  // Until the runtime has said where it looks, another folder may hold it.
+  return warning(
+    "shim-missing",
+    `${shimType} is not in ${folders.join(", ")}; if that is where the runtime looks for plugins, no pod can start`,
+    remedy,
+  );
+}
+
+async function isMissingOnHost(hand: Hand, folders: readonly string[]): Promise<boolean> {
+  const found = await hand.stat(folders.map((folder) => join(folder, shimType)));
+  return found.every((identity) => identity === undefined);
+}
+
+/** A folder that is not mounted here may hold it on the host. */
+async function isMissingHere(folders: readonly string[]): Promise<boolean> {
+  for (const folder of folders) {
+    if (!(await isThere(folder)) || (await isThere(join(folder, shimType)))) return false;
+  }
+  return true;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

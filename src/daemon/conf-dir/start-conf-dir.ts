@@ -1,0 +1,28 @@
+import { failed, passed, warned, type Check } from "../../readiness/check.ts";
+import { isInForce, type ConfDirFacts } from "./conf-dir-facts.ts";
+import type { Service } from "../service.ts";
+import type { ServiceOptions } from "../service-options.ts";
+
+/** Starts to care for the runtime's conf, where that is our business. */
+export async function startConfDir({ ports, confDir }: ServiceOptions): Promise<readonly Service[]> {
+  if (confDir === undefined) return [];
+  ports.metrics.counted(
+    "levee_conf_writes_total",
+    "How often the runtime's conf was written; it loads all its confs again each time",
+    () => confDir.facts().writes,
+  );
+  ports.checks.add(() => [confCheck(confDir.facts())]);
+  await confDir.start();
+  return [confDir];
+}
+
+/** Without its conf in force a node gives new pods the primary network only, in silence. */
+export function confCheck(facts: ConfDirFacts): Check {
+  const warnings = facts.problems.filter(({ severity }) => severity !== "note");
+  const detail = warnings.map(({ message }) => message).join("; ");
+  const hint = warnings.flatMap(({ remedy }) => (remedy === "" ? [] : [remedy])).join("; ");
+  if (!isInForce(facts))
+    return failed("conf", `${facts.path} is not in force (${facts.state}): ${detail || "it is being put back"}`, hint);
+  if (warnings.some(({ severity }) => severity === "failure")) return failed("conf", detail, hint);
+  return warnings.length === 0 ? passed("conf", `${facts.path} is in force`) : warned("conf", detail, hint);
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "bun:test";
+import { needsOfText, type Needs } from "./network-needs.ts";
+
+function needsOf(plugin: Readonly<Record<string, unknown>>): Needs[number] | undefined {
+  const text = JSON.stringify({ cniVersion: "1.0.0", name: "n", ...plugin });
+  return needsOfText(text, { what: "n", defaultName: "n" })[0];
+}
+
+describe("needsOfText", () => {
+  test.each([
+    [{ type: "bridge", bridge: "br-prod", vlan: 57 }, [{ name: "br-prod", role: "bridge" }]],
+    [{ type: "bridge" }, [{ name: "cni0", role: "bridge" }]],
+    // The host routes for these, so a bridge that the plugin makes is all there is to it.
+    [{ type: "bridge", bridge: "br0", isGateway: true }, []],
+    [{ type: "bridge", bridge: "br0", ipMasq: true }, []],
+    [{ type: "macvlan", master: "eth1" }, [{ name: "eth1", role: "master" }]],
+    [{ type: "macvlan" }, []],
+    [{ type: "vlan", master: "bond0", vlanId: 57 }, [{ name: "bond0", role: "master" }]],
+    [{ type: "ipvlan", master: "eth0", linkInContainer: true }, []],
+    [{ type: "host-device", device: "ens1" }, [{ name: "ens1", role: "device" }]],
+    [{ type: "host-device", pciBusID: "0000:00:1f.6" }, []],
+    [{ type: "calico", bridge: "br-prod", master: "eth0" }, []],
+    [{ type: "macvlan", master: 5 }, []],
+  ] as const)("tells which interfaces %j stands on", (plugin, links) => {
+    expect(needsOf(plugin)?.links).toEqual([...links]);
+  });
+
+  test("wants the plugin's program and that of its IPAM, when it is the name of one", () => {
+    expect(needsOf({ type: "bridge", ipam: { type: "host-local" } })?.programs).toEqual(["bridge", "host-local"]);
+    expect(needsOf({ type: "bridge", ipam: {} })?.programs).toEqual(["bridge"]);
+    expect(needsOf({ type: "bridge", ipam: { type: "../../bin/sh" } })?.programs).toEqual(["bridge"]);
+  });
+
+  test("reads every plugin of a list", () => {
+    const text = '{"cniVersion":"1.0.0","name":"n","plugins":[{"type":"vlan","master":"eth0"},{"type":"tuning"}]}';
+    expect(needsOfText(text, { what: "n", defaultName: "n" }).map(({ programs }) => programs)).toEqual([
+      ["vlan"],
+      ["tuning"],
+    ]);
+  });
+
+  test("refuses what cannot be used", () => {
+    expect(() => needsOfText("{", { what: "n", defaultName: "n" })).toThrow("n");
+  });
+});

@@ -1,0 +1,66 @@
+import type { JsonText } from "../../base/brand.ts";
+import { asJsonText, jsonKind, memberText } from "../../cni/json-text.ts";
+import { isPluginType, parseNetworkConf, type NetworkConf, type PluginConf } from "../../cni/network-conf.ts";
+import type { LinkNeed, PluginNeeds } from "../../readiness/network-rules.ts";
+
+/** What the plugins of a network need of the host. Throws a LeveeError when the configuration cannot be used. */
+export function needsOfText(text: string, options: { readonly what: string; readonly defaultName: string }): Needs {
+  return needsOfConf(parseNetworkConf(asJsonText(text, options.what), options));
+}
+
+export type Needs = readonly PluginNeeds[];
+
+export function needsOfConf(conf: NetworkConf): Needs {
+  return conf.plugins.map((plugin) => ({ programs: programsOf(plugin), links: linksOf(plugin) }));
+}
+
+function programsOf({ type, text }: PluginConf): readonly string[] {
+  const ipam = memberText(text, "ipam");
+  const ipamType = ipam === undefined || jsonKind(ipam) !== "object" ? "" : stringOf(ipam, "type");
+  return isPluginType(ipamType) ? [type, ipamType] : [type];
+}
+
+function linksOf({ type, text }: PluginConf): readonly LinkNeed[] {
+  switch (type) {
+    case "bridge":
+      return bridgeNeeds(text);
+    case "macvlan":
+    case "ipvlan":
+    case "vlan":
+      // Without a name the plugin takes the interface of the default route.
+      return isSet(text, "linkInContainer") ? [] : named(stringOf(text, "master"), "master");
+    case "sriov":
+      return named(stringOf(text, "master"), "master");
+    case "host-device":
+      return named(deviceOf(text), "device");
+    default:
+      return [];
+  }
+}
+
+/**
+ * The bridge plugin makes a missing bridge by itself. Where the host routes for it, that is all it needs; otherwise the
+ * bridge is there for its uplink, and one made by the plugin has none.
+ */
+function bridgeNeeds(text: JsonText): readonly LinkNeed[] {
+  const isRouted = ["isGateway", "isDefaultGateway", "ipMasq"].some((key) => isSet(text, key));
+  return isRouted ? [] : named(stringOf(text, "bridge") || "cni0", "bridge");
+}
+
+/** The interface that host-device moves into the pod; empty when it is named in another way. */
+export function deviceOf(text: JsonText): string {
+  return stringOf(text, "device");
+}
+
+function named(name: string, role: LinkNeed["role"]): readonly LinkNeed[] {
+  return name === "" ? [] : [{ name, role }];
+}
+
+function stringOf(text: JsonText, key: string): string {
+  const value = memberText(text, key);
+  return value === undefined || jsonKind(value) !== "string" ? "" : String(JSON.parse(value));
+}
+
+function isSet(text: JsonText, key: string): boolean {
+  return memberText(text, key) === "true";
+}

@@ -1,0 +1,29 @@
+import type { Hand } from "../../hands/hand.ts";
+import type { Ports } from "../ports.ts";
+
+/** Where plugins are looked for on the host, and who said so. */
+export interface PluginFolders {
+  readonly folders: readonly string[];
+  /** `guess`: nobody named one, and the usual folder may be the wrong one for this host. */
+  readonly source: "runtime" | "setting" | "guess";
+}
+
+/** As the runtime said at its newest call, as the hand was told, then as configured. */
+export function pluginFolders(
+  { config, journal }: Pick<Ports, "config" | "journal">,
+  hand: Pick<Hand, "cniPath"> | undefined,
+): PluginFolders {
+  const told = [newestPath(journal), hand?.cniPath ?? ""];
+  const paths = [...told, config.binDir].flatMap((path) => path.split(":"));
+  const isSet = config.rawOverlay.some(({ key }) => key.toLowerCase() === "bindir");
+  return {
+    folders: [...new Set(paths)].filter((path) => path.startsWith("/")),
+    source: told.some((path) => path !== "") ? "runtime" : isSet ? "setting" : "guess",
+  };
+}
+
+function newestPath(journal: Ports["journal"]): string {
+  let newest: { readonly startedWallMs: number; readonly cniPath: string } | undefined;
+  for (const record of journal.all()) if (record.startedWallMs >= (newest?.startedWallMs ?? 0)) newest = record;
+  return newest?.cniPath ?? "";
+}

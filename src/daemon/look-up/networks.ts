@@ -1,0 +1,248 @@
+import type { JsonText, Namespace, NetworkName } from "../../base/brand.ts";
+import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import { firstChars } from "../../base/short-text.ts";
+import { checkIsolation } from "../../attachment/isolation.ts";
+import type { NetworkSource } from "../../attachment/plan.ts";
+import {
+  defaultNetworkOf,
+  networksAnnotation,
+  parseSelection,
+  type SelectionElement,
+} from "../../attachment/selection.ts";
+import { asJsonText, jsonString, jsonValue } from "../../cni/json-text.ts";
+import { JsonGrammarError } from "../../cni/json-grammar.ts";
+import { appendPlugins, parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
+import type { NetConf } from "../../config/net-conf.ts";
+import { dirname, join } from "node:path";
+import { findConfByName, hasConfs, subFolderTexts } from "./conf-files.ts";
+import type { ConfCache } from "./conf-cache.ts";
+import { SameWishes, type Wishes } from "./same-wishes.ts";
+import { resourceNameAnnotation, type NetworkDefinition, type PodFacts, type View } from "../../view/view.ts";
+
+/** No object's name is longer; an annotation may ask for one of a quarter of a megabyte, which nobody wants to read. */
+const nameCharsMax = 253;
+/** An error is no list of a folder. */
+const filesNamedMax = 3;
+
+/** Every network of one pod, in the order in which they are attached. */
+export interface PodNetworks {
+  readonly defaultNetwork: NetworkSource;
+  readonly others: readonly { readonly element?: SelectionElement; readonly source: NetworkSource }[];
+  /** The element of the default-network annotation, if the pod has one. */
+  readonly defaultElement?: SelectionElement;
+}
+
+/** Where definitions are found. */
+export type NetworkView = Pick<View, "findNetwork" | "problems"> & {
+  /** What is known without asking anybody, when all there is is known. */
+  readonly findKnown?: View["findNetwork"];
+  /** Who was asked besides, and said no. */
+  readonly absentText?: (name: string) => string;
+};
+
+/** Where definitions are found and read. */
+export interface NetworkPorts {
+  readonly view: NetworkView;
+  readonly confs: ConfCache;
+}
+
+/** What the pod asks for, found in the view before it is admitted. */
+export interface PodRequest extends Wishes {
+  readonly pod: PodFacts | undefined;
+}
+
+const noWishes: Wishes = { elements: [], definitions: new Map() };
+const sameWishes = new SameWishes();
+
+/** Reads the pod's annotation and finds each network it names; needs no slot and no configuration. */
+export async function requestOf(pod: PodFacts | undefined, view: NetworkView): Promise<PodRequest> {
+  const annotation = pod?.annotations[networksAnnotation] ?? "";
+  if (pod === undefined || annotation.trim() === "") return withPod(pod, noWishes);
+  const key = `${pod.namespace}\n${annotation}`;
+  const elements = sameWishes.elements(key) ?? parseSelection(annotation, pod.namespace);
+  const definitions = new Map<string, NetworkDefinition>();
+  for (const element of elements) {
+    const key = `${element.namespace}/${element.name}`;
+    definitions.set(key, definitions.get(key) ?? (await definitionOf(element, view)));
+  }
+  return withPod(pod, sameWishes.share(key, { elements, definitions }));
+}
+
+function withPod(pod: PodFacts | undefined, { elements, definitions }: Wishes): PodRequest {
+  return { pod, elements, definitions };
+}
+
+/** What a pod names is a definition, never a file of the node that happens to have the name. */
+async function definitionOf({ namespace, name }: SelectionElement, view: NetworkView): Promise<NetworkDefinition> {
+  const definition = await view.findNetwork(namespace, name);
+  if (definition !== undefined) return definition;
+  const shown = name.length > nameCharsMax ? `${firstChars(name, nameCharsMax)}…` : name;
+  throw new LeveeError(
+    "network-unknown",
+    `cannot find a network-attachment-definition (${shown}) in namespace (${namespace})${view.absentText?.(shown) ?? ""}${unreadText(view)}`,
+  );
+}
+
+/** Resolves every network to a configuration: the default one first, then the node's, then the pod's. */
+export async function resolveNetworks(request: PodRequest, conf: NetConf, ports: NetworkPorts): Promise<PodNetworks> {
+  const [master, ...nodeNetworks] = await networksOfConf(request.pod, conf, ports);
+  const override =
+    request.pod === undefined ? undefined : defaultNetworkOf(request.pod.annotations, conf.multusNamespace);
+  const defaultNetwork =
+    override === undefined ? master : await sourceOf(await definitionOf(override, ports.view), conf, ports);
+  if (defaultNetwork === undefined) throw noDefaultNetwork();
+  if (request.pod !== undefined)
+    checkIsolation(
+      { isEnabled: conf.namespaceIsolation, globalNamespaces: conf.globalNamespaces },
+      request.pod.namespace,
+      request.elements,
+    );
+  const others: { element?: SelectionElement; source: NetworkSource }[] = nodeNetworks.map((source) => ({ source }));
+  for (const element of request.elements) {
+    const definition = request.definitions.get(`${element.namespace}/${element.name}`);
+    if (definition !== undefined) others.push({ element, source: await sourceOf(definition, conf, ports) });
+  }
+  const auxiliary = await auxiliaryChain(conf);
+  if (auxiliary !== undefined) others.push({ source: auxiliary });
+  return { defaultNetwork, others, ...(override === undefined ? {} : { defaultElement: override }) };
+}
+
+/** The network that STATUS asks about: the node's own default, whatever a pod may choose instead. */
+export async function primaryNetwork(conf: NetConf, ports: NetworkPorts): Promise<NetworkSource> {
+  const [master] = await networksOfConf(undefined, conf, ports);
+  if (master === undefined) throw noDefaultNetwork();
+  return master;
+}
+
+async function networksOfConf(
+  pod: PodFacts | undefined,
+  conf: NetConf,
+  ports: NetworkPorts,
+): Promise<readonly NetworkSource[]> {
+  if (conf.clusterNetwork === "") return conf.delegates.map((text, index) => inlineNetwork(text, index, ports));
+  const isSystem = pod !== undefined && conf.systemNamespaces.includes(pod.namespace);
+  const names = [conf.clusterNetwork, ...(isSystem || pod === undefined ? [] : conf.defaultNetworks)];
+  return Promise.all(names.map((name) => nodeNetwork(name, conf, ports)));
+}
+
+function inlineNetwork(text: JsonText, index: number, ports: NetworkPorts): NetworkSource {
+  const conf = ports.confs.parse(text, { what: `delegates[${index}]` });
+  return { network: conf.name as NetworkName, conf };
+}
+
+/** A network named in the configuration: a path, a definition in Multus' namespace, or a file with that name. */
+async function nodeNetwork(name: string, conf: NetConf, ports: NetworkPorts): Promise<NetworkSource> {
+  if (name.includes("/")) {
+    const loaded = await ports.confs.files.load(name);
+    return { network: loaded.name as NetworkName, conf: loaded };
+  }
+  return namedNetwork(conf.multusNamespace, name, conf, ports);
+}
+
+async function namedNetwork(
+  namespace: Namespace,
+  name: string,
+  conf: NetConf,
+  ports: NetworkPorts,
+): Promise<NetworkSource> {
+  // The server is not asked for a network of the node's own files with every pod, nor waited for when it is away.
+  if (ports.view.findKnown !== undefined && (await ports.view.findKnown(namespace, name)) === undefined) {
+    const known = await findConfByName(conf.confDir, name);
+    if (known !== undefined) return { network: known.name as NetworkName, conf: known };
+  }
+  let trouble: LeveeError | undefined;
+  const definition = await ports.view.findNetwork(namespace, name).catch((thrown: unknown) => {
+    trouble = toLeveeError(thrown, "Cannot find a network");
+    return undefined;
+  });
+  if (definition !== undefined) return sourceOf(definition, conf, ports);
+  const fromFile = await findConfByName(conf.confDir, name);
+  if (fromFile !== undefined) return { network: fromFile.name as NetworkName, conf: fromFile };
+  // Whether it exists cannot be told while nobody answers.
+  if (trouble !== undefined) throw trouble;
+  throw new LeveeError(
+    "network-unknown",
+    `Cannot find the network ${name}: there is no definition ${namespace}/${name}, and no configuration with that name in ${conf.confDir}${unreadText(ports.view)}`,
+  );
+}
+
+/** A network that seems to be missing may be in a file that cannot be read. */
+function unreadText(view: NetworkView): string {
+  const problems = view.problems?.() ?? [];
+  if (problems.length === 0) return "";
+  const files = problems.length === 1 ? "1 file" : `${problems.length} files`;
+  const more = problems.length > filesNamedMax ? ", …" : "";
+  return `; ${files} in the directory cannot be read: ${problems.slice(0, filesNamedMax).join("; ")}${more}`;
+}
+
+/** A definition's own configuration, or the file in confDir that bears its name (NPWG 3.4.1). */
+export async function sourceOf(
+  definition: NetworkDefinition,
+  conf: NetConf,
+  ports: NetworkPorts,
+): Promise<NetworkSource> {
+  const network = `${definition.namespace}/${definition.name}` as NetworkName;
+  const what = `the NetworkAttachmentDefinition ${network}`;
+  const resource = resourceOf(definition);
+  if (definition.config !== undefined && definition.config.trim() !== "") {
+    return { network, ...resource, conf: parseSpec(definition.config, { what, defaultName: definition.name }, ports) };
+  }
+  const fromFile = await findConfByName(conf.confDir, definition.name);
+  if (fromFile === undefined) {
+    const found = (await hasConfs(conf.confDir))
+      ? `no network available in the name ${definition.name} in cni dir ${conf.confDir}`
+      : `No networks found in ${conf.confDir}`;
+    throw new LeveeError(
+      "network-unknown",
+      `Cannot use ${what}, whose spec is empty: GetCNIConfig: err in GetCNIConfigFromFile: ${found}`,
+    );
+  }
+  return { network, ...resource, conf: fromFile };
+}
+
+function parseSpec(text: string, options: { what: string; defaultName: string }, { confs }: NetworkPorts): NetworkConf {
+  try {
+    return confs.parse(text, options);
+  } catch (thrown) {
+    if (!(thrown instanceof LeveeError) || !(thrown.cause instanceof JsonGrammarError)) throw thrown;
+    const { message, offset } = thrown.cause;
+    throw new LeveeError(
+      "decode-failed",
+      `Cannot use ${options.what}: GetCNIConfig: err in getCNIConfigFromSpec: failed to unmarshal Spec.Config: ${message}, at offset ${offset}`,
+      { cause: thrown },
+    );
+  }
+}
+
+function resourceOf({ annotations }: NetworkDefinition): { readonly resourceName?: string } {
+  const resourceName = annotations[resourceNameAnnotation] ?? "";
+  return resourceName === "" ? {} : { resourceName };
+}
+
+/** Multus' auxiliary chain: extra plugins of the node that run last, behind a plugin that changes nothing. */
+async function auxiliaryChain(conf: NetConf): Promise<NetworkSource | undefined> {
+  const name = conf.auxiliaryCNIChainName;
+  if (name === "") return undefined;
+  if (!conf.clusterNetwork.includes("/")) {
+    throw new LeveeError(
+      "config-invalid",
+      `auxiliary chain used but ClusterNetwork must be a path, and it is not a path: ${conf.clusterNetwork}`,
+    );
+  }
+  const texts = await subFolderTexts(join(dirname(conf.clusterNetwork), name));
+  if (texts.length === 0) return undefined;
+  const passthru = jsonValue([{ type: "passthru", name: "passthru-cni" }]);
+  const text = asJsonText(
+    `{"cniVersion":${jsonString(conf.cniVersion)},"name":${jsonString(name)},"plugins":${passthru}}`,
+    `the auxiliary chain ${name}`,
+  );
+  const chain = appendPlugins(parseNetworkConf(text, { what: `the auxiliary chain ${name}` }), texts);
+  return { network: name as NetworkName, conf: chain };
+}
+
+function noDefaultNetwork(): LeveeError {
+  return new LeveeError(
+    "not-ready",
+    "Cannot tell the default network: the configuration has neither clusterNetwork nor delegates",
+  );
+}

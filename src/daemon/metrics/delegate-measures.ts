@@ -1,0 +1,66 @@
+import type { Ran } from "../../hands/run-chain.ts";
+import type { Outcome } from "../../wire/outcome.ts";
+import type { Counter, Histogram, MetricsRegistry } from "./metrics-registry.ts";
+
+/** A plugin's own time, from one that only looks something up to one that asks a server far away. */
+const secondsBounds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25] as const;
+/** A node has a dozen plugins; names from networks of strangers must not fill the memory. */
+const pluginsMax = 32;
+const others = "other";
+const sigkill = 9;
+
+/** How a run of a plugin ended. The names are stable. */
+export type Exit = "ok" | "failed" | "missing" | "oom" | "signal" | "timeout";
+
+/** Every run of a plugin, by plugin: how long, how it ended, what it took. */
+export class DelegateMeasures {
+  readonly #seconds: Histogram;
+  readonly #exits: Counter;
+  readonly #cpuSeconds: Counter;
+  readonly #oomKills: Counter;
+  /** The largest resident memory of each plugin, in bytes. Its keys are all names that are used as labels. */
+  readonly #maxRssBytes = new Map<string, number>();
+
+  constructor(metrics: MetricsRegistry) {
+    const help = "Time of one run of a plugin, as its shim measured it";
+    this.#seconds = metrics.histogram("levee_delegate_seconds", help, secondsBounds, ["plugin", "verb"]);
+    this.#exits = metrics.counter("levee_delegate_exits_total", "Runs of plugins by how they ended", [
+      "plugin",
+      "verb",
+      "exit",
+    ]);
+    this.#cpuSeconds = metrics.counter("levee_delegate_cpu_seconds_total", "Processor time of plugins", ["plugin"]);
+    this.#oomKills = metrics.counter("levee_delegate_oom_kills_total", "Plugins that the kernel killed for memory");
+    metrics.gauge("levee_delegate_max_rss_bytes", "Largest resident memory of a plugin since the start", () =>
+      [...this.#maxRssBytes].map(([plugin, value]) => ({ labels: { plugin }, value })),
+    );
+  }
+
+  ran({ verb, link, outcome }: Ran): void {
+    const plugin = this.#label(link.type);
+    const exit = exitOf(outcome);
+    this.#seconds.observe(outcome.wallUs / 1_000_000, [plugin, verb]);
+    this.#exits.add([plugin, verb, exit]);
+    this.#cpuSeconds.add([plugin], outcome.cpuUs / 1_000_000);
+    if (exit === "oom") this.#oomKills.add();
+    const rssBytes = outcome.maxRssKib * 1_024;
+    if (rssBytes > (this.#maxRssBytes.get(plugin) ?? 0)) this.#maxRssBytes.set(plugin, rssBytes);
+  }
+
+  #label(type: string): string {
+    if (this.#maxRssBytes.has(type)) return type;
+    const label = this.#maxRssBytes.size < pluginsMax ? type : others;
+    if (!this.#maxRssBytes.has(label)) this.#maxRssBytes.set(label, 0);
+    return label;
+  }
+}
+
+export function exitOf(outcome: Outcome): Exit {
+  if (outcome.timedOut) return "timeout";
+  if (outcome.failure === "missing") return "missing";
+  // Before the kernel's kills: the node's count also has those that have nothing to do with this run.
+  if (outcome.failure === "killed") return "signal";
+  if (outcome.signal === sigkill && outcome.oomCgroup + outcome.oomNode > 0) return "oom";
+  if (outcome.signal !== undefined) return "signal";
+  return outcome.exitCode === 0 && outcome.failure === undefined ? "ok" : "failed";
+}

@@ -1,0 +1,120 @@
+import type { Cancel, Clock } from "../../base/clock.ts";
+
+/** What is asked for: reading only, so a method and a path. */
+export interface HttpRequest {
+  readonly method: "GET" | "HEAD";
+  readonly path: string;
+  readonly query: ReadonlySet<string>;
+}
+
+export interface HttpAnswer {
+  readonly status: 200 | 404 | 500 | 503;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export interface HttpOptions {
+  readonly clock: Clock;
+  readonly answer: (request: HttpRequest) => HttpAnswer;
+  /** Told of what never reached `answer`. */
+  readonly onRefused: (status: number) => void;
+}
+
+/** A probe's head has some hundred bytes, a scrape's with a token a few thousand. */
+const headBytesMax = 8_192;
+/** From connecting to hanging up: a peer that takes longer is not reading. */
+const exchangeMsMax = 10_000;
+
+const reasons: Readonly<Record<number, string>> = {
+  200: "OK",
+  400: "Bad Request",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
+
+/** A peer's socket as the server has made it: its `data` is the exchange itself. */
+export type HttpSocket = Bun.Socket<HttpExchange | undefined>;
+
+/**
+ * Serves one request and hangs up. HTTP in the few words that kubelet and Prometheus use: nothing is kept between
+ * requests, a body is never read, and no peer can hold more than a head's worth of memory.
+ */
+export class HttpExchange {
+  readonly #socket: HttpSocket;
+  readonly #options: HttpOptions;
+  readonly #stopTimer: Cancel;
+  #head: Buffer = Buffer.alloc(0);
+  /** What the kernel has not taken of the answer; undefined while there is none. */
+  #unsent: Buffer | undefined;
+
+  constructor(socket: HttpSocket, options: HttpOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#stopTimer = options.clock.after(exchangeMsMax, () => this.cut());
+  }
+
+  /** What comes after the head is read and dropped: closing on unread bytes would take the answer from the peer. */
+  receive(chunk: Buffer): void {
+    if (this.#unsent !== undefined) return;
+    this.#head = Buffer.concat([this.#head, chunk.subarray(0, headBytesMax + 1 - this.#head.length)]);
+    const end = this.#head.indexOf("\r\n\r\n");
+    if (end === -1 && this.#head.length <= headBytesMax) return;
+    const answer =
+      end === -1 ? refusal(431, this.#options) : respond(this.#head.toString("latin1", 0, end), this.#options);
+    this.#unsent = Buffer.from(answer);
+    this.drain();
+  }
+
+  /** The kernel takes more; once it has everything, we hang up. */
+  drain(): void {
+    if (this.#unsent === undefined) return;
+    if (this.#unsent.length > 0) this.#unsent = this.#unsent.subarray(Math.max(this.#socket.write(this.#unsent), 0));
+    if (this.#unsent.length === 0) this.#socket.end();
+  }
+
+  cut(): void {
+    this.#stopTimer();
+    this.#socket.terminate();
+  }
+
+  closed(): void {
+    this.#stopTimer();
+  }
+}
+
+function respond(head: string, options: HttpOptions): string {
+  const [line = ""] = head.split("\r\n", 1);
+  const match = /^(\S+) (\/\S*) HTTP\/1\.[01]$/u.exec(line);
+  if (match === null) return refusal(400, options);
+  const [, method = "", target = ""] = match;
+  if (method !== "GET" && method !== "HEAD") return refusal(405, options);
+  const [path = "", query = ""] = target.split("?", 2);
+  const names = query.split("&").map((pair) => pair.split("=", 1)[0] ?? "");
+  return printed(method, options.answer({ method, path, query: new Set(names) }));
+}
+
+function refusal(status: 400 | 405 | 431, options: HttpOptions): string {
+  options.onRefused(status);
+  const allow = status === 405 ? "Allow: GET, HEAD\r\n" : "";
+  return `${headOf(status, "text/plain; charset=utf-8", 0)}${allow}\r\n`;
+}
+
+function printed(method: string, answer: HttpAnswer): string {
+  const head = headOf(answer.status, answer.contentType, Buffer.byteLength(answer.body));
+  return `${head}\r\n${method === "HEAD" ? "" : answer.body}`;
+}
+
+function headOf(status: number, contentType: string, length: number): string {
+  return [
+    `HTTP/1.1 ${status} ${reasons[status] ?? ""}`,
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${length}`,
+    "Cache-Control: no-store",
+    "X-Content-Type-Options: nosniff",
+    "Connection: close",
+    "",
+  ].join("\r\n");
+}

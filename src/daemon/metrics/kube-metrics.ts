@@ -1,0 +1,57 @@
+import type { ReflectorHealth } from "../../kube/watch/facts.ts";
+import { awaySinceMs } from "../source/kube-view.ts";
+import type { KubeParts } from "../tell/kube-notices.ts";
+import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
+
+/** What Prometheus learns of the local copy and of what waits for the API server. */
+export function registerKubeMetrics(metrics: MetricsRegistry, parts: KubeParts): void {
+  const { cluster } = parts;
+  metrics.gauge("levee_api_up", "Whether the API server answers", () => (isUp(parts) ? 1 : 0));
+  perResource("levee_view_synced", "Whether a complete list has been taken", ({ isSynced }) => (isSynced ? 1 : 0));
+  perResource("levee_view_last_event_age_seconds", "Since anything was heard of the resource", ({ lastEventAgeMs }) =>
+    lastEventAgeMs === undefined ? undefined : lastEventAgeMs / 1_000,
+  );
+  perResource("levee_view_objects", "Objects in the local copy", ({ objects }) => objects);
+  perResource("levee_view_lists_total", "Complete lists taken", ({ lists }) => lists, "counted");
+  perResource("levee_view_reconnects_total", "Watches opened again after an error", (one) => one.reconnects, "counted");
+  perResource(
+    "levee_view_missed_events_total",
+    "Differences that a list found and no event had told",
+    ({ missedEvents }) => missedEvents,
+    "counted",
+  );
+  metrics.gauge("levee_outbox_waiting", "What waits to be delivered to the API server", () =>
+    perKind(parts, "waiting"),
+  );
+  metrics.counted("levee_outbox_dropped_total", "What was given up because too much waited", () =>
+    perKind(parts, "dropped"),
+  );
+
+  function perResource(
+    name: string,
+    help: string,
+    read: (health: ReflectorHealth) => number | undefined,
+    kind: "gauge" | "counted" = "gauge",
+  ): void {
+    metrics[kind](name, help, () => {
+      const { pods, networks } = cluster.health();
+      return [pods, networks].flatMap((health): Sample[] => {
+        const value = read(health);
+        return value === undefined ? [] : [{ labels: { resource: health.resource }, value }];
+      });
+    });
+  }
+}
+
+function isUp({ cluster }: KubeParts): boolean {
+  const { pods, networks } = cluster.health();
+  const isHeard = pods.lastEventAgeMs !== undefined || networks.lastEventAgeMs !== undefined;
+  return isHeard && awaySinceMs(cluster) === undefined;
+}
+
+function perKind({ publisher, announcer }: KubeParts, what: "waiting" | "dropped"): readonly Sample[] {
+  return [
+    { labels: { kind: "status" }, value: publisher.health()[what] },
+    { labels: { kind: "event" }, value: announcer.health()[what] },
+  ];
+}

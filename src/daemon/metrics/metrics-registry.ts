@@ -1,0 +1,106 @@
+import { Distribution } from "./distribution.ts";
+import { SeriesSet, type Labelled } from "./series-set.ts";
+import { familyText, labelText, printed, withLabel, type Family, type Row } from "./metrics-text.ts";
+
+/** Label values by label name. */
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Sample {
+  readonly labels?: Labels;
+  readonly value: number;
+}
+
+/** Values are those of the labels named at registration, in their order. */
+export interface Counter {
+  add(values?: readonly string[], by?: number): void;
+}
+
+export interface Histogram {
+  observe(value: number, values?: readonly string[]): void;
+}
+
+/** A line in the text each, and a hundred bytes here. */
+const seriesMax = 1_000;
+/** Each series of a histogram is a line per bound. */
+const distributionsMax = 200;
+
+const noValues: readonly string[] = [];
+
+/**
+ * What Prometheus reads. Counters are kept here; gauges are read from their owners when somebody asks, so nothing is
+ * kept twice.
+ */
+export class MetricsRegistry {
+  readonly #families = new Map<string, Family>();
+
+  /** Without labels it is there from the start, at zero. */
+  counter(name: string, help: string, labels: readonly string[] = []): Counter {
+    const set = new SeriesSet({ labels, seriesMax, make: () => ({ count: 0 }) });
+    if (labels.length === 0) set.find(noValues);
+    const read = (): readonly Row[] => set.all.map(({ text, series }) => ({ labels: text, value: series.count }));
+    this.#add(name, { help, type: "counter", read });
+    return {
+      add: (values = noValues, by = 1) => {
+        const series = set.find(values);
+        if (series !== undefined) series.count += by;
+      },
+    };
+  }
+
+  gauge(name: string, help: string, read: () => number | readonly Sample[]): void {
+    this.#add(name, { help, type: "gauge", read: () => samplesOf(read()) });
+  }
+
+  /** The same, for numbers that only rise and are counted by their owner. */
+  counted(name: string, help: string, read: () => number | readonly Sample[]): void {
+    this.#add(name, { help, type: "counter", read: () => samplesOf(read()) });
+  }
+
+  /** Bounds are upper ones, in rising order; what is above the last is counted as well. */
+  histogram(name: string, help: string, bounds: readonly number[], labels: readonly string[] = []): Histogram {
+    const set = new SeriesSet({ labels, seriesMax: distributionsMax, make: () => new Distribution(bounds) });
+    this.#add(name, { help, type: "histogram", read: () => set.all.flatMap(distributionRows) });
+    return { observe: (value, values = noValues) => set.find(values)?.add(value) };
+  }
+
+  /** Every family with its help, for the page that lists them. */
+  families(): readonly { readonly name: string; readonly type: string; readonly help: string }[] {
+    return [...this.#families].map(([name, { type, help }]) => ({ name, type, help }));
+  }
+
+  /** The text format of Prometheus; of these families only, where they are named. */
+  render(names: Iterable<string> = this.#families.keys()): string {
+    let text = "";
+    for (const name of names) {
+      const family = this.#families.get(name);
+      if (family !== undefined) text += familyText(name, family);
+    }
+    return text;
+  }
+
+  #add(name: string, family: Family): void {
+    if (this.#families.has(name)) throw new TypeError(`Cannot register the metric ${name} twice`);
+    this.#families.set(name, family);
+  }
+}
+
+function samplesOf(read: number | readonly Sample[]): readonly Row[] {
+  if (typeof read === "number") return [{ labels: "", value: read }];
+  return read.slice(0, seriesMax).map(({ labels = {}, value }) => ({
+    labels: labelText(Object.keys(labels), Object.values(labels)),
+    value,
+  }));
+}
+
+function distributionRows({ text, series }: Labelled<Distribution>): readonly Row[] {
+  const buckets = series.cumulative().map(({ bound, count }) => ({
+    suffix: "_bucket",
+    labels: withLabel(text, "le", printed(bound)),
+    value: count,
+  }));
+  return [
+    ...buckets,
+    { suffix: "_sum", labels: text, value: series.sum },
+    { suffix: "_count", labels: text, value: series.count },
+  ];
+}

@@ -1,0 +1,99 @@
+import { toLeveeError } from "../../base/errors.ts";
+import { readyzAnswer } from "../../readiness/readyz.ts";
+import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
+import { checksAnswer, nodeAnswer } from "../answer/answers.ts";
+import type { HttpAnswer, HttpRequest } from "./http-exchange.ts";
+import type { NodeFacts } from "../answer/node-facts.ts";
+
+export interface RouteOptions {
+  readonly facts: NodeFacts;
+  readonly journal: () => JournalFacts;
+  /** Health alone for the node's own port; the metrics port tells everything. */
+  readonly tells: "health" | "all";
+}
+
+const text = "text/plain; charset=utf-8";
+
+/** Answers what kubelet, Prometheus and `levee check node --all` ask, from memory, and counts it as Multus does. */
+export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAnswer {
+  const { measures, logger } = options.facts.ports;
+  const route =
+    options.tells === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
+  const method = request.method.toLowerCase();
+  if (route === undefined) {
+    measures.requested("NotFound", method, 404);
+    return { status: 404, contentType: text, body: "404 page not found\n" };
+  }
+  const answer = answeredBy(route, request, options, (reason) =>
+    logger.error("A request over HTTP could not be answered", { path: request.path, reason }),
+  );
+  measures.requested(request.path, method, answer.status);
+  return answer;
+}
+
+type Route = (request: HttpRequest, options: RouteOptions) => HttpAnswer;
+
+const healthRoutes: Readonly<Record<string, Route>> = {
+  "__proto__": null as never,
+  "/healthz": healthz,
+  "/livez": healthz,
+  "/readyz": readyz,
+};
+
+const allRoutes: Readonly<Record<string, Route>> = {
+  "__proto__": null as never,
+  "/metrics": (_request, { facts }) => ({
+    status: 200,
+    contentType: "text/plain; version=0.0.4; charset=utf-8",
+    body: facts.ports.metrics.render(),
+  }),
+  // What the guard asks of every node once a minute: a kilobyte instead of all.
+  "/loadz": (_request, { facts }) => ({
+    status: 200,
+    contentType: "text/plain; version=0.0.4; charset=utf-8",
+    body: facts.ports.metrics.render(loadFamilies),
+  }),
+  "/nodez": (_request, { facts }) => ({
+    status: 200,
+    contentType: "application/json",
+    body: `${JSON.stringify({ node: nodeAnswer(facts), checks: checksAnswer(facts) })}\n`,
+  }),
+};
+
+const loadFamilies = [
+  "levee_waiting",
+  "levee_running",
+  "levee_leaks",
+  "levee_memory_working_set_bytes",
+  "levee_memory_limit_bytes",
+  "levee_memory_oom_kills_total",
+  "levee_view_last_event_age_seconds",
+] as const;
+
+/** Liveness: that this is answered shows that the event loop turns. Only a stuck writer is worth a restart. */
+function healthz(_request: HttpRequest, { journal }: RouteOptions): HttpAnswer {
+  const facts = journal();
+  if (!isJournalStuck(facts)) return { status: 200, contentType: text, body: "ok" };
+  const body = `a write of the journal has been under way for ${Math.round(facts.stuckMs / 1_000)} s\n`;
+  return { status: 503, contentType: text, body };
+}
+
+function readyz(request: HttpRequest, { facts }: RouteOptions): HttpAnswer {
+  const answer = readyzAnswer(facts.ports.checks.all(), { isVerbose: request.query.has("verbose") });
+  return { status: answer.isReady ? 200 : 503, contentType: text, body: answer.text };
+}
+
+/** A gauge that throws is a defect, and must not take the daemon with it. */
+function answeredBy(
+  route: Route,
+  request: HttpRequest,
+  options: RouteOptions,
+  onDefect: (reason: string) => void,
+): HttpAnswer {
+  try {
+    return route(request, options);
+  } catch (thrown) {
+    onDefect(toLeveeError(thrown, "Cannot answer").message);
+    return { status: 500, contentType: text, body: "internal error; see the daemon's log\n" };
+  }
+}

@@ -1,0 +1,70 @@
+import type { Admission } from "../../admission/admission.ts";
+import { describeBlocker, type Ruling, type WaitView } from "../../admission/rulings.ts";
+import type { Subject } from "../../base/subject.ts";
+import { nodeNetworks } from "../look-up/node-networks.ts";
+import type { NodePorts } from "../node-ports.ts";
+import type { TimelineFacts } from "./timeline.ts";
+
+/** Below this nobody calls it a wait. */
+const waitMsMin = 1;
+
+/**
+ * Takes down what admission decides about a pod. What ends a call (held, refused, expired, superseded, cancelled) is not
+ * noted here: the error that it ends with says the same, in full.
+ */
+export function recordRulings(ports: Pick<NodePorts, "rulings" | "timeline" | "recorder">, admission: Admission): void {
+  ports.rulings.listen((ruling) => {
+    if (ruling.what === "network-opened" || ruling.what === "network-closed") noteNetwork(ruling, ports);
+    const subject = ruling.request?.subject;
+    if (subject === undefined) return;
+    const facts = noted[ruling.what]?.(ruling, subject, admission);
+    if (facts !== undefined) ports.timeline.note(subject, names[ruling.what] ?? ruling.what, facts);
+  });
+}
+
+/** Where the story has had its own words for longer. */
+const names: Partial<Record<Ruling["what"], string>> = { queued: "waiting", admitted: "permitted" };
+
+type FactsOf = (ruling: Ruling, subject: Subject, admission: Admission) => TimelineFacts | undefined;
+
+const noted: Partial<Record<Ruling["what"], FactsOf>> = {
+  "queued": ({ request, detail }, { verb }, admission) => {
+    const uid = request?.pod ?? "";
+    return { uid, detail: verb === "ADD" ? placeText(admission.why(uid), detail) : detail };
+  },
+  "admitted": ({ request, forMs }, { verb }) => {
+    const uid = request?.pod ?? "";
+    if (forMs >= waitMsMin) return { uid, tookMs: Math.round(forMs) };
+    return verb === "ADD" ? { uid } : undefined;
+  },
+  "upgraded": ({ detail }) => ({ detail }),
+  "hung": ({ detail }) => ({ detail }),
+  "moves-again": ({ detail }) => ({ network: detail }),
+  "oom-killed": ({ detail }) => ({ network: detail }),
+  "charged": ({ request }, _subject, admission) => chargeFacts(request?.pod ?? "", admission),
+};
+
+function placeText(view: WaitView | undefined, otherwise: string): string {
+  if (view === undefined) return otherwise;
+  const { admissionClass, ahead, inLine, namespaces, blocker } = view;
+  const among = namespaces > 1 ? `, ${namespaces} namespaces in line` : "";
+  return `${admissionClass}, position ${ahead + 1} of ${inLine}${among}: ${describeBlocker(blocker)}`;
+}
+
+/** Nobody keeps account of a pod without a UID. */
+function chargeFacts(uid: string, admission: Admission): TimelineFacts | undefined {
+  const failing = admission.failuresOf(uid);
+  if (failing === undefined) return undefined;
+  const { failures, failure, nextTryMs } = failing;
+  const cause = failure.cause === "own" ? "by what the pod itself asks for" : "";
+  return { uid, failures, holdMs: Math.round(nextTryMs), ...(cause === "" ? {} : { detail: cause }) };
+}
+
+/** The networks of the node are every pod's. */
+function noteNetwork({ what, detail }: Ruling, { recorder }: Pick<NodePorts, "recorder">): void {
+  const [network = "", ...reason] = detail.split(": ");
+  recorder.noteAll(what, {
+    ...(network === nodeNetworks ? {} : { network }),
+    detail: reason.length === 0 ? network : reason.join(": "),
+  });
+}

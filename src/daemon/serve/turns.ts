@@ -1,0 +1,143 @@
+import type { ContainerId } from "../../base/brand.ts";
+import { LeveeError } from "../../base/errors.ts";
+import { departureError, type Departure } from "../../base/given-up.ts";
+
+/** Who holds a container's turn, and how it can be asked to stop. */
+export interface Holder {
+  readonly verb: string;
+  cancel(reason: Error): void;
+}
+
+/**
+ * One operation at a time per container, different containers in parallel, and GC alone: the CNI specification's
+ * rule for runtimes, which Multus leaves to chance.
+ */
+export class Turns {
+  readonly #active = new Map<ContainerId, Holder>();
+  readonly #waiting: Waiting[] = [];
+  readonly #announced = new Set<{ readonly containerId: ContainerId; readonly holder: Holder }>();
+  #alone = false;
+
+  /** Waits for the container's turn. The caller disposes it on every path. */
+  take(containerId: ContainerId, holder: Holder, signal: Departure): Promise<Disposable> {
+    return this.#queue({ containerId, holder, signal });
+  }
+
+  /** Waits until nothing runs, and keeps everything else out. */
+  takeAlone(holder: Holder, signal: Departure): Promise<Disposable> {
+    return this.#queue({ containerId: undefined, holder, signal });
+  }
+
+  /** Whether somebody holds or waits for this container, so that background work need not queue behind a call. */
+  isBusy(containerId: ContainerId): boolean {
+    return (
+      this.#alone ||
+      this.#active.has(containerId) ||
+      this.#waiting.some((waiting) => waiting.containerId === undefined || waiting.containerId === containerId)
+    );
+  }
+
+  /** Makes an ADD known that has to wait for something else before it may ask for its turn. */
+  announce(containerId: ContainerId, holder: Holder): Disposable {
+    const announced = { containerId, holder };
+    this.#announced.add(announced);
+    return { [Symbol.dispose]: () => void this.#announced.delete(announced) };
+  }
+
+  /** Asks an ADD that holds this container to stop, so that a DEL need not wait for its end. */
+  cancelAdd(containerId: ContainerId): void {
+    const reason = new LeveeError(
+      "cancelled",
+      "The attachment was given up as the runtime asked to delete the container",
+    );
+    const holder = this.#active.get(containerId);
+    if (holder?.verb === "ADD") holder.cancel(reason);
+    for (const waiting of [...this.#waiting, ...this.#announced]) {
+      if (waiting.containerId === containerId && waiting.holder.verb === "ADD") waiting.holder.cancel(reason);
+    }
+  }
+
+  #queue(request: Request): Promise<Disposable> {
+    return new Promise((resolve, reject) => {
+      if (request.signal.aborted) {
+        reject(departureError(request.signal));
+        return;
+      }
+      const listener = {
+        handleEvent: (): void => {
+          const at = this.#waiting.indexOf(waiting);
+          if (at < 0) return;
+          this.#waiting.splice(at, 1);
+          reject(departureError(request.signal));
+          this.#grant();
+        },
+      };
+      const waiting: Waiting = {
+        ...request,
+        granted: (turn) => {
+          request.signal.removeEventListener("abort", listener);
+          resolve(turn);
+        },
+      };
+      request.signal.addEventListener("abort", listener, { once: true });
+      this.#waiting.push(waiting);
+      this.#grant();
+    });
+  }
+
+  /** Gives turns to all who may have one, in order; nobody overtakes GC or an earlier request for the same container. */
+  #grant(): void {
+    const wanted = new Set<ContainerId>();
+    for (const waiting of this.#waiting.slice()) {
+      if (waiting.containerId === undefined) {
+        if (this.#active.size === 0 && !this.#alone && wanted.size === 0) this.#start(waiting);
+        return;
+      }
+      const isFree = !this.#alone && !this.#active.has(waiting.containerId) && !wanted.has(waiting.containerId);
+      if (isFree) this.#start(waiting);
+      else wanted.add(waiting.containerId);
+    }
+  }
+
+  #start(waiting: Waiting): void {
+    this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+    const { containerId, holder } = waiting;
+    if (containerId === undefined) this.#alone = true;
+    else this.#active.set(containerId, holder);
+    waiting.granted(new Turn(this, containerId));
+  }
+
+  /** A turn is over. */
+  end(containerId: ContainerId | undefined): void {
+    if (containerId === undefined) this.#alone = false;
+    else this.#active.delete(containerId);
+    this.#grant();
+  }
+}
+
+/** Given back once; an object without closures, as every call in line holds one. */
+class Turn implements Disposable {
+  #turns: Turns | undefined;
+  readonly #containerId: ContainerId | undefined;
+
+  constructor(turns: Turns, containerId: ContainerId | undefined) {
+    this.#turns = turns;
+    this.#containerId = containerId;
+  }
+
+  [Symbol.dispose](): void {
+    const turns = this.#turns;
+    this.#turns = undefined;
+    turns?.end(this.#containerId);
+  }
+}
+
+interface Request {
+  readonly containerId: ContainerId | undefined;
+  readonly holder: Holder;
+  readonly signal: Departure;
+}
+
+interface Waiting extends Request {
+  granted(turn: Disposable): void;
+}

@@ -1,0 +1,54 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KubeAccess } from "../../kube/access/access.ts";
+import { ApiClient } from "../../kube/client/api-client.ts";
+import { ClusterView } from "../../kube/watch/cluster-view.ts";
+import { KubeAnnouncer } from "../tell/kube-announcer.ts";
+import { registerKubeMetrics } from "../metrics/kube-metrics.ts";
+import { kubeNotices } from "../tell/kube-notices.ts";
+import { KubeStatusPublisher } from "../tell/kube-status.ts";
+import { kubeView } from "./kube-view.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
+import type { Source } from "./source.ts";
+
+export interface ClusterOptions {
+  readonly access: KubeAccess;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+}
+
+/** The API server as source. Nothing here waits for it: what is known is served, the rest comes when it answers. */
+export function openCluster({ access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
+  const api = new ApiClient({ access, clock });
+  const cluster = new ClusterView({ api, clock, logger, nodeName });
+  const view = kubeView(cluster, access.server);
+  const helpOfStatuses = "Network-status annotations by what became of them";
+  const statuses = metrics.counter("levee_status_published_total", helpOfStatuses, ["outcome"]);
+  const events = metrics.counter("levee_events_total", "Events by what became of them", ["outcome"]);
+  const onFate = (outcome: string): void => statuses.add([outcome]);
+  const publisher = new KubeStatusPublisher({ api, view, clock, logger, onFate });
+  const onOutcome = (outcome: string): void => events.add([outcome]);
+  const announcer = new KubeAnnouncer({ api, clock, logger, nodeName, onOutcome });
+  const parts = { server: access.server, cluster, publisher, announcer };
+  registerKubeMetrics(metrics, parts);
+  logger.info("Pods and networks come from the API server", { server: access.server, node: nodeName });
+  return {
+    view,
+    announcer,
+    publisher,
+    nodeName,
+    health: () => {
+      const { pods, networks } = cluster.health();
+      return [pods, networks];
+    },
+    notices: () => kubeNotices(parts),
+    async close() {
+      await publisher.close();
+      announcer.close();
+      await cluster.close();
+      api.close();
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { ClusterView } from "../../kube/watch/cluster-view.ts";
+import type { ReflectorHealth } from "../../kube/watch/facts.ts";
+import type { LiveView, View } from "../../view/view.ts";
+
+/** Over a slow line a new connection alone takes four round trips; the lookup's own limit comes first. */
+const readMsMax = 10_000;
+
+/** The local copy of the cluster as a view of pods and networks, with the API server itself behind it. */
+export function kubeView(cluster: ClusterView, server: string): View {
+  return {
+    findPod: (namespace, name) => cluster.findPod(namespace, name),
+    waitForPod: (wanted, signal) => cluster.waitForPod(wanted, signal),
+    findNetwork: (namespace, name) => cluster.findNetwork(namespace, name),
+    networks: () => [...cluster.networks()],
+    pods: () => (cluster.health().pods.isSynced ? [...cluster.pods()] : undefined),
+    live: liveView(cluster, server),
+  };
+}
+
+/**
+ * Since when the server has given no answer to anybody, on the wall clock. A refusal is an answer, and one watch that
+ * works is enough: the other may only not have come back yet.
+ */
+export function awaySinceMs(cluster: Pick<ClusterView, "health">): number | undefined {
+  const { pods, networks } = cluster.health();
+  if (!isAway(pods) || !isAway(networks)) return undefined;
+  return Math.max(pods.failingSinceMs ?? 0, networks.failingSinceMs ?? 0);
+}
+
+function liveView(cluster: ClusterView, server: string): LiveView {
+  return {
+    server,
+    readPod: (namespace, name, signal) => cluster.readPod(namespace, name, readMsMax, signal),
+    readNetwork: (namespace, name, signal) => cluster.readNetwork(namespace, name, readMsMax, signal),
+    isSynced: () => cluster.synced(),
+    awaySinceMs: () => awaySinceMs(cluster),
+    podsSynced: () => cluster.podsSynced(),
+    onPodChange: (listener) => cluster.onPodChange(listener),
+    onNewPod: (listener) =>
+      cluster.onPodChange(({ before, now }) => {
+        if (now !== undefined && before?.uid !== now.uid) listener(now);
+      }),
+  };
+}
+
+function isAway({ failingSinceMs, isUnreachable }: ReflectorHealth): boolean {
+  return failingSinceMs !== undefined && isUnreachable;
+}

@@ -1,0 +1,67 @@
+import type { Clock } from "../../base/clock.ts";
+import { LeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import { Directory } from "../../directory/directory.ts";
+import type { DirectoryProblem } from "../../directory/facts.ts";
+import { silentAnnouncer } from "../tell/announcer.ts";
+import { directoryView } from "./directory-view.ts";
+import { accessOf, type ClusterPlace } from "./kube-access.ts";
+import { openCluster } from "./kube-source.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
+import type { Source } from "./source.ts";
+import { silentPublisher } from "../tell/status-publisher.ts";
+import { emptyView } from "../../view/view.ts";
+
+export interface SourceOptions {
+  readonly config: DaemonConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly cluster: ClusterPlace;
+}
+
+/** A folder when one is set; else the cluster this daemon is in; else the one that a kubeconfig leads to. */
+export async function openSource(options: SourceOptions): Promise<Source> {
+  const { config, cluster } = options;
+  if (config.directory !== undefined) return openDirectory(config.directory, options);
+  const access = await accessOf(config, cluster, options.clock);
+  return access === undefined ? noSource() : openCluster({ ...options, access, nodeName: nodeNameOf(cluster) });
+}
+
+/** Without it the pods of the whole cluster would be watched, on every node. */
+function nodeNameOf({ nodeName }: ClusterPlace): string {
+  if (nodeName !== "") return nodeName;
+  throw new LeveeError(
+    "setting-invalid",
+    "Cannot follow the pods of this node as its name is not known: MULTUS_NODE_NAME, LEVEE_NODE_NAME and the host name are empty; set MULTUS_NODE_NAME from spec.nodeName in the daemon's manifest",
+  );
+}
+
+async function openDirectory(folder: string, { clock, logger }: SourceOptions): Promise<Source> {
+  const directory = await Directory.open({ folder, clock, logger });
+  return {
+    view: directoryView(directory),
+    announcer: silentAnnouncer,
+    publisher: silentPublisher,
+    notices: () => directory.problems().map(problemText),
+    close: async () => directory.close(),
+  };
+}
+
+function noSource(): Source {
+  return {
+    view: emptyView,
+    announcer: silentAnnouncer,
+    publisher: silentPublisher,
+    notices: () => [
+      "Neither directory nor kubeconfig is set and this is no pod of a cluster: a call that names a pod cannot be served",
+    ],
+    close: () => Promise.resolve(),
+  };
+}
+
+function problemText(problem: DirectoryProblem): string {
+  const place = problem.line === undefined ? problem.file : `${problem.file}:${problem.line}`;
+  return place === "" ? problem.reason : `${place}: ${problem.reason}`;
+}

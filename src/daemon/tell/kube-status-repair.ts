@@ -1,0 +1,105 @@
+import { toLeveeError } from "../../base/errors.ts";
+import { sameJson } from "../../base/same-json.ts";
+import { networkStatusAnnotation } from "../../attachment/network-status.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Ports } from "../ports.ts";
+import type { Service } from "../service.ts";
+import { statusOf } from "./tell-attached.ts";
+import type { LiveView, PodFacts } from "../../view/view.ts";
+
+/** A full node is looked through in half a minute, and the server hardly notices. */
+const pauseMs = 100;
+/** Pods that may wait for a look; more than a node can have. */
+const waitingMax = 2_000;
+
+/**
+ * Publishes again what a pod's annotation should say and does not: because the last daemon died before it was delivered,
+ * or because the pod (a static pod's mirror) was not there when it was attached.
+ */
+export function startStatusRepair(ports: Ports): Service {
+  const { live } = ports.view;
+  if (live === undefined) return { stop: () => undefined };
+  const repair = new StatusRepair(ports, live);
+  return { stop: () => repair.stop() };
+}
+
+class StatusRepair {
+  readonly #ports: Ports;
+  readonly #waiting = new Map<string, PodFacts>();
+  readonly #closing = new AbortController();
+  readonly #stopListening: () => void;
+  #working: Promise<void> | undefined;
+
+  constructor(ports: Ports, live: LiveView) {
+    this.#ports = ports;
+    this.#stopListening = live.onNewPod((pod) => this.#add(pod));
+    // A pod of the first list may have been there before anybody listened.
+    void live.podsSynced().then(() => {
+      for (const pod of ports.view.pods() ?? []) this.#add(pod);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopListening();
+    this.#closing.abort();
+    await this.#working;
+  }
+
+  #add(pod: PodFacts): void {
+    const isKnown = this.#ports.journal.forPod(pod.namespace, pod.name).length > 0;
+    if (!isKnown || this.#closing.signal.aborted || this.#waiting.size >= waitingMax) return;
+    this.#waiting.set(`${pod.namespace}/${pod.name}`, pod);
+    this.#working ??= this.#work().finally(() => (this.#working = undefined));
+  }
+
+  async #work(): Promise<void> {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined || this.#closing.signal.aborted) return;
+      this.#waiting.delete(next[0]);
+      await this.#look(next[1]).catch((thrown: unknown) =>
+        this.#ports.logger.warn("The status of a pod could not be compared with what it has", {
+          pod: next[0],
+          reason: toLeveeError(thrown, "Comparison").message,
+        }),
+      );
+      await this.#ports.clock.sleep(pauseMs, this.#closing.signal).catch(() => undefined);
+    }
+  }
+
+  async #look(pod: PodFacts): Promise<void> {
+    const record = this.#newestRecord(pod);
+    if (record === undefined || pod.isDeleting === true) return;
+    const status = await statusOf(record, this.#ports);
+    // Looked up again: the ADD itself may have published meanwhile.
+    const now = await this.#ports.view.findPod(pod.namespace, pod.name);
+    if (status === undefined || saysAll(now?.annotations[networkStatusAnnotation], status.annotation)) return;
+    void this.#ports.publisher.publish(status);
+  }
+
+  #newestRecord(pod: PodFacts): AttachmentRecord | undefined {
+    return this.#ports.journal
+      .forPod(pod.namespace, pod.name)
+      .filter(({ phase, origin }) => origin === "levee" && (phase === "committed" || phase === "acknowledged"))
+      .filter(({ pod: { uid } }) => pod.isStatic || uid === "" || uid === pod.uid)
+      .toSorted((left, right) => left.startedWallMs - right.startedWallMs)
+      .at(-1);
+  }
+}
+
+/** Whether every entry is there. What somebody else has added to the annotation is theirs, and stays. */
+function saysAll(annotation: string | undefined, wanted: string): boolean {
+  if (annotation === wanted) return true;
+  const entries = entriesOf(annotation);
+  return entriesOf(wanted).every((entry) => entries.some((other) => sameJson(other, entry)));
+}
+
+function entriesOf(annotation: string | undefined): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(annotation ?? "[]");
+    return Array.isArray(value) ? value : [];
+  } catch {
+    // Somebody wrote something else; it says nothing of ours.
+    return [];
+  }
+}

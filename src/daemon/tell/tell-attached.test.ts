@@ -1,0 +1,190 @@
+import { describe, expect, test } from "bun:test";
+import { systemClock, type Clock } from "../../base/clock.ts";
+import { silentLogger } from "../../base/log.ts";
+import { SpareTime } from "../../base/spare-time.ts";
+import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
+import { jsonValue } from "../../cni/json-text.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import { aRecord } from "../../state/journal/record.fixture.ts";
+import type { PodRef } from "./announcer.ts";
+import type { GcPorts } from "../collect/gc-ports.ts";
+import { silentPublisher, type Ended, type OnPostponed, type PodStatus } from "./status-publisher.ts";
+import { tellAttached, tellSoon } from "./tell-attached.ts";
+import { KeptTimeline } from "../record/timeline.fixture.ts";
+
+const result = jsonValue({
+  cniVersion: "1.0.0",
+  interfaces: [{ name: "eth0", sandbox: "/x" }],
+  ips: [{ address: "10.0.0.2/24" }, { address: "fd00::2/64" }],
+});
+
+/** Tells of one record, with a publisher that answers as the test says. */
+class Told {
+  readonly record: AttachmentRecord = { ...aRecord(1), results: aRecord(1).chains.map(() => result) };
+  readonly timeline = new KeptTimeline();
+  readonly events: string[] = [];
+  readonly statuses: PodStatus[] = [];
+  /** What the journal has of it, and whether recovery is to look at it. */
+  kept: AttachmentRecord | undefined = { ...this.record, phase: "committed" };
+  isPending = (): boolean => false;
+  isBusy = false;
+  readonly #ports: GcPorts;
+
+  constructor(publish: (onPostponed: OnPostponed) => Promise<Ended>, clock: Clock = systemClock) {
+    const statusTime = new SpareTime(clock, { keptMsMax: 10_000, keptMax: 250 });
+    statusTime.watch(() => this.isBusy);
+    const ports: Partial<Record<keyof GcPorts, unknown>> = {
+      clock,
+      journal: { findByToken: () => this.kept },
+      recovery: { isPending: () => this.isPending() },
+      logger: silentLogger,
+      config: { deviceInfoDir: "/nowhere" },
+      timeline: this.timeline,
+      spareTime: new SpareTime(systemClock),
+      statusTime,
+      announcer: {
+        aboutPod: (pod: PodRef, { reason, message }: Record<string, string>) =>
+          this.events.push(`${pod.name} ${reason} ${message}`),
+      },
+      publisher: {
+        ...silentPublisher,
+        publish: (status: PodStatus, onPostponed: OnPostponed) => {
+          this.statuses.push(status);
+          return publish(onPostponed);
+        },
+      },
+    };
+    this.#ports = ports as GcPorts;
+  }
+
+  async tell(results = this.record.results): Promise<void> {
+    this.kept = { ...this.record, phase: "committed", results };
+    await tellAttached(this.record.token, this.#ports);
+  }
+
+  tellSoon(): void {
+    tellSoon(this.record.token, this.#ports);
+  }
+
+  get notes(): readonly string[] {
+    const { namespace, name } = this.record.pod;
+    return this.timeline
+      .of(namespace, name)
+      .map(({ what, detail }) => (detail === undefined ? what : `${what}: ${detail}`));
+  }
+}
+
+describe("tellAttached", () => {
+  test("has Multus' event for each interface and the pod's status", async () => {
+    const told = new Told(() => Promise.resolve("delivered"));
+    await told.tell();
+    const { pod, containerId, chains } = told.record;
+    expect(told.events).toEqual(
+      chains.map(
+        ({ ifname, network }) => `${pod.name} AddedInterface Add ${ifname} [10.0.0.2/24 fd00::2/64] from ${network}`,
+      ),
+    );
+    expect(told.statuses).toMatchObject([{ pod, containerId, annotation: expect.stringContaining('"10.0.0.2"') }]);
+    expect(told.notes).toEqual(["published"]);
+  });
+
+  test("says nothing of results without interfaces and addresses", async () => {
+    const told = new Told(() => Promise.resolve("delivered"));
+    await told.tell(told.record.chains.map(() => jsonValue({ cniVersion: "1.0.0" })));
+    expect({ events: told.events, statuses: told.statuses }).toEqual({ events: [], statuses: [] });
+  });
+
+  test("notes once that a status is put off, and its end", async () => {
+    const told = new Told((onPostponed) => {
+      onPostponed("the API server does not answer");
+      onPostponed("connection refused");
+      return Promise.resolve("delivered");
+    });
+    await told.tell();
+    expect(told.notes).toEqual([
+      "publishing: network-status is tried again: the API server does not answer",
+      "published",
+    ]);
+  });
+
+  test("never fails the ADD", async () => {
+    const told = new Told(() => {
+      throw new Error("a defect");
+    });
+    await told.tell();
+    await told.tell([jsonValue({ interfaces: 7 })]);
+    expect(told.statuses).toHaveLength(1);
+  });
+});
+
+describe("tellSoon", () => {
+  function soon(): { told: Told; clock: VirtualClock } {
+    const clock = new VirtualClock();
+    return { told: new Told(() => Promise.resolve("delivered"), clock), clock };
+  }
+
+  test("tells of what was committed, a moment later", async () => {
+    const { told, clock } = soon();
+    told.tellSoon();
+    expect(told.statuses).toEqual([]);
+    await clock.advance(5);
+    await systemClock.sleep(20);
+    expect(told.statuses).toHaveLength(1);
+  });
+
+  test("waits until no calls do, but ten seconds at most", async () => {
+    for (const calmMs of [3_000, 60_000]) {
+      const { told, clock } = soon();
+      told.isBusy = true;
+      told.tellSoon();
+      await clock.advance(2_900);
+      expect(told.statuses).toEqual([]);
+      clock.after(calmMs - 2_900, () => (told.isBusy = false));
+      await clock.advance(7_200);
+      await systemClock.sleep(20);
+      expect(told.statuses).toHaveLength(1);
+    }
+  });
+
+  test("tells nothing of an attachment that recovery undoes", async () => {
+    const { told, clock } = soon();
+    told.isPending = () => true;
+    told.tellSoon();
+    await clock.advance(1_000);
+    told.kept = undefined;
+    told.isPending = () => false;
+    await clock.advance(300_000);
+    await systemClock.sleep(20);
+    expect({ statuses: told.statuses, events: told.events }).toEqual({ statuses: [], events: [] });
+  });
+
+  test.each([{ phase: "undoing" }, { delAttempts: 1 }] as const)("tells nothing of one that is %p", async (change) => {
+    const { told, clock } = soon();
+    told.kept = { ...told.record, phase: "acknowledged", ...change };
+    told.tellSoon();
+    await clock.advance(5);
+    await systemClock.sleep(20);
+    expect(told.statuses).toEqual([]);
+  });
+
+  test("tells of one that recovery found acknowledged after all", async () => {
+    const { told, clock } = soon();
+    told.isPending = () => true;
+    told.tellSoon();
+    await clock.advance(1_000);
+    told.kept = { ...told.record, phase: "acknowledged" };
+    await clock.advance(2_000);
+    await systemClock.sleep(20);
+    expect(told.statuses).toHaveLength(1);
+  });
+
+  test("looks again after the device files were read: the shim may have gone meanwhile", async () => {
+    const { told, clock } = soon();
+    let looks = 0;
+    told.isPending = () => (looks += 1) > 1;
+    told.tellSoon();
+    await clock.advance(5);
+    await systemClock.sleep(20);
+    expect({ looks, statuses: told.statuses }).toEqual({ looks: 2, statuses: [] });
+  });
+});

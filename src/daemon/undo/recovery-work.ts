@@ -1,0 +1,70 @@
+import type { LeveeError } from "../../base/errors.ts";
+import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
+import type { NodePorts } from "../node-ports.ts";
+import type { OfflineDelete } from "./offline-folder.ts";
+
+/** Work that a lost shim, or a time without a daemon, has left behind. */
+export type Work = (RecordWork | OfflineWork) & Schedule;
+
+export interface RecordWork {
+  readonly kind: "record";
+  readonly token: string;
+  /** The runtime wants it deleted, whatever the journal had time to write down of that. */
+  readonly isDelete: boolean;
+}
+
+export interface OfflineWork {
+  readonly kind: "offline";
+  readonly request: OfflineDelete;
+}
+
+interface Schedule {
+  notBeforeMs: number;
+  pauseMs: number;
+  attempts: number;
+  /** When a person was last told why it waits. */
+  saidMs: number;
+}
+
+/** The first pause of work that cannot be done yet: a killed shim and its turn are gone in moments. Then longer ones. */
+const firstPauseMs = 50;
+/** Often enough to be found in a log, rarely enough not to fill it. */
+const sayEveryMs = 60_000;
+/** A wait that is shorter than this is in the nature of things and not worth a line. */
+const quietAttempts = 4;
+
+export function newWork(what: RecordWork | OfflineWork): Work {
+  return { ...what, notBeforeMs: 0, pauseMs: firstPauseMs, attempts: 0, saidMs: Number.NEGATIVE_INFINITY };
+}
+
+export function isDue(work: Work, nowMs: number): boolean {
+  return work.notBeforeMs <= nowMs;
+}
+
+/** What a person reads at the start, who may be waiting for just these. */
+export function offlineText(count: number, hasResident: boolean): string {
+  const [deletes, verb, them] = count === 1 ? ["delete", "waits", "it"] : ["deletes", "wait", "they"];
+  const said = `${count} ${deletes} made while the daemon was away ${verb} to be carried out`;
+  return hasResident ? said : `${said}: ${them} ${verb} for a resident hand`;
+}
+
+/** An undo that is blocked for long is said, again and again: nobody would look for it otherwise. */
+export function sayPostponed(work: Work, error: LeveeError, ports: NodePorts): void {
+  const nowMs = ports.clock.monotonicMs();
+  const isRoutine = error.code === "try-later" && work.attempts < quietAttempts;
+  if (isRoutine || nowMs - work.saidMs < sayEveryMs) return;
+  work.saidMs = nowMs;
+  const record = work.kind === "record" ? ports.journal.findByToken(work.token) : undefined;
+  ports.logger.warn("Something is still to be undone or deleted and will be tried again", {
+    container: work.kind === "offline" ? work.request.containerId : record?.containerId,
+    attempts: work.attempts + 1,
+    reason: error.message,
+  });
+}
+
+/** Whether two calls are for sandboxes of one pod. */
+export function isSamePod(leftArgs: CniArgs, rightArgs: CniArgs): boolean {
+  const left = podArgs(leftArgs);
+  const right = podArgs(rightArgs);
+  return left.name !== undefined && left.name === right.name && left.namespace === right.namespace;
+}

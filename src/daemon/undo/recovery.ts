@@ -1,0 +1,245 @@
+import { deadline, type Cancel } from "../../base/clock.ts";
+import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import type { ProcessIdentity } from "../../base/identity.ts";
+import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
+import type { Hand } from "../../hands/hand.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Call } from "../serve/call.ts";
+import type { OfflineDelete } from "./offline-folder.ts";
+import type { NodePorts } from "../node-ports.ts";
+import { recoverOfflineDelete, recoverRecord } from "./recover-item.ts";
+import { isDue, isSamePod, newWork, offlineText, sayPostponed, type Work } from "./recovery-work.ts";
+import { LeakRetries } from "./retry-leaks.ts";
+
+/** How often a waiting ADD looks whether the deletes before it are done. */
+const settlePollMs = 20;
+/** A turn that does not come in this time is tried again later. */
+const turnMsMax = 10_000;
+/** As many runs as the resident hand takes at a time. */
+const lanes = 8;
+/** Less than this is not enough to begin somebody else's work. */
+const borrowMsMin = 1_000;
+
+/**
+ * The work that belongs to no call: undoing what a lost shim left, deletes made while the daemon was away, and the
+ * leak ledger. The resident hand does it; without one, the next shim that connects does what it may.
+ */
+export class Recovery {
+  readonly #ports: NodePorts;
+  readonly #items = new Map<string, Work>();
+  readonly #residents = new Map<Hand, number>();
+  readonly #leaks: LeakRetries;
+  #stop: Cancel = () => undefined;
+  #isStopped = false;
+  #draining: Promise<void> | undefined;
+
+  constructor(ports: NodePorts) {
+    this.#ports = ports;
+    this.#leaks = new LeakRetries(ports);
+  }
+
+  /** Finds what an earlier run of the daemon left unfinished, and looks for due work from now on. */
+  start(): void {
+    for (const record of this.#ports.journal.all()) {
+      const isWanted = record.phase === "acknowledged" && record.delAttempts === 0;
+      if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, isDelete: false });
+    }
+    this.#sayOffline();
+    this.#stop = this.#ports.clock.every(this.#ports.config.undoRetryMs, () => this.#kick());
+    this.#kick();
+  }
+
+  /** No new work: shims that are cut off from here on are not lost, they come back to the next daemon. */
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stop();
+    return this.#draining ?? Promise.resolve();
+  }
+
+  get residents(): readonly { readonly hand: Hand; readonly sinceWallMs: number }[] {
+    return [...this.#residents].map(([hand, sinceWallMs]) => ({ hand, sinceWallMs }));
+  }
+
+  /** Records that wait for somebody to undo them. */
+  isPending(token: string): boolean {
+    return this.#items.has(token);
+  }
+
+  /** Whether the runtime has deleted it while the daemon was away, and that is still to be carried out. */
+  isDeletePending({ containerId, ifname }: Pick<AttachmentRecord, "containerId" | "ifname">): boolean {
+    const found = this.#offlineDeletes().find(
+      ({ request }) => request.containerId === containerId && request.ifname === ifname,
+    );
+    // A DEL that came since has carried it out, and taken its file away.
+    return found !== undefined && this.#ports.offline.has(found.request.name);
+  }
+
+  addResident(hand: Hand): void {
+    this.#residents.set(hand, this.#ports.clock.wallMs());
+    hand.lost.addEventListener("abort", () => this.#residents.delete(hand), { once: true });
+    this.#kick();
+  }
+
+  /** A shim went away in the middle of an ADD, or before its result was acknowledged. */
+  lost(token: string, hand: ProcessIdentity | undefined): void {
+    if (hand !== undefined) this.#ports.suspects.add(token, hand);
+    this.#add(token, { kind: "record", token, isDelete: false });
+    this.#kick();
+  }
+
+  /** A shim went away in the middle of a DEL. The journal keeps the wish, so that a restart does not forget it. */
+  lostDelete(token: string, hand: ProcessIdentity): void {
+    if (this.#isStopped) return;
+    this.#ports.journal.delFailed(token, "the shim that was deleting it went away").catch((thrown: unknown) => {
+      this.#ports.logger.error("A lost DEL could not be written down", {
+        reason: toLeveeError(thrown, "Journal").message,
+      });
+    });
+    this.#ports.suspects.add(token, hand);
+    this.#add(token, { kind: "record", token, isDelete: true });
+    this.#kick();
+  }
+
+  offlineDelete(request: OfflineDelete): void {
+    this.#add(request.name, { kind: "offline", request });
+    this.#kick();
+  }
+
+  /** Every leak is tried once more now. False when there is no hand to do it. */
+  retryLeaksNow(): boolean {
+    this.#leaks.wantAll();
+    this.#kick();
+    return this.#resident() !== undefined;
+  }
+
+  /** Throws unless nothing of the hands that worked on this record is running any more. */
+  proveGone(hand: Hand, record: AttachmentRecord): Promise<void> {
+    return this.#ports.suspects.proveGone(hand, record);
+  }
+
+  /**
+   * An ADD waits for deletes that were made while the daemon was away: of its own pod, because two sandboxes of one pod
+   * must not overlap, and of others that nobody has tried yet, because one may free an address of the same network.
+   * The first must be done, the others get a while. Where there is no resident hand, this call's own shim lends itself.
+   */
+  async settleBefore(call: Call, args: CniArgs): Promise<void> {
+    if (this.#items.size === 0) return;
+    const { clock, config } = this.#ports;
+    const endsMs = clock.monotonicMs() + config.addLookupMs;
+    await this.#lend(call.hand, endsMs);
+    while (this.#mustWait(args) && clock.monotonicMs() < endsMs) {
+      await clock.sleep(settlePollMs, call.signal);
+      await this.#lend(call.hand, endsMs);
+    }
+    if (!this.#isOwnLeft(args)) return;
+    const { namespace = "", name = "" } = podArgs(args);
+    throw new LeveeError(
+      "try-later",
+      `Cannot attach ${namespace}/${name} yet as an earlier sandbox of it is still to be deleted`,
+    );
+  }
+
+  async #lend(hand: Hand, endsMs: number): Promise<void> {
+    if (this.#resident() === undefined) await this.#drainWith(hand, endsMs);
+    else this.#kick();
+  }
+
+  #mustWait(args: CniArgs): boolean {
+    const isFreshLeft = this.#offlineDeletes().some(({ attempts }) => attempts === 0);
+    return this.#isOwnLeft(args) || (isFreshLeft && this.#resident() !== undefined);
+  }
+
+  #isOwnLeft(args: CniArgs): boolean {
+    return this.#offlineDeletes().some(({ request }) => isSamePod(request.args, args));
+  }
+
+  /** A delete on disk that is known already keeps its pause; of a record something new has happened, so it is due. */
+  #add(key: string, what: Parameters<typeof newWork>[0]): void {
+    if (what.kind === "record" || !this.#items.has(key)) this.#items.set(key, newWork(what));
+  }
+
+  #resident(): Hand | undefined {
+    return [...this.#residents.keys()].find((hand) => !hand.isLost);
+  }
+
+  #offlineDeletes(): readonly (Work & { readonly kind: "offline" })[] {
+    return [...this.#items.values()].filter((item) => item.kind === "offline");
+  }
+
+  #sayOffline(): void {
+    const count = this.#offlineDeletes().length;
+    if (count > 0) this.#ports.logger.info(offlineText(count, this.#resident() !== undefined));
+  }
+
+  #kick(): void {
+    const hand = this.#resident();
+    if (hand === undefined || this.#draining !== undefined || this.#isStopped) return;
+    this.#draining = this.#drainWith(hand, Number.POSITIVE_INFINITY)
+      .then(() => this.#leaks.retryDue(hand))
+      .catch((thrown: unknown) => {
+        if (!hand.isLost)
+          this.#ports.logger.error("Recovery stopped short and will be tried again", {
+            reason: toLeveeError(thrown, "Recovery").message,
+          });
+      })
+      .finally(() => {
+        this.#draining = undefined;
+        // What became due meanwhile, or lost its hand.
+        const nowMs = this.#ports.clock.monotonicMs();
+        if (this.#leaks.isAnyWanted || [...this.#items.values()].some((item) => isDue(item, nowMs))) this.#kick();
+      });
+  }
+
+  /** All that is due, the resident hand several at a time: one plugin that hangs must not hold up the rest of the node. */
+  async #drainWith(hand: Hand, endsMs: number): Promise<void> {
+    const lane = async (): Promise<void> => {
+      for (;;) {
+        const leftMs = endsMs - this.#ports.clock.monotonicMs();
+        if (hand.isLost || this.#isStopped || leftMs < borrowMsMin) return;
+        const next = [...this.#items].find(([, item]) => isDue(item, this.#ports.clock.monotonicMs()));
+        if (next === undefined) return;
+        await this.#do(hand, next, leftMs);
+      }
+    };
+    await Promise.all(Array.from({ length: hand.isResident ? lanes : 1 }, lane));
+  }
+
+  async #do(hand: Hand, [key, item]: readonly [string, Work], leftMs: number): Promise<void> {
+    // Nobody else tries it meanwhile.
+    item.notBeforeMs = Number.POSITIVE_INFINITY;
+    const isDone = await this.#tryItem(hand, item, leftMs);
+    if (!isDone) this.#postpone(item);
+    else if (this.#items.get(key) === item) this.#items.delete(key);
+  }
+
+  #postpone(item: Work): void {
+    const { clock, config } = this.#ports;
+    const pauseMs = Math.min(item.pauseMs, config.undoRetryMs);
+    item.pauseMs = pauseMs * 2;
+    item.attempts += 1;
+    item.notBeforeMs = clock.monotonicMs() + pauseMs;
+    clock.after(pauseMs + 1, () => this.#kick());
+  }
+
+  /** Whether the item is dealt with. What cannot be done now is tried again later; only a lost hand ends the round. */
+  async #tryItem(hand: Hand, item: Work, leftMs: number): Promise<boolean> {
+    const ports = this.#ports;
+    try {
+      using limit = deadline(
+        ports.clock,
+        Math.min(turnMsMax, leftMs),
+        () => new LeveeError("try-later", "Another operation holds the container"),
+      );
+      const options = { ports, signal: limit.signal, limitMs: leftMs };
+      if (item.kind === "offline") return await recoverOfflineDelete(hand, item.request, options);
+      return await recoverRecord(hand, item, options);
+    } catch (thrown) {
+      if (hand.isLost) {
+        item.notBeforeMs = 0;
+        throw thrown;
+      }
+      sayPostponed(item, toLeveeError(thrown, "Cannot recover"), ports);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import type { Hand } from "../../hands/hand.ts";
+import { outcome } from "../../hands/outcome.fixture.ts";
+import { aChain, bootId, containerId } from "../../state/journal/record.fixture.ts";
+import { leakBackoffMs, type LeakEntry } from "../../state/journal/leak-ledger.ts";
+import type { IfName } from "../../base/brand.ts";
+import type { NodePorts } from "../node-ports.ts";
+import { LeakRetries } from "./retry-leaks.ts";
+import { KeptTimeline } from "../record/timeline.fixture.ts";
+import { systemClock } from "../../base/clock.ts";
+import { Turns } from "../serve/turns.ts";
+
+function leak(id: string, nextTryWallMs: number, change: Partial<LeakEntry> = {}): LeakEntry {
+  return {
+    id,
+    containerId: containerId(id),
+    ifname: "eth0" as IfName,
+    pod: undefined,
+    chains: [aChain()],
+    results: [undefined],
+    netns: { path: "", identity: undefined },
+    cniPath: "",
+    bootId,
+    reason: "",
+    sinceWallMs: 0,
+    attempts: 0,
+    nextTryWallMs,
+    ...change,
+  };
+}
+
+/** A node at wall time 1,000 s with these leaks, and a hand whose plugins take `runMs` each. */
+function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetries; hand: Hand; resolved: string[] } {
+  const resolved: string[] = [];
+  let nowMs = 0;
+  const clock = { ...systemClock, wallMs: () => 1_000_000, monotonicMs: () => nowMs };
+  const ports = {
+    clock,
+    bootId,
+    config: { delDelegatesMs: 25_000, binDir: "/opt/cni/bin" },
+    turns: new Turns(),
+    timeline: new KeptTimeline(),
+    measures: { ran: () => undefined },
+    suspects: { proveGone: () => Promise.resolve() },
+    journal: {
+      all: () => [],
+      leaks: () => leaks.filter(({ id }) => !resolved.includes(id)),
+      leakResolved: (id: string) => Promise.resolve(void resolved.push(id)),
+      leakRetried: () => Promise.resolve(),
+    },
+  } as unknown as NodePorts; // only what it uses
+  const run = (): Promise<unknown> => {
+    nowMs += runMs;
+    return Promise.resolve(outcome());
+  };
+  const hand = { isLost: false, isResident: true, cniPath: "", run } as unknown as Hand; // only what it uses
+  return { retries: new LeakRetries(ports), hand, resolved };
+}
+
+test("retryDue tries what is due, and what a wall clock that was wrong has put off for longer than its pause", async () => {
+  const longest = (attempts: number): number => 1_000_000 + leakBackoffMs(attempts, 0);
+  const node = nodeWith([
+    leak("due", 999_999),
+    leak("later", longest(0)),
+    leak("skewed", longest(0) + 1),
+    leak("much-later", longest(3), { attempts: 3 }),
+    leak("much-skewed", longest(3) + 1, { attempts: 3 }),
+    leak("lost", 0, { chains: [] }),
+  ]);
+  await node.retries.retryDue(node.hand);
+  expect(node.resolved).toEqual(["due", "skewed", "much-skewed"]);
+});
+
+test("retryDue tries everything once after wantAll", async () => {
+  const node = nodeWith([leak("later", 2_000_000), leak("lost", 0, { chains: [] })]);
+  node.retries.wantAll();
+  expect(node.retries.isAnyWanted).toBe(true);
+  await node.retries.retryDue(node.hand);
+  expect(node.resolved).toEqual(["later"]);
+  expect(node.retries.isAnyWanted).toBe(false);
+});
+
+test("retryDue gives the hand back after a while, so that plugins that hang hold up nobody else", async () => {
+  const node = nodeWith(
+    ["a", "b", "c", "d"].map((id) => leak(id, 0)),
+    20_000,
+  );
+  await node.retries.retryDue(node.hand);
+  expect(node.resolved).toEqual(["a", "b"]);
+  await node.retries.retryDue(node.hand);
+  expect(node.resolved).toEqual(["a", "b", "c", "d"]);
+});

@@ -1,0 +1,60 @@
+import { LeveeError } from "../../base/errors.ts";
+import type { ProcessIdentity } from "../../base/identity.ts";
+import type { Hand } from "../../hands/hand.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+
+/** How long a lost shim's children may take to die once they have been killed. */
+const reapMs = 5_000;
+
+/**
+ * Hands that were lost while they worked on a record. A plugin that outlives its shim may still be attaching what
+ * somebody else is about to undo, so nobody touches the record before its processes are proven gone.
+ */
+export class Suspects {
+  readonly #bootId: string;
+  readonly #byToken = new Map<string, ProcessIdentity[]>();
+
+  constructor(bootId: string) {
+    this.#bootId = bootId;
+  }
+
+  add(token: string, hand: ProcessIdentity): void {
+    const known = this.#byToken.get(token) ?? [];
+    if (!known.some((other) => isSame(other, hand))) this.#byToken.set(token, [...known, hand]);
+  }
+
+  forget(token: string): void {
+    this.#byToken.delete(token);
+  }
+
+  async proveGone(hand: Hand, record: AttachmentRecord): Promise<void> {
+    const isUnfinished = record.phase !== "acknowledged";
+    // A machine that was rebooted since has none of those processes any more.
+    const doer = isUnfinished && record.bootId === this.#bootId && record.hand !== undefined ? [record.hand] : [];
+    for (const suspect of [...doer, ...(this.#byToken.get(record.token) ?? [])]) {
+      if (!isSame(suspect, hand.identity)) await prove(hand, suspect);
+    }
+    this.forget(record.token);
+  }
+}
+
+async function prove(hand: Hand, suspect: ProcessIdentity): Promise<void> {
+  if (suspect.pidNamespace !== hand.identity.pidNamespace) {
+    throw new LeveeError(
+      "try-later",
+      `Cannot tell whether process ${suspect.pid} is gone, as the hand is in another PID namespace`,
+    );
+  }
+  const state = await hand.reap(suspect, reapMs);
+  if (state === "alive")
+    throw new LeveeError(
+      "try-later",
+      `Cannot undo yet as the shim with process ID ${suspect.pid} is still there and may come back`,
+    );
+  if (state === "timeout")
+    throw new LeveeError("try-later", `Cannot undo yet as children of process ${suspect.pid} have not ended`);
+}
+
+function isSame(left: ProcessIdentity, right: ProcessIdentity): boolean {
+  return left.pid === right.pid && left.pidStart === right.pidStart && left.pidNamespace === right.pidNamespace;
+}

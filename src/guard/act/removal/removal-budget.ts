@@ -1,0 +1,148 @@
+import { isObject, objectOf, textOf } from "../../../kube/client/json-fields.ts";
+import { countOf, timeText } from "../../facts/json-values.ts";
+
+/** How many pods the guard may remove. The first paces; the others open a breaker that only a person closes. */
+export interface BudgetLimits {
+  readonly podsPerMinute: number;
+  readonly podsPerNamespacePerDay: number;
+  readonly podsPerDay: number;
+}
+
+/**
+ * An outage of 219 pods is removed within two minutes; each removal is a CNI DEL and a few writes of the API server. The
+ * daily limits are ten such outages in one namespace and twenty in all: more is a mistake of the detector.
+ */
+export const defaultBudgetLimits: BudgetLimits = {
+  podsPerMinute: 120,
+  podsPerNamespacePerDay: 2_000,
+  podsPerDay: 4_000,
+};
+
+/** What was removed in the last 24 hours. Kept in the cluster, so that the next leader goes on from here. */
+export interface RemovalBudget {
+  /** Pods by hour since 1970, and there by namespace. */
+  readonly hours: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** The minute since 1970 that is being counted, and how many were removed in it. */
+  readonly minute: number;
+  readonly inMinute: number;
+  /** Why nothing more is removed; empty while the breaker is closed. */
+  readonly breaker: string;
+  /** When it opened; 0 while it is closed, or when that is not known. */
+  readonly openedMs: number;
+}
+
+export const emptyBudget: RemovalBudget = { hours: {}, minute: 0, inMinute: 0, breaker: "", openedMs: 0 };
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayHours = 24;
+
+export type Spending =
+  /** So many may be removed now; `budget` has them counted and is stored before they are. */
+  | { readonly verdict: "Go"; readonly pods: number; readonly budget: RemovalBudget }
+  | { readonly verdict: "Wait"; readonly waitMs: number }
+  /** Nothing is removed any more; `budget` is stored. */
+  | { readonly verdict: "Open"; readonly why: string; readonly budget: RemovalBudget };
+
+/** Asks for the removal of some pods of a namespace. Fewer may be granted, never more. */
+export function spend(
+  before: RemovalBudget,
+  asked: { readonly namespace: string; readonly pods: number; readonly nowMs: number },
+  limits: BudgetLimits,
+): Spending {
+  const { namespace, nowMs } = asked;
+  if (before.breaker !== "") return { verdict: "Open", why: before.breaker, budget: before };
+  const budget = forgetOld(before, nowMs);
+  const why = exceeded(budget, asked, limits);
+  if (why !== undefined) {
+    const breaker = `${why}, at ${timeText(nowMs)}`;
+    return { verdict: "Open", why: breaker, budget: { ...budget, breaker, openedMs: nowMs } };
+  }
+  const pods = Math.min(asked.pods, limits.podsPerMinute - budget.inMinute);
+  if (pods <= 0) return { verdict: "Wait", waitMs: minuteMs - (nowMs % minuteMs) };
+  return { verdict: "Go", pods, budget: counted(budget, namespace, pods, nowMs) };
+}
+
+/** A person has looked and says go on: the days begin anew. */
+export function resetBreaker(budget: RemovalBudget): RemovalBudget {
+  return { ...emptyBudget, minute: budget.minute, inMinute: budget.inMinute };
+}
+
+/** For a proposal: what may be removed, how much of it is used, and whether anything would be. */
+export function budgetNotes(budget: RemovalBudget, limits: BudgetLimits, nowMs: number): readonly string[] {
+  const used = removedIn(forgetOld(budget, nowMs));
+  const line = `The guard removes at most ${limits.podsPerMinute} pods a minute, ${limits.podsPerNamespacePerDay} a day in one namespace and ${limits.podsPerDay} in all; ${used} in the last day`;
+  return budget.breaker === ""
+    ? [line]
+    : [`The breaker is open, and nothing is removed until a person closes it: ${budget.breaker}`, line];
+}
+
+export function printBudget(budget: RemovalBudget): string {
+  return JSON.stringify(budget);
+}
+
+/** What cannot be read may hide what was removed today, so the breaker is open then. No text at all is a new cluster. */
+export function parseBudget(text: string | undefined): RemovalBudget {
+  if (text === undefined) return emptyBudget;
+  const value = parseJson(text);
+  if (!isObject(value) || !isObject(value["hours"]))
+    return { ...emptyBudget, breaker: "what was removed before cannot be read" };
+  const hours = Object.entries(value["hours"]).map(([hour, byNamespace]) => [
+    hour,
+    Object.fromEntries(Object.entries(objectOf(byNamespace)).map(([name, count]) => [name, countOf(count)])),
+  ]);
+  return {
+    hours: Object.fromEntries(hours) as RemovalBudget["hours"],
+    minute: countOf(value["minute"]),
+    inMinute: countOf(value["inMinute"]),
+    breaker: textOf(value["breaker"]),
+    openedMs: countOf(value["openedMs"]),
+  };
+}
+
+function exceeded(
+  budget: RemovalBudget,
+  { namespace, pods }: { readonly namespace: string; readonly pods: number },
+  limits: BudgetLimits,
+): string | undefined {
+  const here = removedIn(budget, namespace) + pods;
+  if (here > limits.podsPerNamespacePerDay)
+    return `${here} pods of ${namespace} in a day would be more than ${limits.podsPerNamespacePerDay}`;
+  const all = removedIn(budget) + pods;
+  return all > limits.podsPerDay ? `${all} pods in a day would be more than ${limits.podsPerDay}` : undefined;
+}
+
+function removedIn({ hours }: RemovalBudget, namespace?: string): number {
+  return Object.values(hours)
+    .flatMap((byNamespace) => Object.entries(byNamespace))
+    .filter(([name]) => namespace === undefined || name === namespace)
+    .reduce((sum, [, count]) => sum + count, 0);
+}
+
+/** Hours, not a calendar day: midnight gives nothing back. */
+function forgetOld(budget: RemovalBudget, nowMs: number): RemovalBudget {
+  const oldest = Math.floor(nowMs / hourMs) - dayHours;
+  const hours = Object.entries(budget.hours).filter(([hour]) => Number(hour) >= oldest);
+  const minute = Math.floor(nowMs / minuteMs);
+  return {
+    ...budget,
+    hours: Object.fromEntries(hours),
+    minute,
+    inMinute: budget.minute === minute ? budget.inMinute : 0,
+  };
+}
+
+function counted(budget: RemovalBudget, namespace: string, pods: number, nowMs: number): RemovalBudget {
+  const hour = String(Math.floor(nowMs / hourMs));
+  const before = budget.hours[hour] ?? {};
+  const byNamespace = { ...before, [namespace]: (before[namespace] ?? 0) + pods };
+  return { ...budget, hours: { ...budget.hours, [hour]: byNamespace }, inMinute: budget.inMinute + pods };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import { rolloutRestartLine } from "../../decide/kubectl-lines.ts";
+import { stuckWorkloadsMax } from "../../decision/limits.ts";
+import type { ListStuckStep } from "../../decision/step.ts";
+import { findStuckWorkloads, type StuckWorkload } from "../../detect/stuck-workloads.ts";
+import type { StepContext, StepHand } from "../step-hand.ts";
+
+const betweenLooksMs = 5_000;
+/** Kubelet tries again within half of this: what has not moved for so long does not move by itself. */
+const stillMs = 60_000;
+/** The list is for people who wait for it, whatever still moves. */
+const patienceMs = 300_000;
+/** In the message; the lines have them all. */
+const namedMax = 8;
+
+/** Tells which workloads are still stuck once the network is back. It restarts none of them. */
+export const listStuckHand: StepHand<ListStuckStep> = {
+  async precondition() {
+    return undefined;
+  },
+
+  async rehearse() {
+    return undefined;
+  },
+
+  async perform(step, context) {
+    const stuck = await whenStill(context);
+    const shown = stuck.slice(0, stuckWorkloadsMax);
+    return {
+      message: listText(step, stuck),
+      lines: shown.map(({ kind, namespace, name }) => rolloutRestartLine(kind, namespace, name)),
+    };
+  },
+
+  async check(_step, { reported }) {
+    return reported.lines === undefined ? "the list is not written yet" : undefined;
+  },
+};
+
+/** Gives those time that start by themselves: until none is left, nothing changes any more, or it has taken too long. */
+async function whenStill(context: StepContext): Promise<readonly StuckWorkload[]> {
+  const { clock, signal } = context;
+  const endMs = clock.monotonicMs() + patienceMs;
+  let seen = "";
+  let sinceMs = clock.monotonicMs();
+  for (;;) {
+    const stuck = stuckNow(context);
+    const nowMs = clock.monotonicMs();
+    const text = stuck
+      .map(({ kind, namespace, name, pods }) => `${kind} ${namespace}/${name} ${pods.length}`)
+      .join("\n");
+    if (text !== seen) sinceMs = nowMs;
+    seen = text;
+    if (stuck.length === 0 || nowMs - sinceMs >= stillMs || nowMs >= endMs) return stuck;
+    await clock.sleep(betweenLooksMs, signal);
+    await context.mayWrite();
+  }
+}
+
+/** The CNI daemons have steps of their own. */
+function stuckNow({ world, settings }: StepContext): readonly StuckWorkload[] {
+  const ours = new Set(settings.cniDaemons.map(({ namespace, daemonSet }) => `${namespace}/${daemonSet}`));
+  return findStuckWorkloads(world()).filter(({ namespace, name }) => !ours.has(`${namespace}/${name}`));
+}
+
+function listText({ listStuck }: ListStuckStep, stuck: readonly StuckWorkload[]): string {
+  const now = new Set(stuck.map(keyOf));
+  const started = listStuck.workloads.filter((workload) => !now.has(keyOf(workload))).length;
+  const byThemselves = started === 0 ? "" : `; ${started} of those in the plan are not stuck any more`;
+  if (stuck.length === 0) return `No workload is stuck${byThemselves}`;
+  const named = stuck
+    .slice(0, namedMax)
+    .map(({ kind, namespace, name, pods }) => `${kind} ${namespace}/${name} (${pods.length})`);
+  const more = stuck.length > namedMax ? ` and ${stuck.length - namedMax} more` : "";
+  return `${stuck.length} workloads are stuck, each with its line here: ${named.join(", ")}${more}${byThemselves}`;
+}
+
+function keyOf({ kind, namespace, name }: Pick<StuckWorkload, "kind" | "namespace" | "name">): string {
+  return `${kind} ${namespace}/${name}`;
+}

@@ -1,0 +1,119 @@
+import { LeveeError } from "../../../base/errors.ts";
+import { kubeStatusOf } from "../../../kube/client/api.ts";
+import type { SetMemoryLimitStep } from "../../decision/step.ts";
+import { timeMs } from "../../facts/json-values.ts";
+import { daemonSetPath, limitProblem, rolloutMissing, updatesOnDelete } from "./daemon-set-live.ts";
+import { isPassing } from "../decision-record.ts";
+import { holdsProblem } from "./hold-seen.ts";
+import { memoryPatch, type PatchOperation } from "./memory-patch.ts";
+import { readObject } from "../read-object.ts";
+import { refusalText } from "../refusal-text.ts";
+import type { StepContext, StepHand } from "../step-hand.ts";
+
+const requestMs = 10_000;
+/** The patch tests what it replaces, so that a second one after an answer that was lost changes nothing. */
+const tries = 5;
+const betweenTriesMs = 1_000;
+
+/** Raises the memory limit of one container of a DaemonSet. Its controller restarts the pods for it: that is the restart. */
+export const setMemoryLimitHand: StepHand<SetMemoryLimitStep> = {
+  async precondition(step, { api }) {
+    const { oldRequest, newRequest } = step.setMemoryLimit;
+    if (oldRequest !== newRequest) return "the plan changes a request, and this guard changes limits only";
+    const found = memoryPatch(step, await readObject(api, daemonSetPath(step)));
+    return "problem" in found ? found.problem : undefined;
+  },
+
+  async rehearse(step, context) {
+    const found = memoryPatch(step, await readObject(context.api, daemonSetPath(step)));
+    if ("problem" in found) return found.problem;
+    if ("isDone" in found) return undefined;
+    try {
+      await send(step, found.patch, context, "?dryRun=All");
+      return undefined;
+    } catch (thrown) {
+      return (await changedMeanwhile(step, thrown, context)) ?? refusalText(thrown);
+    }
+  },
+
+  async perform(step, context) {
+    for (let attempt = 1; ; attempt += 1) {
+      const problem = await holdsProblem(step, context);
+      if (problem !== undefined) throw new LeveeError("not-ready", `Cannot raise the limit: ${problem}`);
+      const isRaised = await raise(step, context, attempt === tries);
+      if (isRaised) return { message: doneText(step) };
+      await context.clock.sleep(betweenTriesMs, context.signal);
+    }
+  },
+
+  async check(step, context) {
+    const live = await readObject(context.api, daemonSetPath(step));
+    // Waiting does not bring these back.
+    const lost = limitProblem(step, live) ?? (await holdsProblem(step, context));
+    if (lost !== undefined) throw new LeveeError("not-ready", `Cannot wait for the new pods any longer: ${lost}`);
+    const missing = rolloutMissing(live) ?? killedSince(step, context);
+    if (missing === undefined || !updatesOnDelete(live)) return missing;
+    return `${missing}; it is updated OnDelete, so a person deletes its pods one node after the other`;
+  },
+};
+
+/** False when it is to be tried again: nobody knows whether the patch arrived, or something has changed since the look. */
+async function raise(step: SetMemoryLimitStep, context: StepContext, isLast: boolean): Promise<boolean> {
+  const { uid, namespace, name } = step.setMemoryLimit;
+  const found = memoryPatch(step, await readObject(context.api, daemonSetPath(step)));
+  if ("problem" in found) throw new LeveeError("not-ready", `Cannot raise the limit: ${found.problem}`);
+  if ("isDone" in found) return true;
+  await context.intend(1, [uid]);
+  try {
+    await send(step, found.patch, context, "");
+    context.audit(step.title, [`daemonset/${namespace}/${name}`], "patched");
+    return true;
+  } catch (thrown) {
+    if (isLast || !(isPassing(thrown) || kubeStatusOf(thrown) === 422)) throw thrown;
+    return false;
+  }
+}
+
+async function send(
+  step: SetMemoryLimitStep,
+  patch: readonly PatchOperation[],
+  { api }: StepContext,
+  query: string,
+): Promise<void> {
+  await api.call({
+    method: "PATCH",
+    path: `${daemonSetPath(step)}${query}`,
+    body: JSON.stringify(patch),
+    contentType: "application/json-patch+json",
+    deadlineMs: requestMs,
+  });
+}
+
+/** A test that fails is answered with 422 and no word of what it found: that is read once more. */
+async function changedMeanwhile(
+  step: SetMemoryLimitStep,
+  thrown: unknown,
+  { api }: StepContext,
+): Promise<string | undefined> {
+  if (kubeStatusOf(thrown) !== 422) return undefined;
+  const found = memoryPatch(step, await readObject(api, daemonSetPath(step)));
+  return "problem" in found ? `it was changed in between: ${found.problem}` : undefined;
+}
+
+/** A pod that was made after the change and was killed for its memory all the same. */
+function killedSince({ id, setMemoryLimit }: SetMemoryLimitStep, { decision, world }: StepContext): string | undefined {
+  const intent = decision.status?.intent;
+  const sinceMs = intent?.step === id ? timeMs(intent.at) : Number.POSITIVE_INFINITY;
+  const owner = `DaemonSet/${setMemoryLimit.name}`;
+  for (const pod of world().pods) {
+    if (pod.namespace !== setMemoryLimit.namespace || pod.owner !== owner) continue;
+    if (pod.createdMs >= sinceMs && pod.oomKilledMs > 0)
+      return `${pod.name} on ${pod.node} was killed for its memory again`;
+  }
+  return undefined;
+}
+
+function doneText({ setMemoryLimit }: SetMemoryLimitStep): string {
+  const { namespace, name, container, newLimit } = setMemoryLimit;
+  return `${container} of DaemonSet ${namespace}/${name} has ${newLimit}, and its pods are new and ready`;
+}

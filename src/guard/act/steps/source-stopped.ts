@@ -1,0 +1,50 @@
+import type { KubeApi } from "../../../kube/client/api.ts";
+import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
+import { stopLabel, stopQuota } from "../../decide/stop-step.ts";
+import type { Decision } from "../../decision/decision.ts";
+import type { World } from "../../facts/world.ts";
+import { readObject } from "../read-object.ts";
+
+export function namespacePath(namespace: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
+}
+
+export function quotaPath(namespace: string): string {
+  return `${namespacePath(namespace)}/resourcequotas/${stopQuota}`;
+}
+
+/**
+ * Why new pods without an owner would still be made in a namespace; undefined when they are refused: by the label where the
+ * policy is installed as shipped, or by our quota once its controller has counted.
+ */
+export async function sourceProblem(api: KubeApi, namespace: string, world: World): Promise<string | undefined> {
+  const live = await readObject(api, namespacePath(namespace));
+  const labels = objectOf(objectOf(objectOf(live)["metadata"])["labels"]);
+  const isLabelled = labels[stopLabel.key] === stopLabel.value;
+  if (isLabelled && world.isOwnerPolicyInstalled) return undefined;
+  const quota = await readObject(api, quotaPath(namespace));
+  if (isStop(quota, namespace, world.decisions)) return undefined;
+  const allowed = quotaInForce(quota);
+  if (allowed !== "")
+    return `the quota ${stopQuota} of ${namespace} allows ${allowed} pods and has room for more, and no Decision has asked for it: it stops nothing`;
+  if (isLabelled) return `${namespace} has the label ${stopLabel.key}, but the policy that reads it is not as shipped`;
+  return `${namespace} does not refuse new pods without an owner: approve its stop first`;
+}
+
+/** One that is used up refuses now; one that a person has approved does so as soon as what is removed is made again. */
+function isStop(quota: unknown, namespace: string, decisions: readonly Decision[]): boolean {
+  const hard = quotaInForce(quota);
+  if (hard === "") return false;
+  const used = objectOf(objectOf(objectOf(quota)["status"])["used"])["pods"];
+  if (Number(textOf(used)) >= Number(hard)) return true;
+  return decisions
+    .filter(({ spec }) => spec.subject.namespace === namespace)
+    .flatMap(({ spec }) => spec.steps)
+    .flatMap((step) => (step.action === "StopSource" ? [step.stopSource] : []))
+    .some((stop) => stop.way === "Quota" && String(stop.pods) === hard);
+}
+
+/** The limit of pods that a quota holds; empty while no controller has counted, as it stops nothing until then. */
+export function quotaInForce(quota: unknown): string {
+  return textOf(objectOf(objectOf(objectOf(quota)["status"])["hard"])["pods"]);
+}

@@ -1,0 +1,117 @@
+import { kubeStatusOf } from "../../../kube/client/api.ts";
+import { objectOf } from "../../../kube/client/json-fields.ts";
+import { isCausePresent } from "../../decide/cause-present.ts";
+import { shapeText } from "../../decide/shape-text.ts";
+import { stopLabel } from "../../decide/stop-step.ts";
+import type { StopSource, StopSourceStep } from "../../decision/step.ts";
+import { isOwnerless } from "../../facts/pod-record.ts";
+import { eachLivePod } from "./live-pods.ts";
+import { readObject } from "../read-object.ts";
+import { refusalText } from "../refusal-text.ts";
+import { namespacePath, quotaInForce, quotaPath } from "./source-stopped.ts";
+import type { StepContext, StepHand } from "../step-hand.ts";
+
+const requestMs = 10_000;
+const mergePatch = "application/merge-patch+json";
+/** In the outage this comes from one pod was made each 16 s; a source that is silent for this long is taken for stopped. */
+export const quietMs = 30_000;
+
+/** Makes a namespace refuse new pods without an owner, and looks whether any are still made. */
+export const stopSourceHand: StepHand<StopSourceStep> = {
+  async precondition({ stopSource }, { api, decision, world }) {
+    const { namespace, way } = stopSource;
+    if (!isCausePresent(decision, world())) return "its cause is gone: too few pods of this make are still stuck";
+    if ((await readObject(api, namespacePath(namespace))) === undefined) return `the namespace ${namespace} is gone`;
+    const { isOwnerPolicyInstalled, namespaces } = world();
+    if (way === "Label" && !isOwnerPolicyInstalled) return "the policy of ownerless pods is not installed as shipped";
+    // Where the label is set already, it has been seen not to be enough.
+    const isLabelled = namespaces.find(({ name }) => name === namespace)?.labels[stopLabel.key] === stopLabel.value;
+    if (way === "Quota" && isOwnerPolicyInstalled && !isLabelled)
+      return "the policy of ownerless pods is installed by now, and better: reject this";
+    return undefined;
+  },
+
+  async rehearse({ stopSource }, context) {
+    try {
+      await write(stopSource, context, "?dryRun=All");
+      return undefined;
+    } catch (thrown) {
+      return refusalText(thrown);
+    }
+  },
+
+  async perform({ stopSource }, context) {
+    await write(stopSource, context, "");
+    const { namespace } = stopSource;
+    const what = stopSource.way === "Label" ? `${stopSource.key}=${stopSource.value}` : `pods=${stopSource.pods}`;
+    context.audit("stop the source", [namespace], what);
+    return { message: `${namespace} has ${what}` };
+  },
+
+  async check({ stopSource }, context) {
+    const missing = await unmet(stopSource, context);
+    return missing ?? (await newcomers(context));
+  },
+};
+
+/** A merge says the same however often it arrives. */
+async function write(stopSource: StopSource, { api }: StepContext, query: string): Promise<void> {
+  const { namespace } = stopSource;
+  if (stopSource.way === "Label") {
+    const body = JSON.stringify({ metadata: { labels: { [stopSource.key]: stopSource.value } } });
+    const path = `${namespacePath(namespace)}${query}`;
+    await api.call({ method: "PATCH", path, body, contentType: mergePatch, deadlineMs: requestMs });
+    return;
+  }
+  const spec = { hard: { pods: String(stopSource.pods) } };
+  try {
+    const path = `${quotaPath(namespace)}${query}`;
+    await api.call({
+      method: "PATCH",
+      path,
+      body: JSON.stringify({ spec }),
+      contentType: mergePatch,
+      deadlineMs: requestMs,
+    });
+  } catch (thrown) {
+    if (kubeStatusOf(thrown) !== 404) throw thrown;
+    const metadata = { name: stopSource.quota, namespace };
+    const body = JSON.stringify({ apiVersion: "v1", kind: "ResourceQuota", metadata, spec });
+    const path = `${namespacePath(namespace)}/resourcequotas${query}`;
+    await api.call({ method: "POST", path, body, deadlineMs: requestMs });
+  }
+}
+
+async function unmet(stopSource: StopSource, { api, world }: StepContext): Promise<string | undefined> {
+  const { namespace } = stopSource;
+  if (stopSource.way === "Quota") {
+    const inForce = quotaInForce(await readObject(api, quotaPath(namespace)));
+    return inForce === String(stopSource.pods) ? undefined : `the quota ${stopSource.quota} is not in force yet`;
+  }
+  const live = objectOf(objectOf(await readObject(api, namespacePath(namespace)))["metadata"]);
+  if (objectOf(live["labels"])[stopSource.key] !== stopSource.value) return `${namespace} has not the label`;
+  return world().isOwnerPolicyInstalled ? undefined : "the policy that reads the label is not as shipped any more";
+}
+
+/**
+ * Whether the set still grows. By what is there before and after a silence, not by times: those of pods are of the API
+ * server's clock. A label alone proves nothing, as the policy does not hold everybody.
+ */
+async function newcomers(context: StepContext): Promise<string | undefined> {
+  const { clock, signal } = context;
+  const before = await membersOf(context);
+  await clock.sleep(quietMs, signal);
+  const fresh = [...(await membersOf(context))].filter((uid) => !before.has(uid));
+  if (fresh.length === 0) return undefined;
+  return `${fresh.length} more pods of this make came within ${quietMs / 1_000} s: who makes them is not held by it, look at spec.summary for the client and stop that one by hand`;
+}
+
+/** Of the make, stuck or not: what is made now has not waited for long. */
+async function membersOf(context: StepContext): Promise<ReadonlySet<string>> {
+  const { namespace, shape } = context.decision.spec.subject;
+  const uids = new Set<string>();
+  await eachLivePod(context, namespace, (pod) => {
+    if (isOwnerless(pod) && shapeText(pod.shape) === shape) uids.add(pod.uid);
+  });
+  return uids;
+}

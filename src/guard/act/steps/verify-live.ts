@@ -1,0 +1,72 @@
+import { objectOf } from "../../../kube/client/json-fields.ts";
+import { listPages } from "../../../kube/watch/list-pages.ts";
+import type { VerifyCheck } from "../../decision/step.ts";
+import { countOf } from "../../facts/json-values.ts";
+import { projectDeployment, projectEndpointSlice } from "../../observe/project-workloads.ts";
+import { rolloutMissing, updatesOnDelete, workloadPath } from "./daemon-set-live.ts";
+import { eachLivePod } from "./live-pods.ts";
+import { readObject } from "../read-object.ts";
+import type { StepContext } from "../step-hand.ts";
+import { backlogText, isOfBacklog, shortOf, type BacklogGone } from "./verify-world.ts";
+
+/** Why a check does not hold by what the server says now. Applications are too many to be read: the watch has them. */
+export async function liveProblem(check: VerifyCheck, context: LiveContext): Promise<string | undefined> {
+  switch (check.check) {
+    case "DaemonSetReady":
+      return await daemonSet(check, context);
+    case "DeploymentAvailable":
+      return await deployment(check, context);
+    case "EndpointsReady":
+      return await endpoints(check, context);
+    case "BacklogGone":
+      return await backlog(check, context);
+    case "ApplicationsKnown":
+      return undefined;
+  }
+}
+
+type LiveContext = Pick<StepContext, "api" | "signal" | "decision">;
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+async function backlog(check: BacklogGone, context: LiveContext): Promise<string | undefined> {
+  let found = 0;
+  await eachLivePod(context, check.namespace, (pod) => {
+    if (isOfBacklog(pod, check, context.decision)) found += 1;
+  });
+  return backlogText(check, found);
+}
+
+async function daemonSet(place: Place, { api }: LiveContext): Promise<string | undefined> {
+  const live = await readObject(api, workloadPath("daemonsets", place));
+  if (live === undefined) return shortOf(place);
+  const status = objectOf(objectOf(live)["status"]);
+  const [ready, desired] = [countOf(status["numberReady"]), countOf(status["desiredNumberScheduled"])];
+  const short = shortOf(place, ready, desired);
+  // Whether its pods are new is a person's business there.
+  const missing = updatesOnDelete(live) ? undefined : rolloutMissing(live);
+  return short ?? (missing === undefined ? undefined : `${place.namespace}/${place.name}: ${missing}`);
+}
+
+async function deployment(place: Place, { api }: LiveContext): Promise<string | undefined> {
+  const live = await readObject(api, workloadPath("deployments", place));
+  const facts = projectDeployment(live);
+  const short = shortOf(place, facts?.available, facts?.desired);
+  if (short !== undefined) return short;
+  const generation = countOf(objectOf(objectOf(live)["metadata"])["generation"]);
+  const isSeen = countOf(objectOf(objectOf(live)["status"])["observedGeneration"]) >= generation;
+  return isSeen ? undefined : `${place.namespace}/${place.name}: its controller has not seen the newest change`;
+}
+
+async function endpoints({ namespace, name }: Place, { api, signal }: LiveContext): Promise<string | undefined> {
+  const path = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`;
+  const query = { labelSelector: `kubernetes.io/service-name=${name}` };
+  let ready = 0;
+  await listPages({ api, path, query, signal }, (item) => {
+    ready += projectEndpointSlice(item)?.ready ?? 0;
+  });
+  return ready > 0 ? undefined : `${namespace}/${name}: no endpoint is ready`;
+}

@@ -1,0 +1,71 @@
+import { shapeText } from "../../decide/shape-text.ts";
+import type { Decision } from "../../decision/decision.ts";
+import type { VerifyCheck } from "../../decision/step.ts";
+import { isOwnerless, type PodRecord } from "../../facts/pod-record.ts";
+import type { ServiceFacts, World } from "../../facts/world.ts";
+
+/** Why a check does not hold in the newest world; undefined when it does, or when only the server can tell. */
+export function worldProblem(check: VerifyCheck, world: World, decision: Decision): string | undefined {
+  switch (check.check) {
+    case "BacklogGone":
+      return backlog(check, world, decision);
+    case "DaemonSetReady": {
+      const found = world.daemonSets.find(isNamed(check));
+      return shortOf(check, found?.ready, found?.desired);
+    }
+    case "DeploymentAvailable": {
+      const found = world.deployments.find(isNamed(check));
+      return shortOf(check, found?.available, found?.desired);
+    }
+    case "EndpointsReady":
+      return endpoints(check, world.services.find(isNamed(check)));
+    case "ApplicationsKnown":
+      return applications(check.unknownMax, world);
+  }
+}
+
+export type BacklogGone = Extract<VerifyCheck, { readonly check: "BacklogGone" }>;
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What is missing of a workload; that it is gone when nobody knows how many are wanted. */
+export function shortOf({ namespace, name }: Place, ready = 0, desired?: number): string | undefined {
+  if (desired === undefined) return `${namespace}/${name}: it is gone`;
+  return ready < desired ? `${namespace}/${name}: ${ready} of ${desired} are ready` : undefined;
+}
+
+function endpoints({ namespace, name }: Place, found: ServiceFacts | undefined): string | undefined {
+  if (found === undefined) return `${namespace}/${name}: there is no such Service with a selector`;
+  return found.readyEndpoints === 0 ? `${namespace}/${name}: no endpoint is ready` : undefined;
+}
+
+function isNamed(check: Place) {
+  return ({ namespace, name }: Place): boolean => namespace === check.namespace && name === check.name;
+}
+
+function backlog(check: BacklogGone, { pods }: World, decision: Decision): string | undefined {
+  let found = 0;
+  for (const pod of pods) if (isOfBacklog(pod, check, decision)) found += 1;
+  return backlogText(check, found);
+}
+
+/** Every bound and Pending pod of the make, not only those that have waited for long. */
+export function isOfBacklog(pod: PodRecord, { namespace }: BacklogGone, { spec }: Decision): boolean {
+  if (pod.namespace !== namespace || pod.phase !== "Pending" || pod.boundMs === 0) return false;
+  return isOwnerless(pod) && shapeText(pod.shape) === spec.subject.shape;
+}
+
+export function backlogText({ namespace, podsMax }: BacklogGone, found: number): string | undefined {
+  return found > podsMax ? `${namespace}: ${found} pods of the make wait, more than ${podsMax}` : undefined;
+}
+
+/** With none in sight nothing is known of any. One that is held by not being reconciled keeps the status that it had. */
+function applications(unknownMax: number, world: World): string | undefined {
+  const { length } = world.applications;
+  if (length === 0) return "no Application of Argo CD is seen";
+  const unknown = world.applications.filter(({ sync, skipsReconcile }) => sync === "Unknown" && !skipsReconcile).length;
+  return unknown > unknownMax ? `${unknown} of ${length} Applications are Unknown, more than ${unknownMax}` : undefined;
+}

@@ -1,0 +1,171 @@
+import { version } from "../../base/version.ts";
+import type { KubeCredentials, KubeTls } from "../access/access.ts";
+import type { Answer } from "./answer.ts";
+import type { KubeRequest } from "./api.ts";
+import { Connection, type ConnectionOwner, type ServerAddress } from "./connection.ts";
+
+/** Two watches, and what is asked and patched meanwhile; more would only wait for the server. */
+const socketsMax = 16;
+/** Kept open between requests: an ADD patches once, so few are needed at a time. */
+const idleSocketsMax = 4;
+
+/** A request failed before it was answered. */
+export class ExchangeFailure extends Error {
+  /** The connection had served before: the server may have closed it just now, without having seen this request. */
+  readonly isReusedSocket: boolean;
+
+  constructor(cause: unknown, isReusedSocket: boolean) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.isReusedSocket = isReusedSocket;
+  }
+}
+
+/**
+ * The connections to one server. They are made anew whenever its trust or our certificate changes.
+ * HTTP/1.1 in just the form the API server speaks it: `node:https` takes four times the processor for it. See ADR 0024.
+ */
+export class Exchange implements ConnectionOwner {
+  readonly #address: ServerAddress;
+  readonly #isPlain: boolean;
+  readonly #folder: string;
+  readonly #host: string;
+  #tls: KubeTls | undefined;
+  readonly #connections = new Set<Connection>();
+  readonly #idle: Connection[] = [];
+  /** Those that wait for a connection, oldest first. */
+  readonly #waiting = new Set<() => void>();
+  #fields: { readonly token: string | undefined; readonly text: string } | undefined;
+
+  constructor(server: string) {
+    const { hostname, host, port, protocol, pathname } = new URL(server);
+    this.#isPlain = protocol === "http:";
+    // An IPv6 address has brackets in an URL and none for the resolver.
+    const portNumber = port === "" ? (this.#isPlain ? 80 : 443) : Number(port);
+    this.#address = { hostname: hostname.replace(/^\[|\]$/g, ""), port: portNumber };
+    this.#folder = pathname.replace(/\/+$/, "");
+    this.#host = host;
+  }
+
+  /** Sends a request and resolves with the head of its answer. The signal covers connecting, the head and the body. */
+  async send(request: SentRequest, { token, tls }: KubeCredentials, signal: AbortSignal): Promise<Answer> {
+    const text = this.#textOf(request, token);
+    this.#trust(tls);
+    const connection = await this.#connection(signal);
+    const isReused = connection.hasServed;
+    // It was got a moment ago, and the moment may have been one too many.
+    if (signal.aborted) connection.cut();
+    const onAbort = (): void => connection.cut();
+    signal.addEventListener("abort", onAbort, { once: true });
+    connection.onSettled = () => signal.removeEventListener("abort", onAbort);
+    try {
+      return await connection.ask(text);
+    } catch (thrown) {
+      throw new ExchangeFailure(thrown, isReused);
+    }
+  }
+
+  /** Closes connections that serve nobody now: when one of them has turned out dead, the others are no better. */
+  dropIdle(): void {
+    for (const connection of [...this.#idle]) connection.cut();
+  }
+
+  close(): void {
+    for (const connection of [...this.#connections]) connection.cut();
+  }
+
+  onFree(connection: Connection): void {
+    if (this.#idle.length >= idleSocketsMax && this.#waiting.size === 0) connection.cut();
+    else {
+      this.#idle.push(connection);
+      this.#wakeNext();
+    }
+  }
+
+  onGone(connection: Connection): void {
+    this.#connections.delete(connection);
+    const index = this.#idle.indexOf(connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+    this.#wakeNext();
+  }
+
+  #trust(tls: KubeTls): void {
+    if (this.#tls === tls) return;
+    // What hangs on the old trust is cut, watches included: they resume over the new one.
+    this.close();
+    this.#tls = tls;
+  }
+
+  async #connection(signal: AbortSignal): Promise<Connection> {
+    for (;;) {
+      if (signal.aborted) {
+        // Whoever woke this one may have done it for the next.
+        this.#wakeNext();
+        throw new ExchangeFailure(signal.reason, false);
+      }
+      const idle = this.#idle.pop();
+      if (idle !== undefined) return idle;
+      if (this.#connections.size < socketsMax) return await this.#open(signal);
+      await this.#turn(signal);
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<Connection> {
+    const connection = new Connection(this);
+    this.#connections.add(connection);
+    const onAbort = (): void => connection.cut();
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      await connection.open(this.#address, this.#isPlain ? undefined : this.#tls);
+      return connection;
+    } catch (thrown) {
+      throw new ExchangeFailure(thrown, false);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const go = (): void => {
+        this.#waiting.delete(go);
+        signal.removeEventListener("abort", go);
+        resolve();
+      };
+      this.#waiting.add(go);
+      signal.addEventListener("abort", go, { once: true });
+    });
+  }
+
+  #wakeNext(): void {
+    const [next] = this.#waiting;
+    next?.();
+  }
+
+  /** The request as one text, so that it is one packet. */
+  #textOf({ method, path, body, contentType, accept }: SentRequest, token: string | undefined): string {
+    const target = `${this.#folder}${path}`;
+    if (!isTarget.test(target)) throw new Error(`the path ${JSON.stringify(path)} cannot be asked for`);
+    const head = `${method} ${target} HTTP/1.1\r\nAccept: ${accept ?? json}\r\n${this.#fieldsOf(token)}`;
+    if (body === undefined) return `${head}\r\n`;
+    const bytes = Buffer.byteLength(body);
+    return `${head}Content-Type: ${contentType ?? json}\r\nContent-Length: ${bytes}\r\n\r\n${body}`;
+  }
+
+  /** What is the same for each request until the token rotates. */
+  #fieldsOf(token: string | undefined): string {
+    if (this.#fields !== undefined && this.#fields.token === token) return this.#fields.text;
+    if (token !== undefined && !isFieldValue.test(token))
+      throw new Error("the token has characters that no header can have");
+    const authorization = token === undefined ? "" : `Authorization: Bearer ${token}\r\n`;
+    const text = `Host: ${this.#host}\r\nUser-Agent: levee/${version}\r\n${authorization}`;
+    this.#fields = { token, text };
+    return text;
+  }
+}
+
+const json = "application/json";
+/** A blank or a line's end in it would be another request. */
+const isTarget = /^\/[\x21-\x7e]*$/u;
+const isFieldValue = /^[\x21-\x7e]+$/u;
+
+export type SentRequest = Pick<KubeRequest, "method" | "path" | "body" | "contentType" | "accept">;

@@ -1,0 +1,78 @@
+import { deadline, type Clock } from "../../base/clock.ts";
+import { LeveeError } from "../../base/errors.ts";
+import { grpcCall } from "./grpc-call.ts";
+import { protoMessages, protoTexts } from "./protobuf.ts";
+
+/** Device IDs that the kubelet allotted to one pod, by resource name, sorted as Multus has them since v4.3.0. */
+export type AllottedDevices = ReadonlyMap<string, readonly string[]>;
+
+/** The kubelet's own limit for this answer. */
+const answerBytesMax = 16 * 1_024 * 1_024;
+const listMethod = "/v1.PodResourcesLister/List";
+
+/** Asks the kubelet which devices it gave to a pod. The answer tells of the whole node; only this pod's part is kept. */
+export async function podResources(options: {
+  readonly socketPath: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly limitMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}): Promise<AllottedDevices> {
+  const { socketPath, limitMs } = options;
+  const late = (): LeveeError =>
+    new LeveeError(
+      "try-later",
+      `Cannot tell the pod's devices: the kubelet did not answer on ${socketPath} within ${limitMs} ms`,
+    );
+  using limit = deadline(options.clock, limitMs, late, options.signal);
+  const answer = await grpcCall({
+    socketPath,
+    method: listMethod,
+    bytesMax: answerBytesMax,
+    signal: limit.signal,
+  });
+  return devicesOf(answer, options);
+}
+
+/** Fields by number, as the kubelet's published `podresources/v1` API has them. */
+export function devicesOf(answer: Uint8Array, pod: { namespace: string; name: string }): AllottedDevices {
+  const devices = new Map<string, string[]>();
+  for (const podResource of protoMessages(answer, 1)) {
+    const [name] = protoTexts(podResource, 1);
+    const [namespace] = protoTexts(podResource, 2);
+    if (name !== pod.name || namespace !== pod.namespace) continue;
+    for (const container of protoMessages(podResource, 3)) addContainer(container, devices);
+  }
+  for (const ids of devices.values()) ids.sort(compare);
+  return devices;
+}
+
+function addContainer(container: Uint8Array, devices: Map<string, string[]>): void {
+  for (const device of protoMessages(container, 2)) {
+    const [resource = ""] = protoTexts(device, 1);
+    add(devices, resource, protoTexts(device, 2));
+  }
+  for (const dynamic of protoMessages(container, 5)) {
+    const [claim = ""] = protoTexts(dynamic, 2);
+    for (const resource of protoMessages(dynamic, 4)) {
+      const names = protoMessages(resource, 1).flatMap((cdi) => protoTexts(cdi, 1));
+      // As Multus: a claim's devices go by the claim's name, and the ID is what follows the `=` of its CDI name.
+      add(
+        devices,
+        claim,
+        names.flatMap((cdi) => (cdi.includes("=") ? [cdi.slice(cdi.indexOf("=") + 1)] : [])),
+      );
+    }
+  }
+}
+
+function add(devices: Map<string, string[]>, resource: string, ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  devices.set(resource, [...(devices.get(resource) ?? []), ...ids]);
+}
+
+function compare(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}

@@ -1,0 +1,246 @@
+import type { Cancel, Clock } from "../../base/clock.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { backOffMs } from "../back-off.ts";
+import type { Fate, Letter } from "./letter.ts";
+import type { Verdict } from "./outbox-verdict.ts";
+import type { TokenBucket } from "./token-bucket.ts";
+
+export interface OutboxOptions {
+  /** What is in it, for people: `network-status`, `event`. */
+  readonly what: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly judge: (thrown: unknown) => Verdict;
+  readonly lettersMax: number;
+  /** On their way at the same time. */
+  readonly atOnceMax: number;
+  readonly pace?: TokenBucket;
+  /** A new letter waits this long: each costs some time of the processor, and what others wait for goes first. */
+  readonly lingerMs?: number;
+  readonly onFate?: (fate: Fate) => void;
+}
+
+export interface OutboxHealth {
+  readonly waiting: number;
+  /** On their way now. */
+  readonly sending: number;
+  readonly dropped: number;
+  /** Since when nothing can be delivered, on the wall clock; undefined while it can. */
+  readonly awaySinceMs: number | undefined;
+  /** What the server says against it, until one is taken again. */
+  readonly refusal: string | undefined;
+}
+
+/** A server that is away is asked again within this; a person who looks should not wait much longer. */
+const awayPause = { firstMs: 500, longestMs: 10_000 };
+/** One that is refused for a reason of its own is no hurry, and there may be many of them. */
+const letterPause = { firstMs: 2_000, longestMs: 300_000 };
+
+/** So often the oldest asks whether the server is back, which is over a minute; after that it steps aside for the next. */
+const unansweredMax = 10;
+const asideMs = 100;
+
+const nobodyAsks = (): void => undefined;
+
+/**
+ * Delivers to the API server what nobody waits for, oldest first: over outages, within a bound, one at a time per key.
+ * When it is full the oldest gives way, because the newest says more.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  /** In the order of their first arrival: a newer letter takes the place of the one it replaces. */
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #sending = new Set<string>();
+  #dropped = 0;
+  #refusal: string | undefined;
+  #awaySinceMs: number | undefined;
+  #failures = 0;
+  #pausedUntilMs = 0;
+  #stopTimer: Cancel = () => undefined;
+  #isClosed = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when it is known what became of it; never rejects. */
+  put(letter: Letter): Promise<Fate> {
+    return new Promise((resolve) => this.#place(letter, resolve));
+  }
+
+  /** For who does not want to know: a promise for each of a thousand letters adds up. */
+  post(letter: Letter): void {
+    this.#place(letter, nobodyAsks);
+  }
+
+  #place(letter: Letter, resolve: (fate: Fate) => void): void {
+    if (this.#isClosed) {
+      resolve("dropped");
+      return;
+    }
+    const earlier = this.#waiting.get(letter.key);
+    if (earlier === undefined) this.#makeRoom();
+    const { clock, lingerMs = 0 } = this.#options;
+    const { attempts = 0, unanswered = 0 } = earlier ?? {};
+    // What is new is tried at once; whatever it replaces may have been told to wait for minutes.
+    const notBeforeMs = Math.min(earlier?.notBeforeMs ?? Infinity, clock.monotonicMs() + lingerMs);
+    this.#waiting.set(letter.key, { letter, attempts, unanswered, notBeforeMs, isWrong: false, resolve });
+    earlier?.resolve("replaced");
+    this.#pump();
+  }
+
+  /** It is not wanted any more. One that is on its way arrives all the same. */
+  drop(key: string): void {
+    this.#waiting.get(key)?.resolve("ended");
+    this.#waiting.delete(key);
+  }
+
+  health(): OutboxHealth {
+    return {
+      waiting: this.#waiting.size,
+      sending: this.#sending.size,
+      dropped: this.#dropped,
+      awaySinceMs: this.#awaySinceMs,
+      refusal: this.#refusal,
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopTimer();
+    for (const { resolve } of this.#waiting.values()) resolve("dropped");
+    this.#waiting.clear();
+  }
+
+  #makeRoom(): void {
+    if (this.#waiting.size < this.#options.lettersMax) return;
+    const oldest = this.#waiting.keys().find((key) => !this.#sending.has(key)) ?? "";
+    this.#dropped += 1;
+    this.#end(oldest, this.#waiting.get(oldest), "dropped");
+  }
+
+  #pump(): void {
+    this.#stopTimer();
+    if (this.#isClosed) return;
+    const nowMs = this.#options.clock.monotonicMs();
+    // While it is away one letter is enough to find out whether it is back.
+    const atOnceMax = this.#failures > 0 ? 1 : this.#options.atOnceMax;
+    let waitMs = this.#pausedUntilMs - nowMs;
+    while (waitMs <= 0 && this.#sending.size < atOnceMax) {
+      waitMs = this.#startNext(nowMs);
+    }
+    // A delivery that ends pumps again.
+    if (waitMs > 0 && Number.isFinite(waitMs)) this.#stopTimer = this.#options.clock.after(waitMs, () => this.#pump());
+  }
+
+  /** Sends the oldest that may go now. Returns 0 when there may be more, else how long until one may go. */
+  #startNext(nowMs: number): number {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const [key, waiting] of this.#waiting) {
+      if (this.#sending.has(key)) continue;
+      nextMs = Math.min(nextMs, waiting.notBeforeMs);
+      if (waiting.notBeforeMs > nowMs) continue;
+      const paceMs = this.#options.pace?.waitMs() ?? 0;
+      if (paceMs > 0) return paceMs;
+      this.#options.pace?.take();
+      void this.#deliver(key, waiting);
+      return 0;
+    }
+    return nextMs - nowMs;
+  }
+
+  async #deliver(key: string, waiting: Waiting): Promise<void> {
+    this.#sending.add(key);
+    try {
+      await waiting.letter.send();
+      this.#end(key, waiting, "delivered");
+      this.#wasTaken();
+    } catch (thrown) {
+      this.#wasNotTaken(key, waiting, thrown);
+    } finally {
+      this.#sending.delete(key);
+      this.#pump();
+    }
+  }
+
+  #wasTaken(): void {
+    this.#isBack();
+    if (this.#refusal === undefined) return;
+    // Others may still be refused, for the same reason or for one of their own.
+    const isOver = ![...this.#waiting.values()].some(({ isWrong }) => isWrong);
+    if (isOver) this.#refusal = undefined;
+  }
+
+  #wasNotTaken(key: string, waiting: Waiting, thrown: unknown): void {
+    const verdict = this.#options.judge(thrown);
+    waiting.isWrong = verdict.isWrong === true;
+    if (waiting.isWrong) this.#say(thrown);
+    if (verdict.what === "away" || verdict.what === "later") waiting.letter.onPostponed?.(thrown);
+    if (verdict.what === "away") {
+      this.#pause(verdict, thrown);
+      waiting.unanswered += 1;
+      // It may be only this one that gets no answer, of a webhook for example: the others must not wait for it for ever.
+      if (waiting.unanswered >= unansweredMax) waiting.notBeforeMs = this.#pausedUntilMs + asideMs;
+      return;
+    }
+    this.#isBack();
+    if (verdict.what === "later") {
+      waiting.attempts += 1;
+      const pauseMs = backOffMs(this.#options.clock, waiting.attempts, { ...letterPause, afterMs: verdict.afterMs });
+      waiting.notBeforeMs = this.#options.clock.monotonicMs() + pauseMs;
+      return;
+    }
+    this.#end(key, waiting, verdict.what);
+  }
+
+  #pause(verdict: Verdict, thrown: unknown): void {
+    const { clock, logger, what } = this.#options;
+    this.#failures += 1;
+    if (this.#awaySinceMs === undefined) {
+      this.#awaySinceMs = clock.wallMs();
+      logger.warn("Nothing can be delivered to the API server now; it is kept and tried again", {
+        what,
+        reason: toLeveeError(thrown, "Delivery").message,
+      });
+    }
+    this.#pausedUntilMs =
+      clock.monotonicMs() + backOffMs(clock, this.#failures, { ...awayPause, afterMs: verdict.afterMs });
+  }
+
+  /** It has answered, whatever the answer was. */
+  #isBack(): void {
+    const { logger, what } = this.#options;
+    if (this.#awaySinceMs !== undefined)
+      logger.info("The API server takes deliveries again", { what, waiting: this.#waiting.size });
+    this.#awaySinceMs = undefined;
+    this.#failures = 0;
+  }
+
+  /** Once for each reason: it may be the same for every pod. */
+  #say(thrown: unknown): void {
+    const { logger, what } = this.#options;
+    const reason = toLeveeError(thrown, "Delivery").message;
+    const isNew = this.#refusal === undefined;
+    this.#refusal = reason;
+    if (isNew) logger.error("The API server does not take what it is told", { what, reason });
+  }
+
+  #end(key: string, waiting: Waiting | undefined, fate: Fate): void {
+    if (waiting === undefined) return;
+    if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
+    waiting.resolve(fate);
+    this.#options.onFate?.(fate);
+  }
+}
+
+interface Waiting {
+  readonly letter: Letter;
+  readonly resolve: (fate: Fate) => void;
+  attempts: number;
+  /** How often it was sent and no answer came. */
+  unanswered: number;
+  notBeforeMs: number;
+  /** The server's last word on it was that somebody must change something. */
+  isWrong: boolean;
+}

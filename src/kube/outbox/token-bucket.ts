@@ -1,0 +1,42 @@
+import type { Clock } from "../../base/clock.ts";
+
+export interface BucketSize {
+  /** How many may come at once. */
+  readonly burst: number;
+  /** One more after this long. */
+  readonly refillMs: number;
+}
+
+/** Lets a burst through, and after that a steady rate. */
+export class TokenBucket {
+  readonly #clock: Clock;
+  readonly #size: BucketSize;
+  #tokens: number;
+  #countedMs: number;
+
+  constructor(clock: Clock, size: BucketSize) {
+    this.#clock = clock;
+    this.#size = size;
+    this.#tokens = size.burst;
+    this.#countedMs = clock.monotonicMs();
+  }
+
+  take(): boolean {
+    this.#refill();
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  /** Until the next one may be taken; 0 when one may be taken now. */
+  waitMs(): number {
+    this.#refill();
+    return this.#tokens >= 1 ? 0 : (1 - this.#tokens) * this.#size.refillMs;
+  }
+
+  #refill(): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#tokens = Math.min(this.#size.burst, this.#tokens + (nowMs - this.#countedMs) / this.#size.refillMs);
+    this.#countedMs = nowMs;
+  }
+}

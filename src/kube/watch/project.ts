@@ -1,0 +1,115 @@
+import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
+import type { SharedTexts } from "../../base/shared-texts.ts";
+import { withoutIndents } from "../../base/without-indents.ts";
+import {
+  networkAnnotations,
+  podAnnotations,
+  statusAnnotation,
+  type NetworkDefinition,
+  type PodFacts,
+} from "./facts.ts";
+import { isObject, objectOf, textOf } from "../client/json-fields.ts";
+
+/** A domain of 253, a slash and a name of 63: a longer one names no device, and these texts are kept for long. */
+const resourceNameCharsMax = 317;
+
+const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
+
+/** The few fields of a pod that matter here; undefined for what is no pod with a name. */
+export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undefined {
+  const metadata = objectOf(objectOf(value)["metadata"]);
+  const spec = objectOf(objectOf(value)["spec"]);
+  const name = textOf(metadata["name"]);
+  const namespace = texts.share(textOf(metadata["namespace"]));
+  if (name === "" || namespace === "") return undefined;
+  const annotations = pick(metadata["annotations"], podAnnotations, leanStatus);
+  // The brands say what the API server has checked: these are a pod's names.
+  return {
+    namespace: namespace as Namespace,
+    name: name as PodName,
+    uid: textOf(metadata["uid"]) as PodUid,
+    annotations,
+    priority: typeof spec["priority"] === "number" ? spec["priority"] : undefined,
+    isStatic: isStatic(annotations),
+    phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
+    hostNetwork: spec["hostNetwork"] === true,
+    isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
+    nodeName: texts.share(textOf(spec["nodeName"])),
+  };
+}
+
+/** The few fields of a NetworkAttachmentDefinition that matter here; undefined for what has no name. */
+export function projectNetwork(value: unknown, texts: SharedTexts): NetworkDefinition | undefined {
+  const metadata = objectOf(objectOf(value)["metadata"]);
+  const name = textOf(metadata["name"]);
+  const namespace = texts.share(textOf(metadata["namespace"]));
+  if (name === "" || namespace === "") return undefined;
+  const config = textOf(objectOf(objectOf(value)["spec"])["config"]);
+  return {
+    namespace: namespace as Namespace,
+    name,
+    uid: textOf(metadata["uid"]),
+    config: config === "" ? undefined : config,
+    annotations: pick(metadata["annotations"], networkAnnotations, (text) =>
+      text.length > resourceNameCharsMax ? undefined : texts.share(text),
+    ),
+  };
+}
+
+export function samePod(left: PodFacts, right: PodFacts): boolean {
+  return (
+    left.uid === right.uid &&
+    left.priority === right.priority &&
+    left.phase === right.phase &&
+    left.hostNetwork === right.hostNetwork &&
+    left.isDeleting === right.isDeleting &&
+    left.nodeName === right.nodeName &&
+    sameAnnotations(left.annotations, right.annotations, podAnnotations)
+  );
+}
+
+export function sameNetwork(left: NetworkDefinition, right: NetworkDefinition): boolean {
+  return (
+    left.uid === right.uid &&
+    left.config === right.config &&
+    sameAnnotations(left.annotations, right.annotations, networkAnnotations)
+  );
+}
+
+function pick(
+  value: unknown,
+  keys: readonly string[],
+  keep: (text: string, key: string) => string | undefined,
+): Readonly<Record<string, string>> {
+  if (!isObject(value)) return noAnnotations;
+  const found: Record<string, string> = {};
+  let count = 0;
+  for (const key of keys) {
+    const text = value[key];
+    const kept = typeof text === "string" ? keep(text, key) : undefined;
+    if (kept === undefined) continue;
+    found[key] = kept;
+    count += 1;
+  }
+  return count === 0 ? noAnnotations : found;
+}
+
+/** A status is JSON, of which Multus' form is one third indents; what a person wrote stays as it is. */
+function leanStatus(text: string, key: string): string {
+  return key === statusAnnotation ? withoutIndents(text) : text;
+}
+
+function sameAnnotations(
+  left: Readonly<Record<string, string>>,
+  right: Readonly<Record<string, string>>,
+  keys: readonly string[],
+): boolean {
+  return left === right || keys.every((key) => left[key] === right[key]);
+}
+
+/** Kubelet marks the pods it starts from files with their source, and their mirrors in the API as well. */
+function isStatic(annotations: Readonly<Record<string, string>>): boolean {
+  if (annotations["kubernetes.io/config.mirror"] !== undefined) return true;
+  const source = annotations["kubernetes.io/config.source"];
+  return source !== undefined && source !== "api";
+}

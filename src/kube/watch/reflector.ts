@@ -1,0 +1,238 @@
+import { deadline } from "../../base/clock.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import { KubeError, kubeStatusOf } from "../client/api.ts";
+import { backOffMs } from "../back-off.ts";
+import type { ReflectorHealth } from "./facts.ts";
+import { listPages } from "./list-pages.ts";
+import { keyOf, ObjectStore, type Named } from "./object-store.ts";
+import { HealthFacts } from "./reflector-health.ts";
+import type { ReflectorOptions } from "./reflector-options.ts";
+import { isGone } from "../client/refusal.ts";
+import { isUnreadable, parseWatchEvent, type WatchEvent } from "./watch-event.ts";
+
+/** A watch is renewed after a random time, so that the watches of a thousand nodes do not end together. */
+const watchSeconds = { min: 300, max: 600 };
+/** Without bookmarks it ends by itself before its silence means anything. */
+const silentWatchSeconds = { min: 60, max: 120 };
+/** A server that does not end the watch when it said it would is not there any more. */
+const watchGraceMs = 30_000;
+/** The server sends a bookmark about once a minute: more than two of them missing means a dead connection. */
+const watchIdleMs = 150_000;
+/** A watch that lived this long was a good one, and the next pause is short again. */
+const goodWatchMs = 10_000;
+/** So many refusals in a row, and the list is taken anew. */
+const refusalsMax = 3;
+const pause = { firstMs: 500, longestMs: 30_000 };
+/** How often a list is compared with what the watch told, give or take a tenth. */
+const compareMs = 600_000;
+/** An event on its way when the list was made arrives within this; one that does not was missed. */
+const eventDelayMs = 5000;
+
+/**
+ * A local copy of one resource that follows the API server: a list in pages, then a watch from there on. It goes on for
+ * ever, through every error, and what is known stays known meanwhile.
+ */
+export class Reflector<T extends Named> {
+  readonly store: ObjectStore<T>;
+  readonly #options: ReflectorOptions<T>;
+  readonly #health: HealthFacts;
+  readonly #closing = new AbortController();
+  readonly #synced = Promise.withResolvers<void>();
+  /** Where the watch goes on; undefined when a list must be taken first. */
+  #position: string | undefined;
+  #watching: AbortController | undefined;
+  /** What events have come for while a list is being compared. */
+  #touched: Set<string> | undefined;
+  #failures = 0;
+  #ended: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#health = new HealthFacts(options.resource, options.clock, options.logger);
+    this.store = new ObjectStore(options.isSame, (thrown) => this.#report("a listener failed", thrown));
+  }
+
+  start(): void {
+    this.#ended = Promise.all([this.#follow(), this.#compareNowAndThen()]);
+  }
+
+  /** Resolves when the first list is complete. */
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  /** The server has no such resource at all, and none was ever listed. */
+  get isAbsent(): boolean {
+    return this.#health.lists === 0 && this.#health.isAbsent;
+  }
+
+  health(): ReflectorHealth {
+    return this.#health.facts(this.store.size);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("closed"));
+    this.#watching?.abort(new Error("closed"));
+    await this.#ended;
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#isClosed) {
+      const afterMs = await this.#followOnce();
+      if (this.#isClosed) return;
+      this.#failures += 1;
+      const pauseMs = backOffMs(this.#options.clock, this.#failures, { ...pause, afterMs });
+      await this.#sleep(pauseMs);
+    }
+  }
+
+  /** A list if one is due, and one watch to its end. Resolves with the time the server wants to be left alone. */
+  async #followOnce(): Promise<number | undefined> {
+    try {
+      if (this.#position === undefined) await this.#takeList();
+      await this.#watch();
+      return undefined;
+    } catch (thrown) {
+      if (this.#isClosed || thrown === restart) return undefined;
+      // What the server has forgotten is no failure of ours: the list makes up for it.
+      if (!isGone(thrown)) this.#health.failed(thrown);
+      if (this.#needsList(thrown)) this.#position = undefined;
+      // It has answered: the pauses of the outage before it are over, and the list is wanted soon.
+      if (isGone(thrown)) this.#failures = Math.min(this.#failures, 1);
+      this.#health.reconnecting();
+      return thrown instanceof KubeError ? thrown.retryAfterMs : undefined;
+    }
+  }
+
+  /** A place in history that is refused again and again is of no use either: etcd may have been restored from a backup. */
+  #needsList(thrown: unknown): boolean {
+    if (isGone(thrown)) return true;
+    // A line that came broken once may come whole; one that comes again is what the place holds.
+    if (isUnreadable(thrown)) return this.#failures > 0;
+    const status = kubeStatusOf(thrown);
+    return status !== undefined && status !== 429 && this.#failures >= refusalsMax;
+  }
+
+  async #takeList(): Promise<void> {
+    const { listed, position } = await this.#list();
+    this.store.replace(listed);
+    this.#position = position;
+    this.#health.listed();
+    this.#synced.resolve();
+  }
+
+  async #list(): Promise<{ listed: Map<string, T>; position: string }> {
+    const { api, path, query = {}, project, pageItems } = this.#options;
+    const listed = new Map<string, T>();
+    const position = await listPages({ api, path, query, pageItems, signal: this.#closing.signal }, (item) => {
+      const object = project(item);
+      if (object !== undefined) listed.set(keyOf(object.namespace, object.name), this.store.known(object));
+    });
+    return { listed, position };
+  }
+
+  async #watch(): Promise<void> {
+    const { api, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    const { min, max } = this.#options.hasBookmarks === false ? silentWatchSeconds : watchSeconds;
+    const seconds = Math.round(min + clock.random() * (max - min));
+    const tooLong = (): Error =>
+      new KubeError("api-unreachable", `Cannot ${this.#doing()}: the server did not end it after ${seconds} s`);
+    const watching = new AbortController();
+    this.#watching = watching;
+    using limit = deadline(clock, seconds * 1000 + watchGraceMs, tooLong, watching.signal);
+    const onOpen = (): void => this.#health.works();
+    try {
+      const lines = api.lines(this.#watchPath(seconds), { signal: limit.signal, idleMs: watchIdleMs, onOpen });
+      for await (const line of lines) this.#apply(parseWatchEvent(this.#doing(), line));
+    } finally {
+      this.#watching = undefined;
+      if (clock.monotonicMs() - startedMs >= goodWatchMs) this.#failures = 0;
+    }
+  }
+
+  #watchPath(seconds: number): string {
+    const query = new URLSearchParams({
+      ...this.#options.query,
+      watch: "true",
+      allowWatchBookmarks: "true",
+      timeoutSeconds: String(seconds),
+      resourceVersion: this.#position ?? "",
+    });
+    return `${this.#options.path}?${query.toString()}`;
+  }
+
+  #apply({ type, object, resourceVersion }: WatchEvent): void {
+    this.#health.works();
+    this.#position = resourceVersion;
+    const projected = type === "bookmark" ? undefined : this.#options.project(object);
+    if (projected === undefined) return;
+    this.#touched?.add(keyOf(projected.namespace, projected.name));
+    if (type === "delete") this.store.remove(projected.namespace, projected.name);
+    else this.store.put(projected);
+  }
+
+  /** A watch can lose events without a word. Now and then a list is held against it. */
+  async #compareNowAndThen(): Promise<void> {
+    const { clock } = this.#options;
+    while (!this.#isClosed) {
+      await this.#sleep(compareMs * (0.9 + clock.random() * 0.2));
+      if (this.#watching === undefined || this.#isClosed) continue;
+      await this.#compare(this.#watching).catch((thrown: unknown) => {
+        if (!this.#isClosed) this.#report("a list could not be compared with the watch", thrown);
+      });
+    }
+  }
+
+  /** Differences that no event explains, before or shortly after the list, were missed. */
+  async #compare(watching: AbortController): Promise<void> {
+    const touched = new Set<string>();
+    this.#touched = touched;
+    try {
+      const { listed, position } = await this.#list();
+      const missed = this.store.differences(listed);
+      if (missed.size > 0) await this.#sleep(eventDelayMs);
+      for (const key of touched) missed.delete(key);
+      // A watch that ended meanwhile brings what it has not told when it goes on, so nothing can be said.
+      if (this.#watching !== watching || this.#isClosed) return;
+      this.#health.listed();
+      if (missed.size > 0) this.#correct(missed, listed, position);
+    } finally {
+      this.#touched = undefined;
+    }
+  }
+
+  #correct(missed: ReadonlySet<string>, listed: ReadonlyMap<string, T>, position: string): void {
+    this.#health.missed(missed.size);
+    for (const key of missed) {
+      const object = listed.get(key);
+      const [namespace = "", name = ""] = key.split("/");
+      if (object === undefined) this.store.remove(namespace, name);
+      else this.store.put(object);
+    }
+    // This watch is not to be trusted any more.
+    this.#position = position;
+    this.#watching?.abort(restart);
+  }
+
+  #doing(): string {
+    return `watch ${this.#options.resource}`;
+  }
+
+  /** Resolves early when closed. */
+  async #sleep(ms: number): Promise<void> {
+    await this.#options.clock.sleep(ms, this.#closing.signal).catch(() => undefined);
+  }
+
+  #report(what: string, thrown: unknown): void {
+    const { logger, resource } = this.#options;
+    logger.warn(what, { resource, error: toLeveeError(thrown, what).message });
+  }
+}
+
+/** Why a watch is aborted that has missed events. */
+const restart = new Error("the watch is started again");

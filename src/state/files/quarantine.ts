@@ -1,0 +1,114 @@
+import { mkdir, open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { writeFileAtomically } from "../../base/atomic-file.ts";
+import { errnoOf } from "../../base/errors.ts";
+import { sha256Hex } from "../../base/sha256.ts";
+import { countAt, optionalTextAt, parseShape, textAt, timeAt } from "./json-shape.ts";
+
+/** Bytes that could not be used, put aside with the reason. The folder is the lasting memory of "something was lost". */
+export interface Quarantined {
+  readonly name: string;
+  readonly source: QuarantineSource;
+  readonly reason: string;
+  /** Where in the file the bytes stood. */
+  readonly offset: number;
+  readonly bytes: number;
+  readonly foundWallMs: number;
+}
+
+export type QuarantineSource = "journal" | "index" | "offline";
+
+export interface Evidence {
+  readonly source: QuarantineSource;
+  readonly offset: number;
+  readonly content: Uint8Array;
+  readonly reason: string;
+  readonly foundWallMs: number;
+  /** The file it came from, when that is not the source itself. */
+  readonly fileName?: string;
+}
+
+/** Enough to see a pattern; a disk that damages more than this has said it clearly enough. */
+export const quarantineFilesMax = 256;
+
+/** So that the header line can always be read back. */
+const reasonCharsMax = 500;
+
+export function quarantineFolder(stateDir: string): string {
+  return join(stateDir, "quarantine");
+}
+
+/** Puts evidence aside, durably. The same bytes from the same place get the same name, so repeating it is harmless. */
+export async function putAside(stateDir: string, evidence: Evidence): Promise<Quarantined> {
+  const { source, offset, foundWallMs, content } = evidence;
+  const reason = evidence.reason.slice(0, reasonCharsMax);
+  // No CRC: of a file that ends in its own CRC it is always the same.
+  const sum = (await sha256Hex(evidence.fileName ?? "", content)).slice(0, 16);
+  const entry: Quarantined = {
+    name: `${source}-${offset}-${sum}.bad`,
+    source,
+    reason,
+    offset,
+    bytes: content.length,
+    foundWallMs,
+  };
+  const folder = quarantineFolder(stateDir);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const names = await readdir(folder);
+  if (names.length < quarantineFilesMax) {
+    const header = `${JSON.stringify({ ...entry, fileName: evidence.fileName })}\n`;
+    await writeFileAtomically(join(folder, entry.name), Buffer.concat([Buffer.from(header), content]), {
+      mode: 0o600,
+      sync: true,
+    });
+  }
+  return entry;
+}
+
+/** What lies in the folder. A file there that we cannot read still counts: somebody found something damaged. */
+export async function listQuarantine(stateDir: string): Promise<readonly Quarantined[]> {
+  const names = await readdir(quarantineFolder(stateDir)).catch((cause: unknown) => {
+    if (errnoOf(cause) === "ENOENT") return [];
+    throw cause;
+  });
+  const badNames = names.filter((name) => name.endsWith(".bad")).toSorted();
+  return Promise.all(badNames.slice(0, quarantineFilesMax).map((name) => readHeader(stateDir, name)));
+}
+
+const headerBytesMax = 4_096;
+
+async function readHeader(stateDir: string, name: string): Promise<Quarantined> {
+  const file = await open(join(quarantineFolder(stateDir), name), "r");
+  try {
+    const buffer = Buffer.alloc(headerBytesMax);
+    const { bytesRead } = await file.read(buffer, 0, headerBytesMax, 0);
+    return parseHeader(buffer.toString("utf8", 0, bytesRead).split("\n", 1)[0] ?? "", name);
+  } finally {
+    await file.close();
+  }
+}
+
+function parseHeader(line: string, name: string): Quarantined {
+  const source = sourceOf(name);
+  try {
+    const shape = parseShape(line, "the first line of a quarantined file");
+    const file = optionalTextAt(shape, "fileName");
+    const reason = textAt(shape, "reason") + (file === undefined ? "" : ` (${file})`);
+    return {
+      name,
+      source,
+      reason,
+      offset: countAt(shape, "offset"),
+      bytes: countAt(shape, "bytes"),
+      foundWallMs: timeAt(shape, "foundWallMs"),
+    };
+  } catch {
+    // Not worth an error: the bytes below the line are what matters, and they are still there.
+    return { name, source, reason: "its first line cannot be read", offset: 0, bytes: 0, foundWallMs: 0 };
+  }
+}
+
+function sourceOf(name: string): QuarantineSource {
+  if (name.startsWith("offline-")) return "offline";
+  return name.startsWith("index-") ? "index" : "journal";
+}

@@ -1,0 +1,125 @@
+import { readFile } from "node:fs/promises";
+import { writeFileAtomically } from "../../base/atomic-file.ts";
+import type { ContainerId } from "../../base/brand.ts";
+import { errnoOf, LeveeError } from "../../base/errors.ts";
+import {
+  encodeLine,
+  endsCleanly,
+  lineVersion,
+  readLines,
+  type DamagedBytes,
+  type GoodLine,
+} from "../files/checked-line.ts";
+import { LogFile, type OpenLog } from "../files/log-file.ts";
+
+/**
+ * The containers that were begun and not removed, in a file apart from the journal: if the journal is lost or
+ * cut short, this one still says that a container is ours. Written before each intent, not synced.
+ */
+export class ContainerIndex {
+  readonly #file: LogFile;
+  readonly #ids: Set<ContainerId>;
+
+  constructor(path: string, loaded: LoadedIndex, openLog?: OpenLog) {
+    this.#file = new LogFile(path, loaded.goodBytes, { openLog });
+    this.#ids = new Set(loaded.ids);
+    if (!loaded.sound) this.#file.distrust();
+  }
+
+  has(containerId: ContainerId): boolean {
+    return this.#ids.has(containerId);
+  }
+
+  get size(): number {
+    return this.#ids.size;
+  }
+
+  /** Writes the IDs that are not there yet, or none of them. */
+  async add(ids: Iterable<ContainerId>): Promise<void> {
+    const fresh = [...new Set(ids)].filter((id) => !this.#ids.has(id));
+    await this.#append(fresh, "+");
+    for (const id of fresh) this.#ids.add(id);
+  }
+
+  async drop(ids: Iterable<ContainerId>): Promise<void> {
+    const known = [...new Set(ids)].filter((id) => this.#ids.delete(id));
+    try {
+      await this.#append(known, "-");
+    } catch (cause) {
+      // Memory has forgotten them already, and nobody drops them again: the next line is written into a file without them.
+      this.#file.distrust();
+      throw cause;
+    }
+  }
+
+  /** The file afresh, without what was removed. */
+  async rewrite(): Promise<void> {
+    const content = Array.from(this.#ids, (id) => indexLine("+", id)).join("");
+    await writeFileAtomically(this.#file.path, content, { mode: 0o600, sync: true });
+    await this.#file.replaced(Buffer.byteLength(content));
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  async #append(ids: readonly ContainerId[], sign: Sign): Promise<void> {
+    if (ids.length === 0) return;
+    if (this.#file.unsound) await this.rewrite();
+    await this.#file.append(Buffer.from(ids.map((id) => indexLine(sign, id)).join("")), false);
+  }
+}
+
+export interface LoadedIndex {
+  readonly exists: boolean;
+  readonly ids: ReadonlySet<ContainerId>;
+  /** Where the next line goes. */
+  readonly goodBytes: number;
+  readonly damaged: readonly DamagedBytes[];
+  /** Whether lines can be appended as it is. */
+  readonly sound: boolean;
+}
+
+export async function loadIndex(path: string): Promise<LoadedIndex> {
+  const file = await readFile(path).catch((cause: unknown) => {
+    if (errnoOf(cause) === "ENOENT" || errnoOf(cause) === "ENOTDIR") return undefined;
+    throw cause;
+  });
+  if (file === undefined) return { exists: false, ids: new Set(), goodBytes: 0, damaged: [], sound: false };
+  const ids = new Set<ContainerId>();
+  const damaged: DamagedBytes[] = [];
+  let goodBytes = 0;
+  for (const segment of readLines(file, "C")) {
+    if (segment.kind === "torn") continue;
+    if (segment.kind === "damaged") damaged.push(segment);
+    else applyLine(segment, ids, path);
+    if (segment.kind === "line") goodBytes = segment.offset + segment.bytes;
+  }
+  return {
+    exists: true,
+    ids,
+    goodBytes,
+    damaged,
+    sound: damaged.length === 0 && goodBytes === file.length && endsCleanly(file),
+  };
+}
+
+type Sign = "+" | "-";
+
+function indexLine(sign: Sign, id: ContainerId): string {
+  return encodeLine("C", sign + JSON.stringify(id));
+}
+
+function applyLine(line: GoodLine, ids: Set<ContainerId>, path: string): void {
+  const sign = line.body[0];
+  if (line.version !== lineVersion || (sign !== "+" && sign !== "-")) {
+    throw new LeveeError(
+      "state-newer",
+      `Cannot open ${path} as a newer Levee wrote it: the line at byte ${line.offset} has version ${line.version}, this build reads ${lineVersion}; install the newer version again`,
+    );
+  }
+  // The checksum was right, so this is what we wrote: a JSON string.
+  const id = JSON.parse(line.body.slice(1)) as ContainerId;
+  if (sign === "+") ids.add(id);
+  else ids.delete(id);
+}

@@ -1,0 +1,217 @@
+import { chmod, mkdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { syncFolder } from "../../base/atomic-file.ts";
+import type { Clock } from "../../base/clock.ts";
+import { errnoOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { ContainerIndex, loadIndex, type LoadedIndex } from "./container-index.ts";
+import { roomBytes } from "./durability.ts";
+import { loadJournal, type LoadedJournal } from "./journal-load.ts";
+import type { JournalState } from "./journal-state.ts";
+import { JournalWriter } from "./journal-writer.ts";
+import { LogFile, unwritable, type OpenLog } from "../files/log-file.ts";
+import { offlineFolderOf } from "./offline-records.ts";
+import { listQuarantine, putAside, type Evidence, type Quarantined } from "../files/quarantine.ts";
+import { Reserve } from "../files/reserve.ts";
+
+export interface JournalOptions {
+  readonly stateDir: string;
+  readonly bootId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Fault injection: called after each record has reached the file, with the number written so far. */
+  readonly onWritten?: (count: number) => void;
+  /** Multus' cache folder, taken over once. */
+  readonly multusDir?: string;
+  /** For tests that count or break what is done to the files. */
+  readonly openLog?: OpenLog;
+}
+
+/** The pieces of an open journal. */
+export interface OpenedJournal {
+  readonly state: JournalState;
+  readonly writer: JournalWriter;
+  readonly index: ContainerIndex;
+  readonly reserve: Reserve;
+  readonly log: LogFile;
+  readonly quarantined: readonly Quarantined[];
+}
+
+export function journalPath(stateDir: string): string {
+  return join(stateDir, "journal.log");
+}
+
+export function indexPath(stateDir: string): string {
+  return join(stateDir, "containers.idx");
+}
+
+/** Reads what is there, puts aside what is damaged, and leaves both files ready to be appended to. */
+export async function openJournal(options: JournalOptions): Promise<OpenedJournal> {
+  const { stateDir } = options;
+  // Read first: files of a newer version end it here, with nothing touched.
+  const journal = await loadJournal(journalPath(stateDir));
+  const index = completed(await loadIndex(indexPath(stateDir)), journal.state);
+  await prepareFolder(stateDir);
+  const known = await listQuarantine(stateDir);
+  const { found, stored } = await putDamageAside(options, journal, index);
+  const parts = assemble(options, journal, index);
+  // What could not be copied stays where it is, with the new lines behind it: the next start tries again.
+  const sound = stored && (await makeSound(parts, options, { journal, index }));
+  if (!sound) await parts.log.continueBehind(journal.fileBytes, journal.endsCleanly);
+  await dropSettled(parts, index, options.logger);
+  await findReserve(parts.reserve, options.logger);
+  return { ...parts, quarantined: mergeByName(known, found) };
+}
+
+/** The index with every live container in it: after a power cut its last lines may be missing. */
+function completed(index: LoadedIndex, state: JournalState): LoadedIndex {
+  const ids = index.ids.union(new Set(state.containers()));
+  return { ...index, ids, sound: index.sound && ids.size === index.ids.size };
+}
+
+type Parts = Omit<OpenedJournal, "quarantined">;
+
+async function prepareFolder(stateDir: string): Promise<void> {
+  try {
+    const created = await mkdir(stateDir, { recursive: true, mode: 0o700 });
+    if (created !== undefined) await syncFolder(dirname(created));
+    // Somebody else may have made it, open to all: it holds the pods' configurations, and secrets may be in them.
+    await chmod(stateDir, 0o700);
+    // Before any shim needs it, so that the daemon can watch it.
+    await mkdir(offlineFolderOf(stateDir), { recursive: true, mode: 0o700 });
+    // Left by a crash in the middle of a rewrite: the file beside it is the valid one.
+    for (const name of ["journal.log.tmp", "containers.idx.tmp", "reserve.tmp", "probe.tmp", "probe"]) {
+      await unlink(join(stateDir, name)).catch(ignoreMissing);
+    }
+  } catch (cause) {
+    throw unwritable(stateDir, cause);
+  }
+}
+
+/** Copies everything damaged into quarantine. `stored` says whether all of it is safe there. */
+async function putDamageAside(
+  options: JournalOptions,
+  journal: LoadedJournal,
+  index: LoadedIndex,
+): Promise<{ found: Quarantined[]; stored: boolean }> {
+  const found: Quarantined[] = [];
+  let stored = true;
+  for (const evidence of evidenceOf(journal, index, options.clock.wallMs())) {
+    options.logger.error("A part of the state folder is damaged and was put aside", {
+      file: evidence.source,
+      offset: evidence.offset,
+      bytes: evidence.content.length,
+      reason: evidence.reason,
+    });
+    try {
+      found.push(await putAside(options.stateDir, evidence));
+    } catch (cause) {
+      stored = false;
+      const { source, offset, reason, foundWallMs } = evidence;
+      found.push({ name: "", source, offset, reason, foundWallMs, bytes: evidence.content.length });
+      options.logger.error("The damaged part could not be copied into quarantine", { error: String(cause) });
+    }
+  }
+  return { found, stored };
+}
+
+function evidenceOf(journal: LoadedJournal, index: LoadedIndex, foundWallMs: number): readonly Evidence[] {
+  const parts: Evidence[] = [
+    ...journal.damaged.map((part) => ({ ...part, source: "journal" as const, foundWallMs })),
+    ...index.damaged.map((part) => ({
+      ...part,
+      source: "index" as const,
+      reason: "its checksum is wrong",
+      foundWallMs,
+    })),
+  ];
+  const missing = missingReason(journal, index);
+  if (missing !== undefined)
+    parts.push({ source: "journal", offset: 0, content: new Uint8Array(), reason: missing, foundWallMs });
+  return parts;
+}
+
+/** A journal is born with its genesis, and before anything is in the index: otherwise it was cut, emptied or removed. */
+function missingReason(journal: LoadedJournal, index: LoadedIndex): string | undefined {
+  if (journal.exists)
+    return journal.state.genesis === undefined ? "its first record, the genesis, is missing" : undefined;
+  return index.ids.size > 0 ? "the journal is gone, its index is not" : undefined;
+}
+
+function assemble(options: JournalOptions, journal: LoadedJournal, index: LoadedIndex): Parts {
+  const { stateDir, logger, clock } = options;
+  const { state } = journal;
+  const log = new LogFile(journalPath(stateDir), journal.goodBytes, { openLog: options.openLog, roomBytes });
+  const containers = new ContainerIndex(indexPath(stateDir), index, options.openLog);
+  const reserve = new Reserve(join(stateDir, "reserve"), clock);
+  const onWritten = options.onWritten ?? ((): void => undefined);
+  const writer = new JournalWriter({ log, index: containers, reserve, state, logger, onWritten });
+  return { state, writer, index: containers, reserve, log };
+}
+
+/** Both files without damage, genesis first. Says whether that was done; only a journal without genesis cannot do without. */
+async function makeSound(
+  parts: Parts,
+  options: JournalOptions,
+  loaded: { journal: LoadedJournal; index: LoadedIndex },
+): Promise<boolean> {
+  const { journal, index } = loaded;
+  const born = journal.state.genesis !== undefined;
+  if (journal.sound && born && index.sound) {
+    if (journal.tornBytes > 0) await cutTorn(parts.log, journal, options.logger);
+    return true;
+  }
+  if (!born) {
+    const genesis = {
+      bootId: options.bootId,
+      createdWallMs: options.clock.wallMs(),
+      importDone: false,
+      leaksDropped: 0,
+    };
+    parts.state.apply({ kind: "genesis", genesis }, 0);
+  }
+  try {
+    await parts.writer.exclusive(() => parts.writer.rewrite());
+    return true;
+  } catch (cause) {
+    if (!journal.exists) throw unwritable(parts.log.path, cause);
+    options.logger.error("The damaged journal could not be rewritten; it goes on as it is", {
+      path: parts.log.path,
+      error: String(cause),
+    });
+    return false;
+  }
+}
+
+async function cutTorn(log: LogFile, journal: LoadedJournal, logger: Logger): Promise<void> {
+  // Written by a daemon that died in the middle; nobody was told that it is safe, so nothing rests on it.
+  logger.info("Cut off the last record of the journal: it was not written to its end", {
+    path: log.path,
+    bytes: journal.tornBytes,
+  });
+  await log.cutTail();
+}
+
+/** The index still lists a container when the daemon died between the removal and the index. */
+async function dropSettled(parts: Parts, index: LoadedIndex, logger: Logger): Promise<void> {
+  const settled = [...index.ids].filter((id) => !parts.state.has(id) && parts.state.isSettled(id));
+  await parts.index.drop(settled).catch((cause: unknown) => {
+    logger.warn("The index of containers could not be tidied", { error: String(cause) });
+  });
+}
+
+async function findReserve(reserve: Reserve, logger: Logger): Promise<void> {
+  await reserve.find();
+  await reserve.take().catch((cause: unknown) => {
+    logger.warn("The disk reserve cannot be taken: attachments are refused until it can", { error: String(cause) });
+  });
+}
+
+function mergeByName(known: readonly Quarantined[], found: readonly Quarantined[]): readonly Quarantined[] {
+  const names = new Set(found.map(({ name }) => name));
+  return [...known.filter(({ name }) => !names.has(name)), ...found];
+}
+
+function ignoreMissing(cause: unknown): void {
+  if (errnoOf(cause) !== "ENOENT") throw cause;
+}

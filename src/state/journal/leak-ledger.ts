@@ -1,0 +1,150 @@
+import type { Clock } from "../../base/clock.ts";
+import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
+import type { Chain } from "../../cni/chain.ts";
+import type { AttachmentKey, AttachmentRecord, RecordedNetns, RecordedPod } from "./attachment-record.ts";
+
+/** Something that could not be undone: said aloud and tried again, never forgotten silently. */
+export interface LeakEntry {
+  readonly id: string;
+  readonly containerId: ContainerId;
+  readonly ifname: IfName;
+  readonly pod: RecordedPod | undefined;
+  /** Still to undo. Empty: an attachment whose record was lost and that could not be rebuilt; nothing can be run for it. */
+  readonly chains: readonly Chain[];
+  /** The result of each chain, for its prevResult. */
+  readonly results: readonly (JsonText | undefined)[];
+  readonly netns: RecordedNetns;
+  readonly cniPath: string;
+  readonly bootId: string;
+  readonly reason: string;
+  readonly sinceWallMs: number;
+  readonly attempts: number;
+  readonly nextTryWallMs: number;
+}
+
+/** A node holds some hundred pods: ten thousand leaks are months of trouble nobody looked at, about 40 MiB of journal. */
+export const leaksMax = 10_000;
+
+const firstRetryMs = 30_000;
+/** The longest pause between two trials. */
+const leakRetryMsMax = 3_600_000;
+const doublingsMax = 7;
+
+/** How long to wait before trial number `attempts` + 1: 30 s doubling to 1 h, less up to a fifth so that trials spread. */
+export function leakBackoffMs(attempts: number, random: number): number {
+  const wholeMs = Math.min(leakRetryMsMax, firstRetryMs * 2 ** Math.min(attempts, doublingsMax));
+  return Math.round(wholeMs * (1 - random / 5));
+}
+
+/** The leak left by a record; `chains` are the positions in `record.chains` that are still to undo. */
+export function leakOf(record: AttachmentRecord, chains: readonly number[], reason: string, clock: Clock): LeakEntry {
+  const nowMs = clock.wallMs();
+  return {
+    id: newLeakId(clock),
+    containerId: record.containerId,
+    ifname: record.ifname,
+    pod: record.pod,
+    chains: chains.flatMap((position) => record.chains[position] ?? []),
+    results: chains.filter((position) => position in record.chains).map((position) => record.results[position]),
+    netns: record.netns,
+    cniPath: record.cniPath,
+    bootId: record.bootId,
+    reason,
+    sinceWallMs: nowMs,
+    attempts: 0,
+    nextTryWallMs: nowMs + leakBackoffMs(0, clock.random()),
+  };
+}
+
+/** A DEL for a container whose record was lost and could not be rebuilt. */
+export function unknownLeak(key: AttachmentKey, facts: UnknownFacts, clock: Clock): LeakEntry {
+  const nowMs = clock.wallMs();
+  return {
+    id: newLeakId(clock),
+    // By name: a caller's key may carry more than belongs on disk.
+    containerId: key.containerId,
+    ifname: key.ifname,
+    ...facts,
+    chains: [],
+    results: [],
+    sinceWallMs: nowMs,
+    attempts: 0,
+    nextTryWallMs: nowMs + leakBackoffMs(0, clock.random()),
+  };
+}
+
+export type UnknownFacts = Pick<LeakEntry, "pod" | "netns" | "cniPath" | "bootId" | "reason">;
+
+/** The leaks in memory, oldest first. Changes come from the journal only. */
+export class LeakLedger {
+  readonly #entries = new Map<string, LeakEntry>();
+  readonly #max: number;
+  #dropped = 0;
+
+  constructor(max = leaksMax) {
+    this.#max = max;
+  }
+
+  /** How many entries were given up because the ledger was full. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Adds what earlier journals had to give up. */
+  countDropped(count: number): void {
+    this.#dropped += count;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  all(): readonly LeakEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  get(id: string): LeakEntry | undefined {
+    return this.#entries.get(id);
+  }
+
+  find(key: AttachmentKey): LeakEntry | undefined {
+    for (const entry of this.#entries.values()) {
+      if (entry.containerId === key.containerId && entry.ifname === key.ifname) return entry;
+    }
+    return undefined;
+  }
+
+  /** Adds an entry; returns the one that had to go for it, if any. */
+  add(entry: LeakEntry): LeakEntry | undefined {
+    const victim = this.#entries.has(entry.id) || this.#entries.size < this.#max ? undefined : this.#victim();
+    if (victim !== undefined) {
+      this.#entries.delete(victim.id);
+      this.#dropped += 1;
+    }
+    this.#entries.set(entry.id, entry);
+    return victim;
+  }
+
+  retried(id: string, change: LeakRetry): void {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) this.#entries.set(id, { ...entry, ...change });
+  }
+
+  resolve(id: string): void {
+    this.#entries.delete(id);
+  }
+
+  /** The oldest entry for which nothing can be run: it is only a notice. If every entry can still be acted on, the oldest. */
+  #victim(): LeakEntry | undefined {
+    const entries = this.all();
+    return entries.find((entry) => entry.chains.length === 0) ?? entries[0];
+  }
+}
+
+export type LeakRetry = Pick<LeakEntry, "reason" | "attempts" | "nextTryWallMs">;
+
+const idBytes = 8;
+
+function newLeakId(clock: Clock): string {
+  return Buffer.from(clock.randomBytes(idBytes)).toString("hex");
+}

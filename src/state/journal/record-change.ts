@@ -1,0 +1,36 @@
+import type { JsonText } from "../../base/brand.ts";
+import type { AttachmentRecord } from "./attachment-record.ts";
+import type { JournalEntry } from "./journal-entry.ts";
+
+type RecordChange = Extract<JournalEntry, { kind: "step" | "undoing" | "commit" | "acknowledge" | "del-failed" }>;
+
+/** What an entry makes of the record it is about. */
+export function changed(record: AttachmentRecord, entry: RecordChange): AttachmentRecord {
+  switch (entry.kind) {
+    case "step":
+      return { ...record, steps: new Map(record.steps).set(entry.step.step, entry.step) };
+    case "undoing":
+      return { ...record, phase: "undoing", failure: record.failure ?? entry.failure };
+    case "commit":
+      return { ...record, phase: "committed", results: entry.results };
+    case "acknowledge":
+      return acknowledged(record);
+    case "del-failed":
+      return { ...record, delAttempts: record.delAttempts + 1 };
+  }
+}
+
+/** Also when the commit before it was damaged: the pod has its network, and undoing it would be worse than a missing prevResult. */
+function acknowledged(record: AttachmentRecord): AttachmentRecord {
+  const results = allResults(record);
+  // It is kept for as long as the pod lives. With every chain's result nobody asks for those on the way to it, and who
+  // did it matters only while it may still be at it.
+  const isWhole = results.every((result) => result !== undefined);
+  return { ...record, phase: "acknowledged", results, steps: isWhole ? noSteps : record.steps, hand: undefined };
+}
+
+const noSteps: AttachmentRecord["steps"] = new Map();
+
+function allResults(record: AttachmentRecord): readonly (JsonText | undefined)[] {
+  return record.results.length > 0 ? record.results : record.chains.map(() => undefined);
+}

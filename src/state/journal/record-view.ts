@@ -1,0 +1,105 @@
+import type { Chain } from "../../cni/chain.ts";
+import { parseResult, type CniResult } from "../../cni/result.ts";
+import type { AttachmentRecord } from "./attachment-record.ts";
+import type { LeakEntry } from "./leak-ledger.ts";
+import type { Quarantined } from "../files/quarantine.ts";
+import type { RecorderEntry } from "../recorder/recorder-entry.ts";
+
+/** What people are shown of the state: the same from the daemon's memory and, when it is down, from its disk. */
+
+/** A record, but for its phase, which only its reader can tell: a daemon knows who works on it, a file does not. */
+export function recordView(record: AttachmentRecord): RecordView {
+  return {
+    namespace: record.pod.namespace,
+    pod: record.pod.name,
+    uid: record.pod.uid,
+    containerId: record.containerId,
+    netns: record.netns.path,
+    sinceWallMs: record.startedWallMs,
+    networks: record.chains.map((chain, position) => networkView(record, chain, position)),
+  };
+}
+
+export interface RecordView {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly uid: string;
+  readonly containerId: string;
+  readonly netns: string;
+  readonly sinceWallMs: number;
+  readonly networks: readonly RecordNetworkView[];
+}
+
+export interface RecordNetworkView {
+  readonly network: string;
+  readonly ifname: string;
+  readonly isDefault: boolean;
+  readonly plugins: readonly string[];
+  readonly ips: readonly string[];
+  readonly mac: string;
+}
+
+export function leakView(leak: LeakEntry): RecordedLeakView {
+  return {
+    id: leak.id,
+    namespace: leak.pod?.namespace ?? "",
+    pod: leak.pod?.name ?? "",
+    containerId: leak.containerId,
+    network: leak.chains.map((chain) => chain.network).join(","),
+    ifname: leak.chains[0]?.ifname ?? leak.ifname,
+    reason: leak.reason,
+    sinceWallMs: leak.sinceWallMs,
+    attempts: leak.attempts,
+  };
+}
+
+export interface RecordedLeakView {
+  readonly id: string;
+  readonly namespace: string;
+  readonly pod: string;
+  readonly containerId: string;
+  readonly network: string;
+  readonly ifname: string;
+  readonly reason: string;
+  readonly sinceWallMs: number;
+  readonly attempts: number;
+}
+
+/** Facts are texts and numbers under the names that the protocol has for them. */
+export function recorderView({ wallMs, containerId, verb, what, facts }: RecorderEntry): RecorderView {
+  return { ...facts, wallMs, containerId, verb, what };
+}
+
+export type RecorderView = Pick<RecorderEntry, "wallMs" | "containerId" | "verb" | "what">;
+
+export function quarantineView({ name, reason, foundWallMs }: Quarantined): {
+  readonly file: string;
+  readonly reason: string;
+  readonly sinceWallMs: number;
+} {
+  return { file: name, reason, sinceWallMs: foundWallMs };
+}
+
+function networkView(record: AttachmentRecord, chain: Chain, position: number): RecordNetworkView {
+  const result = resultOf(record, chain, position);
+  return {
+    network: chain.network,
+    ifname: chain.ifname,
+    isDefault: chain.isDefault,
+    plugins: chain.links.map((link) => link.type),
+    ips: result?.ips.map((ip) => ip.address) ?? [],
+    mac: result?.interfaces.find(({ name }) => name === chain.ifname)?.mac ?? "",
+  };
+}
+
+/** A result that cannot be read costs its addresses, not the whole list. */
+function resultOf(record: AttachmentRecord, chain: Chain, position: number): CniResult | undefined {
+  const text = record.results[position];
+  if (text === undefined) return undefined;
+  try {
+    return parseResult(text, chain.cniVersion);
+  } catch {
+    // It was checked at ADD; one that Multus left behind may be anything, and its DEL does not need to read it.
+    return undefined;
+  }
+}

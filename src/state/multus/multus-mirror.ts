@@ -1,0 +1,142 @@
+import { mkdir, readdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { writeFileAtomically } from "../../base/atomic-file.ts";
+import type { ContainerId } from "../../base/brand.ts";
+import { errnoOf, LeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { AttachmentRecord } from "../journal/attachment-record.ts";
+import { resultFileText, scratchFileText } from "./multus-files.ts";
+import { resultsFolderOf } from "./multus-result-file.ts";
+
+/**
+ * Writes what Multus would have written, so that a node can go back to it with pods running.
+ * Nothing of ours reads these files; they are not synced, and a failure never fails the attachment.
+ */
+export class MultusMirror {
+  readonly #cniDir: string;
+  readonly #logger: Logger;
+  /** What is under way for each container: its files are written and removed in the order in which that was asked for. */
+  readonly #lanes = new Map<ContainerId, Promise<unknown>>();
+  #isFailing = false;
+
+  constructor(cniDir: string, logger: Logger) {
+    this.#cniDir = cniDir;
+    this.#logger = logger;
+  }
+
+  /**
+   * Makes good what a daemon that was killed in the middle did not get to: removes half-written files, and has written
+   * what is missing of the attachments there are. Called once, before anything else is written.
+   */
+  async repair(records: readonly AttachmentRecord[], write: (record: AttachmentRecord) => void): Promise<void> {
+    const present = new Set<string>();
+    for (const folder of [this.#cniDir, resultsFolderOf(this.#cniDir)]) {
+      for (const name of await readdir(folder).catch(() => [])) {
+        if (isTemporary(name)) await removeFile(join(folder, name)).catch(() => undefined);
+        else present.add(join(folder, name));
+      }
+    }
+    const isWhole = (record: AttachmentRecord): boolean =>
+      [this.#scratchPath(record), ...this.#resultPaths(record)].every((path) => present.has(path));
+    for (const record of records) {
+      if (record.phase === "acknowledged" && !isWhole(record)) write(record);
+    }
+  }
+
+  /** Called at the commit, which need not wait for it. Resolves to what went wrong, if anything did; never rejects. */
+  write(record: AttachmentRecord): Promise<LeveeError | undefined> {
+    return this.#inLane(record.containerId, "write", async () => {
+      // The scratch file last: where it is, the results are too.
+      for (const [position, path] of this.#resultPaths(record).entries()) {
+        await writeFile(path, resultFileText(record, position));
+      }
+      await writeFile(this.#scratchPath(record), scratchFileText(record));
+    });
+  }
+
+  /** Called at DEL, and when an attachment is undone. */
+  remove(record: AttachmentRecord): Promise<LeveeError | undefined> {
+    return this.#inLane(record.containerId, "remove", async () => {
+      await Promise.all([this.#scratchPath(record), ...this.#resultPaths(record)].map(removeFile));
+    });
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#lanes.values());
+  }
+
+  #inLane(
+    containerId: ContainerId,
+    doing: "write" | "remove",
+    job: () => Promise<void>,
+  ): Promise<LeveeError | undefined> {
+    const before = this.#lanes.get(containerId) ?? Promise.resolve();
+    const mine = before.then(() => this.#attempt(doing, job));
+    this.#lanes.set(containerId, mine);
+    void mine.then(() => {
+      if (this.#lanes.get(containerId) === mine) this.#lanes.delete(containerId);
+    });
+    return mine;
+  }
+
+  #scratchPath(record: AttachmentRecord): string {
+    return join(this.#cniDir, fileName(record.containerId));
+  }
+
+  #resultPaths(record: AttachmentRecord): readonly string[] {
+    const folder = resultsFolderOf(this.#cniDir);
+    return record.chains.map((chain) =>
+      join(folder, fileName(`${chain.confName}-${record.containerId}-${chain.ifname}`)),
+    );
+  }
+
+  async #attempt(doing: "write" | "remove", job: () => Promise<void>): Promise<LeveeError | undefined> {
+    try {
+      await job();
+      this.#isFailing = false;
+      return undefined;
+    } catch (cause) {
+      const message = `Cannot ${doing} the files Multus would need in ${this.#cniDir}: ${(cause as Error).message}`;
+      // Said once per outage, not once per pod.
+      if (!this.#isFailing) this.#logger.warn(message);
+      this.#isFailing = true;
+      return new LeveeError("io-failed", message, { cause });
+    }
+  }
+}
+
+async function writeFile(path: string, content: string): Promise<void> {
+  const folder = dirname(path);
+  // A dot in front: Multus and our import take every other name in the folder for a container.
+  const temporary = join(folder, `${temporaryPrefix}${path.slice(folder.length + 1).slice(-nameCharsMax)}.tmp`);
+  const options = { mode: 0o600, sync: false, temporary };
+  try {
+    await writeFileAtomically(path, content, options);
+  } catch (cause) {
+    if (errnoOf(cause) !== "ENOENT") throw cause;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFileAtomically(path, content, options);
+  }
+}
+
+const temporaryPrefix = ".levee-";
+
+function isTemporary(name: string): boolean {
+  return name.startsWith(temporaryPrefix) && name.endsWith(".tmp");
+}
+
+/** With what is put around it, and an interface name that is not ASCII, within the 255 bytes of a file name. */
+const nameCharsMax = 230;
+
+async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch((cause: unknown) => {
+    if (errnoOf(cause) !== "ENOENT") throw cause;
+  });
+}
+
+/** These names were checked when the call came in; once more, because here they become paths. */
+function fileName(name: string): string {
+  if (!name.includes("/") && !name.includes("\0") && !name.startsWith(".") && name !== "") return name;
+  throw new LeveeError("internal", `Cannot use ${JSON.stringify(name)} as a file name`);
+}

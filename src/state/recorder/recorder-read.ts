@@ -1,0 +1,140 @@
+import { open, type FileHandle } from "node:fs/promises";
+import { errnoOf } from "../../base/errors.ts";
+import { decodeEntries, everyPod, podKey, type RecorderEntry, type RecorderFacts } from "./recorder-entry.ts";
+import { listSegments } from "./recorder-segments.ts";
+
+/** What of the recorder belongs to one pod. */
+export interface RecorderStory {
+  /** Oldest first. */
+  readonly entries: readonly RecorderEntry[];
+  /** Older ones that were left out, as a story has to end somewhere. */
+  readonly omitted: number;
+}
+
+/** A pod that has failed every 12 s for an hour; and an answer must fit into a frame. */
+const entriesMax = 1_000;
+const entryBytesMax = 400_000;
+/** Read at once. The daemon does this too, and has little memory. */
+const sliceBytes = 65_536;
+const newlineByte = 0x0a;
+
+/**
+ * Everything about one pod, and what concerns every pod. Reads only, and disturbs no daemon that writes meanwhile. With
+ * an empty namespace the name is the beginning of a container ID.
+ */
+export async function readStory(folder: string, namespace: string, name: string): Promise<RecorderStory> {
+  const story = new Story(namespace, name);
+  const slice = Buffer.alloc(sliceBytes);
+  for (const { path } of listSegments(folder)) {
+    const file = await openUnlessGone(path);
+    if (file === undefined) continue;
+    try {
+      await readFileInto(story, file, slice);
+    } finally {
+      await file.close();
+    }
+  }
+  story.leaveOutStrangers();
+  return story;
+}
+
+/** The ring may have turned over since it was listed. */
+async function openUnlessGone(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, "r");
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return undefined;
+    throw cause;
+  }
+}
+
+async function readFileInto(story: Story, file: FileHandle, slice: Buffer): Promise<void> {
+  let kept = 0;
+  for (;;) {
+    const { bytesRead } = await file.read(slice, kept, slice.length - kept, null);
+    const filled = slice.subarray(0, kept + bytesRead);
+    const end = filled.lastIndexOf(newlineByte) + 1;
+    story.look(filled.subarray(0, end));
+    // No line is as long as a slice; what has no end in one is damage.
+    const rest = end === 0 && filled.length === slice.length ? filled.subarray(0, 0) : filled.subarray(end);
+    rest.copy(slice);
+    kept = rest.length;
+    if (bytesRead === 0) return;
+  }
+}
+
+/** Collects the entries that belong to a pod. Only lines in which its name stands are taken apart. */
+class Story implements RecorderStory {
+  readonly #isWanted: (entry: RecorderEntry) => boolean;
+  readonly #needles: readonly Buffer[];
+  #entries: RecorderEntry[] = [];
+  #bootId: RecorderFacts[string];
+  readonly #sizes: number[] = [];
+  #bytes = 0;
+  #omitted = 0;
+
+  constructor(namespace: string, name: string) {
+    const key = podKey(namespace, name);
+    this.#isWanted = ({ pod, containerId }) => {
+      if (pod === everyPod) return true;
+      return namespace === "" ? containerId.startsWith(name) : pod === key;
+    };
+    // As they stand in the array of an entry; quotes inside of texts are escaped there.
+    const own = namespace === "" ? `,${JSON.stringify(name).slice(0, -1)}` : `,${JSON.stringify(key)},`;
+    this.#needles = [Buffer.from(own), Buffer.from(`,"${everyPod}",`)];
+  }
+
+  get entries(): readonly RecorderEntry[] {
+    return this.#entries;
+  }
+
+  get omitted(): number {
+    return this.#omitted;
+  }
+
+  look(lines: Buffer): void {
+    const starts = new Set<number>();
+    for (const needle of this.#needles) {
+      for (let at = lines.indexOf(needle); at >= 0; at = lines.indexOf(needle, at + 1)) {
+        starts.add(lines.lastIndexOf(newlineByte, at) + 1);
+      }
+    }
+    for (const start of [...starts].toSorted((left, right) => left - right)) {
+      const newline = lines.indexOf(newlineByte, start);
+      this.#take(lines.subarray(start, newline < 0 ? lines.length : newline + 1));
+    }
+  }
+
+  /** What happened to networks that this pod has nothing to do with. */
+  leaveOutStrangers(): void {
+    const networks = new Set(this.#entries.flatMap(({ pod, facts }) => (pod === everyPod ? [] : [facts["network"]])));
+    this.#entries = this.#entries.filter(
+      ({ pod, facts }) => pod !== everyPod || facts["network"] === undefined || networks.has(facts["network"]),
+    );
+  }
+
+  #take(line: Buffer): void {
+    for (const found of decodeEntries(line).filter(this.#isWanted)) {
+      const entry = this.#explained(found);
+      // The story begins with the pod.
+      if (entry.pod === everyPod && this.#entries.length === 0) continue;
+      this.#entries.push(entry);
+      this.#sizes.push(line.length);
+      this.#bytes += line.length;
+    }
+    while (this.#entries.length > entriesMax || this.#bytes > entryBytesMax) {
+      this.#entries.shift();
+      this.#bytes -= this.#sizes.shift() ?? 0;
+      this.#omitted += 1;
+    }
+  }
+
+  /** A daemon that starts cannot tell cheaply in which boot the last one ran; whoever reads both starts can. */
+  #explained(entry: RecorderEntry): RecorderEntry {
+    const { bootId } = entry.facts;
+    if (entry.what !== "daemon-started" || bootId === undefined) return entry;
+    const isSameBoot = this.#bootId === undefined || this.#bootId === bootId;
+    this.#bootId = bootId;
+    return isSameBoot ? entry : { ...entry, facts: { ...entry.facts, detail: "the machine was started again" } };
+  }
+}

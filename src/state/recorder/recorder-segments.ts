@@ -1,0 +1,39 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { errnoOf } from "../../base/errors.ts";
+
+/** One file of the ring. The number grows by one with each, so that the order survives a clock that is set back. */
+export interface RecorderSegment {
+  readonly number: number;
+  readonly path: string;
+}
+
+/** Few enough to list at each start; the oldest goes as a whole, so at least three quarters are always there. */
+export const segmentCount = 4;
+
+const namePattern = /^flight\.(\d{8})\.log$/;
+
+export function recorderFolder(stateDir: string): string {
+  return join(stateDir, "recorder");
+}
+
+export function segmentOf(folder: string, number: number): RecorderSegment {
+  return { number, path: join(folder, `flight.${String(number).padStart(8, "0")}.log`) };
+}
+
+/** Oldest first; none when the folder is not there. */
+export function listSegments(folder: string): readonly RecorderSegment[] {
+  let names: readonly string[];
+  try {
+    names = readdirSync(folder);
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return [];
+    throw cause;
+  }
+  return names
+    .flatMap((name) => {
+      const number = namePattern.exec(name)?.[1];
+      return number === undefined ? [] : [segmentOf(folder, Number(number))];
+    })
+    .toSorted((left, right) => left.number - right.number);
+}

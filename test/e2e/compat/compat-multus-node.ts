@@ -1,0 +1,132 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { CniCall, CniOutcome, Lab } from "../../lab/lab.ts";
+import { peerFolder } from "../../peers/peer.ts";
+import { until } from "../until.ts";
+
+/** The newest release, and the last word on what the bytes are. */
+const version = "v4.3.0";
+
+const bin = join(peerFolder("multus", version), "bin");
+export const multusShim = join(bin, "multus-shim");
+
+export function missingForMultus(): string | undefined {
+  const program = join(bin, "multus-daemon");
+  return existsSync(program) ? undefined : `${program} is not built (npm run e2e builds it)`;
+}
+
+/**
+ * /run is a folder of its own in there, since Multus has fixed paths below it for its token and for device facts;
+ * network namespaces that are made later appear in it all the same.
+ */
+const ownRun = `
+set -e
+mount -t tmpfs -o mode=755 tmpfs "$RUN"
+mkdir -p "$RUN/netns" "$RUN/secrets/kubernetes.io/serviceaccount"
+mount --rbind /run/netns "$RUN/netns"
+mount --bind "$ACCOUNT" "$RUN/secrets/kubernetes.io/serviceaccount"
+mount --rbind "$RUN" /run
+exec "$@"
+`;
+
+/** The real Multus of a release beside the lab's Levee: same plugins, same pods, same API server. */
+export class MultusNode {
+  readonly #lab: Lab;
+  #daemon: ChildProcess | undefined;
+  #log = "";
+
+  constructor(lab: Lab) {
+    this.#lab = lab;
+  }
+
+  /** There must be a network namespace already, or /run/netns is not a mount that shows later ones. */
+  async start(options: { readonly accountFolder: string; readonly apiPort: number; readonly node: string }) {
+    for (const name of ["run", "net.d", "out"]) await mkdir(this.#path(name), { recursive: true });
+    const primary = { cniVersion: "1.0.0", name: "primary", ...this.#lab.conf("first") };
+    await writeFile(this.#path("net.d/10-primary.conf"), JSON.stringify(primary));
+    await writeFile(this.#path("daemon-config.json"), JSON.stringify(this.#settings()));
+    const command = [join(bin, "multus-daemon"), "-config", this.#path("daemon-config.json")];
+    const daemon = spawn("unshare", ["--mount", "--propagation", "slave", "/bin/sh", "-c", ownRun, "sh", ...command], {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        RUN: this.#path("run"),
+        ACCOUNT: options.accountFolder,
+        KUBERNETES_SERVICE_HOST: "127.0.0.1",
+        KUBERNETES_SERVICE_PORT: String(options.apiPort),
+        MULTUS_NODE_NAME: options.node,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [daemon.stdout, daemon.stderr])
+      stream.on("data", (chunk: Buffer) => (this.#log += chunk.toString()));
+    this.#daemon = daemon;
+    await until("Multus has made its conf", () => {
+      if (daemon.exitCode !== null) throw new Error(`Multus has ended:\n${this.#log.slice(-2_000)}`);
+      return existsSync(this.#path("out/00-multus.conf")) || undefined;
+    });
+  }
+
+  /** Where Multus keeps what it needs for DEL. */
+  get cacheDir(): string {
+    return this.#path("cache");
+  }
+
+  get log(): string {
+    return this.#log;
+  }
+
+  /** A CNI call through Multus' own shim. `conf` holds what the conf of the runtime would. */
+  cni(verb: string, call: CniCall, conf: Readonly<Record<string, unknown>>): Promise<CniOutcome> {
+    const child = spawn(multusShim, [], {
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        CNI_COMMAND: verb,
+        CNI_CONTAINERID: call.containerId,
+        CNI_NETNS: call.netns ?? "",
+        CNI_IFNAME: call.ifname ?? "eth0",
+        CNI_ARGS: call.args ?? "",
+        CNI_PATH: this.#lab.path("bin"),
+      },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const names = { name: "levee", type: "multus-shim", daemonSocketDir: this.#path("socket") };
+    child.stdin.end(JSON.stringify({ cniVersion: "1.1.0", ...names, ...conf }));
+    let [stdout, stderr] = ["", ""];
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    return new Promise((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (exitCode, signal) => resolve({ exitCode, signal, stdout, stderr }));
+    });
+  }
+
+  async stop(): Promise<void> {
+    const daemon = this.#daemon;
+    if (daemon === undefined || daemon.exitCode !== null || daemon.signalCode !== null) return;
+    await new Promise<void>((resolve) => {
+      daemon.on("exit", () => resolve());
+      daemon.kill("SIGKILL");
+    });
+  }
+
+  #settings(): Readonly<Record<string, unknown>> {
+    return {
+      cniVersion: "1.1.0",
+      logLevel: "verbose",
+      logToStderr: true,
+      multusConfigFile: "auto",
+      multusAutoconfigDir: this.#path("net.d"),
+      cniConfigDir: this.#path("out"),
+      socketDir: this.#path("socket"),
+      cniDir: this.#path("cache"),
+      binDir: this.#lab.path("bin"),
+      confDir: this.#lab.path("confdir"),
+    };
+  }
+
+  #path(name: string): string {
+    return this.#lab.path("multus-node", name);
+  }
+}
