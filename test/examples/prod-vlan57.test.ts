@@ -55,15 +55,19 @@ test("levee migrate --check finds nothing in the way of the example", async () =
 
 test("the files of the example make every network and every claim that its machine names", async () => {
   const [network, claim, machine] = await exampleObjects(["network.yaml", "root-disk.yaml", "virtual-machine.yaml"]);
-  const made = [network, claim].map((object) => ({ kind: object?.["kind"], ...objectOf(object?.["metadata"]) }));
-  const wanted = objectOf(objectOf(objectOf(machine?.["spec"])["template"])["spec"]);
-  expect(made).toEqual([
-    { kind: "NetworkAttachmentDefinition", name: "prod-vlan57", namespace },
-    { kind: "PersistentVolumeClaim", name: "ci1-root", namespace },
+  const { networks, volumes } = objectOf(objectOf(objectOf(machine?.["spec"])["template"])["spec"]);
+  expect([network, claim, machine]).toMatchObject([
+    { kind: "NetworkAttachmentDefinition", metadata: { name: "prod-vlan57", namespace } },
+    { kind: "PersistentVolumeClaim", metadata: { name: "ci1-root", namespace } },
+    { kind: "VirtualMachine", metadata: { name: "ci1", namespace } },
   ]);
-  expect(objectOf(machine?.["metadata"])).toEqual({ name: "ci1", namespace });
-  expect(wanted["networks"]).toContainEqual({ name: "prod", multus: { networkName: `${namespace}/prod-vlan57` } });
-  expect(wanted["volumes"]).toEqual([{ name: "root", persistentVolumeClaim: { claimName: "ci1-root" } }]);
+  expect({ networks, volumes }).toEqual({
+    networks: [
+      { name: "default", pod: {} },
+      { name: "prod", multus: { networkName: `${namespace}/prod-vlan57` } },
+    ],
+    volumes: [{ name: "root", persistentVolumeClaim: { claimName: "ci1-root" } }],
+  });
 });
 
 function exampleObjects(files: readonly string[]): Promise<readonly Record<string, unknown>[]> {
