@@ -39,13 +39,13 @@ describe("errorPageProblems", () => {
   });
 });
 
-const table = { header: ["type", "name"], rustFile: "shim/src/frame.rs", numbers: { CALL: 1, GO: 65 } };
+const table = { header: ["type", "name"], rustFile: "shim/src/wire/frame.rs", numbers: { CALL: 1, GO: 65 } };
 const page = "| type | name | from |\n| --- | --- | --- |\n| 1 | CALL | shim |\n| 65 | GO | daemon |\n";
 
 const shim = "pub const CALL: u8 = 1;\npub const GO: u8 = 65;\n";
 
 function numberProblems(texts: Readonly<Record<string, string>>): readonly string[] {
-  return numberPageProblems(plantedTree({ "shim/src/frame.rs": shim, ...texts }), table).map(shortly);
+  return numberPageProblems(plantedTree({ "shim/src/wire/frame.rs": shim, ...texts }), table).map(shortly);
 }
 
 describe("numberPageProblems", () => {
@@ -67,15 +67,15 @@ describe("numberPageProblems", () => {
 
   test("finds a shim that speaks other numbers", () => {
     const other = "\npub const CALL: u8 = 2;\npub const SHOUT: u8 = 9;\n";
-    expect(numberProblems({ "docs/protocol.md": page, "shim/src/frame.rs": other })).toEqual([
-      "shim/src/frame.rs:2 CALL is 2, in src/wire it is 1",
-      "shim/src/frame.rs:3 SHOUT is 9, in src/wire it is unknown",
+    expect(numberProblems({ "docs/protocol.md": page, "shim/src/wire/frame.rs": other })).toEqual([
+      "shim/src/wire/frame.rs:2 CALL is 2, in src/wire it is 1",
+      "shim/src/wire/frame.rs:3 SHOUT is 9, in src/wire it is unknown",
     ]);
   });
 
   test("finds a shim without any numbers, so that a moved file is noticed", () => {
-    expect(numberProblems({ "docs/protocol.md": page, "shim/src/frame.rs": "" })).toEqual([
-      "shim/src/frame.rs:0 no numbers found",
+    expect(numberProblems({ "docs/protocol.md": page, "shim/src/wire/frame.rs": "" })).toEqual([
+      "shim/src/wire/frame.rs:0 no numbers found",
     ]);
   });
 });

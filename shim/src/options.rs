@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::chroot;
 
-use crate::conf::DEFAULT_SOCKET_DIR;
+use crate::cni::conf::DEFAULT_SOCKET_DIR;
 use crate::sys;
 
 pub const HELP: &str = "\

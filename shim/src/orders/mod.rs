@@ -1,0 +1,13 @@
+//! The daemon's orders, and the hand that carries them out.
+
+pub mod conversation;
+pub mod forked_job;
+pub mod hand;
+pub mod job;
+pub mod links;
+pub mod list;
+pub mod order;
+pub mod outcome;
+pub mod reap;
+pub mod routes;
+pub mod session;
