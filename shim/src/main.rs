@@ -14,11 +14,11 @@ mod wire;
 
 use std::time::Instant;
 
-use base::identity::SOFTWARE;
 use base::{clock, output};
 use cni::passthru;
 use options::{Options, HELP};
 use resident::probe;
+use wire::introduction::SOFTWARE;
 
 fn main() {
     let started = Instant::now();

@@ -3,11 +3,6 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::wire::frame::{Fields, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
-use crate::wire::tag;
-
-pub const SOFTWARE: &str = concat!("levee-shim ", env!("CARGO_PKG_VERSION"));
-
 /// Device and inode of a file, which for a namespace are the namespace itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Inode {
@@ -64,19 +59,6 @@ fn parse_stat(text: &str) -> Option<ProcessStat> {
         cpu_ticks: fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum(),
         start: fields.get(19)?.parse().ok()?,
     })
-}
-
-/// The fields that open every conversation: who speaks, in which versions.
-pub fn introduction() -> Fields {
-    let start = process_stat("self").map_or(0, |stat| stat.start);
-    let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |facts| facts.ino());
-    Fields::new()
-        .number(tag::VERSION_MIN, PROTOCOL_VERSION_MIN)
-        .number(tag::VERSION_MAX, PROTOCOL_VERSION)
-        .text(tag::SOFTWARE, SOFTWARE)
-        .number(tag::PID, std::process::id().into())
-        .number(tag::PID_START, start)
-        .number(tag::PID_NAMESPACE, namespace)
 }
 
 #[cfg(test)]

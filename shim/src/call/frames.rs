@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use crate::base::clock::ms_until;
-use crate::base::identity::introduction;
 use crate::cni::request::Request;
 use crate::orders::hand::Ended;
 use crate::wire::frame::Fields;
 use crate::wire::frame_type as kind;
+use crate::wire::introduction::introduction;
 use crate::wire::tag;
 
 /// What a shim tells a daemon that may or may not remember it.

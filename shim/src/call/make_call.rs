@@ -5,19 +5,20 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use crate::base::clock::{ms_until, Jitter};
-use crate::base::output::{note, write_stdout};
+use crate::base::output::note;
 use crate::call::frames::{call_frame, config_frame, delete_record, resume_frame, Resume};
 use crate::call::limits::Limits;
 use crate::call::offline::write_record;
 use crate::call::undo::undo_all;
-use crate::cni::cni_error::{CniError, DAEMON_UNREACHABLE, IO_FAILURE, PROTOCOL_VIOLATED, TRY_LATER};
+use crate::cni::cni_error::{fail, CniError, DAEMON_UNREACHABLE, IO_FAILURE, PROTOCOL_VIOLATED, TRY_LATER};
 use crate::cni::request::Request;
 use crate::cni::verb::Verb;
 use crate::orders::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
 use crate::orders::hand::{Ended, Hand};
-use crate::orders::order::{Rules, RunOrder};
+use crate::orders::rules::Rules;
 use crate::plugin::memory_cgroup::MemoryCgroup;
 use crate::plugin::run::Surroundings;
+use crate::plugin::run_order::RunOrder;
 use crate::sys;
 use crate::wire::channel::{Channel, NoChannel};
 use crate::wire::frame::Frame;
@@ -74,15 +75,6 @@ pub fn make_call(request: Request, started: Instant) -> i32 {
         Ok(answer) => call.deliver(answer),
         Err(no_answer) => call.give_up(no_answer),
     }
-}
-
-/// Prints the error where the runtime looks for it.
-pub fn fail(version: &str, error: &CniError) -> i32 {
-    let until = Instant::now() + crate::base::clock::ms(2_000);
-    if let Err(errno) = write_stdout(error.to_json(version).as_bytes(), until) {
-        note(&format!("levee-shim: {} (and stdout: {})", error.message, sys::errno_text(errno)));
-    }
-    1
 }
 
 impl Call {

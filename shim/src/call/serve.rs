@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use crate::base::clock::ms;
 use crate::base::output::{note, write_stdout};
-use crate::call::make_call::{fail, make_call};
-use crate::cni::cni_error::{CniError, IO_FAILURE};
-use crate::cni::conf::{NEWEST_VERSION, SUPPORTED_VERSIONS};
+use crate::call::make_call::make_call;
+use crate::cni::cni_error::{fail, CniError, IO_FAILURE};
 use crate::cni::request::read_request;
 use crate::cni::verb::Verb;
+use crate::cni::versions::{version_answer, SUPPORTED_VERSIONS};
 use crate::orders::session::{become_hand, give_way};
 use crate::sys;
 
@@ -22,7 +22,7 @@ pub fn serve(started: Instant) -> i32 {
             note(&format!("{}\nCNI protocol versions supported: {}", ABOUT, SUPPORTED_VERSIONS.join(", ")));
             0
         }
-        "VERSION" => match write_stdout(versions(&SUPPORTED_VERSIONS).as_bytes(), started + ms(10_000)) {
+        "VERSION" => match write_stdout(version_answer(&SUPPORTED_VERSIONS).as_bytes(), started + ms(10_000)) {
             Ok(()) => 0,
             Err(_) => 1,
         },
@@ -41,23 +41,5 @@ pub fn serve(started: Instant) -> i32 {
                 }
             },
         },
-    }
-}
-
-pub fn versions(supported: &[&str]) -> String {
-    let list: Vec<String> = supported.iter().map(|version| format!("\"{}\"", version)).collect();
-    format!("{{\"cniVersion\":\"{}\",\"supportedVersions\":[{}]}}\n", NEWEST_VERSION, list.join(","))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_version_answer_is_the_one_runtimes_know() {
-        assert_eq!(
-            versions(&SUPPORTED_VERSIONS),
-            "{\"cniVersion\":\"1.1.0\",\"supportedVersions\":[\"0.1.0\",\"0.2.0\",\"0.3.0\",\"0.3.1\",\"0.4.0\",\"1.0.0\",\"1.1.0\"]}\n"
-        );
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::base::clock::{ms, ms_until};
 use crate::orders::hand::Hand;
-use crate::orders::order::RunOrder;
+use crate::plugin::run_order::RunOrder;
 
 /// Beyond its time limit a compensation is killed; this is for the kill to take effect.
 const KILL_ROOM_MS: u64 = 500;

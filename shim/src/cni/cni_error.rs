@@ -1,6 +1,11 @@
 //! An error as the CNI specification wants it on stdout.
 
+use std::time::Instant;
+
+use crate::base::clock::ms;
 use crate::base::json::quote;
+use crate::base::output::{note, write_stdout};
+use crate::sys;
 
 pub const INCOMPATIBLE_VERSION: u32 = 1;
 pub const INVALID_ENVIRONMENT: u32 = 4;
@@ -43,6 +48,15 @@ impl CniError {
         }
         format!("{{\n{}\n}}", lines.join(",\n"))
     }
+}
+
+/// Prints the error where the runtime looks for it.
+pub fn fail(version: &str, error: &CniError) -> i32 {
+    let until = Instant::now() + ms(2_000);
+    if let Err(errno) = write_stdout(error.to_json(version).as_bytes(), until) {
+        note(&format!("levee-shim: {} (and stdout: {})", error.message, sys::errno_text(errno)));
+    }
+    1
 }
 
 #[cfg(test)]

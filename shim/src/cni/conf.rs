@@ -3,9 +3,7 @@
 use crate::cni::cni_error::{CniError, DECODING_FAILURE, INCOMPATIBLE_VERSION, INVALID_CONFIG};
 use crate::cni::conf_scan::{top_level, Value};
 use crate::cni::verb::Verb;
-
-pub const SUPPORTED_VERSIONS: [&str; 7] = ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"];
-pub const NEWEST_VERSION: &str = "1.1.0";
+use crate::cni::versions::{NEWEST_VERSION, SUPPORTED_VERSIONS};
 
 pub const DEFAULT_SOCKET_DIR: &str = "/run/levee";
 const DEFAULT_STATE_DIR: &str = "/var/lib/levee";

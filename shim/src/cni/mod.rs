@@ -6,3 +6,4 @@ pub mod conf_scan;
 pub mod passthru;
 pub mod request;
 pub mod verb;
+pub mod versions;

@@ -8,12 +8,10 @@ use std::time::Instant;
 use crate::base::clock::ms;
 use crate::base::json::quote;
 use crate::base::output::{note, write_stdout};
-use crate::call::make_call::fail;
-use crate::call::serve::versions;
-use crate::cni::cni_error::{CniError, INCOMPATIBLE_VERSION, IO_FAILURE};
-use crate::cni::conf::SUPPORTED_VERSIONS;
+use crate::cni::cni_error::{fail, CniError, INCOMPATIBLE_VERSION, IO_FAILURE};
 use crate::cni::request::read_request;
 use crate::cni::verb::Verb;
+use crate::cni::versions::{version_answer, SUPPORTED_VERSIONS};
 use crate::sys;
 
 const NAME: &str = "passthru";
@@ -34,7 +32,7 @@ pub fn serve(started: Instant) -> i32 {
             note(&format!("{}\nCNI protocol versions supported: {}", ABOUT, supported.join(", ")));
             0
         }
-        "VERSION" => i32::from(write_stdout(versions(supported).as_bytes(), started + ms(10_000)).is_err()),
+        "VERSION" => i32::from(write_stdout(version_answer(supported).as_bytes(), started + ms(10_000)).is_err()),
         command => match read_request(command) {
             Err((version, error)) => fail(&version, &error),
             Ok(request) => answer(request.verb, &request.conf.cni_version, started),

@@ -6,8 +6,9 @@ use std::time::Instant;
 use crate::base::clock::ms;
 use crate::base::identity::{stat_opened, Inode};
 use crate::cni::cni_error::{CniError, INVALID_CONFIG, INVALID_ENVIRONMENT, INVALID_NETNS, IO_FAILURE};
-use crate::cni::conf::{is_identifier, read_conf, Conf, NEWEST_VERSION};
+use crate::cni::conf::{is_identifier, read_conf, Conf};
 use crate::cni::verb::Verb;
+use crate::cni::versions::NEWEST_VERSION;
 use crate::sys;
 
 /// Far above any real configuration, and small enough to hold in each of hundreds of waiting shims.

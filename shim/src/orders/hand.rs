@@ -1,6 +1,5 @@
 //! The hand: carries out orders side by side in one loop, and collects every child that ends below it.
 
-use std::fs;
 use std::io;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
 use std::rc::Rc;
@@ -11,15 +10,17 @@ use crate::base::identity::Inode;
 use crate::orders::job::Job;
 use crate::orders::links::{self, LinksOrder};
 use crate::orders::list::{self, ListOrder};
-use crate::orders::order::{ReapOrder, RoutesOrder, Rules, RunOrder};
 use crate::orders::outcome::Outcome;
-use crate::orders::reap::Reap;
-use crate::orders::routes;
+use crate::orders::reap::{Reap, ReapOrder};
+use crate::orders::routes::{self, RoutesOrder};
+use crate::orders::rules::Rules;
+use crate::orders::stat::stat;
 use crate::plugin::run::{Run, Surroundings};
+use crate::plugin::run_order::RunOrder;
 use crate::plugin::scratch_run::ScratchRun;
 use crate::resident::probe_door::ProbeDoor;
 use crate::sys;
-use crate::wire::frame::{Fields, Frame};
+use crate::wire::frame::Frame;
 use crate::wire::frame_type as kind;
 use crate::wire::tag;
 
@@ -103,7 +104,7 @@ impl Hand {
         match frame.kind {
             kind::RUN => self.run(Rc::new(RunOrder::read(frame)?)),
             kind::ROUTES => self.change_routes(RoutesOrder::read(frame)?),
-            kind::STAT => self.stat(frame.step()?, &frame.texts(tag::PATH)?),
+            kind::STAT => self.end(frame.step()?, stat(&frame.texts(tag::PATH)?)),
             kind::REAP => self.reap(ReapOrder::read(frame)?),
             kind::LINKS => self.look_at_links(LinksOrder::read(frame)?),
             kind::LIST => self.list(ListOrder::read(frame)?),
@@ -167,11 +168,6 @@ impl Hand {
             Some(message) => self.end(order.step, Outcome::refused(&message)),
             None => self.jobs.push(Box::new(Reap::begin(&order))),
         }
-    }
-
-    fn stat(&mut self, step: u64, paths: &[String]) {
-        let outcome = stat_all(paths).unwrap_or_else(|refusal| refusal);
-        self.end(step, outcome);
     }
 
     fn kill(&mut self, step: u64) {
@@ -265,30 +261,4 @@ impl Hand {
             self.jobs.iter_mut().for_each(|job| job.look(now));
         }
     }
-}
-
-/// Only a path that surely leads nowhere is answered "not found": somebody will delete things because of it.
-fn stat_all(paths: &[String]) -> Result<Outcome, Outcome> {
-    let mut fields = Fields::new();
-    for path in paths {
-        if !path.starts_with('/') {
-            return Err(Outcome::refused(&format!(
-                "Cannot look at a path that is not absolute: current value is {:?}",
-                path
-            )));
-        }
-        let found = match fs::metadata(path) {
-            Ok(facts) => {
-                let inode = Inode::of(&facts);
-                [&[1], &inode.device.to_le_bytes()[..], &inode.number.to_le_bytes()[..]].concat()
-            }
-            Err(error) if matches!(error.raw_os_error(), Some(sys::ENOENT | sys::ENOTDIR)) => vec![0],
-            Err(error) => {
-                let message = format!("Cannot look at {}: {}", path, sys::error_text(&error));
-                return Err(Outcome::failed("refused", Some(sys::errno_of(&error)), &message));
-            }
-        };
-        fields = fields.bytes(tag::FOUND, &found);
-    }
-    Ok(Outcome::done(fields))
 }

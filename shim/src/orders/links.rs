@@ -6,7 +6,7 @@ use crate::base::identity::Inode;
 use crate::net::netlink::{attributes, message, Netlink, NLM_F_DUMP, NLM_F_REQUEST, RTM_GETLINK, RTM_NEWLINK};
 use crate::net::netns;
 use crate::orders::forked_job::{About, ForkedJob, Found};
-use crate::orders::order::Rules;
+use crate::orders::rules::Rules;
 use crate::sys;
 use crate::wire::frame::{Fields, Frame};
 use crate::wire::tag;

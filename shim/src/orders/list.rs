@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use crate::orders::forked_job::{About, ForkedJob, Found};
-use crate::orders::order::Rules;
+use crate::orders::rules::Rules;
 use crate::sys;
 use crate::wire::frame::{Fields, Frame};
 use crate::wire::tag;

@@ -4,15 +4,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::base::clock::ms;
 use crate::base::identity::{process_stat, ProcessStat};
 use crate::orders::job::Job;
-use crate::orders::order::ReapOrder;
 use crate::orders::outcome::Outcome;
+use crate::orders::rules::time_limit;
 use crate::sys::{self, Exit, PollFd};
-use crate::wire::frame::Fields;
+use crate::wire::frame::{Fields, Frame};
 use crate::wire::tag;
 
 /// A killed process is gone within moments; looking more often only costs.
@@ -22,6 +22,31 @@ const LOOK_AGAIN_MS: u64 = 10;
 const MERCY_MS: u64 = 1_000;
 /// A killed process closes its connections some time before it counts as dead: what seems alive is looked at again.
 const DYING_MS: u64 = 300;
+
+pub struct ReapOrder {
+    pub step: u64,
+    pub pid: i32,
+    pub pid_start: u64,
+    pub timeout: Duration,
+}
+
+impl ReapOrder {
+    pub fn read(frame: &Frame) -> Result<ReapOrder, String> {
+        let pid = frame.required_number(tag::PID)?;
+        Ok(ReapOrder {
+            step: frame.step()?,
+            pid: i32::try_from(pid).unwrap_or(0),
+            pid_start: frame.required_number(tag::PID_START)?,
+            timeout: time_limit(frame.required_number(tag::TIMEOUT_MS)?),
+        })
+    }
+
+    /// Session 0 are the kernel's own threads, session 1 is init's.
+    pub fn refusal(&self) -> Option<String> {
+        (self.pid <= 1)
+            .then(|| format!("Cannot empty a session whose number is not above 1: current value is {}", self.pid))
+    }
+}
 
 pub struct Reap {
     step: u64,

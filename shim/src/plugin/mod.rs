@@ -4,5 +4,6 @@ pub mod memory_cgroup;
 pub mod process;
 pub mod progress;
 pub mod run;
+pub mod run_order;
 pub mod scratch_run;
 pub mod stream;

@@ -12,7 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::orders::order::RunOrder;
+use crate::plugin::run_order::RunOrder;
 use crate::sys;
 
 /// What a plugin gets of our own environment; the rest comes from the daemon, and is `CNI_*`.

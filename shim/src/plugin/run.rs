@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use crate::base::clock::{micros_since, ms, Jitter};
 use crate::orders::job::Job;
-use crate::orders::order::RunOrder;
 use crate::orders::outcome::Outcome;
 use crate::plugin::memory_cgroup::{MemoryCgroup, OomCounts};
 use crate::plugin::process::{self, Process};
 use crate::plugin::progress::Watch;
+use crate::plugin::run_order::RunOrder;
 use crate::plugin::stream::{Keep, Stream};
 use crate::sys::{self, Exit};
 use crate::wire::frame::Fields;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use crate::base::clock::ms;
 use crate::orders::forked_job::{pipe_to_child, settle_as_child, write_all};
 use crate::orders::job::Job;
-use crate::orders::order::RunOrder;
 use crate::orders::outcome::Outcome;
 use crate::plugin::run::{Run, Surroundings};
+use crate::plugin::run_order::RunOrder;
 use crate::plugin::stream::{Keep, Stream};
 use crate::sys::{self, Exit, PollFd};
 

@@ -3,13 +3,12 @@
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::base::clock::{ms, Jitter};
-use crate::base::identity::introduction;
 use crate::base::json::quote;
 use crate::base::output::note;
 use crate::options::ResidentOptions;
 use crate::orders::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
 use crate::orders::hand::Hand;
-use crate::orders::order::Rules;
+use crate::orders::rules::Rules;
 use crate::orders::session::become_hand;
 use crate::plugin::memory_cgroup::MemoryCgroup;
 use crate::plugin::run::Surroundings;
@@ -20,6 +19,7 @@ use crate::sys;
 use crate::wire::channel::{Channel, NoChannel};
 use crate::wire::frame::Frame;
 use crate::wire::frame_type as kind;
+use crate::wire::introduction::introduction;
 use crate::wire::tag;
 
 /// What running delegates get when we are asked to stop.

@@ -3,4 +3,5 @@
 pub mod channel;
 pub mod frame;
 pub mod frame_type;
+pub mod introduction;
 pub mod tag;

@@ -1,61 +1,10 @@
-//! What the daemon may ask of a hand, and what a hand refuses whoever asks. Each order is checked as a whole before
-//! anything of it is done.
+//! RUN as the daemon orders it: checked as a whole before anything of it is done.
 
 use std::time::Duration;
 
-use crate::base::clock::ms;
-use crate::net::default_routes::RouteOp;
+use crate::orders::rules::{time_limit, Rules};
 use crate::wire::frame::Frame;
 use crate::wire::tag;
-
-/// No order runs longer than this, whatever it says.
-const TIMEOUT_MS_MAX: u64 = 600_000;
-
-/// Whose hand this is: that decides which namespaces it touches and how much it does at once.
-pub enum Rules {
-    Call { container_id: String, netns: String },
-    Resident,
-}
-
-impl Rules {
-    pub fn runs_at_once(&self) -> usize {
-        match self {
-            Rules::Call { .. } => 1,
-            Rules::Resident => 8,
-        }
-    }
-
-    /// A delete that was left over from another container may be run here, but never inside a namespace.
-    fn check_container(&self, container_id: &str, netns: &str) -> Result<(), String> {
-        match self {
-            Rules::Call { container_id: own, .. } if !netns.is_empty() && container_id != own => Err(format!(
-                "Cannot run a plugin in a network namespace for another container than {:?}: current value is {:?}",
-                own, container_id
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    fn check_netns(&self, netns: &str) -> Result<(), String> {
-        match self {
-            Rules::Call { netns: own, .. } if !netns.is_empty() && netns != own => {
-                Err(format!("Cannot work in another network namespace than {:?}: current value is {:?}", own, netns))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check_scratch(&self, is_scratch: bool, netns: &str) -> Result<(), String> {
-        match self {
-            _ if !is_scratch => Ok(()),
-            Rules::Call { .. } => {
-                Err("Cannot make a scratch network namespace for a call: only the resident hand does".to_string())
-            }
-            Rules::Resident if netns.is_empty() => Ok(()),
-            Rules::Resident => Err(format!("Cannot run both in a scratch network namespace and in {:?}", netns)),
-        }
-    }
-}
 
 #[derive(Clone)]
 pub struct RunOrder {
@@ -79,7 +28,7 @@ pub struct Undo {
 impl RunOrder {
     /// Errors here mean a broken protocol; what is well-formed but not allowed is told by `refusal`.
     pub fn read(frame: &Frame) -> Result<RunOrder, String> {
-        let timeout = |tag: u8| frame.required_number(tag).map(bounded);
+        let timeout = |tag: u8| frame.required_number(tag).map(time_limit);
         Ok(RunOrder {
             step: frame.step()?,
             plugin: frame.required_text(tag::PLUGIN)?,
@@ -147,62 +96,10 @@ impl RunOrder {
     }
 }
 
-pub struct RoutesOrder {
-    pub step: u64,
-    pub netns: String,
-    pub ops: Vec<RouteOp>,
-}
-
-impl RoutesOrder {
-    pub fn read(frame: &Frame) -> Result<RoutesOrder, String> {
-        Ok(RoutesOrder {
-            step: frame.step()?,
-            netns: frame.required_text(tag::NETNS)?,
-            ops: frame.all(tag::ROUTE_OP).map(RouteOp::read).collect::<Result<_, _>>()?,
-        })
-    }
-
-    /// An empty namespace would be the host's own, whose routes are nobody's to change here.
-    pub fn refusal(&self, rules: &Rules) -> Option<String> {
-        if self.netns.is_empty() || self.netns.contains('\0') {
-            return Some("Cannot change routes without a network namespace to change them in".to_string());
-        }
-        rules.check_netns(&self.netns).err()
-    }
-}
-
-pub struct ReapOrder {
-    pub step: u64,
-    pub pid: i32,
-    pub pid_start: u64,
-    pub timeout: Duration,
-}
-
-impl ReapOrder {
-    pub fn read(frame: &Frame) -> Result<ReapOrder, String> {
-        let pid = frame.required_number(tag::PID)?;
-        Ok(ReapOrder {
-            step: frame.step()?,
-            pid: i32::try_from(pid).unwrap_or(0),
-            pid_start: frame.required_number(tag::PID_START)?,
-            timeout: bounded(frame.required_number(tag::TIMEOUT_MS)?),
-        })
-    }
-
-    /// Session 0 are the kernel's own threads, session 1 is init's.
-    pub fn refusal(&self) -> Option<String> {
-        (self.pid <= 1)
-            .then(|| format!("Cannot empty a session whose number is not above 1: current value is {}", self.pid))
-    }
-}
-
-fn bounded(timeout_ms: u64) -> Duration {
-    ms(timeout_ms.clamp(1, TIMEOUT_MS_MAX))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::clock::ms;
 
     fn order(plugin: &str, env: &[&str]) -> RunOrder {
         RunOrder {
@@ -266,13 +163,5 @@ mod tests {
         let undo = order("a", &["CNI_COMMAND=ADD", "CNI_IFNAME=net1"]).compensation().unwrap();
         assert_eq!(undo.env, ["CNI_IFNAME=net1", "CNI_COMMAND=DEL"]);
         assert_eq!((undo.stdin.as_slice(), undo.timeout, undo.undo.is_none()), (&b"{}"[..], ms(2), true));
-    }
-
-    #[test]
-    fn routes_of_the_host_are_refused() {
-        let routes = |netns: &str| RoutesOrder { step: 1, netns: netns.to_string(), ops: vec![] };
-        assert!(routes("").refusal(&Rules::Resident).is_some());
-        assert!(routes("/run/netns/b").refusal(&call()).is_some());
-        assert!(routes("/run/netns/a").refusal(&call()).is_none());
     }
 }
