@@ -1,4 +1,4 @@
-//! The command line. A runtime gives none: everything it says comes by the environment and stdin.
+//! The command line. A runtime passes no arguments: it uses the environment and stdin.
 
 use std::os::unix::fs::chroot;
 
@@ -18,7 +18,7 @@ Options:
     --socket-dir DIR      folder of the daemon's socket, after the change of root (default /run/levee)
     --delegate-memory N   memory limit in bytes for all plugins together
     --probe-socket FILE   answer probes on this socket, made before the change of root
-  --probe FILE            ask the resident hand on its --probe-socket whether it still works: 0 if it answers, 1 if not
+  --probe FILE            ask the resident hand on its --probe-socket whether it works: exit 0 if it answers, else 1
   --version, -v           print the version
   --help, -h              print this
 ";
@@ -35,7 +35,7 @@ pub enum Options {
 pub struct ResidentOptions {
     pub root: Option<String>,
     pub socket_dir: String,
-    pub delegate_memory: Option<u64>,
+    pub plugin_memory: Option<u64>,
     pub probe_socket: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl ResidentOptions {
                 ("--root", _) if is_path => options.root = Some(value),
                 ("--socket-dir", _) if is_path => options.socket_dir = value,
                 ("--probe-socket", _) if is_path => options.probe_socket = Some(value),
-                ("--delegate-memory", Ok(bytes)) if bytes > 0 => options.delegate_memory = Some(bytes),
+                ("--delegate-memory", Ok(bytes)) if bytes > 0 => options.plugin_memory = Some(bytes),
                 ("--root" | "--socket-dir" | "--probe-socket", _) => return Err(no_path(name, &value)),
                 ("--delegate-memory", _) => {
                     return Err(format!(
@@ -93,7 +93,7 @@ fn read_probe(arguments: &[String]) -> Result<String, String> {
     match arguments {
         [path] if is_absolute(path) => Ok(path.clone()),
         [other] => Err(no_path("--probe", other)),
-        _ => Err("Cannot use the option \"--probe\" other than with one value".to_string()),
+        _ => Err("Cannot use the option \"--probe\": it needs exactly one value".to_string()),
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         let expected = ResidentOptions {
             root: Some("/host".into()),
             socket_dir: "/run/x".into(),
-            delegate_memory: Some(1000),
+            plugin_memory: Some(1000),
             probe_socket: None,
         };
         assert_eq!(some, expected);

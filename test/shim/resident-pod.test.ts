@@ -89,5 +89,5 @@ test("without them it says which are lacking and what its pod needs, and goes on
   const { stderr } = await hand.exited;
   expect(stderr).toContain("not in the host's pid namespace: its pod needs hostPID: true");
   if (canSeeInit()) expect(stderr).toContain("not in the host's net namespace: its pod needs hostNetwork: true");
-  expect(stderr).toContain("connected to the daemon");
+  expect(stderr).toContain("Connected to the daemon");
 });

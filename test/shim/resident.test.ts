@@ -81,11 +81,11 @@ test("connects again when the daemon comes back, and tells it once", async () =>
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as { time: string; message: string });
-  expect(lines.map((line) => line.message.split(":")[0])).toEqual([
-    "connected to the daemon",
-    "not connected to the daemon",
-    "connected to the daemon",
-    "stopped",
+  expect(lines.map((line) => line.message)).toEqual([
+    "Connected to the daemon",
+    "Not connected to the daemon",
+    "Connected to the daemon",
+    "Stopped",
   ]);
   expect(Math.abs(Date.parse(lines[0]?.time ?? "") - Date.now())).toBeLessThan(60_000);
 });

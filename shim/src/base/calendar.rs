@@ -9,7 +9,7 @@ pub fn iso_time(ms_since_1970: u64) -> String {
     format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", year, month, day, hour, minute, second, ms)
 }
 
-/// Counts in eras of 400 years that begin on 1 March, so that the leap day is the last of its year.
+/// Counts in eras of 400 years that begin on 1 March, so that the leap day is the last day of a year.
 fn date_of(days_since_1970: u64) -> (u64, u64, u64) {
     let days = days_since_1970 + 719_468;
     let era = days / 146_097;

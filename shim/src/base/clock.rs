@@ -1,4 +1,4 @@
-//! Time that never goes back, and the jitter that keeps a herd of retrying shims apart.
+//! Durations and deadlines, and the jitter that spreads the retries of many shims.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -8,7 +8,7 @@ pub fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// Whole milliseconds until then, rounded up so that a wait never ends just before its deadline.
+/// Whole milliseconds, rounded up so that a wait never ends just before its deadline.
 pub fn ms_until(then: Instant) -> u64 {
     let left = then.saturating_duration_since(Instant::now());
     (left.as_micros() as u64 + 999) / 1000
@@ -37,7 +37,7 @@ impl Jitter {
     }
 }
 
-/// std seeds its hash keys from the kernel and varies them; that is random enough to spread retries.
+/// std seeds its hash keys from the kernel, which is random enough to spread retries.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }

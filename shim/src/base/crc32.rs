@@ -1,4 +1,4 @@
-//! CRC-32 (IEEE), for records that a daemon reads after a power cut. Without a table: records are small and rare.
+//! CRC-32 (IEEE), for files that a daemon reads after a power cut. It has no table: these files are small and rare.
 
 pub fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;

@@ -1,9 +1,9 @@
-//! What names a process or a namespace for good, where a number or a path alone may be given to another one later.
+//! Identities of processes and namespaces. A process ID or a path alone can later belong to another one.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// Device and inode of a file, which for a namespace are the namespace itself.
+/// Device and inode of a file. For a namespace they are its identity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Inode {
     pub device: u64,
@@ -25,31 +25,31 @@ pub fn stat_opened(path: &str) -> Option<Inode> {
     Some(Inode::of(&facts))
 }
 
-/// What `/proc/PID/stat` says that we need.
+/// The fields of `/proc/PID/stat` that the shim uses.
 #[derive(Debug, PartialEq)]
 pub struct ProcessStat {
     pub state: char,
     pub group: i32,
     pub session: i32,
-    /// User and system time, that of children it has waited for included.
+    /// User and system time, including that of children it has waited for.
     pub cpu_ticks: u64,
     pub start: u64,
 }
 
 impl ProcessStat {
-    /// A zombie holds nothing any more: it only waits for its parent.
+    /// A zombie counts as gone: it holds no resources and only waits for its parent.
     pub fn is_gone(&self) -> bool {
         matches!(self.state, 'Z' | 'X' | 'x')
     }
 }
 
 pub fn process_stat(pid: &str) -> Option<ProcessStat> {
-    // A process may put any bytes into its name: those that are no UTF-8 must not hide it.
+    // A process can put any bytes into its name, and bytes that are not UTF-8 must not hide it.
     let bytes = fs::read(format!("/proc/{}/stat", pid)).ok()?;
     parse_stat(&String::from_utf8_lossy(&bytes))
 }
 
-/// The name in parentheses may hold anything, parentheses and spaces too: fields are counted from the last one.
+/// The name in parentheses can itself contain parentheses and spaces, so fields are counted from the last parenthesis.
 fn parse_stat(text: &str) -> Option<ProcessStat> {
     let fields: Vec<&str> = text[text.rfind(')')? + 1..].split_ascii_whitespace().collect();
     Some(ProcessStat {

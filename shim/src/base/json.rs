@@ -1,6 +1,5 @@
-//! Writing JSON text: only what an error and a log line need.
+//! JSON strings for errors and log lines.
 
-/// A JSON string with its quotes.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

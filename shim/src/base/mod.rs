@@ -1,4 +1,4 @@
-//! Ground that every room stands on: time, JSON text, checksums, output, and identities of processes and namespaces.
+//! What every other room uses: time, JSON text, checksums, output, and the identity of processes and namespaces.
 
 pub mod calendar;
 pub mod clock;

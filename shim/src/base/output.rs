@@ -1,4 +1,4 @@
-//! Writing to stdout and stderr, where a reader that is gone or slow is an answer, not a crash.
+//! Writing to stdout and stderr. A reader that is gone or slow is a result, not a crash.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::sys;
 /// Below PIPE_BUF a pipe that polls writable takes a write whole, so a slow reader cannot block us.
 const CHUNK_BYTES: usize = 4_096;
 
-/// Writes everything to stdout, or tells the errno that stopped it.
+/// The error is the errno that stopped the write.
 pub fn write_stdout(bytes: &[u8], until: Instant) -> Result<(), i32> {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -31,7 +31,7 @@ pub fn write_stdout(bytes: &[u8], until: Instant) -> Result<(), i32> {
     Ok(())
 }
 
-/// One line for people on stderr. Nobody may be listening, and that is fine.
-pub fn note(line: &str) {
-    let _nobody_listens = sys::write_some(2, format!("{}\n", line).as_bytes());
+/// Writes one line for people. An error is ignored, because stderr may have no reader.
+pub fn write_stderr(line: &str) {
+    let _may_have_no_reader = sys::write_some(2, format!("{}\n", line).as_bytes());
 }

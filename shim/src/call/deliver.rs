@@ -1,9 +1,9 @@
-//! The last part of a call: the result is written, the daemon learns of it, and only then the shim leaves.
+//! The last part of a call: the shim writes the result, acknowledges it to the daemon, and only then exits.
 
 use std::time::Instant;
 
 use crate::base::clock::ms;
-use crate::base::output::{note, write_stdout};
+use crate::base::output::{write_stderr, write_stdout};
 use crate::call::frames::{ack_frame, ack_record};
 use crate::call::make_call::{Answer, Call};
 use crate::call::offline::write_record;
@@ -12,7 +12,7 @@ use crate::orders::conversation::{turn, welcome};
 use crate::wire::channel::Channel;
 use crate::wire::frame_type as kind;
 
-/// The runtime waits for a failed call; the daemon will find out anyway.
+/// Short, because the runtime waits, and the daemon notices the closed connection anyway.
 const BYE_AFTER_FAILURE_MS: u64 = 2_000;
 
 impl Call {
@@ -24,24 +24,24 @@ impl Call {
         let sent = channel.send(&ack_frame(written));
         if written.is_err() {
             if sent.is_ok() {
-                self.hear_bye(&mut channel, Instant::now() + ms(BYE_AFTER_FAILURE_MS));
+                self.wait_for_bye(&mut channel, Instant::now() + ms(BYE_AFTER_FAILURE_MS));
             }
             return 1;
         }
         self.printed = true;
-        if sent.is_ok() && self.hear_bye(&mut channel, self.limits.whole) {
+        if sent.is_ok() && self.wait_for_bye(&mut channel, self.limits.whole) {
             return exit_code;
         }
         drop(channel);
-        // Only an attachment waits for it. After a failure there is none, and the note would make one of what is left to undo.
+        // Only a successful ADD needs the acknowledgement. After a failed one it would keep what must be undone.
         if self.request.verb != Verb::Add || exit_code != 0 {
             return exit_code;
         }
         self.leave_acknowledgement(exit_code)
     }
 
-    /// Whether the daemon said that it recorded the acknowledgement.
-    fn hear_bye(&mut self, channel: &mut Channel, until: Instant) -> bool {
+    /// Whether the daemon confirmed that it recorded the acknowledgement.
+    fn wait_for_bye(&mut self, channel: &mut Channel, until: Instant) -> bool {
         while Instant::now() < until {
             let turn = turn(channel, &mut self.hand, until);
             for frame in &turn.frames {
@@ -52,7 +52,7 @@ impl Call {
                         Ok(token) => self.token = Some(token),
                         Err(_) => return false,
                     },
-                    // After RESUME the daemon may give its answer again; it was written already.
+                    // After RESUME the daemon may send its answer again, which is already written.
                     kind::FINISH if channel.send(&ack_frame(Ok(()))).is_err() => return false,
                     _ => {}
                 }
@@ -64,7 +64,7 @@ impl Call {
         false
     }
 
-    /// Without it the daemon would undo what the runtime now believes to have.
+    /// Without the acknowledgement the daemon would undo attachments that the runtime relies on.
     fn leave_acknowledgement(&mut self, exit_code: i32) -> i32 {
         let (name, frame) = ack_record(self.token.as_deref().unwrap_or(&[]));
         let problem = match write_record(&self.request.conf.state_dir, &name, &frame) {
@@ -73,11 +73,11 @@ impl Call {
         };
         let until = self.limits.whole;
         while let Ok(mut channel) = self.reach(until, Some("the daemon did not confirm the acknowledgement")) {
-            if channel.send(&self.greeting()).is_ok() && self.hear_bye(&mut channel, until) {
+            if channel.send(&self.greeting()).is_ok() && self.wait_for_bye(&mut channel, until) {
                 return exit_code;
             }
         }
-        note(&format!("levee-shim: the result was written but the daemon could not be told: {}", problem));
+        write_stderr(&format!("levee-shim: Cannot acknowledge the written result to the daemon: {}", problem));
         1
     }
 }

@@ -1,4 +1,4 @@
-//! The frames a shim speaks of its own accord, and the records made of them.
+//! The frames that a call sends without an order, and the files made of them.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::wire::frame_type as kind;
 use crate::wire::introduction::introduction;
 use crate::wire::tag;
 
-/// What a shim tells a daemon that may or may not remember it.
+/// What a shim sends to a daemon that may not know its operation.
 pub struct Resume<'a> {
     pub token: &'a [u8],
     pub printed: bool,
@@ -57,13 +57,13 @@ pub fn ack_frame(written: Result<(), i32>) -> Vec<u8> {
         .into_frame(kind::ACK)
 }
 
-/// The name and the frames of a delete that the daemon will find on disk.
+/// Name and content of the file from which the daemon takes a DEL later.
 pub fn delete_record(request: &Request, whole: Instant) -> (String, Vec<u8>) {
     let name = format!("{}:{}.del", request.container_id, request.ifname);
     (name, [call_frame(request, whole), config_frame(request)].concat())
 }
 
-/// The name and the frame of an acknowledgement that the daemon will find on disk.
+/// Name and content of the file from which the daemon takes an acknowledgement later.
 pub fn ack_record(token: &[u8]) -> (String, Vec<u8>) {
     let hex: String = token.iter().map(|byte| format!("{:02x}", byte)).collect();
     (format!("{}.ack", hex), ack_frame(Ok(())))

@@ -1,4 +1,4 @@
-//! How long each part of a call may take. The shim keeps these itself: the daemon may be away, the runtime may not care.
+//! How long each part of a call may take. The shim enforces these limits itself, because the daemon may be away.
 
 use std::time::{Duration, Instant};
 
@@ -6,21 +6,21 @@ use crate::base::clock::ms;
 use crate::cni::conf::Conf;
 use crate::cni::verb::Verb;
 
-/// Kept back for undoing an ADD: two plugins at their usual pace, with room.
+/// Reserved for the undo of an ADD: enough for two plugins at their usual pace, with room.
 const UNDO_RESERVE_MS: u64 = 8_000;
-/// The runtime holds a lock over STATUS: whoever cannot be reached by then is not asked.
+/// The runtime holds a lock during STATUS, so the shim does not wait longer for a daemon.
 const STATUS_REACH_MS: u64 = 2_000;
 const STATUS_BUDGET_MS: u64 = 10_000;
 
 pub struct Limits {
-    /// The end of everything, undo included.
+    /// The end of the call, including undo.
     pub whole: Instant,
-    /// The end of waiting and working for the daemon.
+    /// The end of waiting for the daemon and working for it.
     pub work: Instant,
     pub work_ms: u64,
-    /// By then the daemon must have answered at all.
+    /// The daemon must send WELCOME before this.
     pub welcome: Instant,
-    /// How long an absent daemon is waited for.
+    /// How long the shim waits for an absent daemon.
     pub patience: Duration,
 }
 
@@ -43,7 +43,7 @@ impl Limits {
         }
     }
 
-    /// Until when to look for a daemon that is away as of now.
+    /// The end of the search for a daemon that is away now.
     pub fn reach(&self) -> Instant {
         (Instant::now() + self.patience).min(self.welcome)
     }

@@ -1,11 +1,11 @@
-//! The life of one CNI call: reach the daemon, do what it says, print what it answers. If it goes away, come back to it;
-//! if it stays away, leave nothing half done.
+//! One CNI call: reach the daemon, carry out its orders, print its answer. If the daemon goes away, reconnect; if it
+//! stays away, leave nothing half done.
 
 use std::rc::Rc;
 use std::time::Instant;
 
 use crate::base::clock::{ms_until, Jitter};
-use crate::base::output::note;
+use crate::base::output::write_stderr;
 use crate::call::frames::{call_frame, config_frame, delete_record, resume_frame, Resume};
 use crate::call::limits::Limits;
 use crate::call::offline::write_record;
@@ -13,7 +13,7 @@ use crate::call::undo::undo_all;
 use crate::cni::cni_error::{fail, CniError, DAEMON_UNREACHABLE, IO_FAILURE, PROTOCOL_VIOLATED, TRY_LATER};
 use crate::cni::request::Request;
 use crate::cni::verb::Verb;
-use crate::orders::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
+use crate::orders::conversation::{outcome_frame, send_progress, turn, welcome, Trouble};
 use crate::orders::hand::{Ended, Hand};
 use crate::orders::rules::Rules;
 use crate::plugin::memory_cgroup::MemoryCgroup;
@@ -30,26 +30,26 @@ pub struct Call {
     pub limits: Limits,
     pub hand: Hand,
     pub jitter: Jitter,
-    /// Names this operation to the daemon, once it welcomed us.
+    /// The daemon's name for this operation, from WELCOME on.
     pub token: Option<Vec<u8>>,
     pub last: Option<Ended>,
-    /// Runs that may have left something behind, in the order they were started.
+    /// Runs that may need an undo, in the order of their start.
     pub to_undo: Vec<Rc<RunOrder>>,
     pub printed: bool,
 }
 
-/// The daemon's last word.
+/// The daemon's final answer.
 pub struct Answer {
     pub channel: Channel,
     pub exit_code: i32,
     pub output: Vec<u8>,
 }
 
-/// Why there is no answer, with the number for the runtime.
+/// Why there is no answer, with the error number for the runtime.
 pub struct NoAnswer {
     pub code: u32,
     pub why: String,
-    /// Nobody was there to talk to, so another try right after the record is written may succeed.
+    /// No daemon was there, so another try right after the file is written can succeed.
     pub was_away: bool,
 }
 
@@ -59,10 +59,11 @@ impl NoAnswer {
     }
 }
 
-enum Told {
+/// How a conversation ended.
+enum Ending {
     Answer(i32, Vec<u8>),
     Lost(String),
-    No(NoAnswer),
+    NoAnswer(NoAnswer),
 }
 
 /// Makes the call and returns the exit code.
@@ -73,7 +74,7 @@ pub fn make_call(request: Request, started: Instant) -> i32 {
     };
     match call.until_answered() {
         Ok(answer) => call.deliver(answer),
-        Err(no_answer) => call.give_up(no_answer),
+        Err(no_answer) => call.end_without_answer(no_answer),
     }
 }
 
@@ -102,11 +103,11 @@ impl Call {
         loop {
             let mut channel = self.reach(self.limits.reach(), lost.as_deref())?;
             match self.converse(&mut channel) {
-                Told::Answer(exit_code, output) => return Ok(Answer { channel, exit_code, output }),
-                Told::No(no_answer) => return Err(no_answer),
-                Told::Lost(why) => lost = Some(why),
+                Ending::Answer(exit_code, output) => return Ok(Answer { channel, exit_code, output }),
+                Ending::NoAnswer(no_answer) => return Err(no_answer),
+                Ending::Lost(why) => lost = Some(why),
             }
-            // The daemon would not know of a run that is still going on, so it ends before we come back.
+            // The daemon would not know of a run in progress, so the run ends before the shim reconnects.
             if !self.hand.finish_jobs(self.limits.work) {
                 return Err(self.at_limit());
             }
@@ -114,7 +115,7 @@ impl Call {
         }
     }
 
-    /// Connects, with jitter between tries. `lost` is why we were thrown back, which also asks for a pause before the first try.
+    /// Connects, with jitter between tries. `lost` is why the last connection ended; then the first try waits too.
     pub fn reach(&mut self, until: Instant, lost: Option<&str>) -> Result<Channel, NoAnswer> {
         let began = Instant::now();
         let mut tries = 0;
@@ -152,40 +153,42 @@ impl Call {
         }
     }
 
-    /// Obeys until the daemon has its last word or is gone.
-    fn converse(&mut self, channel: &mut Channel) -> Told {
+    /// Carries out orders until the daemon answers or is gone.
+    fn converse(&mut self, channel: &mut Channel) -> Ending {
         let mut welcomed = false;
         if let Err(why) = channel.send(&self.greeting()) {
-            return Told::Lost(why);
+            return Ending::Lost(why);
         }
         loop {
             let limit = if welcomed { self.limits.work } else { self.limits.welcome };
             if Instant::now() >= limit {
-                return Told::No(self.at_limit());
+                return Ending::NoAnswer(self.at_limit());
             }
             let turn = turn(channel, &mut self.hand, limit);
             for frame in &turn.frames {
                 welcomed |= frame.kind == kind::WELCOME;
                 match self.obey(frame, channel) {
                     Ok(None) => {}
-                    Ok(Some(told)) => return told,
-                    Err(message) => return Told::No(NoAnswer::new(PROTOCOL_VIOLATED, message)),
+                    Ok(Some(ending)) => return ending,
+                    Err(message) => return Ending::NoAnswer(NoAnswer::new(PROTOCOL_VIOLATED, message)),
                 }
             }
             let ended = self.remember_ended();
             let sent = ended
                 .iter()
                 .try_for_each(|frame| channel.send(frame))
-                .and_then(|()| tell_progress(channel, &mut self.hand));
+                .and_then(|()| send_progress(channel, &mut self.hand));
             match (turn.trouble, sent) {
-                (Some(Trouble::Violated(message)), _) => return Told::No(NoAnswer::new(PROTOCOL_VIOLATED, message)),
-                (Some(Trouble::Lost(why)), _) | (None, Err(why)) => return Told::Lost(why),
+                (Some(Trouble::Violated(message)), _) => {
+                    return Ending::NoAnswer(NoAnswer::new(PROTOCOL_VIOLATED, message))
+                }
+                (Some(Trouble::Lost(why)), _) | (None, Err(why)) => return Ending::Lost(why),
                 (None, Ok(())) => {}
             }
         }
     }
 
-    fn obey(&mut self, frame: &Frame, channel: &mut Channel) -> Result<Option<Told>, String> {
+    fn obey(&mut self, frame: &Frame, channel: &mut Channel) -> Result<Option<Ending>, String> {
         if self.token.is_none() && !matches!(frame.kind, kind::WELCOME | kind::HEARTBEAT | kind::REFUSE) {
             return Err(format!("Cannot take a frame of type {} before WELCOME", frame.kind));
         }
@@ -197,7 +200,7 @@ impl Call {
             kind::HEARTBEAT => {}
             kind::GO => {
                 if let Err(why) = channel.send(&config_frame(&self.request)) {
-                    return Ok(Some(Told::Lost(why)));
+                    return Ok(Some(Ending::Lost(why)));
                 }
             }
             kind::RUN => {
@@ -209,21 +212,21 @@ impl Call {
             }
             kind::FINISH => {
                 let exit_code = frame.required_number(tag::EXIT_CODE)?.min(255) as i32;
-                return Ok(Some(Told::Answer(exit_code, frame.required_bytes(tag::OUTPUT)?.to_vec())));
+                return Ok(Some(Ending::Answer(exit_code, frame.required_bytes(tag::OUTPUT)?.to_vec())));
             }
-            kind::REFUSE => return Ok(Some(Told::No(refused(frame)?))),
+            kind::REFUSE => return Ok(Some(Ending::NoAnswer(refused(frame)?))),
             _ => self.hand.take(frame)?,
         }
         Ok(None)
     }
 
-    /// Keeps what RESUME and undo need of the orders that are over, and makes their OUTCOME frames.
+    /// Keeps what RESUME and undo need of the ended orders, and makes their OUTCOME frames.
     fn remember_ended(&mut self) -> Vec<Vec<u8>> {
         let ended = self.hand.take_ended();
         let frames = ended.iter().map(outcome_frame).collect();
         for one in ended {
             if !one.outcome.ran {
-                // The last of that number: an earlier run of the same step may well have left something.
+                // Only the last run of this step did not start; an earlier one may still need its undo.
                 if let Some(at) = self.to_undo.iter().rposition(|order| order.step == one.step) {
                     self.to_undo.remove(at);
                 }
@@ -239,12 +242,12 @@ impl Call {
         NoAnswer::new(TRY_LATER, format!("Cannot complete {} within {} ms: the daemon {}", verb, within, state))
     }
 
-    /// The end of a call without an answer, for each verb the one that does least harm.
-    fn give_up(mut self, no_answer: NoAnswer) -> i32 {
+    /// Ends a call without an answer, for each verb in the way that does least harm.
+    fn end_without_answer(mut self, no_answer: NoAnswer) -> i32 {
         self.hand.kill_jobs();
         self.remember_ended();
         match self.request.verb {
-            // The runtime takes the whole node out of service on a failed STATUS.
+            // A failed STATUS makes the runtime take the whole node out of service.
             Verb::Status => 0,
             Verb::Del => self.keep_delete(&no_answer),
             Verb::Add | Verb::Check | Verb::Gc => {
@@ -258,20 +261,22 @@ impl Call {
         }
     }
 
-    /// A delete that cannot be made now is kept on disk for the daemon, and so succeeds.
+    /// Keeps a DEL on disk for the daemon, so that the call succeeds.
     fn keep_delete(mut self, no_answer: &NoAnswer) -> i32 {
         let (name, frames) = delete_record(&self.request, self.limits.whole);
         match write_record(&self.request.conf.state_dir, &name, &frames) {
-            Ok(path) => note(&format!("levee-shim: {}; the delete is kept in {}", no_answer.why, path.display())),
+            Ok(path) => {
+                write_stderr(&format!("levee-shim: {}; the delete is kept in {}", no_answer.why, path.display()))
+            }
             Err(message) => {
                 let error = CniError::new(IO_FAILURE, message).with_details(&no_answer.why);
                 return fail(&self.request.conf.cni_version, &error);
             }
         }
-        // A daemon that began to listen meanwhile may have read the folder before the record was there.
+        // A daemon that started meanwhile may have read the folder before the file was there.
         if no_answer.was_away && ms_until(self.limits.work) > 0 {
             if let Ok(mut channel) = Channel::connect(&self.request.conf.socket_dir) {
-                if let Told::Answer(exit_code, output) = self.converse(&mut channel) {
+                if let Ending::Answer(exit_code, output) = self.converse(&mut channel) {
                     return self.deliver(Answer { channel, exit_code, output });
                 }
                 self.hand.kill_jobs();

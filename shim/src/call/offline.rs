@@ -1,4 +1,4 @@
-//! Records left on disk for a daemon that cannot be told: durable before they are believed.
+//! Files for a daemon that cannot be reached. Each one is durable before the call relies on it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use crate::base::crc32::crc32;
 use crate::sys;
 
-/// To bound what a runtime that repeats itself for hours can leave behind.
+/// A runtime may repeat its calls for hours; this bounds the files it leaves.
 const FILES_MAX: usize = 1_024;
 
-/// Writes frames and their checksum under a name. The error says what failed, where and why.
+/// Writes frames and their checksum.
 pub fn write_record(state_dir: &str, name: &str, frames: &[u8]) -> Result<PathBuf, String> {
     let folder = Path::new(state_dir).join("offline");
     let path = folder.join(name);
-    let told = |doing: &str, error: io::Error| {
+    let problem = |doing: &str, error: io::Error| {
         format!(
             "Cannot keep the record {} for the daemon: {} failed: {}",
             path.display(),
@@ -23,8 +23,8 @@ pub fn write_record(state_dir: &str, name: &str, frames: &[u8]) -> Result<PathBu
             sys::error_text(&error)
         )
     };
-    make_folder(&folder).map_err(|error| told("making its folder", error))?;
-    let count = fs::read_dir(&folder).map_err(|error| told("listing its folder", error))?.count();
+    make_folder(&folder).map_err(|error| problem("making its folder", error))?;
+    let count = fs::read_dir(&folder).map_err(|error| problem("listing its folder", error))?.count();
     if count >= FILES_MAX && !path.exists() {
         return Err(format!(
             "Cannot keep the record {} for the daemon: its folder must hold at most {} files, it holds {}",
@@ -34,9 +34,9 @@ pub fn write_record(state_dir: &str, name: &str, frames: &[u8]) -> Result<PathBu
         ));
     }
     let temporary = folder.join(format!(".shim-{}.tmp", std::process::id()));
-    let written = write_synced(&temporary, frames).map_err(|error| told("writing", error)).and_then(|()| {
-        fs::rename(&temporary, &path).map_err(|error| told("renaming", error))?;
-        sync(&folder).map_err(|error| told("syncing its folder", error))
+    let written = write_synced(&temporary, frames).map_err(|error| problem("writing", error)).and_then(|()| {
+        fs::rename(&temporary, &path).map_err(|error| problem("renaming", error))?;
+        sync(&folder).map_err(|error| problem("syncing its folder", error))
     });
     if written.is_err() {
         let _may_not_exist = fs::remove_file(&temporary);
@@ -44,7 +44,7 @@ pub fn write_record(state_dir: &str, name: &str, frames: &[u8]) -> Result<PathBu
     written.map(|()| path)
 }
 
-/// A folder that is new must be as durable as the record in it.
+/// A new folder must be as durable as the file in it.
 fn make_folder(folder: &Path) -> io::Result<()> {
     let missing = folder.ancestors().take_while(|path| !path.exists()).count();
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -52,7 +52,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn write_synced(path: &Path, frames: &[u8]) -> io::Result<()> {
-    // One that an earlier process of this number left behind is nobody's any more.
+    // An earlier process with the same process ID may have left its temporary file.
     match fs::remove_file(path) {
         Err(error) if error.raw_os_error() != Some(sys::ENOENT) => return Err(error),
         _ => {}

@@ -1,10 +1,10 @@
-//! The CNI side: what the runtime starts, with variables in the environment and a configuration on stdin.
+//! The program as the runtime starts it, with variables in the environment and a configuration on stdin.
 
 use std::env;
 use std::time::Instant;
 
 use crate::base::clock::ms;
-use crate::base::output::{note, write_stdout};
+use crate::base::output::{write_stderr, write_stdout};
 use crate::call::make_call::make_call;
 use crate::cni::cni_error::{fail, CniError, IO_FAILURE};
 use crate::cni::request::read_request;
@@ -19,7 +19,7 @@ pub fn serve(started: Instant) -> i32 {
     let command = env::var_os("CNI_COMMAND").unwrap_or_default();
     match command.to_string_lossy().as_ref() {
         "" => {
-            note(&format!("{}\nCNI protocol versions supported: {}", ABOUT, SUPPORTED_VERSIONS.join(", ")));
+            write_stderr(&format!("{}\nCNI protocol versions supported: {}", ABOUT, SUPPORTED_VERSIONS.join(", ")));
             0
         }
         "VERSION" => match write_stdout(version_answer(&SUPPORTED_VERSIONS).as_bytes(), started + ms(10_000)) {
@@ -36,7 +36,7 @@ pub fn serve(started: Instant) -> i32 {
                     make_call(request, started)
                 }
                 Err(error) => {
-                    let message = format!("Cannot start a session of its own: {}", sys::error_text(&error));
+                    let message = format!("Cannot start a new session: {}", sys::error_text(&error));
                     fail(&request.conf.cni_version, &CniError::new(IO_FAILURE, message))
                 }
             },

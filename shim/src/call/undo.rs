@@ -1,4 +1,4 @@
-//! Undoing our own runs when no daemon is there to order it: last first, each with its compensation.
+//! Undo of the call's own runs when no daemon is there to order it, last run first.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -7,17 +7,17 @@ use crate::base::clock::{ms, ms_until};
 use crate::orders::hand::Hand;
 use crate::plugin::run_order::RunOrder;
 
-/// Beyond its time limit a compensation is killed; this is for the kill to take effect.
+/// Time for the kill of an undo at its time limit to take effect.
 const KILL_ROOM_MS: u64 = 500;
 
-/// Returns what to tell about it, if there was anything to undo.
+/// Returns a sentence for the error, or None if there was nothing to undo.
 pub fn undo_all(hand: &mut Hand, done: &[Rc<RunOrder>], until: Instant) -> Option<String> {
     if done.is_empty() {
         return None;
     }
     let mut failed = Vec::new();
     for (left, order) in (1..=done.len() as u64).rev().zip(done.iter().rev()) {
-        // A fair share: one that hangs must not take the time of all others.
+        // A fair share, so that an undo that hangs does not take the time of the others.
         let share = ms(ms_until(until) / left);
         if !undo(hand, order, share) {
             failed.push(format!("{} of step {}", order.plugin, order.step));
@@ -32,13 +32,13 @@ pub fn undo_all(hand: &mut Hand, done: &[Rc<RunOrder>], until: Instant) -> Optio
 }
 
 fn undo(hand: &mut Hand, order: &RunOrder, share: std::time::Duration) -> bool {
-    let mut compensation = match order.compensation() {
-        Some(compensation) if share > ms(0) => compensation,
+    let mut undo_order = match order.undo_order() {
+        Some(undo_order) if share > ms(0) => undo_order,
         _ => return false,
     };
-    compensation.timeout = compensation.timeout.min(share);
-    let until = Instant::now() + compensation.timeout + ms(KILL_ROOM_MS);
-    hand.run(Rc::new(compensation));
+    undo_order.timeout = undo_order.timeout.min(share);
+    let until = Instant::now() + undo_order.timeout + ms(KILL_ROOM_MS);
+    hand.run(Rc::new(undo_order));
     if !hand.finish_jobs(until) {
         hand.kill_jobs();
     }

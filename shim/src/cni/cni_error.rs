@@ -1,10 +1,10 @@
-//! An error as the CNI specification wants it on stdout.
+//! An error in the form that the CNI specification asks for on stdout.
 
 use std::time::Instant;
 
 use crate::base::clock::ms;
 use crate::base::json::quote;
-use crate::base::output::{note, write_stdout};
+use crate::base::output::{write_stderr, write_stdout};
 use crate::sys;
 
 pub const INCOMPATIBLE_VERSION: u32 = 1;
@@ -14,9 +14,9 @@ pub const DECODING_FAILURE: u32 = 6;
 pub const INVALID_CONFIG: u32 = 7;
 pub const INVALID_NETNS: u32 = 8;
 pub const TRY_LATER: u32 = 11;
-/// `protocol-violated` of the catalogue.
+/// `protocol-violated` in docs/errors.md.
 pub const PROTOCOL_VIOLATED: u32 = 112;
-/// `daemon-unreachable` of the catalogue: here for a socket that must not be trusted, which waiting does not mend.
+/// `daemon-unreachable` in docs/errors.md: here for a socket that must not be trusted, where waiting does not help.
 pub const DAEMON_UNREACHABLE: u32 = 115;
 
 #[derive(Debug, PartialEq)]
@@ -50,11 +50,11 @@ impl CniError {
     }
 }
 
-/// Prints the error where the runtime looks for it.
+/// Prints the error on stdout, where the runtime reads it, and returns the exit code.
 pub fn fail(version: &str, error: &CniError) -> i32 {
     let until = Instant::now() + ms(2_000);
     if let Err(errno) = write_stdout(error.to_json(version).as_bytes(), until) {
-        note(&format!("levee-shim: {} (and stdout: {})", error.message, sys::errno_text(errno)));
+        write_stderr(&format!("levee-shim: {} (and stdout: {})", error.message, sys::errno_text(errno)));
     }
     1
 }

@@ -1,4 +1,4 @@
-//! The few settings the shim takes from the configuration on stdin: where the daemon is, and how long a call may take.
+//! The settings that the shim takes from the configuration on stdin: where the daemon is, and how long a call may take.
 
 use crate::cni::cni_error::{CniError, DECODING_FAILURE, INCOMPATIBLE_VERSION, INVALID_CONFIG};
 use crate::cni::conf_scan::{top_level, Value};
@@ -7,13 +7,13 @@ use crate::cni::versions::{NEWEST_VERSION, SUPPORTED_VERSIONS};
 
 pub const DEFAULT_SOCKET_DIR: &str = "/run/levee";
 const DEFAULT_STATE_DIR: &str = "/var/lib/levee";
-/// Queue 15 + lookup 5 + delegates 25 + status 2 + undo 8 seconds.
+/// Line 15 + look-up 5 + plugins 25 + status 2 + undo 8 seconds.
 const DEFAULT_ADD_BUDGET_MS: u64 = 55_000;
 /// containerd gives its clean-up 60 seconds.
 const DEFAULT_DEL_BUDGET_MS: u64 = 50_000;
-/// Long enough for a daemon that is being replaced to listen again, short enough for a node that is being drained.
+/// Long enough for a daemon to restart, short enough for a node that is being drained.
 const DEFAULT_DEL_PATIENCE_MS: u64 = 2_000;
-/// Nobody waits longer than ten minutes for a CNI call; a larger number is a slip of the pen.
+/// No runtime waits longer than ten minutes for a CNI call; a larger number is a typing error.
 const BUDGET_MS_MAX: u64 = 600_000;
 
 #[derive(Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub struct Conf {
 const KEYS: [&str; 7] =
     ["cniVersion", "name", "daemonSocketDir", "stateDir", "addBudgetMs", "delBudgetMs", "delPatienceMs"];
 
-/// Reads the configuration. The error comes with the version to answer in, as far as it could be read.
+/// The error comes with the version to answer in: that of the configuration if it is readable, else the newest.
 pub fn read_conf(text: &[u8], verb: Verb) -> Result<Conf, (String, CniError)> {
     let mut values = top_level(text, &KEYS)
         .map_err(|error| {
@@ -61,7 +61,7 @@ pub fn read_conf(text: &[u8], verb: Verb) -> Result<Conf, (String, CniError)> {
     Ok(conf)
 }
 
-/// Letters, digits, `_`, `.` and `-`, the first one a letter or digit: for container IDs and network names alike.
+/// Letters, digits, `_`, `.` and `-`, beginning with a letter or digit. Container IDs and network names share the rule.
 pub fn is_identifier(text: &str) -> bool {
     let first = text.bytes().next().map_or(false, |byte| byte.is_ascii_alphanumeric());
     first && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
@@ -129,7 +129,7 @@ fn milliseconds(key: &str, value: Option<Value>, default: u64) -> Result<u64, Cn
     }
 }
 
-/// Enough of a value to recognise it; an error never carries a configuration's body.
+/// The start of a value, enough to recognise it: an error must not carry a whole configuration.
 fn brief(text: &str) -> String {
     text.chars().take(64).collect()
 }

@@ -1,25 +1,24 @@
 //! Finds a few top-level keys in a JSON object without building the rest of it.
-//! The text comes from whoever may write network configurations: it is walked once, iteratively, and never trusted.
+//! The text is not trusted, because any user who may write network configurations writes it. One pass, no recursion.
 
-/// Deeper than any real configuration; a bound, because the walk remembers one byte a level.
+/// Deeper than any real configuration. The scan remembers one byte for each level.
 const DEPTH_MAX: usize = 128;
 
-/// What stands behind a wanted key.
 #[derive(Debug, PartialEq, Clone)]
 pub enum Value {
     Text(String),
-    /// Anything else, as its own text: numbers, literals, arrays and objects.
+    /// The unchanged text of a number, literal, array or object.
     Raw(String),
 }
 
-/// Where the text stopped being a JSON object, and why.
+/// The first byte that cannot be part of a JSON object, and why.
 #[derive(Debug, PartialEq)]
 pub struct ScanError {
     pub at: usize,
     pub why: &'static str,
 }
 
-/// The values of `wanted` keys, in the same order. The last of duplicate keys wins, as it does in Go.
+/// The values of the `wanted` keys, in the same order. The last of duplicate keys wins, as in Go.
 pub fn top_level(text: &[u8], wanted: &[&str]) -> Result<Vec<Option<Value>>, ScanError> {
     let mut found = vec![None; wanted.len()];
     let mut scan = Scan { text, at: 0 };
@@ -75,7 +74,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// After a member: true when a comma follows, false when the container ends here.
+    /// After a member: true when a comma follows, false when the object or array ends here.
     fn more(&mut self, closer: u8) -> Result<bool, ScanError> {
         self.space();
         match self.peek() {
@@ -113,7 +112,7 @@ impl<'a> Scan<'a> {
         Ok(Some(Value::Raw(raw)))
     }
 
-    /// Walks over one value of any kind. `open` holds the closers still to come, so no recursion can be provoked.
+    /// Skips one value of any kind. `open` holds the expected closers, so hostile text cannot cause recursion.
     fn skip_value(&mut self) -> Result<(), ScanError> {
         let mut open: Vec<u8> = Vec::new();
         loop {
@@ -146,7 +145,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// After a value: leaves every container that ends here. False when the outermost value is complete.
+    /// After a value: closes every object and array that ends here. False when the outermost value is complete.
     fn close_finished(&mut self, open: &mut Vec<u8>) -> Result<bool, ScanError> {
         while let Some(&closer) = open.last() {
             if self.more(closer)? {
@@ -256,7 +255,7 @@ impl<'a> Scan<'a> {
         Ok(plain)
     }
 
-    /// `\uXXXX`, standing on the u. Half of a surrogate pair becomes U+FFFD, as it does in Go.
+    /// `\uXXXX`, beginning at the u. Half of a surrogate pair becomes U+FFFD, as in Go.
     fn unicode_escape(&mut self) -> Result<char, ScanError> {
         let first = self.four_hex()?;
         if (0xd800..0xdc00).contains(&first) && self.text[self.at..].starts_with(b"\\u") {

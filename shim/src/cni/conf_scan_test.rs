@@ -1,4 +1,4 @@
-//! Hostile text above all: whoever may write a network configuration reaches this scanner as root.
+//! Mostly hostile text: anyone who may write a network configuration reaches this scanner, which runs as root.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn the_last_duplicate_wins() {
 }
 
 #[test]
-fn what_is_no_object_is_refused() {
+fn text_that_is_not_an_object_is_refused() {
     for broken in [
         "",
         " ",

@@ -1,5 +1,5 @@
-//! The plugin `passthru`: the first of an auxiliary chain, there to give the chain a result to start with. Multus brings
-//! it as a program of its own; here it is the shim under another name.
+//! The plugin `passthru`: the first link of an auxiliary chain, which gives the chain a first result. Multus has a
+//! separate program for it; here it is the shim under another name.
 
 use std::env;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::base::clock::ms;
 use crate::base::json::quote;
-use crate::base::output::{note, write_stdout};
+use crate::base::output::{write_stderr, write_stdout};
 use crate::cni::cni_error::{fail, CniError, INCOMPATIBLE_VERSION, IO_FAILURE};
 use crate::cni::request::read_request;
 use crate::cni::verb::Verb;
@@ -16,11 +16,11 @@ use crate::sys;
 
 const NAME: &str = "passthru";
 const ABOUT: &str = "plugin that does nothing and starts a chain";
-/// Results of older versions cannot be empty.
+/// The index of the first version whose result may be empty.
 const OLDEST: usize = 2;
 
-/// Whether this program was started under that name.
-pub fn is_meant() -> bool {
+/// Whether this program was started as `passthru`.
+pub fn is_requested() -> bool {
     env::args_os().next().map_or(false, |path| Path::new(&path).file_name().map_or(false, |name| name == NAME))
 }
 
@@ -29,7 +29,7 @@ pub fn serve(started: Instant) -> i32 {
     let command = env::var_os("CNI_COMMAND").unwrap_or_default();
     match command.to_string_lossy().as_ref() {
         "" => {
-            note(&format!("{}\nCNI protocol versions supported: {}", ABOUT, supported.join(", ")));
+            write_stderr(&format!("{}\nCNI protocol versions supported: {}", ABOUT, supported.join(", ")));
             0
         }
         "VERSION" => i32::from(write_stdout(version_answer(supported).as_bytes(), started + ms(10_000)).is_err()),

@@ -1,4 +1,4 @@
-//! One CNI call as it arrives: variables from the environment and the configuration on stdin, checked as skel does.
+//! One CNI call as it arrives: variables from the environment and the configuration on stdin, with the checks of skel.
 
 use std::env;
 use std::time::Instant;
@@ -11,13 +11,13 @@ use crate::cni::verb::Verb;
 use crate::cni::versions::NEWEST_VERSION;
 use crate::sys;
 
-/// Far above any real configuration, and small enough to hold in each of hundreds of waiting shims.
+/// Far above any real configuration, and small enough for hundreds of waiting shims to hold one each.
 const CONFIG_BYTES_MAX: usize = 256 * 1024;
-/// How much of an oversized configuration is still read, to be able to name its size.
+/// The shim reads up to here, so that the error can name the size of an oversized configuration.
 const CONFIG_BYTES_COUNTED: usize = 64 * 1024 * 1024;
-/// A runtime that has not handed over the configuration by then has forgotten it.
+/// A working runtime hands the configuration over at once.
 const CONFIG_WAIT_MS: u64 = 30_000;
-/// The kernel's IFNAMSIZ less the final zero.
+/// The kernel's IFNAMSIZ without the final zero byte.
 const IFNAME_BYTES_MAX: usize = 15;
 
 pub struct Request {
@@ -28,13 +28,13 @@ pub struct Request {
     pub cni_args: String,
     pub cni_path: String,
     pub netns_inode: Option<Inode>,
-    /// The shim's own namespace, which is the host's: the daemon compares, and has no proc of the host to look at.
+    /// The shim's own namespace is the host's. The daemon compares with it, and cannot see the host's /proc itself.
     pub own_netns_inode: Option<Inode>,
     pub config: Vec<u8>,
     pub conf: Conf,
 }
 
-/// Reads and checks everything, or tells the version to answer in and the error.
+/// The error comes with the CNI version to answer in.
 pub fn read_request(command: &str) -> Result<Request, (String, CniError)> {
     let newest = |error: CniError| (NEWEST_VERSION.to_string(), error);
     let verb = Verb::parse(command)
@@ -65,13 +65,13 @@ pub fn read_request(command: &str) -> Result<Request, (String, CniError)> {
     Ok(request)
 }
 
-/// All missing variables are named at once.
+/// Names all missing variables in one error.
 fn check_present(verb: Verb) -> Result<(), CniError> {
     let needed = [
         ("CNI_CONTAINERID", verb.is_about_container()),
         ("CNI_NETNS", matches!(verb, Verb::Add | Verb::Check)),
         ("CNI_IFNAME", verb.is_about_container()),
-        // The daemon remembers where ADD found its plugins, and STATUS must not fail for want of a path.
+        // DEL uses the path that the daemon kept from ADD, and STATUS must not fail because of a missing path.
         ("CNI_PATH", matches!(verb, Verb::Add | Verb::Check | Verb::Gc)),
     ];
     let is_missing = |name: &str| env::var_os(name).map_or(true, |value| value.is_empty());
@@ -113,7 +113,7 @@ fn check_ifname(name: &str) -> Result<(), CniError> {
     Err(CniError::new(INVALID_ENVIRONMENT, problem).with_details(name))
 }
 
-/// skel looks after the plugin ran; we look before. Not for DEL, which must not fail for ever.
+/// skel checks this after the plugin ran; the shim checks before. DEL is exempt, because it must succeed in the end.
 fn check_foreign_netns(request: &Request) -> Result<(), CniError> {
     let allowed =
         env::var("CNI_NETNS_OVERRIDE").map_or(false, |value| value == "1" || value.eq_ignore_ascii_case("true"));
@@ -127,7 +127,7 @@ fn check_foreign_netns(request: &Request) -> Result<(), CniError> {
     Ok(())
 }
 
-/// Everything on stdin until its end, within bounds of size and time.
+/// Reads stdin to its end, within limits of size and time.
 fn read_config() -> Result<Vec<u8>, CniError> {
     let until = Instant::now() + ms(CONFIG_WAIT_MS);
     let mut config = Vec::new();

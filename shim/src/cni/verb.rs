@@ -1,4 +1,4 @@
-//! The verbs that go to the daemon, and what each of them requires. VERSION is not among them: the shim answers it.
+//! The verbs that go to the daemon, and what each one requires. The shim answers VERSION itself.
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verb {
@@ -31,7 +31,7 @@ impl Verb {
         }
     }
 
-    /// The first CNI version that knows the verb.
+    /// The first CNI version that has the verb.
     pub fn since_version(self) -> &'static str {
         match self {
             Verb::Add | Verb::Del => "0.1.0",

@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_answer_is_the_one_runtimes_know() {
+    fn the_answer_to_version_has_the_form_of_the_specification() {
         assert_eq!(
             version_answer(&SUPPORTED_VERSIONS),
             "{\"cniVersion\":\"1.1.0\",\"supportedVersions\":[\"0.1.0\",\"0.2.0\",\"0.3.0\",\"0.3.1\",\"0.4.0\",\"1.0.0\",\"1.1.0\"]}\n"

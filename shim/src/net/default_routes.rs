@@ -1,4 +1,4 @@
-//! Default routes of one interface, in the main table of the namespace we are in.
+//! Default routes of one interface, in the main table of the current namespace.
 
 use std::ffi::CString;
 use std::io;
@@ -23,7 +23,7 @@ const SCOPE_ANY: u8 = 255;
 const FIXED_BYTES: usize = 12;
 const AF_INET: u8 = 2;
 const AF_INET6: u8 = 10;
-/// More default routes than this on one interface are a fight with somebody who puts them back.
+/// So many deletes on one interface mean that another process keeps adding the routes.
 const DELETES_MAX: usize = 256;
 
 #[derive(Debug, PartialEq)]
@@ -66,7 +66,7 @@ impl Family {
 impl RouteOp {
     /// Operation, family, length of the name, name, then for an add the gateway.
     pub fn read(bytes: &[u8]) -> Result<RouteOp, String> {
-        let wrong = || "Cannot read a route_op field: it has another shape than the protocol says".to_string();
+        let wrong = || "Cannot read a route_op field: it does not have the form of the protocol".to_string();
         let (head, rest) = (bytes.get(..3).ok_or_else(wrong)?, &bytes[3..]);
         let (name_bytes, gateway) = (rest.get(..head[2] as usize).ok_or_else(wrong)?, &rest[head[2] as usize..]);
         let ifname = String::from_utf8(name_bytes.to_vec()).map_err(|_| wrong())?;
@@ -86,10 +86,9 @@ impl RouteOp {
         Ok(RouteOp { is_add: head[0] == 2, family, ifname, gateway: gateway.to_vec() })
     }
 
-    /// Carries it out. The error says what was being done.
     pub fn apply(&self, netlink: &Netlink) -> Result<(), (i32, String)> {
         let doing = if self.is_add { "add" } else { "delete" };
-        let told = |error: io::Error| {
+        let problem = |error: io::Error| {
             let text = sys::error_text(&error);
             (
                 sys::errno_of(&error),
@@ -109,9 +108,9 @@ impl RouteOp {
                 )
             })?;
         if self.is_add {
-            add_default(netlink, self.family, index, &self.gateway).map_err(told)
+            add_default(netlink, self.family, index, &self.gateway).map_err(problem)
         } else {
-            delete_defaults(netlink, self.family, index).map_err(told)
+            delete_defaults(netlink, self.family, index).map_err(problem)
         }
     }
 }
@@ -125,13 +124,13 @@ struct Route {
     metric: Option<u32>,
     nexthop_id: Option<u32>,
     metrics: Option<Vec<u8>>,
-    /// `struct rtnexthop` records, as they came.
+    /// `struct rtnexthop` records, unchanged.
     hops: Vec<Vec<u8>>,
     fixed: Vec<u8>,
 }
 
 impl Route {
-    /// None unless it is a unicast default route of the main table.
+    /// None if it is not a unicast default route of the main table.
     fn read(payload: &[u8]) -> Option<Route> {
         let fixed = payload.get(..FIXED_BYTES)?;
         let mut route = Route { tos: fixed[3], fixed: fixed.to_vec(), ..Route::default() };
@@ -179,7 +178,7 @@ fn default_routes(netlink: &Netlink, family: Family) -> io::Result<Vec<Route>> {
     Ok(routes)
 }
 
-/// Whatever its metric, gateway or origin: afterwards no default route leads through the interface.
+/// Afterwards no default route leads through the interface, of any metric, gateway or origin.
 fn delete_defaults(netlink: &Netlink, family: Family, index: u32) -> io::Result<()> {
     for _ in 0..DELETES_MAX {
         let route = match default_routes(netlink, family)?.into_iter().find(|route| route.leads_through(index)) {
@@ -187,7 +186,7 @@ fn delete_defaults(netlink: &Netlink, family: Family, index: u32) -> io::Result<
             None => return Ok(()),
         };
         match netlink.change(&removal(family, index, &route)) {
-            // Somebody else was faster; the next listing tells.
+            // Another process deleted it first; the next listing shows.
             Err(error) if error.raw_os_error() == Some(sys::ESRCH) => {}
             other => other?,
         }
@@ -200,7 +199,7 @@ fn removal(family: Family, index: u32, route: &Route) -> Vec<u8> {
     let others: Vec<u8> = remaining_hops(index, route);
     let metric = route.metric.map(u32::to_ne_bytes);
     let mut list: Vec<Attribute> = metric.iter().map(|metric| (RTA_PRIORITY, &metric[..])).collect();
-    // IPv4 keeps a multipath route as one: it is replaced by one without our hops. IPv6 deletes hop by hop.
+    // An IPv4 multipath route is one route: replace it by one without our hops. IPv6 deletes hop by hop.
     if family == Family::V4 && !others.is_empty() {
         list.push((RTA_MULTIPATH, &others));
         list.extend(route.metrics.iter().map(|metrics| (RTA_METRICS, metrics.as_slice())));
@@ -248,7 +247,7 @@ fn add_default(netlink: &Netlink, family: Family, index: u32, gateway: &[u8]) ->
     }
 }
 
-/// The same message `ip route add default via … dev …` sends.
+/// The message that `ip route add default via … dev …` sends.
 fn addition(family: Family, index: u32, gateway: &[u8]) -> Vec<u8> {
     let fixed = [family.number(), 0, 0, 0, TABLE_MAIN, PROTOCOL_BOOT, 0, TYPE_UNICAST, 0, 0, 0, 0];
     let flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;

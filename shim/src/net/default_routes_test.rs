@@ -1,4 +1,4 @@
-//! The messages as bytes; what they do to a real namespace is tested with the whole binary.
+//! The messages as bytes. test/shim tests their effect on a real namespace.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! rtnetlink by hand: messages as bytes, and one socket that asks and reads the answers. No more than routes and links need.
+//! rtnetlink messages as bytes, and the socket that sends them and reads the answers: only what routes and links need.
 
 use std::io;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
@@ -48,7 +48,7 @@ pub fn message(kind: u16, flags: u16, fixed: &[u8], attributes: &[Attribute]) ->
     bytes
 }
 
-/// Cuts `length, …` records padded to four bytes: attributes and next hops look alike in that. A broken one ends the list.
+/// Cuts `length, …` records padded to four bytes, as attributes and next hops are. A broken record ends the list.
 pub fn records(mut bytes: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     while bytes.len() >= 4 {
@@ -82,7 +82,7 @@ enum Part<'a> {
     /// 0 is an acknowledgement.
     Errno(i32),
     Payload(u16, &'a [u8]),
-    /// What was listed so far may lack something.
+    /// The list so far may be incomplete.
     Interrupted,
 }
 
@@ -122,8 +122,8 @@ impl Netlink {
         self.ask(request, &mut |_, _| {}).map(drop)
     }
 
-    /// Sends a dump request and hands over every payload of the answer. False when something changed meanwhile, so that
-    /// the list may lack something.
+    /// Sends a dump request and passes every payload of the answer to `each`. False if something changed meanwhile: the
+    /// list may be incomplete.
     pub fn dump(&self, request: &[u8], each: &mut dyn FnMut(u16, &[u8])) -> io::Result<bool> {
         self.ask(request, each)
     }

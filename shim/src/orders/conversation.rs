@@ -1,4 +1,4 @@
-//! One turn of talking to the daemon while the hand works: wait, carry on with jobs, receive.
+//! One turn of the conversation with the daemon while the hand works: wait, advance the jobs, receive frames.
 
 use std::time::Instant;
 
@@ -10,15 +10,15 @@ use crate::wire::tag;
 
 const TOKEN_BYTES: usize = 16;
 
-/// What ends a conversation, other than an answer.
+/// Why a conversation ends without an answer.
 pub enum Trouble {
-    /// The daemon went away: it may come back.
+    /// The daemon went away and may come back.
     Lost(String),
-    /// The daemon broke the protocol: it would do so again.
+    /// The daemon broke the protocol and would do so again.
     Violated(String),
 }
 
-/// What one turn brought. Frames that came before the trouble still count.
+/// The result of one turn. Frames that came before the trouble still count.
 pub struct Turn {
     pub frames: Vec<Frame>,
     pub trouble: Option<Trouble>,
@@ -48,20 +48,20 @@ pub fn outcome_frame(ended: &Ended) -> Vec<u8> {
     Fields::new().number(tag::STEP, ended.step).and(&ended.outcome.fields).into_frame(kind::OUTCOME)
 }
 
-/// Tells how runs move. Not to a daemon that does not read: what it has not taken by the next look is old by then.
-pub fn tell_progress(channel: &mut Channel, hand: &mut Hand) -> Result<(), String> {
-    let told = hand.take_progress();
+/// Sends PROGRESS of the runs. A daemon that does not read gets none, because a queued PROGRESS is soon out of date.
+pub fn send_progress(channel: &mut Channel, hand: &mut Hand) -> Result<(), String> {
+    let seen = hand.take_progress();
     if !channel.is_clear() {
         return Ok(());
     }
-    told.iter().try_for_each(|progress| channel.send(&progress_frame(progress)))
+    seen.iter().try_for_each(|progress| channel.send(&progress_frame(progress)))
 }
 
 fn progress_frame(progress: &Progress) -> Vec<u8> {
     Fields::new().number(tag::STEP, progress.step).number(tag::IDLE_MS, progress.idle_ms).into_frame(kind::PROGRESS)
 }
 
-/// What WELCOME agrees on: the token of this operation, and whether the daemon understands progress.
+/// Applies what WELCOME agrees on, and returns the token of this operation.
 pub fn welcome(frame: &Frame, channel: &mut Channel, hand: &mut Hand) -> Result<Vec<u8>, String> {
     let version = frame.required_number(tag::VERSION)?;
     if !(PROTOCOL_VERSION_MIN..=PROTOCOL_VERSION).contains(&version) {
@@ -70,12 +70,16 @@ pub fn welcome(frame: &Frame, channel: &mut Channel, hand: &mut Hand) -> Result<
             version, PROTOCOL_VERSION_MIN, PROTOCOL_VERSION
         ));
     }
-    hand.tell_progress(version >= PROGRESS_VERSION);
+    hand.want_progress(version >= PROGRESS_VERSION);
     channel.set_heartbeat(frame.required_number(tag::HEARTBEAT_MS)?);
     let token = frame.required_bytes(tag::TOKEN)?;
-    // It becomes a file name that the daemon must find again.
+    // The token becomes a file name that the daemon must find again.
     if token.len() != TOKEN_BYTES {
-        return Err(format!("Cannot use a token that has not {} bytes: its length is {}", TOKEN_BYTES, token.len()));
+        return Err(format!(
+            "Cannot use the token in WELCOME as it must have {} bytes: its length is {}",
+            TOKEN_BYTES,
+            token.len()
+        ));
     }
     Ok(token.to_vec())
 }

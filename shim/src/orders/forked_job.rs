@@ -1,6 +1,6 @@
-//! An order that a short-lived child carries out: it may enter another namespace or wait for a slow disk, and the hand
-//! does neither. The child reports through a pipe: four bytes errno, four bytes length, then the fields of the outcome
-//! or, with an errno, a message.
+//! An order that a short-lived child carries out, because it enters another namespace or may wait for a slow disk. The
+//! child reports through a pipe: four bytes errno, four bytes length, then the fields of the outcome or, with an errno,
+//! a message.
 
 use std::io;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
@@ -13,22 +13,22 @@ use crate::plugin::stream::{Keep, Stream};
 use crate::sys::{self, Exit, PollFd};
 use crate::wire::frame::Fields;
 
-/// The kernel's lock around links and routes is shared with every plugin on the node, but not for that long.
+/// Every plugin on the node takes the kernel's lock on links and routes, but none holds it this long.
 const TIMEOUT_MS: u64 = 10_000;
 const HEAD_BYTES: usize = 8;
 /// Room for the largest outcome that fits into a frame.
 const REPORT_BYTES_MAX: usize = HEAD_BYTES + 1_000_000;
 const MESSAGE_BYTES_MAX: usize = 4_096;
 
-/// What the child found, or an errno and a message that says what it was doing.
+/// The fields of the outcome, or an errno and a message.
 pub type Found = Result<Fields, (i32, String)>;
 
-/// An order as far as its answers go.
+/// The parts of an order that its outcome needs.
 pub struct About {
     pub step: u64,
-    /// The name of its failures in the protocol.
+    /// The name of a failure in the protocol.
     pub failure: &'static str,
-    /// Completes "Cannot tell …" when no report comes.
+    /// Completes "Cannot tell …", the message when no report comes.
     pub question: &'static str,
 }
 
@@ -70,9 +70,11 @@ impl ForkedJob {
             Some(Err((errno, message))) => failed(errno, &message),
             None if self.killed => failed(
                 sys::ETIMEDOUT,
-                &format!("Cannot tell {}: it was stopped before it was done", self.about.question),
+                &format!("Cannot tell {}: the child process was stopped before it ended", self.about.question),
             ),
-            None => failed(sys::EPROTO, &format!("Cannot tell {}: no report came", self.about.question)),
+            None => {
+                failed(sys::EPROTO, &format!("Cannot tell {}: the child process sent no report", self.about.question))
+            }
         }
     }
 }
@@ -116,7 +118,7 @@ impl Job for ForkedJob {
     }
 }
 
-/// A pipe as (our end, the child's end); ours never blocks.
+/// A pipe as (our end, the child's end). Our end does not block.
 pub fn pipe_to_child() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read_end, write_end) = sys::pipe()?;
     let (read_end, write_end) = unsafe { (OwnedFd::from_raw_fd(read_end), OwnedFd::from_raw_fd(write_end)) };
@@ -124,16 +126,16 @@ pub fn pipe_to_child() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((read_end, write_end))
 }
 
-/// What every forked child does first: it ends with its parent and holds nothing of its parent's but the pipe.
+/// The first act of every forked child: it will end with its parent, and it closes everything except the pipe.
 pub fn settle_as_child(parent: i32, report: &OwnedFd) -> io::Result<()> {
     sys::die_with_parent(parent)?;
     let _own_group_is_a_nicety = sys::own_group();
-    // A plugin that runs beside us must see the end of its stdin when the hand closes it.
+    // Otherwise a plugin would not see the end of its stdin when the hand closes it.
     sys::close_all_but(report.as_raw_fd());
     Ok(())
 }
 
-/// Nobody is there to be told of an error: whoever reads finds the report too short.
+/// An error is not reported: the reader finds that the report is too short.
 pub fn write_all(report: &OwnedFd, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match sys::write_some(report.as_raw_fd(), bytes) {
@@ -148,7 +150,7 @@ fn encode(found: Found) -> Vec<u8> {
     let (errno, body) = match found {
         Ok(fields) => (0, fields.into_bytes()),
         Err((errno, message)) => {
-            // 0 would read as success.
+            // 0 would mean success.
             let errno = if errno == 0 { sys::EPROTO } else { errno };
             (errno, message.into_bytes().into_iter().take(MESSAGE_BYTES_MAX).collect())
         }
@@ -156,7 +158,7 @@ fn encode(found: Found) -> Vec<u8> {
     [&errno.to_le_bytes()[..], &(body.len() as u32).to_le_bytes()[..], &body].concat()
 }
 
-/// None when the report is not complete.
+/// None if the report is not complete.
 fn decode(bytes: &[u8]) -> Option<Found> {
     let number = |from: usize| -> Option<u32> {
         let bytes = bytes.get(from..from + 4)?;

@@ -1,4 +1,4 @@
-//! The hand: carries out orders side by side in one loop, and collects every child that ends below it.
+//! The hand: carries out orders concurrently in one loop, and collects every child process that ends.
 
 use std::io;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
@@ -24,39 +24,38 @@ use crate::wire::frame::Frame;
 use crate::wire::frame_type as kind;
 use crate::wire::tag;
 
-/// Orders of all kinds in progress; far more than a daemon that keeps the protocol ever asks for.
+/// Orders in progress. A daemon that keeps the protocol never asks for so many.
 const JOBS_MAX: usize = 32;
-/// How long killed jobs are waited for before we leave them to the kernel.
+/// How long the hand waits for killed jobs before it leaves them to the kernel.
 const KILL_WAIT_MS: u64 = 4_000;
 
 pub struct Hand {
     rules: Rules,
     surroundings: Surroundings,
-    /// What the call's own netns path led to when the call began; another one there later is not touched.
+    /// The namespace at the call's netns path when the call began. The hand does not touch another one at that path.
     netns_inode: Option<Inode>,
     signals: OwnedFd,
     probe_door: Option<ProbeDoor>,
     jobs: Vec<Box<dyn Job>>,
     ended: Vec<Ended>,
     stop_asked: bool,
-    /// Whether anybody wants to know how runs move; otherwise nobody looks.
-    tells_progress: bool,
+    /// Without a daemon that understands PROGRESS, runs are not watched.
+    progress_wanted: bool,
 }
 
-/// How a run that goes on moves.
+/// Whether a run in progress still moves.
 pub struct Progress {
     pub step: u64,
     pub idle_ms: u64,
 }
 
-/// An order that is over.
 pub struct Ended {
     pub step: u64,
     pub outcome: Outcome,
 }
 
 impl Hand {
-    /// `signals` are delivered through the loop; SIGCHLD must be among them.
+    /// The loop receives `signals`, which must include SIGCHLD.
     pub fn new(rules: Rules, surroundings: Surroundings, signals: &[i32]) -> io::Result<Hand> {
         let signals = unsafe { OwnedFd::from_raw_fd(sys::signal_descriptor(signals)?) };
         Ok(Hand {
@@ -68,7 +67,7 @@ impl Hand {
             jobs: Vec::new(),
             ended: Vec::new(),
             stop_asked: false,
-            tells_progress: false,
+            progress_wanted: false,
         })
     }
 
@@ -82,16 +81,16 @@ impl Hand {
         self
     }
 
-    /// For whoever asks at the door.
+    /// The probe door shows this to its peers.
     pub fn set_connected(&mut self, is_connected: bool) {
         if let Some(door) = &mut self.probe_door {
             door.is_connected = is_connected;
         }
     }
 
-    /// Whether the daemon we talk to now understands how runs move.
-    pub fn tell_progress(&mut self, is_wanted: bool) {
-        self.tells_progress = is_wanted;
+    /// Whether the connected daemon understands PROGRESS.
+    pub fn want_progress(&mut self, is_wanted: bool) {
+        self.progress_wanted = is_wanted;
     }
 
     /// Begins one order. An error means that the frame broke the protocol.
@@ -152,12 +151,12 @@ impl Hand {
         }
     }
 
-    /// A job whose child may not have been started.
+    /// A job whose child process may have failed to start.
     fn begin<J: Job + 'static>(&mut self, step: u64, failure: &str, job: io::Result<J>) {
         match job {
             Ok(job) => self.jobs.push(Box::new(job)),
             Err(error) => {
-                let message = format!("Cannot start a process for it: {}", sys::error_text(&error));
+                let message = format!("Cannot start a process for the order: {}", sys::error_text(&error));
                 self.end(step, Outcome::failed(failure, Some(sys::errno_of(&error)), &message));
             }
         }
@@ -182,17 +181,17 @@ impl Hand {
         self.jobs.is_empty() && self.ended.is_empty()
     }
 
-    /// Whether an outcome waits to be taken: then there is nothing to wait for.
+    /// Whether an outcome waits to be taken. Then the loop must not wait.
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
-    /// Whether one of the signals other than SIGCHLD arrived.
+    /// Whether a signal other than SIGCHLD arrived.
     pub fn is_asked_to_stop(&self) -> bool {
         self.stop_asked
     }
 
-    /// Waits for anything to happen, at most until then, and does what can be done.
+    /// Waits for an event, at most until then, and advances every job.
     pub fn wait(&mut self, also: &mut Vec<sys::PollFd>, until: Instant) {
         also.push(sys::PollFd { fd: self.signals.as_raw_fd(), events: sys::POLLIN, revents: 0 });
         self.jobs.iter().for_each(|job| job.interest(also));
@@ -206,23 +205,24 @@ impl Hand {
     fn wake_at(&self, job: &dyn Job) -> Instant {
         let wake_at = job.wake_at();
         match job.next_look() {
-            Some(next_look) if self.tells_progress => wake_at.min(next_look),
+            Some(next_look) if self.progress_wanted => wake_at.min(next_look),
             _ => wake_at,
         }
     }
 
-    /// What was seen of the runs that go on since the last time.
+    /// Progress seen since the last call of this function.
     pub fn take_progress(&mut self) -> Vec<Progress> {
-        let told = |job: &mut Box<dyn Job>| job.take_progress().map(|idle_ms| Progress { step: job.step(), idle_ms });
-        self.jobs.iter_mut().filter_map(told).collect()
+        let progress =
+            |job: &mut Box<dyn Job>| job.take_progress().map(|idle_ms| Progress { step: job.step(), idle_ms });
+        self.jobs.iter_mut().filter_map(progress).collect()
     }
 
-    /// What ended since the last time.
+    /// Orders that ended since the last call of this function.
     pub fn take_ended(&mut self) -> Vec<Ended> {
         std::mem::take(&mut self.ended)
     }
 
-    /// Waits until nothing is in progress; false when that took too long.
+    /// Waits until no job is in progress; false if that took too long.
     pub fn finish_jobs(&mut self, until: Instant) -> bool {
         while !self.jobs.is_empty() {
             if Instant::now() >= until {
@@ -233,7 +233,7 @@ impl Hand {
         true
     }
 
-    /// Kills what is in progress, whole groups, and waits for it to be gone.
+    /// Kills all jobs with their process groups, and waits until they are gone.
     pub fn kill_jobs(&mut self) {
         self.jobs.iter_mut().for_each(|job| job.kill());
         self.finish_jobs(Instant::now() + ms(KILL_WAIT_MS));
@@ -257,7 +257,7 @@ impl Hand {
             }
             None => true,
         });
-        if self.tells_progress {
+        if self.progress_wanted {
             self.jobs.iter_mut().for_each(|job| job.look(now));
         }
     }

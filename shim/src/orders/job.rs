@@ -1,4 +1,4 @@
-//! An order being carried out. Jobs never block: the hand's loop asks each of them what it waits for.
+//! An order in progress. Jobs never block: each one names the descriptors that the hand's loop waits for.
 
 use std::time::Instant;
 
@@ -8,32 +8,32 @@ use crate::sys::{Exit, PollFd};
 pub trait Job {
     fn step(&self) -> u64;
 
-    /// Whether it counts towards the number of plugins a hand runs at once.
+    /// Whether it counts towards the plugins that a hand runs at once.
     fn is_run(&self) -> bool {
         false
     }
 
     fn interest(&self, fds: &mut Vec<PollFd>);
 
-    /// When to look again even if nothing happens.
+    /// When to advance it even if no event comes.
     fn wake_at(&self) -> Instant;
 
-    /// When to look how it moves, if it is something that can hang.
+    /// When to check whether it still moves; None for a job that is not watched.
     fn next_look(&self) -> Option<Instant> {
         None
     }
 
     fn look(&mut self, _now: Instant) {}
 
-    /// Milliseconds without CPU use, if there was a look since the last time.
+    /// Milliseconds without CPU use, if it was checked since the last call of this function.
     fn take_progress(&mut self) -> Option<u64> {
         None
     }
 
-    /// A child ended; whose it is takes it.
+    /// A child process ended. The job that started it takes the exit.
     fn exited(&mut self, exit: &mut Option<Exit>);
 
-    /// Does what can be done now; answers when it is over.
+    /// Does what is possible now, and returns the outcome once the job has ended.
     fn advance(&mut self, now: Instant) -> Option<Outcome>;
 
     fn kill(&mut self);

@@ -11,20 +11,20 @@ use crate::sys;
 use crate::wire::frame::{Fields, Frame};
 use crate::wire::tag;
 
-/// With its step and its flag an outcome stays below the 4,096 fields of a frame. No node has that many interfaces.
+/// An outcome with its step and its flag stays below the 4,096 fields of a frame. No node has that many interfaces.
 const LINKS_MAX: usize = 4_000;
-/// Interfaces come and go while the kernel lists them: then it says so, and the list is asked for again.
+/// When interfaces change during the listing, the kernel marks the list and the hand asks again.
 const TRIES_MAX: u32 = 5;
 /// `struct ifinfomsg`.
 const FIXED_BYTES: usize = 16;
 const IFLA_IFNAME: u16 = 3;
 const IFLA_EXT_MASK: u16 = 29;
-/// Counters make up most of an answer, and nobody asked for them.
+/// Counters make up most of an answer and are not needed.
 const SKIP_STATISTICS: u32 = 1 << 3;
 
 pub struct LinksOrder {
     pub step: u64,
-    /// Empty: the hand's own, which is the host's.
+    /// Empty means the hand's own namespace, which is the host's.
     pub netns: String,
 }
 

@@ -1,5 +1,5 @@
-//! LIST: what a folder of the host holds, with the bytes of its small files: host-local's leases and the result caches
-//! are all smaller than that. The daemon has no host folder of its own to look at.
+//! LIST: the entries of a folder of the host, with the content of small files. The leases of host-local and the result
+//! caches are small. The daemon cannot see the host's folders itself.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -14,14 +14,14 @@ use crate::sys;
 use crate::wire::frame::{Fields, Frame};
 use crate::wire::tag;
 
-/// With its step and its flag an outcome stays below the 4,096 fields of a frame.
+/// An outcome with its step and its flags stays below the 4,096 fields of a frame.
 const ENTRIES_MAX: usize = 4_000;
 /// A page fits into one frame, whose limit is 1 MiB.
 const PAGE_BYTES_MAX: usize = 900 * 1024;
 const CONTENT_BYTES_MAX: usize = 4_096;
 
-/// Kinds of file systems that several machines can use at a time: NFS, SMB (three kinds), Ceph, FUSE (which stands for
-/// Gluster and many more), 9p, GFS2, OCFS2, Lustre, AFS.
+/// File systems that several machines can use at a time: NFS, SMB (three kinds), Ceph, FUSE (Gluster and many more),
+/// 9p, GFS2, OCFS2, Lustre, AFS.
 const SHARED_KINDS: [i64; 11] = [
     0x6969,
     0x517b,
@@ -44,7 +44,7 @@ const OTHER: u8 = 4;
 pub struct ListOrder {
     pub step: u64,
     pub path: String,
-    /// Only names after this one: the page before ended with it.
+    /// The last name of the page before; empty for the first page.
     pub after: String,
 }
 
@@ -57,7 +57,7 @@ impl ListOrder {
         })
     }
 
-    /// Which folders are of use is the daemon's to know: networks may keep their leases anywhere.
+    /// Every folder is allowed, because a network may keep its leases anywhere.
     pub fn refusal(&self, rules: &Rules) -> Option<String> {
         let is_plain =
             self.path.starts_with('/') && !self.path.contains('\0') && self.path.split('/').all(|part| part != "..");
@@ -110,8 +110,8 @@ fn is_shared(kind: i64) -> bool {
     SHARED_KINDS.contains(&(kind & 0xffff_ffff))
 }
 
-/// The first names in the order of their bytes, however many there are, and whether some were left out.
-/// Names that are not UTF-8 are nobody's who is looked for.
+/// The first names in byte order, and whether some were left out. No plugin that the daemon looks for writes names that
+/// are not UTF-8.
 fn names_after(folder: &Path, after: &str, most: usize) -> io::Result<(BTreeSet<String>, bool)> {
     let mut names = BTreeSet::new();
     let mut is_cut = false;
@@ -129,7 +129,7 @@ fn names_after(folder: &Path, after: &str, most: usize) -> io::Result<(BTreeSet<
     Ok((names, is_cut))
 }
 
-/// Kind, time of the last change, name and content. None when it is gone by now.
+/// Kind, time of the last change, name and content. None if the entry is gone.
 fn entry_of(folder: &Path, name: &str) -> Option<Vec<u8>> {
     let path = folder.join(name);
     let facts = fs::symlink_metadata(&path).ok()?;
@@ -144,16 +144,16 @@ fn entry_of(folder: &Path, name: &str) -> Option<Vec<u8>> {
     let changed = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let mut entry = vec![kind];
     entry.extend_from_slice(&(changed.as_millis() as u64).to_le_bytes());
-    // The kernel allows 255 bytes.
+    // The kernel allows names of up to 255 bytes.
     entry.push(name.len() as u8);
     entry.extend_from_slice(name.as_bytes());
     entry.extend_from_slice(&content.unwrap_or_default());
     Some(entry)
 }
 
-/// None when it cannot be read or has become something else; an error when it is gone.
+/// None if it cannot be read or is no longer a small file; an error if it is gone.
 fn read_small(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    // It may have been exchanged since it was looked at: never follow a link, never wait for a pipe's other end.
+    // The file may have been replaced meanwhile: never follow a link, never wait for the other end of a pipe.
     let opened = OpenOptions::new().read(true).custom_flags(sys::O_NOFOLLOW | sys::O_NONBLOCK).open(path);
     let file: File = match opened {
         Err(error) if error.raw_os_error() == Some(sys::ENOENT) => return Err(error),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_folder_is_an_error_with_its_number() {
+    fn a_path_that_is_not_a_folder_is_an_error_with_its_number() {
         let folder = Folder::new("none");
         symlink(&folder.0, folder.0.join("link")).unwrap();
         let errno = |name: &str| {

@@ -1,4 +1,4 @@
-//! How an order ended, as the fields that OUTCOME and RESUME carry.
+//! How an order ended, in the fields that OUTCOME and RESUME carry.
 
 use crate::wire::frame::Fields;
 use crate::wire::tag;
@@ -6,9 +6,9 @@ use crate::wire::tag;
 #[derive(Clone)]
 pub struct Outcome {
     pub fields: Fields,
-    /// Whether a plugin was started: if so it may have left something to undo.
+    /// Whether a plugin was started and may need an undo.
     pub ran: bool,
-    /// For our own undo: the plugin ended with 0.
+    /// Whether the plugin ended with 0; the shim's own undo reads it.
     pub succeeded: bool,
 }
 
@@ -17,7 +17,7 @@ impl Outcome {
         Outcome { fields, ran: false, succeeded: true }
     }
 
-    /// Nothing ran, or the order could not be carried out.
+    /// For an order that did not run a plugin.
     pub fn failed(failure: &str, errno: Option<i32>, message: &str) -> Outcome {
         let fields = Fields::new()
             .text(tag::FAILURE, failure)

@@ -1,5 +1,5 @@
-//! REAP: proving that a lost hand's session is empty. The kernel gives a session's number to nobody else while one of
-//! its processes lives, so whatever carries it was started, directly or not, by that hand.
+//! REAP: proof that the session of a lost hand is empty. The kernel does not reuse a session's number while one of its
+//! processes lives, so every process in the session was started, directly or not, by that hand.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,12 +15,12 @@ use crate::sys::{self, Exit, PollFd};
 use crate::wire::frame::{Fields, Frame};
 use crate::wire::tag;
 
-/// A killed process is gone within moments; looking more often only costs.
+/// A killed process is gone within milliseconds; more frequent checks only cost CPU.
 const LOOK_AGAIN_MS: u64 = 10;
-/// An IPAM plugin that is killed between making a file and writing into it leaves an address that nobody can free; one
-/// that is let be is done in milliseconds. So what a lost hand left running gets a moment to end by itself.
-const MERCY_MS: u64 = 1_000;
-/// A killed process closes its connections some time before it counts as dead: what seems alive is looked at again.
+/// An IPAM plugin that is killed between creating a file and writing it leaves an address that cannot be freed. Left
+/// alone, it ends within milliseconds, so the processes of a lost hand get this time to end by themselves.
+const GRACE_MS: u64 = 1_000;
+/// A killed process closes its connections before it counts as dead, so a leader that seems alive is checked again.
 const DYING_MS: u64 = 300;
 
 pub struct ReapOrder {
@@ -41,7 +41,7 @@ impl ReapOrder {
         })
     }
 
-    /// Session 0 are the kernel's own threads, session 1 is init's.
+    /// Session 0 belongs to the kernel's threads, session 1 to init.
     pub fn refusal(&self) -> Option<String> {
         (self.pid <= 1)
             .then(|| format!("Cannot empty a session whose number is not above 1: current value is {}", self.pid))
@@ -57,7 +57,7 @@ pub struct Reap {
     deadline: Instant,
     next_look: Instant,
     killed: BTreeSet<i32>,
-    given_up: bool,
+    stopped: bool,
     empty_looks: u32,
 }
 
@@ -69,11 +69,11 @@ impl Reap {
             leader: order.pid,
             leader_start: order.pid_start,
             alive_from: now + ms(DYING_MS).min(order.timeout / 2),
-            kill_from: now + ms(MERCY_MS).min(order.timeout / 2),
+            kill_from: now + ms(GRACE_MS).min(order.timeout / 2),
             deadline: now + order.timeout,
             next_look: now,
             killed: BTreeSet::new(),
-            given_up: false,
+            stopped: false,
             empty_looks: 0,
         }
     }
@@ -82,14 +82,14 @@ impl Reap {
         process_stat(&self.leader.to_string()).map_or(false, |stat| stat.start == self.leader_start && !stat.is_gone())
     }
 
-    /// Whether somebody else, perhaps we ourselves, has the number now: then nothing of the old session can be left,
-    /// and what carries it is not ours to kill.
-    fn number_is_anothers(&self) -> bool {
-        let is_another = |stat: ProcessStat| stat.start != self.leader_start;
-        self.leader == sys::session_of_self() || process_stat(&self.leader.to_string()).map_or(false, is_another)
+    /// Whether another process, perhaps this one, has the number now. Then the old session is empty, and the processes
+    /// of the new one must not be killed.
+    fn number_is_reused(&self) -> bool {
+        let is_other = |stat: ProcessStat| stat.start != self.leader_start;
+        self.leader == sys::session_of_self() || process_stat(&self.leader.to_string()).map_or(false, is_other)
     }
 
-    /// Whether there is no member left. Those that had their time are killed.
+    /// Whether no process is left. Kills processes whose time to end has passed.
     fn sweep(&mut self, now: Instant) -> io::Result<bool> {
         let members = session_members(self.leader)?;
         for pid in members.iter().filter(|_| now >= self.kill_from) {
@@ -101,7 +101,7 @@ impl Reap {
     }
 
     fn look(&mut self, now: Instant) -> io::Result<Option<Outcome>> {
-        // Without a working /proc nothing is proven, and "empty" would be a lie.
+        // Without a working /proc an empty list proves nothing.
         process_stat("self").ok_or_else(|| io::Error::from_raw_os_error(sys::ENOENT))?;
         if self.leader_lives() {
             if now < self.alive_from {
@@ -109,12 +109,12 @@ impl Reap {
             }
             return Ok(Some(Outcome::done(Fields::new().flag(tag::ALIVE, true))));
         }
-        if self.number_is_anothers() {
+        if self.number_is_reused() {
             return Ok(Some(self.answer()));
         }
         if self.sweep(now)? {
             self.empty_looks += 1;
-            // One look may miss a process that is being forked while /proc is listed; two in a row do not.
+            // One listing of /proc can miss a process that is just being forked; two in a row do not.
             if self.empty_looks == 2 {
                 return Ok(Some(self.answer()));
             }
@@ -151,7 +151,7 @@ impl Job for Reap {
     fn exited(&mut self, _exit: &mut Option<Exit>) {}
 
     fn advance(&mut self, now: Instant) -> Option<Outcome> {
-        if self.given_up {
+        if self.stopped {
             return Some(Outcome::failed("killed", None, "Stopped as the daemon asked"));
         }
         if now < self.next_look {
@@ -166,12 +166,12 @@ impl Job for Reap {
     }
 
     fn kill(&mut self) {
-        self.given_up = true;
+        self.stopped = true;
         self.next_look = Instant::now();
     }
 }
 
-/// Everything that still runs in that session, never ourselves.
+/// The processes that still run in the session, without this one.
 fn session_members(session: i32) -> io::Result<Vec<i32>> {
     let own = std::process::id() as i32;
     let belongs = |stat: &ProcessStat| stat.session == session && !stat.is_gone();

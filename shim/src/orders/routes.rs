@@ -1,5 +1,4 @@
-//! ROUTES: a short-lived child enters the namespace and changes the routes there, so that the hand itself never leaves
-//! its own.
+//! ROUTES: changes the default routes of a namespace, in a child process, so that the hand stays in its own namespace.
 
 use std::io;
 
@@ -28,7 +27,7 @@ impl RoutesOrder {
         })
     }
 
-    /// An empty namespace would be the host's own, whose routes are nobody's to change here.
+    /// An empty path would mean the host's namespace, whose routes a hand must not change.
     pub fn refusal(&self, rules: &Rules) -> Option<String> {
         if self.netns.is_empty() || self.netns.contains('\0') {
             return Some("Cannot change routes without a network namespace to change them in".to_string());

@@ -1,4 +1,4 @@
-//! What a hand refuses, no matter which daemon asks.
+//! What a hand refuses, even if the daemon orders it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::base::clock::ms;
 /// No order runs longer than this.
 const TIMEOUT_MS_MAX: u64 = 600_000;
 
-/// Whose hand this is: that decides which namespaces it touches and how much it does at once.
+/// The kind of hand decides which namespaces it may touch and how many plugins it runs at once.
 pub enum Rules {
     Call { container_id: String, netns: String },
     Resident,
@@ -21,7 +21,7 @@ impl Rules {
         }
     }
 
-    /// A delete that was left over from another container may be run here, but never inside a namespace.
+    /// A call may run the pending DEL of another container, but never inside a namespace.
     pub fn check_container(&self, container_id: &str, netns: &str) -> Result<(), String> {
         match self {
             Rules::Call { container_id: own, .. } if !netns.is_empty() && container_id != own => Err(format!(

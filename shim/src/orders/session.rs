@@ -1,5 +1,5 @@
-//! Becoming a hand: leader of a session of our own, reaper of every orphan below us, with nothing inherited that a
-//! delegate could get hold of.
+//! Becoming a hand: this process leads a new session, adopts orphans of its children, and passes no inherited
+//! descriptor on to a plugin.
 
 use std::fs;
 use std::io;
@@ -7,8 +7,8 @@ use std::os::unix::io::RawFd;
 
 use crate::sys;
 
-/// Makes this process a session leader, so that the session ID names everything it will ever start. A process that
-/// already leads a group cannot: then a child does the work, and this process only passes signals and its exit on.
+/// Makes this process a session leader, so that the session ID identifies every process it starts. A process that
+/// leads a group cannot do that: then a child does the work, and this process passes on signals and the child's exit.
 pub fn become_hand() -> io::Result<()> {
     mark_descriptors()?;
     if sys::session_of_self() != std::process::id() as i32 {
@@ -19,9 +19,9 @@ pub fn become_hand() -> io::Result<()> {
     Ok(())
 }
 
-/// A drained node deletes its pods all at once, and nobody waits for that: where cores are short, pods that start go
-/// first. With a third of a share a delete still moves on a node that is busy for long. Kernels that share cores between
-/// sessions look at the session's value, all others at the process's.
+/// A drained node deletes all its pods at once, and starting pods are more urgent. With a third of a share, a DEL still
+/// moves on a node that stays busy. Kernels that share cores between sessions use the session's value, others the
+/// process's.
 pub fn give_way() {
     const NICER_BY: i32 = 5;
     sys::be_nicer(NICER_BY);
@@ -34,7 +34,7 @@ fn lead_session() -> io::Result<()> {
         other => return other,
     }
     let parent = std::process::id() as i32;
-    // Before the fork: a signal that comes right after it must reach the child, not end the one who stands in for it.
+    // Before the fork: a signal right after it must reach the child, and must not end this process.
     let signals = sys::signal_descriptor(&[sys::SIGCHLD, sys::SIGTERM, sys::SIGINT]);
     match sys::fork_process()? {
         Some(child) => stand_in_for(child, signals),
@@ -68,7 +68,7 @@ fn stand_in_for(child: i32, signals: io::Result<RawFd>) -> ! {
     }
 }
 
-/// Whatever the runtime left open in us, no delegate inherits it.
+/// Plugins must not inherit descriptors that the runtime left open.
 fn mark_descriptors() -> io::Result<()> {
     if sys::close_range_on_exec().is_ok() {
         return Ok(());
@@ -76,7 +76,7 @@ fn mark_descriptors() -> io::Result<()> {
     for entry in fs::read_dir("/proc/self/fd")? {
         if let Some(fd) = entry?.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) {
             if fd > 2 {
-                // The listing's own descriptor is in it as well, and is closed at the end.
+                // The listing's own descriptor is included, which does no harm.
                 sys::set_close_on_exec(fd)?;
             }
         }
@@ -84,7 +84,7 @@ fn mark_descriptors() -> io::Result<()> {
     Ok(())
 }
 
-/// A runtime protects itself with a negative score; plugins that inherit it would be the last to be killed.
+/// A runtime has a negative score; the kernel would kill plugins that inherit it last.
 fn raise_oom_score() {
     const FILE: &str = "/proc/self/oom_score_adj";
     let score = fs::read_to_string(FILE).ok().and_then(|text| text.trim().parse::<i32>().ok());

@@ -12,7 +12,7 @@ pub fn stat(paths: &[String]) -> Outcome {
     look_at_all(paths).unwrap_or_else(|refusal| refusal)
 }
 
-/// Only a path that surely leads nowhere is answered "not found": somebody will delete things because of it.
+/// The daemon deletes things on "not found", so this is the answer only if the path surely does not exist.
 fn look_at_all(paths: &[String]) -> Result<Outcome, Outcome> {
     let mut fields = Fields::new();
     for path in paths {

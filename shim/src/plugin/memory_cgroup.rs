@@ -1,5 +1,5 @@
-//! Facts about memory around a run: kills by the kernel, and the room left in the cgroup that delegates are charged to.
-//! Both cgroup versions are read; what cannot be read is left out, never guessed.
+//! Facts about memory around a run: OOM kills, and the room left in the cgroup that plugins are charged to. Both cgroup
+//! versions are read. Values that cannot be read are left out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct MemoryCgroup {
     pub folder: PathBuf,
 }
 
-/// Counts that only rise; the difference over a run is what happened during it.
+/// These counts only rise; the difference over a run tells the kills during it.
 #[derive(Clone, Copy, Default)]
 pub struct OomCounts {
     pub cgroup: u64,
@@ -41,7 +41,7 @@ impl MemoryCgroup {
         MemoryCgroup::find(&text, Path::new(MOUNT))
     }
 
-    /// v1 wins where it has the memory controller: a hybrid system has both hierarchies.
+    /// A hybrid system has both hierarchies; v1 wins if it has the memory controller.
     fn find(text: &str, mount: &Path) -> Option<MemoryCgroup> {
         let (version, path) = memory_line(text)?;
         let unified = mount.join("unified");
@@ -51,7 +51,7 @@ impl MemoryCgroup {
             Version::V2 => mount.to_path_buf(),
         };
         let own = root.join(path.trim_start_matches('/'));
-        // Without a cgroup namespace a container sees the host's path but mounts only its own part.
+        // A container without a cgroup namespace sees the host's path, but only its own part is mounted.
         let folder = if own.is_dir() { own } else { root.clone() };
         folder.is_dir().then_some(MemoryCgroup { version, root, folder })
     }
@@ -129,7 +129,7 @@ fn memory_line(text: &str) -> Option<(Version, &str)> {
     unified
 }
 
-/// v2 writes `max` for unlimited, v1 the largest multiple of a page.
+/// None for unlimited, which v2 writes as `max` and v1 as the largest multiple of a page.
 fn parse_limit(text: &str) -> Option<u64> {
     const V1_UNLIMITED: u64 = 0x7fff_ffff_0000_0000;
     text.trim().parse().ok().filter(|limit| *limit < V1_UNLIMITED)

@@ -1,4 +1,4 @@
-//! A plugin as a process: found by name, started in a group of its own, with pipes and nothing else of ours.
+//! The process of a plugin: found by name, started in its own process group, with no descriptors except its pipes.
 
 use std::env;
 use std::ffi::{CString, OsString};
@@ -15,10 +15,10 @@ use std::process::{Command, Stdio};
 use crate::plugin::run_order::RunOrder;
 use crate::sys;
 
-/// What a plugin gets of our own environment; the rest comes from the daemon, and is `CNI_*`.
+/// Variables that the plugin gets from the shim's environment; the daemon sends the others, all `CNI_*`.
 const PASSED_ON: [&str; 3] = ["PATH", "TRACEPARENT", "TRACESTATE"];
 
-/// A started plugin. Its process ID is its group's as well.
+/// A started plugin. Its process ID is also its group ID.
 pub struct Process {
     pub pid: i32,
     pub stdin: OwnedFd,
@@ -33,14 +33,14 @@ pub fn find(plugin: &str, path_list: &str) -> Option<PathBuf> {
     })
 }
 
-/// Starts it. `cgroup_procs` is where it moves itself first, if it is to be charged elsewhere.
+/// If `cgroup_procs` is given, the child first moves itself into that cgroup.
 pub fn start(program: &Path, order: &RunOrder, cgroup_procs: Option<RawFd>) -> io::Result<Process> {
     let image = Image::new(program, &order.env)?;
     let parent = std::process::id() as i32;
     let mut command = Command::new(program);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // The hook runs in the child after its pipes are in place. It ends in execve instead of returning, because std
-    // would use execvp, which hands a file of a foreign format to /bin/sh.
+    // The hook runs in the child after its pipes are in place. It calls execve itself, because std would use execvp,
+    // which gives a file of an unknown format to /bin/sh.
     unsafe {
         command.pre_exec(move || {
             sys::own_group()?;
@@ -66,7 +66,7 @@ pub fn start(program: &Path, order: &RunOrder, cgroup_procs: Option<RawFd>) -> i
     }
 }
 
-/// Everything execve needs, prepared before the fork so that the child allocates nothing.
+/// The arguments of execve, prepared before the fork so that the child does not allocate memory.
 struct Image {
     path: CString,
     env: Vec<CString>,
@@ -74,7 +74,7 @@ struct Image {
     envp: Vec<*const c_char>,
 }
 
-// The pointers lead into the strings beside them, which never move; the hook is called in this process's own copy.
+// The pointers point into the strings beside them, which never move; the hook runs in the child's own copy.
 unsafe impl Send for Image {}
 unsafe impl Sync for Image {}
 
@@ -84,7 +84,7 @@ impl Image {
         let mut env = Vec::new();
         for entry in given {
             let key = &entry[..entry.find('=').map_or(entry.len(), |at| at + 1)];
-            // Of two values the last one counts, for the plugin as for our own checks.
+            // The last of two values counts, for the plugin and for the checks of an order.
             env.retain(|known: &CString| !known.as_bytes().starts_with(key.as_bytes()));
             env.push(CString::new(entry.as_bytes())?);
         }

@@ -1,4 +1,4 @@
-//! How a running plugin moves: the CPU time of its process group and of everything below that, looked at once a second.
+//! Whether a running plugin moves: the CPU time of its process group and their children, checked once a second.
 
 use std::fs;
 use std::time::Instant;
@@ -6,31 +6,30 @@ use std::time::Instant;
 use crate::base::clock::ms;
 use crate::base::identity::process_stat;
 
-/// Most plugins have ended by then, and nothing was looked at. The first look is only what later ones are compared with.
+/// Most plugins end before this and are never checked. The first check is only the base for later ones.
 const FIRST_LOOK_MS: u64 = 250;
 const LOOK_EVERY_MS: u64 = 1_000;
-/// A plugin with more processes than this is not told about: half a count would call it idle while the rest works.
+/// A plugin with more processes than this is not checked: a partial sum could call it idle while the rest works.
 const PROCESSES_MAX: usize = 64;
 
-/// Knows since when one run has used no CPU.
+/// Measures how long one run has used no CPU.
 pub struct Watch {
     next_look: Instant,
     seen: Option<Usage>,
     moved_at: Instant,
-    untold: Option<u64>,
+    unsent: Option<u64>,
 }
 
-/// What a run's processes have used so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Usage {
     ticks: u64,
-    /// One of them could go on and waits for a CPU: the node is busy, the plugin does not hang.
+    /// A process of the run waits for a CPU: the node is busy, the plugin does not hang.
     is_runnable: bool,
 }
 
 impl Watch {
     pub fn new(started: Instant) -> Watch {
-        Watch { next_look: started + ms(FIRST_LOOK_MS), seen: None, moved_at: started, untold: None }
+        Watch { next_look: started + ms(FIRST_LOOK_MS), seen: None, moved_at: started, unsent: None }
     }
 
     pub fn next_look(&self) -> Instant {
@@ -44,26 +43,26 @@ impl Watch {
         }
     }
 
-    /// Milliseconds without CPU use, if there was a look since the last time.
+    /// Milliseconds without CPU use, if it was checked since the last call of this function.
     pub fn take(&mut self) -> Option<u64> {
-        self.untold.take()
+        self.unsent.take()
     }
 
     fn compare(&mut self, now_seen: Option<Usage>, now: Instant) {
         let before = std::mem::replace(&mut self.seen, now_seen);
-        // A sum that fell is a process that ended: that is movement as well.
+        // A smaller sum means that a process ended, which is movement too.
         let moved = now_seen.map_or(true, |usage| usage.is_runnable || before.map_or(true, |b| b.ticks != usage.ticks));
         if moved {
             self.moved_at = now;
         }
         let is_known = before.is_some() && now_seen.is_some();
-        self.untold = is_known.then(|| (now - self.moved_at).as_millis() as u64);
+        self.unsent = is_known.then(|| (now - self.moved_at).as_millis() as u64);
     }
 }
 
-/// None when it cannot be told: the kernel does not list children, or this /proc is that of another PID namespace.
+/// None if it is unknown: the kernel does not list children, or /proc belongs to another PID namespace.
 fn usage_of(group: i32) -> Option<Usage> {
-    // Orphans of the plugin are children of ours by now, and still in its group.
+    // Orphans of the plugin have become children of this process, and are still in the plugin's group.
     let own = children_in("/proc/thread-self/children")?;
     let mut queue: Vec<i32> = own.into_iter().filter(|pid| is_in_group(*pid, group)).collect();
     let mut usage = None;
@@ -87,7 +86,7 @@ fn is_in_group(pid: i32, group: i32) -> bool {
     process_stat(&pid.to_string()).map_or(false, |stat| stat.group == group)
 }
 
-/// The kernel lists children by the thread that made them.
+/// The kernel lists children by the thread that started them.
 fn children_of(pid: i32) -> Vec<i32> {
     let threads = fs::read_dir(format!("/proc/{}/task", pid)).into_iter().flatten().flatten();
     threads.filter_map(|thread| children_in(&format!("{}/children", thread.path().display()))).flatten().collect()
@@ -106,7 +105,7 @@ mod tests {
         Some(Usage { ticks, is_runnable: false })
     }
 
-    fn told(looks: &[Option<Usage>]) -> Vec<Option<u64>> {
+    fn idle_ms(looks: &[Option<Usage>]) -> Vec<Option<u64>> {
         let start = Instant::now();
         let mut watch = Watch::new(start);
         let after = |count: usize| start + ms(count as u64 * 1_000);
@@ -120,18 +119,18 @@ mod tests {
     #[test]
     fn idle_time_grows_from_the_last_look_that_saw_movement() {
         let looks = [used(1), used(1), used(1), used(2), used(2), used(0)];
-        assert_eq!(told(&looks), [None, Some(1000), Some(2000), Some(0), Some(1000), Some(0)]);
+        assert_eq!(idle_ms(&looks), [None, Some(1000), Some(2000), Some(0), Some(1000), Some(0)]);
     }
 
     #[test]
-    fn one_that_waits_for_a_cpu_moves() {
+    fn a_plugin_that_waits_for_a_cpu_moves() {
         let starved = Some(Usage { ticks: 1, is_runnable: true });
-        assert_eq!(told(&[used(1), starved, starved, used(1)]), [None, Some(0), Some(0), Some(1000)]);
+        assert_eq!(idle_ms(&[used(1), starved, starved, used(1)]), [None, Some(0), Some(0), Some(1000)]);
     }
 
     #[test]
-    fn what_cannot_be_seen_is_not_told() {
-        assert_eq!(told(&[used(1), None, used(1), used(1)]), [None, None, None, Some(1000)]);
+    fn an_unknown_usage_gives_no_idle_time() {
+        assert_eq!(idle_ms(&[used(1), None, used(1), used(1)]), [None, None, None, Some(1000)]);
     }
 
     #[test]

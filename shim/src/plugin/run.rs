@@ -1,4 +1,4 @@
-//! One run of a plugin, from looking for it to the facts about how it ended.
+//! One run of a plugin, from finding it to the facts about how it ended.
 
 use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
@@ -17,23 +17,23 @@ use crate::sys::{self, Exit};
 use crate::wire::frame::Fields;
 use crate::wire::tag;
 
-/// More than any result; a plugin that floods its stdout does not fill our memory.
+/// More than any result. A plugin that floods its stdout must not fill the shim's memory.
 const STDOUT_BYTES_MAX: usize = 512 * 1024;
-/// The end of stderr is where the reason stands.
+/// The reason of a failure is at the end of stderr.
 const STDERR_BYTES_KEPT: usize = 8 * 1024;
-/// A child of the plugin may keep its pipes open for ever.
+/// A child of the plugin can keep its pipes open for ever, so the run does not wait longer for them.
 const LINGER_MS: u64 = 1_000;
-/// A killed process that is still there after this is stuck in the kernel; nobody can wait for that.
+/// A killed process that still exists after this is stuck in the kernel.
 const KILL_WAIT_MS: u64 = 3_000;
-/// A program that is being replaced is busy for moments, not for seconds.
+/// Replacing a program file takes milliseconds, not seconds.
 const BUSY_TRIES_MAX: u32 = 6;
 const BUSY_MS_MAX: u64 = 3_000;
 
-/// What a run needs to know of its hand.
+/// The memory cgroup of a run.
 #[derive(Clone, Default)]
 pub struct Surroundings {
     pub cgroup: Option<MemoryCgroup>,
-    /// Where delegates move themselves, if they are charged elsewhere than the hand.
+    /// The `cgroup.procs` into which plugins move themselves, if they do not share the hand's cgroup.
     pub cgroup_procs: Option<RawFd>,
 }
 
@@ -42,12 +42,12 @@ pub struct Run {
     surroundings: Surroundings,
     stage: Stage,
     killed_at: Option<Instant>,
-    /// Killed by a KILL frame, not at its time limit.
+    /// Killed by a KILL order, not at its time limit.
     by_order: bool,
 }
 
 enum Stage {
-    /// Not started yet: the program's file is open for writing somewhere.
+    /// Not started yet; a program file that is open for writing needs more than one try.
     Busy {
         program: PathBuf,
         jitter: Jitter,
@@ -148,7 +148,7 @@ impl Run {
         }
     }
 
-    /// The one shape in which every started plugin ends.
+    /// Every started plugin ends with these fields.
     fn facts(&self, started: &Started, ended: Option<(&Exit, Instant)>) -> Outcome {
         let oom = OomCounts::now(self.surroundings.cgroup.as_ref()).risen_since(started.oom_before);
         let room = self.surroundings.cgroup.as_ref().map(MemoryCgroup::room).unwrap_or_default();
@@ -171,7 +171,7 @@ impl Run {
         if self.by_order {
             fields = fields.text(tag::FAILURE, "killed").text(tag::MESSAGE, "Killed as the daemon asked");
         } else if exit.is_none() {
-            let message = format!("Killed at its time limit, but process {} is still there", started.pid);
+            let message = format!("Killed at its time limit, but process {} still exists", started.pid);
             fields = fields.text(tag::FAILURE, "timeout").text(tag::MESSAGE, &message);
         }
         let succeeded = exit.and_then(Exit::exit_code) == Some(0) && self.killed_at.is_none();
@@ -279,7 +279,7 @@ impl Started {
         }
     }
 
-    /// Sends more of its stdin, and closes it when all is sent or nobody reads it.
+    /// Sends more of its stdin, and closes it when all is sent or the plugin does not read it.
     fn feed(&mut self, bytes: &[u8]) {
         while let Some(stdin) = &self.stdin {
             if self.sent == bytes.len() {

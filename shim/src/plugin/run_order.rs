@@ -1,4 +1,4 @@
-//! RUN as the daemon orders it: checked as a whole before anything of it is done.
+//! The RUN order, checked as a whole before anything of it is done.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::wire::tag;
 pub struct RunOrder {
     pub step: u64,
     pub plugin: String,
-    /// `KEY=VALUE`, every KEY starting with `CNI_`.
+    /// `KEY=VALUE`; every KEY begins with `CNI_`.
     pub env: Vec<String>,
     pub stdin: Vec<u8>,
     pub timeout: Duration,
     pub undo: Option<Undo>,
-    /// In a network namespace that is made for this run alone.
+    /// Whether to run in a network namespace made for this run alone.
     pub scratch_netns: bool,
 }
 
@@ -26,7 +26,7 @@ pub struct Undo {
 }
 
 impl RunOrder {
-    /// Errors here mean a broken protocol; what is well-formed but not allowed is told by `refusal`.
+    /// An error means a broken protocol; `refusal` covers orders that are well-formed but not allowed.
     pub fn read(frame: &Frame) -> Result<RunOrder, String> {
         let timeout = |tag: u8| frame.required_number(tag).map(time_limit);
         Ok(RunOrder {
@@ -43,7 +43,6 @@ impl RunOrder {
         })
     }
 
-    /// The same run in this namespace.
     pub fn with_netns(&self, path: &str) -> RunOrder {
         let mut order = self.clone();
         order.env.push(format!("CNI_NETNS={}", path));
@@ -64,12 +63,18 @@ impl RunOrder {
     fn check(&self, rules: &Rules) -> Result<(), String> {
         if self.plugin.is_empty() || self.plugin == "." || self.plugin == ".." || self.plugin.contains(&['/', '\0'][..])
         {
-            return Err(format!("Cannot run a plugin whose name is no file name: current value is {:?}", self.plugin));
+            return Err(format!(
+                "Cannot run a plugin as its name must be a file name: current value is {:?}",
+                self.plugin
+            ));
         }
         for entry in &self.env {
             if !entry.starts_with("CNI_") || !entry.contains('=') || entry.contains('\0') {
                 let name: String = entry.chars().take_while(|character| *character != '=').take(64).collect();
-                return Err(format!("Cannot pass a variable that is not CNI_*=value: its name is {:?}", name));
+                return Err(format!(
+                    "Cannot pass a variable to a plugin as it must be CNI_*=value: its name is {:?}",
+                    name
+                ));
             }
         }
         let (container_id, netns) = (self.variable("CNI_CONTAINERID"), self.variable("CNI_NETNS"));
@@ -78,8 +83,8 @@ impl RunOrder {
         rules.check_scratch(self.scratch_netns, netns)
     }
 
-    /// The run that compensates this one: another command, everything else the same.
-    pub fn compensation(&self) -> Option<RunOrder> {
+    /// The run that undoes this one: another command, everything else the same.
+    pub fn undo_order(&self) -> Option<RunOrder> {
         let undo = self.undo.clone()?;
         let mut env: Vec<String> =
             self.env.iter().filter(|entry| !entry.starts_with("CNI_COMMAND=")).cloned().collect();
@@ -143,7 +148,7 @@ mod tests {
         assert!(order("a", &["CNI_CONTAINERID=c2", "CNI_NETNS="]).refusal(&call()).is_none());
         assert!(order("a", &["CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/b"]).refusal(&call()).is_some());
         assert!(order("a", &["CNI_CONTAINERID=c2", "CNI_NETNS=/run/netns/b"]).refusal(&Rules::Resident).is_none());
-        // The last of two values is the one a program sees, so it is the one that counts.
+        // A program sees the last of two values, so the last one is checked.
         let twice = ["CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a", "CNI_NETNS=/run/netns/b"];
         assert!(order("a", &twice).refusal(&call()).is_some());
     }
@@ -159,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn compensation_changes_the_command_only() {
-        let undo = order("a", &["CNI_COMMAND=ADD", "CNI_IFNAME=net1"]).compensation().unwrap();
+    fn the_undo_changes_the_command_only() {
+        let undo = order("a", &["CNI_COMMAND=ADD", "CNI_IFNAME=net1"]).undo_order().unwrap();
         assert_eq!(undo.env, ["CNI_IFNAME=net1", "CNI_COMMAND=DEL"]);
         assert_eq!((undo.stdin.as_slice(), undo.timeout, undo.undo.is_none()), (&b"{}"[..], ms(2), true));
     }

@@ -1,5 +1,5 @@
-//! RUN in a scratch network namespace: a child makes one and holds it for as long as the run lasts. It ends with the
-//! hand, so that whatever happens nothing of the namespace is left.
+//! RUN in a scratch network namespace: a child process makes one and holds it during the run. The child ends with the
+//! hand, so the namespace is never left behind.
 
 use std::fs;
 use std::io;
@@ -15,15 +15,15 @@ use crate::plugin::run_order::RunOrder;
 use crate::plugin::stream::{Keep, Stream};
 use crate::sys::{self, Exit, PollFd};
 
-/// Making one waits for others that are being taken down, on a busy node for a second or two.
+/// The kernel makes a namespace only after it removed others, which takes a second or two on a busy node.
 const MAKE_MS_MAX: u64 = 10_000;
 const REPORT_BYTES_MAX: usize = 4_096;
 
-/// The child that holds the namespace; dropping it lets both go.
+/// The child process that holds the namespace. Dropping it ends both.
 struct Holder {
     child: i32,
     report: Stream,
-    /// Somebody else may have its number then.
+    /// Then another process can have its process ID.
     exited: bool,
 }
 
@@ -42,7 +42,7 @@ impl ScratchRun {
         Ok(ScratchRun { order, surroundings, holder: Holder::start()?, make_until, killed: false, run: None })
     }
 
-    /// Starts the plugin once the namespace is there; answers when it never will be.
+    /// Starts the plugin once the namespace exists. An outcome means that it never will.
     fn make(&mut self, now: Instant) -> Option<Outcome> {
         match self.holder.path() {
             _ if self.killed => {
@@ -55,7 +55,7 @@ impl ScratchRun {
             }
             Some(Err((errno, message))) => Some(Outcome::failed("exec", Some(errno), &message)),
             None if now >= self.make_until => {
-                let message = "Cannot make a scratch network namespace: it takes too long";
+                let message = "Cannot make a scratch network namespace: it took too long";
                 Some(Outcome::failed("timeout", Some(sys::ETIMEDOUT), message))
             }
             None => None,
@@ -153,7 +153,7 @@ impl Holder {
         }
     }
 
-    /// Where the namespace is, once the child has said so.
+    /// The path of the namespace, once the child has reported it.
     fn path(&mut self) -> Option<Result<String, (i32, String)>> {
         self.report.read();
         if !self.report.is_ended() {
@@ -164,7 +164,10 @@ impl Holder {
         Some(match bytes.get(..4) {
             Some([0, 0, 0, 0]) => Ok(text(4)),
             Some(number) => Err((i32::from_le_bytes([number[0], number[1], number[2], number[3]]), text(4))),
-            None => Err((sys::EPROTO, "Cannot make a scratch network namespace: no report came".to_string())),
+            None => Err((
+                sys::EPROTO,
+                "Cannot make a scratch network namespace: the child process sent no report".to_string(),
+            )),
         })
     }
 }
@@ -179,7 +182,7 @@ impl Drop for Holder {
 
 /// In the child: an errno and a message, or 0 and the path of its new namespace.
 fn make_netns() -> (i32, String) {
-    // The number that /proc gives us: it may have been mounted for another PID namespace than ours.
+    // Use the process ID of /proc, which may be mounted for another PID namespace.
     let made = sys::leave_netns().and_then(|()| fs::read_link("/proc/self"));
     match made {
         Ok(own) => (0, format!("/proc/{}/ns/net", own.display())),

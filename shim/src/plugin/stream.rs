@@ -1,4 +1,4 @@
-//! One of a plugin's pipes, read to its end without blocking.
+//! One pipe of a child process, read to its end without blocking.
 
 use std::os::unix::io::{AsRawFd, OwnedFd};
 
@@ -9,7 +9,7 @@ pub enum Keep {
     End,
 }
 
-/// Kept within a bound, from its start or from its end.
+/// Keeps a bounded number of bytes, from the start or from the end.
 pub struct Stream {
     pipe: Option<OwnedFd>,
     bytes: Vec<u8>,
@@ -31,7 +31,7 @@ impl Stream {
 
     pub fn read(&mut self) {
         let mut chunk = [0u8; 16 * 1024];
-        // Bounded, so that a plugin that never stops writing cannot keep us from looking at the clock.
+        // Bounded, so that a plugin that never stops writing does not delay the check of its time limit.
         for _ in 0..64 {
             let fd = match &self.pipe {
                 Some(pipe) => pipe.as_raw_fd(),
@@ -58,7 +58,7 @@ impl Stream {
             }
             Keep::End => {
                 self.bytes.extend_from_slice(received);
-                // Cut rarely, not on every read: moving bytes costs more than holding a few more of them.
+                // Cut rarely: moving bytes costs more than holding a few more of them.
                 if self.bytes.len() > 4 * self.bytes_max {
                     let excess = self.bytes.len() - self.bytes_max;
                     self.bytes.drain(..excess);
@@ -67,7 +67,6 @@ impl Stream {
         }
     }
 
-    /// What was kept.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[self.bytes.len().saturating_sub(self.bytes_max)..]
     }
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_is_kept_and_the_loss_is_told() {
+    fn the_start_is_kept_and_a_loss_is_marked() {
         let bytes: Vec<u8> = (0..5000u32).map(|count| count as u8).collect();
         let stream = written(&bytes, 1500, Keep::Start);
         assert_eq!((stream.bytes(), stream.is_truncated()), (&bytes[..1500], true));

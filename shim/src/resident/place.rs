@@ -1,32 +1,32 @@
-//! Where the resident hand finds itself. In a container it serves the host only as far as it shares the host's
-//! namespaces; what is lacking is said once, with its remedy, and the rest goes on.
+//! The namespaces in which the resident hand runs. In a container it serves the host only as far as it shares its
+//! namespaces. It logs each missing one once, with the remedy, and works with the others.
 
 use std::fs;
 
 const REMEDIES: [(&str, &str); 3] = [
-    ("pid", "hostPID: true; REAP and a plugin's scratch namespace need it"),
-    ("net", "hostNetwork: true; plugins that it runs work in the network of its pod until then"),
-    ("cgroup", "privileged: true; plugins share its own memory limit until then"),
+    ("pid", "hostPID: true, for REAP and for scratch namespaces of plugins"),
+    ("net", "hostNetwork: true; until then its plugins work in the network of its pod"),
+    ("cgroup", "privileged: true; until then its plugins share its memory limit"),
 ];
 
-/// A plugin that finds no PATH does not find iptables either.
+/// Plugins need a PATH to find iptables.
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// One sentence for each namespace that is not that of the host, seen from the host's own root folder.
-pub fn shortcomings() -> Vec<String> {
+/// One sentence for each namespace that is not the host's. Call it after the change of root.
+pub fn problems() -> Vec<String> {
     let own_number = fs::read_link("/proc/self").map_or_else(|_| String::new(), |link| link.display().to_string());
     if own_number.is_empty() {
         return vec!["Cannot see any process: /proc is not mounted below --root".to_string()];
     }
-    // Where init's namespaces may not be looked at, nothing is claimed about them.
+    // If the hand may not read init's namespaces, it only compares process IDs.
     let namespace = |process: &str, kind: &str| fs::read_link(format!("/proc/{}/ns/{}", process, kind)).ok();
-    let is_strange = |kind: &str| match (namespace("self", kind), namespace("1", kind)) {
+    let is_foreign = |kind: &str| match (namespace("self", kind), namespace("1", kind)) {
         (Some(own), Some(init)) => own != init,
         _ => kind == "pid" && own_number != std::process::id().to_string(),
     };
     REMEDIES
         .iter()
-        .filter(|(kind, _)| is_strange(kind))
+        .filter(|(kind, _)| is_foreign(kind))
         .map(|(kind, remedy)| format!("This hand is not in the host's {} namespace: its pod needs {}", kind, remedy))
         .collect()
 }

@@ -1,5 +1,5 @@
-//! A memory cgroup of their own for the resident hand's delegates, so that one of them cannot take the hand with it.
-//! Best effort: where the hand may not make one, delegates are charged to the hand, and that is said once.
+//! A memory cgroup for the plugins of the resident hand, so that one that runs out of memory does not end the hand.
+//! If the hand may not make one, it logs that once, and plugins are charged to the hand.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -12,61 +12,61 @@ use crate::plugin::run::Surroundings;
 use crate::sys;
 
 const NAME: &str = "levee-delegates";
-/// On v2 a cgroup that has children may hold no processes itself, so the hand moves aside.
+/// On v2 a cgroup with children must not hold processes itself, so the hand moves into this one.
 const OWN_LEAF: &str = "levee-hand";
-/// Who stands in for the hand moves with it; a probe that kubelet starts in the container meanwhile is seen the next
-/// time, or is over by then.
+/// All processes of the cgroup move with the hand. A probe that kubelet starts meanwhile moves at the next try, unless
+/// it has ended.
 const MOVES_MAX: u32 = 10;
 const MOVE_PAUSE_MS: u64 = 20;
 
-pub struct DelegateCgroup {
+pub struct PluginCgroup {
     cgroup: MemoryCgroup,
     procs: File,
 }
 
-impl DelegateCgroup {
-    pub fn make(own: &MemoryCgroup, limit: Option<u64>) -> Result<DelegateCgroup, String> {
+impl PluginCgroup {
+    pub fn make(own: &MemoryCgroup, limit: Option<u64>) -> Result<PluginCgroup, String> {
         let folder = own.folder.join(NAME);
-        let told = |doing: &str, error: io::Error| {
+        let problem = |doing: &str, error: io::Error| {
             format!(
-                "Cannot give delegates the cgroup {}: {} failed: {}",
+                "Cannot give plugins the cgroup {}: {} failed: {}",
                 folder.display(),
                 doing,
                 sys::error_text(&error)
             )
         };
-        // A container with a cgroup namespace of its own that looks at the host's mount sees somebody else's folder.
-        if !processes_in(&own.folder).map_err(|error| told("looking at its parent", error))?.contains(&own_pid()) {
+        // A container with its own cgroup namespace finds another container's folder at this path of the host's mount.
+        if !processes_in(&own.folder).map_err(|error| problem("reading its parent", error))?.contains(&own_pid()) {
             return Err(format!(
-                "Cannot give delegates the cgroup {}: this process is not in {}; its pod needs hostPID and the host's cgroup namespace",
+                "Cannot give plugins the cgroup {}: this process is not in {}; its pod needs hostPID and the host's cgroup namespace",
                 folder.display(),
                 own.folder.display()
             ));
         }
-        // The root of all needs no moving aside, and has no type.
+        // The root cgroup may hold processes; it has no cgroup.type.
         if own.version == Version::V2 && own.folder.join("cgroup.type").exists() {
-            split_own(&own.folder).map_err(|error| told("moving aside", error))?;
+            split_own(&own.folder).map_err(|error| problem("moving this process", error))?;
         }
-        make_folder(&folder).map_err(|error| told("making it", error))?;
+        make_folder(&folder).map_err(|error| problem("making it", error))?;
         if let Some(bytes) = limit {
             let file = match own.version {
                 Version::V1 => "memory.limit_in_bytes",
                 Version::V2 => "memory.max",
             };
-            fs::write(folder.join(file), bytes.to_string()).map_err(|error| told("setting its limit", error))?;
+            fs::write(folder.join(file), bytes.to_string()).map_err(|error| problem("setting its limit", error))?;
         }
         let procs = OpenOptions::new()
             .write(true)
             .open(folder.join("cgroup.procs"))
-            .map_err(|error| told("opening its list of processes", error))?;
-        Ok(DelegateCgroup { cgroup: MemoryCgroup { folder, ..own.clone() }, procs })
+            .map_err(|error| problem("opening its list of processes", error))?;
+        Ok(PluginCgroup { cgroup: MemoryCgroup { folder, ..own.clone() }, procs })
     }
 
     pub fn surroundings(&self) -> Surroundings {
         Surroundings { cgroup: Some(self.cgroup.clone()), cgroup_procs: Some(self.procs.as_raw_fd()) }
     }
 
-    /// It goes only when it is empty; the next hand takes over one that is left.
+    /// The kernel removes only an empty cgroup. If plugins still run in it, the next hand takes it over.
     pub fn remove(self) {
         let _still_in_use = fs::remove_dir(&self.cgroup.folder);
     }
@@ -112,7 +112,7 @@ fn make_folder(path: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Ordinary files in the place of the kernel's: what is written where is the same.
+    /// Ordinary files in place of the kernel's; the code writes the same to both.
     struct FakeCgroup(MemoryCgroup);
 
     impl FakeCgroup {
@@ -143,9 +143,9 @@ mod tests {
     }
 
     #[test]
-    fn on_v2_the_hand_moves_aside_first() {
+    fn on_v2_the_hand_moves_first() {
         let own = FakeCgroup::new("v2", Version::V2, &with_us());
-        let made = DelegateCgroup::make(&own.0, Some(1_000_000)).unwrap();
+        let made = PluginCgroup::make(&own.0, Some(1_000_000)).unwrap();
         assert_eq!(own.read("levee-hand/cgroup.procs"), Some(own_pid()));
         assert_eq!(own.read("cgroup.subtree_control").as_deref(), Some("+memory"));
         assert_eq!(own.read("levee-delegates/memory.max").as_deref(), Some("1000000"));
@@ -153,22 +153,22 @@ mod tests {
     }
 
     #[test]
-    fn on_v1_and_in_the_root_of_v2_nobody_moves() {
+    fn on_v1_and_in_the_root_of_v2_the_hand_stays() {
         for (name, version, file) in [("v1", Version::V1, "memory.limit_in_bytes"), ("root", Version::V2, "memory.max")]
         {
             let own = FakeCgroup::new(name, version, &with_us());
             let _only_below_the_root = fs::remove_file(own.0.folder.join("cgroup.type"));
-            DelegateCgroup::make(&own.0, Some(7)).unwrap();
+            PluginCgroup::make(&own.0, Some(7)).unwrap();
             assert_eq!(own.read(&format!("{}/{}", NAME, file)).as_deref(), Some("7"));
             assert_eq!((own.read("levee-hand/cgroup.procs"), own.read("cgroup.subtree_control")), (None, None));
         }
     }
 
     #[test]
-    fn somebody_elses_cgroup_is_left_alone() {
+    fn the_cgroup_of_another_container_is_left_alone() {
         for version in [Version::V1, Version::V2] {
             let own = FakeCgroup::new("other", version, "0\n1\n");
-            let problem = DelegateCgroup::make(&own.0, Some(7)).err().unwrap();
+            let problem = PluginCgroup::make(&own.0, Some(7)).err().unwrap();
             assert!(problem.contains("this process is not in"), "{}", problem);
             assert_eq!((own.read("levee-hand/cgroup.procs"), own.read("cgroup.subtree_control")), (None, None));
         }
@@ -178,7 +178,7 @@ mod tests {
     fn a_folder_that_cannot_be_made_is_named() {
         let nowhere = Path::new("/proc/nowhere").to_path_buf();
         let cgroup = MemoryCgroup { version: Version::V1, root: nowhere.clone(), folder: nowhere };
-        let problem = DelegateCgroup::make(&cgroup, None).err().unwrap();
+        let problem = PluginCgroup::make(&cgroup, None).err().unwrap();
         assert!(problem.contains("/proc/nowhere/levee-delegates"), "{}", problem);
     }
 }

@@ -1,38 +1,38 @@
-//! Asking a resident hand whether it still turns, for kubelet: `levee-shim --probe FILE`.
+//! `levee-shim --probe FILE`: asks a resident hand whether it works, for kubelet.
 
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::time::Instant;
 
 use crate::base::clock::{ms, ms_until};
-use crate::base::output::{note, write_stdout};
+use crate::base::output::{write_stderr, write_stdout};
 use crate::sys;
 
-/// Nothing in the loop takes a tenth of this; on a node that has no CPU to spare it may.
+/// The loop answers in a tenth of this, but a node without free CPU needs more.
 const ANSWER_MS_MAX: u64 = 5_000;
 const ANSWER_BYTES_MAX: usize = 512;
 
 pub fn serve(path: &str, started: Instant) -> i32 {
     match ask(path, started + ms(ANSWER_MS_MAX)) {
         Ok(answer) => {
-            let _nobody_listens = write_stdout(&answer, started + ms(ANSWER_MS_MAX));
+            let _may_have_no_reader = write_stdout(&answer, started + ms(ANSWER_MS_MAX));
             0
         }
         Err(why) => {
-            note(&format!("The resident hand does not answer on {}: {}", path, why));
+            write_stderr(&format!("The resident hand does not answer on {}: {}", path, why));
             1
         }
     }
 }
 
-/// The line that the hand answers.
+/// Returns the line that the hand answers.
 fn ask(path: &str, until: Instant) -> Result<Vec<u8>, String> {
-    let told = |error: std::io::Error| sys::error_text(&error);
+    let problem = |error: std::io::Error| sys::error_text(&error);
     let address = sys::UnixAddress::of(Path::new(path)).ok_or("a socket's path must be shorter than 108 bytes")?;
-    // Not blocking: a hand that accepts nobody has a full backlog after a while.
+    // Not blocking: a hand that hangs accepts no connection, and its backlog fills up.
     let kind = sys::SOCK_STREAM | sys::SOCK_NONBLOCK | sys::SOCK_CLOEXEC;
-    let socket = unsafe { OwnedFd::from_raw_fd(sys::new_socket(sys::AF_UNIX, kind, 0).map_err(told)?) };
-    sys::connect_unix(socket.as_raw_fd(), &address).map_err(told)?;
+    let socket = unsafe { OwnedFd::from_raw_fd(sys::new_socket(sys::AF_UNIX, kind, 0).map_err(problem)?) };
+    sys::connect_unix(socket.as_raw_fd(), &address).map_err(problem)?;
     let mut answer = Vec::new();
     let mut chunk = [0u8; ANSWER_BYTES_MAX];
     while answer.last() != Some(&b'\n') {
@@ -46,7 +46,7 @@ fn ask(path: &str, until: Instant) -> Result<Vec<u8>, String> {
                 let mut ready = [sys::PollFd { fd: socket.as_raw_fd(), events: sys::POLLIN, revents: 0 }];
                 sys::poll_fds(&mut ready, ms_until(until) as i32);
             }
-            Err(error) => return Err(told(error)),
+            Err(error) => return Err(problem(error)),
         }
         if answer.len() > ANSWER_BYTES_MAX {
             return Err(format!("its answer has more than {} bytes", ANSWER_BYTES_MAX));
@@ -61,7 +61,7 @@ mod tests {
     use std::io::Write;
     use std::os::unix::net::UnixListener;
 
-    /// What `ask` makes of a listener that says this and hangs up, or says nothing for as long as it is asked.
+    /// The result of `ask` for a listener that sends these bytes and closes the connection, or sends nothing.
     fn asked(name: &str, says: Option<&'static [u8]>) -> Result<Vec<u8>, String> {
         let path = format!("{}/levee-probe-{}-{}", std::env::temp_dir().display(), std::process::id(), name);
         let listener = UnixListener::bind(&path).unwrap();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_there_is_told_as_the_kernel_tells_it() {
+    fn a_missing_hand_is_an_error_of_the_kernel() {
         let soon = Instant::now() + ms(50);
         assert_eq!(ask("/nowhere/probe.sock", soon), Err("No such file or directory (errno 2)".to_string()));
         assert!(ask(&"/x".repeat(60), soon).unwrap_err().contains("108 bytes"));

@@ -1,6 +1,6 @@
-//! Where kubelet's probes ask the resident hand whether it still turns. The loop itself answers, between its other
-//! work: an answer is the proof, and a hand that hangs gives none. Being connected to the daemon is told, not judged:
-//! a hand that is ended because its daemon is away takes the plugins it runs with it.
+//! The socket for kubelet's probes of the resident hand. The loop itself answers, so an answer proves that the hand
+//! does not hang. The answer also shows whether the daemon is connected. A missing daemon does not fail the probe,
+//! because ending the hand would end its plugins too.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use std::os::unix::net::UnixListener;
 
 use crate::sys;
 
-/// Those who asked while the loop was held up and went away again are answered too, but not all in one turn.
+/// Probes that came while the loop was busy are answered later, but not all in one turn.
 const ANSWERS_A_TURN: usize = 16;
 
 #[derive(Debug)]
@@ -20,11 +20,11 @@ pub struct ProbeDoor {
 }
 
 impl ProbeDoor {
-    /// Before the change of root, so that the file is the pod's own: nobody else can take its name, and the hand of
-    /// another pod on the same node, which may still be ending, has another one.
+    /// Call it before the change of root, so that the file belongs to the pod: another pod's hand on the same node,
+    /// which may still be stopping, has a different file.
     pub fn open(path: &str) -> Result<ProbeDoor, String> {
         let problem = |error: io::Error| format!("Cannot listen for probes on {}: {}", path, sys::error_text(&error));
-        // A container that was started again finds the socket of the one before.
+        // A restarted container finds the socket of the one before.
         if fs::symlink_metadata(path).map_or(false, |facts| facts.file_type().is_socket()) {
             fs::remove_file(path).map_err(problem)?;
         }
@@ -48,7 +48,7 @@ impl ProbeDoor {
         }
     }
 
-    /// Short enough for the empty buffer of a new connection: writing it never waits.
+    /// It fits into the empty buffer of a new connection, so writing it never waits.
     fn line(&self, orders: usize) -> String {
         let connection = if self.is_connected { "connected" } else { "not connected" };
         format!("hand {}: {} to the daemon, orders in progress: {}\n", std::process::id(), connection, orders)
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_everyone_who_asked_and_goes_on_without_those_who_left() {
+    fn answers_every_probe_and_ignores_those_that_left() {
         let path = place("answers");
         let mut door = ProbeDoor::open(&path).unwrap();
         drop(UnixStream::connect(&path).unwrap());
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_place_of_a_socket_that_was_left_and_of_nothing_else() {
+    fn replaces_an_old_socket_and_no_other_file() {
         let path = place("left");
         drop(ProbeDoor::open(&path).unwrap());
         drop(ProbeDoor::open(&path).unwrap());

@@ -1,19 +1,19 @@
-//! The resident hand: serves the work that belongs to no CNI call, for as long as the node is up.
+//! The resident hand: carries out the daemon's orders that belong to no CNI call, as long as the node is up.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::base::clock::{ms, Jitter};
 use crate::base::json::quote;
-use crate::base::output::note;
+use crate::base::output::write_stderr;
 use crate::options::ResidentOptions;
-use crate::orders::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
+use crate::orders::conversation::{outcome_frame, send_progress, turn, welcome, Trouble};
 use crate::orders::hand::Hand;
 use crate::orders::rules::Rules;
 use crate::orders::session::become_hand;
 use crate::plugin::memory_cgroup::MemoryCgroup;
 use crate::plugin::run::Surroundings;
 use crate::resident::place;
-use crate::resident::plugin_cgroup::DelegateCgroup;
+use crate::resident::plugin_cgroup::PluginCgroup;
 use crate::resident::probe_door::ProbeDoor;
 use crate::sys;
 use crate::wire::channel::{Channel, NoChannel};
@@ -22,58 +22,58 @@ use crate::wire::frame_type as kind;
 use crate::wire::introduction::introduction;
 use crate::wire::tag;
 
-/// What running delegates get when we are asked to stop.
+/// The time that running plugins get when the hand is asked to stop.
 const STOP_MS: u64 = 5_000;
-/// A run that the daemon lost sight of still ends at its own limit; this is only a bound on waiting for it.
+/// The bound on waiting for a run whose daemon is gone; the run also ends at its own time limit.
 const LOST_RUN_MS: u64 = 600_000;
-/// Far enough away to mean "whenever something happens".
+/// How long a turn waits when nothing happens.
 const IDLE_MS: u64 = 60_000;
 
 pub fn serve(options: &ResidentOptions) -> i32 {
     let door = match options.probe_socket.as_deref().map(ProbeDoor::open).transpose() {
         Ok(door) => door,
         Err(problem) => {
-            log("error", &problem, "");
+            log("error", &problem, &[]);
             return 1;
         }
     };
     if let Err(problem) = options.enter_root() {
-        log("error", &problem, "");
+        log("error", &problem, &[]);
         return 1;
     }
     if options.root.is_some() {
-        place::shortcomings().iter().for_each(|problem| log("warn", problem, ""));
+        place::problems().iter().for_each(|problem| log("warn", problem, &[]));
     }
     place::ensure_path();
     if let Err(error) = become_hand() {
-        log("error", &format!("Cannot start a session of its own: {}", sys::error_text(&error)), "");
+        log("error", &format!("Cannot start a new session: {}", sys::error_text(&error)), &[]);
         return 1;
     }
     let own = MemoryCgroup::of_self();
-    let delegates = match own.as_ref().map(|own| DelegateCgroup::make(own, options.delegate_memory)) {
+    let plugins = match own.as_ref().map(|own| PluginCgroup::make(own, options.plugin_memory)) {
         Some(Ok(cgroup)) => Some(cgroup),
         Some(Err(problem)) => {
-            log("warn", &problem, "");
+            log("warn", &problem, &[]);
             None
         }
         None => {
-            log("warn", "Cannot find the memory cgroup of this process", "");
+            log("warn", "Cannot find the memory cgroup of this process", &[]);
             None
         }
     };
-    let surroundings = delegates
+    let surroundings = plugins
         .as_ref()
-        .map(DelegateCgroup::surroundings)
+        .map(PluginCgroup::surroundings)
         .unwrap_or_else(|| Surroundings { cgroup: own.clone(), cgroup_procs: None });
     let signals = [sys::SIGCHLD, sys::SIGTERM, sys::SIGINT];
     let exit_code = match Hand::new(Rules::Resident, surroundings, &signals) {
         Ok(hand) => Resident { hand: hand.with_probe_door(door), socket_dir: options.socket_dir.clone() }.serve(),
         Err(error) => {
-            log("error", &format!("Cannot watch for child processes: {}", sys::error_text(&error)), "");
+            log("error", &format!("Cannot watch for child processes: {}", sys::error_text(&error)), &[]);
             1
         }
     };
-    if let Some(cgroup) = delegates {
+    if let Some(cgroup) = plugins {
         cgroup.remove();
     }
     exit_code
@@ -87,7 +87,7 @@ struct Resident {
 impl Resident {
     fn serve(&mut self) -> i32 {
         let mut jitter = Jitter::between(100, 2_000);
-        let mut told: Option<String> = None;
+        let mut logged: Option<String> = None;
         while !self.hand.is_asked_to_stop() {
             match Channel::connect(&self.socket_dir) {
                 Ok(channel) => {
@@ -96,11 +96,11 @@ impl Resident {
                     if was_welcome {
                         jitter = Jitter::between(100, 2_000);
                     }
-                    self.tell_once(&mut told, was_welcome, why);
-                    // Its daemon cannot be told of what still runs, and the next one must not start the same twice.
+                    self.log_once(&mut logged, was_welcome, why);
+                    // The next daemon does not know these runs and must not start the same ones again.
                     self.finish_lost_runs();
                 }
-                Err(NoChannel::Away(why)) | Err(NoChannel::Distrusted(why)) => self.tell_once(&mut told, false, why),
+                Err(NoChannel::Away(why)) | Err(NoChannel::Distrusted(why)) => self.log_once(&mut logged, false, why),
             }
             let pause_end = Instant::now() + jitter.next_pause();
             while Instant::now() < pause_end && !self.hand.is_asked_to_stop() {
@@ -109,19 +109,19 @@ impl Resident {
         }
         self.hand.finish_jobs(Instant::now() + ms(STOP_MS));
         self.hand.kill_jobs();
-        log("info", "stopped", &self.socket_dir);
+        log("info", "Stopped", &[("socketDir", &self.socket_dir)]);
         0
     }
 
-    /// A line when a connection ends or a reason is new, not one for each try.
-    fn tell_once(&self, told: &mut Option<String>, was_connected: bool, why: String) {
-        if !self.hand.is_asked_to_stop() && (was_connected || told.as_ref() != Some(&why)) {
-            log("warn", &format!("not connected to the daemon: {}", why), &self.socket_dir);
+    /// Logs the end of a connection and each new reason, not each try.
+    fn log_once(&self, logged: &mut Option<String>, was_connected: bool, why: String) {
+        if !self.hand.is_asked_to_stop() && (was_connected || logged.as_ref() != Some(&why)) {
+            log("warn", "Not connected to the daemon", &[("socketDir", &self.socket_dir), ("reason", &why)]);
         }
-        *told = Some(why);
+        *logged = Some(why);
     }
 
-    /// Serves one connection. Returns whether the daemon welcomed us, and why it ended.
+    /// Serves one connection. Returns whether the daemon sent WELCOME, and why the connection ended.
     fn converse(&mut self, mut channel: Channel) -> (bool, String) {
         let mut welcomed = false;
         if let Err(why) = channel.send(&resident_frame()) {
@@ -141,14 +141,14 @@ impl Resident {
                 if frame.kind == kind::WELCOME && !welcomed {
                     welcomed = true;
                     self.hand.set_connected(true);
-                    log("info", "connected to the daemon", &self.socket_dir);
+                    log("info", "Connected to the daemon", &[("socketDir", &self.socket_dir)]);
                 }
             }
             let ended = self.hand.take_ended();
             let sent = ended
                 .iter()
                 .try_for_each(|ended| channel.send(&outcome_frame(ended)))
-                .and_then(|()| tell_progress(&mut channel, &mut self.hand));
+                .and_then(|()| send_progress(&mut channel, &mut self.hand));
             match (turn.trouble, sent) {
                 (Some(Trouble::Violated(why) | Trouble::Lost(why)), _) | (None, Err(why)) => return (welcomed, why),
                 (None, Ok(())) => {}
@@ -173,7 +173,7 @@ impl Resident {
         }
     }
 
-    /// New orders are not taken any more; what runs may end, and is told while it still can be.
+    /// Takes no new orders, lets the running ones end, and sends their outcomes if it can.
     fn stop(&mut self, channel: &mut Channel) {
         let until = Instant::now() + ms(STOP_MS);
         let mut is_heard = true;
@@ -196,8 +196,8 @@ fn resident_frame() -> Vec<u8> {
     introduction().optional_text(tag::CNI_PATH, &cni_path).into_frame(kind::RESIDENT)
 }
 
-/// One JSON object a line, as the daemon logs.
-fn log(level: &str, message: &str, socket_dir: &str) {
+/// One JSON object per line, as in the daemon's log.
+fn log(level: &str, message: &str, fields: &[(&str, &str)]) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut line = format!(
         "{{\"time\":{},\"level\":{},\"message\":{}",
@@ -205,8 +205,8 @@ fn log(level: &str, message: &str, socket_dir: &str) {
         quote(level),
         quote(message)
     );
-    if !socket_dir.is_empty() {
-        line.push_str(&format!(",\"socketDir\":{}", quote(socket_dir)));
+    for (name, value) in fields {
+        line.push_str(&format!(",{}:{}", quote(name), quote(value)));
     }
-    note(&format!("{}}}", line));
+    write_stderr(&format!("{}}}", line));
 }

@@ -55,14 +55,14 @@ pub fn set_close_on_exec(fd: RawFd) -> io::Result<()> {
     check(unsafe { fcntl(fd, F_SETFD, FD_CLOEXEC) }).map(drop)
 }
 
-/// Marks every descriptor from 3 up close-on-exec in one call; kernels before 5.11 do not know it.
+/// Marks every descriptor from 3 up close-on-exec. Kernels before 5.11 do not have this call.
 pub fn close_range_on_exec() -> io::Result<()> {
     let result = unsafe { syscall(SYS_CLOSE_RANGE, 3 as c_uint, c_uint::MAX, CLOSE_RANGE_CLOEXEC) };
     check(result as c_int).map(drop)
 }
 
-/// Closes every descriptor from 3 up but one, in a forked child that will not exec. Kernels before 5.9, and some
-/// sandboxes, do not know how to do that in one call.
+/// Closes every descriptor from 3 up except one, in a forked child that will not exec. Kernels before 5.9 and some
+/// sandboxes have no call for a range, so there is a slow way too.
 pub fn close_all_but(kept: RawFd) {
     let close_range = |first: RawFd, last: c_uint| -> bool {
         let first = first as c_uint;
@@ -72,7 +72,7 @@ pub fn close_all_but(kept: RawFd) {
         return;
     }
     for fd in open_descriptors().unwrap_or_default().into_iter().filter(|fd| *fd > 2 && *fd != kept) {
-        // The one that listed them is closed already.
+        // The listing's own descriptor is closed already, and closing it again does no harm.
         unsafe { close(fd) };
     }
 }
@@ -103,7 +103,7 @@ pub fn write_some(fd: RawFd, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Waits for one of the descriptors. An interruption counts as nothing ready: callers look again anyway.
+/// An interruption counts as nothing ready: callers look again anyway.
 pub fn poll_fds(fds: &mut [PollFd], timeout_ms: c_int) {
     unsafe { poll(fds.as_mut_ptr(), fds.len(), timeout_ms) };
 }

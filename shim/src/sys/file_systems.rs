@@ -1,4 +1,4 @@
-//! File systems: what kind a path is on.
+//! File systems: which kind a path is on.
 
 use std::ffi::CString;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::check;
 
-/// `struct statfs`, of which only the kind is used.
+/// `struct statfs`; only the kind is used.
 #[repr(C)]
 struct StatFs {
     kind: i64,

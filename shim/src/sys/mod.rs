@@ -1,5 +1,5 @@
-//! The doorway to the C library: everything std does not offer, declared by hand, for x86_64 and aarch64 Linux.
-//! Nothing here decides anything; each wrapper turns -1 into an `io::Error`.
+//! The doorway to the C library: functions that std does not offer, declared by hand for x86_64 and aarch64 Linux.
+//! The wrappers make no decisions; each one turns -1 into an `io::Error`.
 
 mod descriptors;
 mod file_systems;
@@ -42,7 +42,7 @@ fn check(result: c_int) -> io::Result<c_int> {
     }
 }
 
-/// The number of an error, for reports; errors that std made up itself count as EINVAL.
+/// Errors that std made itself have no number and count as EINVAL.
 pub fn errno_of(error: &io::Error) -> i32 {
     error.raw_os_error().unwrap_or(EINVAL)
 }

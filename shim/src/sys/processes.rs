@@ -1,4 +1,4 @@
-//! Processes: sessions, groups, signals to them, and how they end.
+//! Processes: sessions, groups, signals, and exits.
 
 use std::io;
 use std::os::raw::{c_char, c_int};
@@ -54,9 +54,9 @@ pub fn new_session() -> io::Result<()> {
     check(unsafe { setsid() }).map(drop)
 }
 
-/// Raises the nice value of this process and of what it starts from now on, which is always allowed.
+/// Raises the nice value of this process and of the processes it starts later. Raising is always allowed.
 pub fn be_nicer(by: i32) {
-    // The answer is the new value, and -1 is one too.
+    // -1 is a valid new value, so the result does not tell an error.
     let _new_value = unsafe { nice(by) };
 }
 
@@ -76,7 +76,7 @@ pub fn become_subreaper() -> io::Result<()> {
     check(unsafe { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
 }
 
-/// Ends this process when its parent ends. The parent may be gone already, so its identity is checked afterwards.
+/// Ends this process when its parent ends. The parent may already be gone, so the parent is checked afterwards.
 pub fn die_with_parent(parent: i32) -> io::Result<()> {
     check(unsafe { prctl(PR_SET_PDEATHSIG, SIGKILL as usize, 0, 0, 0) })?;
     if parent_pid() == parent {
@@ -90,14 +90,14 @@ pub fn send_signal(pid: i32, number: c_int) -> io::Result<()> {
     check(unsafe { kill(pid, number) }).map(drop)
 }
 
-/// Kills a whole process group. A group that is gone already is no error worth telling.
+/// Kills a whole process group. A group that is already gone is not an error.
 pub fn kill_group(group: i32) {
     if group > 1 {
         let _gone_already = send_signal(-group, SIGKILL);
     }
 }
 
-/// A child that ended: who, how, and what it used.
+/// A child that ended: its process ID, how it ended, and what it used.
 pub struct Exit {
     pub pid: i32,
     status: c_int,
@@ -132,7 +132,7 @@ impl Exit {
     }
 }
 
-/// The next child that ended, any of them: as a subreaper we also collect orphans.
+/// Any child that ended: as a subreaper this process also collects orphans.
 pub fn next_exit(options: c_int) -> Option<Exit> {
     loop {
         let mut exit = Exit { pid: 0, status: 0, usage: Usage::default() };
@@ -147,7 +147,7 @@ pub fn next_exit(options: c_int) -> Option<Exit> {
     }
 }
 
-/// Replaces this process. Comes back only with an error.
+/// Replaces this process. Returns only if that failed.
 ///
 /// # Safety
 /// Both arrays must end with a null pointer and hold pointers to C strings.

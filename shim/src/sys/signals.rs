@@ -1,4 +1,4 @@
-//! Signals as something to read, and their reset in a child.
+//! Signals read from a descriptor, and their reset in a child.
 
 use std::io;
 use std::os::raw::c_int;
@@ -50,12 +50,12 @@ pub fn next_signal(fd: RawFd) -> Option<c_int> {
     }
 }
 
-/// An empty mask, with the handlers left as they are.
+/// Empties the mask and leaves the handlers as they are.
 pub fn unblock_signals() {
     unsafe { sigprocmask(SIG_SETMASK, &signal_set(&[]), std::ptr::null_mut()) };
 }
 
-/// Default handlers and an empty mask: a delegate inherits neither our blocked SIGCHLD nor our ignored SIGPIPE.
+/// Default handlers and an empty mask: a plugin must not inherit our blocked SIGCHLD or our ignored SIGPIPE.
 pub fn reset_signals() {
     unsafe {
         for number in 1..=SIGNAL_MAX {

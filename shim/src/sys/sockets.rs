@@ -1,4 +1,4 @@
-//! Sockets, who is on the other side of one, and network namespaces.
+//! Sockets, the user of a socket's peer, and network namespaces.
 
 use std::io;
 use std::os::raw::{c_char, c_int, c_uint, c_void};
@@ -34,7 +34,7 @@ pub struct UnixAddress {
 }
 
 impl UnixAddress {
-    /// None when the path is too long for one.
+    /// None if the path is too long.
     pub fn of(path: &Path) -> Option<UnixAddress> {
         let mut address = UnixAddress { family: AF_UNIX as u16, path: [0; 108] };
         let bytes = path.as_os_str().as_bytes();
@@ -77,7 +77,7 @@ pub fn enter_netns(fd: RawFd) -> io::Result<()> {
     check(unsafe { setns(fd, CLONE_NEWNET) }).map(drop)
 }
 
-/// Into a new, empty one.
+/// Moves this process into a new, empty network namespace.
 pub fn leave_netns() -> io::Result<()> {
     check(unsafe { unshare(CLONE_NEWNET) }).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The connection to the daemon: found, trusted, and read without ever blocking.
+//! The connection to the daemon: found, checked, and read without blocking.
 
 use std::fs;
 use std::io;
@@ -13,17 +13,16 @@ use crate::wire::frame::{Frame, FrameReader};
 
 /// Until WELCOME says otherwise.
 const DEFAULT_HEARTBEAT_MS: u64 = 5_000;
-/// Below this every hiccup would count as a loss; above it a daemon's silence would be waited for too long.
+/// A shorter interval would count every delay as a loss; a longer one would wait too long for a lost daemon.
 const HEARTBEAT_MS_MIN: u64 = 100;
 const HEARTBEAT_MS_MAX: u64 = 60_000;
-/// So many intervals without any frame mean that the daemon is lost.
+/// The daemon counts as lost after this many intervals without a frame.
 const SILENT_INTERVALS: u32 = 3;
 
-/// Why there is no channel.
 pub enum NoChannel {
-    /// Nobody listens now: worth another try.
+    /// No daemon listens now: another try can succeed.
     Away(String),
-    /// Somebody could listen who must not be obeyed: trying again does not mend it.
+    /// The listener may not be root's: another try does not help.
     Distrusted(String),
 }
 
@@ -40,7 +39,7 @@ pub fn socket_path(folder: &str) -> PathBuf {
 }
 
 impl Channel {
-    /// One try, without waiting: a full listen backlog would block a plain connect for ever.
+    /// Tries once and does not block: a full listen backlog would block a plain connect for ever.
     pub fn connect(folder: &str) -> Result<Channel, NoChannel> {
         check_folder(folder)?;
         let path = socket_path(folder);
@@ -77,7 +76,7 @@ impl Channel {
         self.heartbeat_ms = heartbeat_ms.clamp(HEARTBEAT_MS_MIN, HEARTBEAT_MS_MAX);
     }
 
-    /// When the daemon counts as lost, unless it is heard before.
+    /// The daemon counts as lost at this time, unless a frame comes before.
     pub fn silent_at(&self) -> Instant {
         self.heard_at + ms(self.heartbeat_ms) * SILENT_INTERVALS
     }
@@ -87,7 +86,7 @@ impl Channel {
         fds.push(sys::PollFd { fd: self.socket.as_raw_fd(), events, revents: 0 });
     }
 
-    /// Queues a frame and sends what the socket takes now; `exchange` sends the rest.
+    /// Queues a frame and sends as much as the socket takes now; `exchange` sends the rest.
     pub fn send(&mut self, frame: &[u8]) -> Result<(), String> {
         self.unsent.extend_from_slice(frame);
         self.flush()
@@ -98,7 +97,7 @@ impl Channel {
         self.unsent.is_empty()
     }
 
-    /// Sends what waits and receives what has come. An error means that the daemon is lost.
+    /// Sends the queued bytes and receives everything available. An error means that the daemon is lost.
     pub fn exchange(&mut self) -> Result<(), String> {
         self.flush()?;
         let mut chunk = [0u8; 16 * 1024];
@@ -123,7 +122,7 @@ impl Channel {
         self.reader.next_frame()
     }
 
-    /// Judged only after everything received was read: a shim that was itself stopped must not blame the daemon.
+    /// Called after everything available was read: a shim that was itself paused must not blame the daemon.
     fn check_silence(&self) -> Result<(), String> {
         if Instant::now() < self.silent_at() {
             return Ok(());
@@ -148,7 +147,7 @@ impl Channel {
     }
 }
 
-/// Whoever may write in this folder may have plugins run as root: only root may.
+/// A process that can write to this folder can run plugins as root, so only root may write to it.
 fn check_folder(folder: &str) -> Result<(), NoChannel> {
     let facts = fs::metadata(folder)
         .map_err(|error| NoChannel::Away(format!("looking for {} failed: {}", folder, sys::error_text(&error))))?;

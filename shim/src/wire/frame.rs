@@ -1,22 +1,23 @@
-//! Frames as bytes: how they are written, read, and cut out of a stream. The numbers are in `frame_type` and `tag`.
+//! Frames as bytes: writing them, reading them, and cutting them out of a stream. The numbers are in `frame_type` and
+//! `tag`.
 
 use crate::wire::tag;
 
-/// The newest protocol version this build speaks. See docs/protocol.md.
+/// The newest version of docs/protocol.md that this build speaks.
 pub const PROTOCOL_VERSION: u64 = 3;
-/// The oldest one: a node's daemon may be replaced after its shim, or put back to the one before.
+/// The oldest version: a node's daemon can be upgraded after its shim, or rolled back.
 pub const PROTOCOL_VERSION_MIN: u64 = 1;
 
-/// From this one on a daemon understands PROGRESS; an older one would hang up.
+/// The first version with PROGRESS; an older daemon would close the connection.
 pub const PROGRESS_VERSION: u64 = 3;
 
-/// Whatever the length says, no more than this is ever held for one frame.
+/// The shim never holds more than this for one frame, even if the frame claims a greater length.
 pub const FRAME_BYTES_MAX: usize = 1_048_576;
 
 const LENGTH_BYTES: usize = 4;
 const FIELD_HEADER_BYTES: usize = 5;
 
-/// Fields ready to be sent. An outcome is kept in this form, so that OUTCOME and RESUME carry the same bytes.
+/// Encoded fields. An outcome is kept in this form, so that OUTCOME and RESUME carry the same bytes.
 #[derive(Clone, Default)]
 pub struct Fields(Vec<u8>);
 
@@ -51,7 +52,7 @@ impl Fields {
         }
     }
 
-    /// Left out when empty, as the protocol has it for the variables of a call.
+    /// The protocol leaves out empty variables of a call.
     pub fn optional_text(self, tag: u8, value: &str) -> Fields {
         if value.is_empty() {
             self
@@ -65,7 +66,7 @@ impl Fields {
         self
     }
 
-    /// Fields that were encoded elsewhere.
+    /// Fields that are already encoded.
     pub fn of_bytes(bytes: &[u8]) -> Fields {
         Fields(bytes.to_vec())
     }
@@ -83,7 +84,7 @@ impl Fields {
     }
 }
 
-/// One received frame. A missing or misshapen field is a broken protocol, told as text.
+/// One received frame. An error about a field means that the peer broke the protocol.
 #[derive(Debug)]
 pub struct Frame {
     pub kind: u8,
@@ -133,7 +134,7 @@ impl Frame {
         self.u64(tag, self.required_bytes(tag)?)
     }
 
-    /// Absent is no.
+    /// An absent flag is false.
     pub fn flag(&self, tag: u8) -> Result<bool, String> {
         self.bytes(tag).map_or(Ok(false), |value| self.u64(tag, value).map(|number| number != 0))
     }
@@ -190,7 +191,7 @@ impl FrameReader {
         };
         self.held.drain(..LENGTH_BYTES + length);
         if self.held.is_empty() {
-            // A large frame's memory is not kept while a call waits.
+            // Release the memory of a large frame while the call waits.
             self.held = Vec::new();
         }
         Ok(Some(frame))

@@ -1,4 +1,4 @@
-//! Field tags of docs/protocol.md, those a hand sends or reads.
+//! The field tags of docs/protocol.md that a hand sends or reads.
 
 pub const VERSION_MIN: u8 = 1;
 pub const VERSION_MAX: u8 = 2;
