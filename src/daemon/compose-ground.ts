@@ -5,7 +5,7 @@ import type { Logger } from "../base/log.ts";
 import type { DaemonConfig } from "../config/daemon-config.ts";
 import { Journal } from "../state/journal/journal.ts";
 import { MultusMirror } from "../state/multus/multus-mirror.ts";
-import { HungDelegates } from "./answer/hung-delegates.ts";
+import { HungPlugins } from "./answer/hung-plugins.ts";
 import { expectPods } from "./attach/expect-pods.ts";
 import { NodeChecks } from "./health/node-checks.ts";
 import { ConfCache } from "./look-up/conf-cache.ts";
@@ -14,7 +14,7 @@ import type { LogCounts } from "./metrics/log-metrics.ts";
 import { Measures } from "./metrics/measures.ts";
 import type { MetricsRegistry } from "./metrics/metrics-registry.ts";
 import { ChainNotes } from "./record/chain-notes.ts";
-import { LastRulings } from "./record/last-rulings.ts";
+import { LastRulings } from "./record/ruling-feed.ts";
 import { logRulings } from "./record/log-rulings.ts";
 import { Pulse } from "./record/pulse.ts";
 import { recordRulings } from "./record/record-rulings.ts";
@@ -59,7 +59,7 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
   const rulings = new RulingFeed();
   countRulings(metrics, rulings);
   logRulings(rulings, logger);
-  const hung = new HungDelegates({ clock, journal, rulings });
+  const hung = new HungPlugins({ clock, journal, rulings });
   const lastRulings = new LastRulings(rulings);
   const admission = composeAdmission(config, clock, rulings);
   recordRulings({ rulings, timeline, recorder }, admission);
@@ -102,5 +102,5 @@ function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFee
     holdMsMax: addHoldMs,
     systemNamespaces,
   };
-  return new Admission({ clock, limits, tell: (ruling) => rulings.tell(ruling) });
+  return new Admission({ clock, limits, tell: (ruling) => rulings.emit(ruling) });
 }

@@ -1,5 +1,5 @@
 import { phaseOf } from "./answer/answers.ts";
-import type { ThisNode } from "./answer/this-node.ts";
+import type { ThisNode } from "./answer/node-answer.ts";
 import type { CollectParts } from "./compose-collect.ts";
 import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";

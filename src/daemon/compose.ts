@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { installsConf } from "../config/installs-conf.ts";
 import { holdStateFolder } from "../state/one-writer.ts";
-import type { ThisNode } from "./answer/this-node.ts";
+import type { ThisNode } from "./answer/node-answer.ts";
 import { composeAnswers } from "./compose-answers.ts";
 import { composeCollect } from "./compose-collect.ts";
 import { composeServices } from "./compose-services.ts";

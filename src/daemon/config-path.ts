@@ -4,15 +4,15 @@ const defaultConfigPath = "/etc/cni/net.d/multus.d/daemon-config.json";
 export const daemonUsage = "levee daemon --config FILE [--health-port PORT] [--metrics-port PORT]";
 
 /** The daemon's command line: which file to read, or what is wrong with it. */
-export type CommandLine = ReadCommandLine | { readonly wrong: string };
+type CommandLine = ReadCommandLine | { readonly wrong: string };
 
 /** Ports for a configuration that names none. The manifest gives them: a Multus ConfigMap is served as it is. */
-export interface GivenPorts {
+interface GivenPorts {
   readonly healthPort?: number;
   readonly metricsPort?: number;
 }
 
-export interface ReadCommandLine extends GivenPorts {
+interface ReadCommandLine extends GivenPorts {
   readonly path: string;
 }
 

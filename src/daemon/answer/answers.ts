@@ -1,9 +1,6 @@
-import type { Admission } from "../../admission/admission.ts";
-import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { leakView, quarantineView, recorderView, recordView } from "../../state/journal/record-view.ts";
-import { protocolVersion } from "../../wire/frame.ts";
 import type {
   AttachmentsAnswer,
   AttachmentView,
@@ -21,17 +18,16 @@ import type { NodeChecks } from "../health/node-checks.ts";
 import type { Measures } from "../metrics/measures.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { Recovery } from "../undo/recovery.ts";
-import type { Residents } from "../undo/residents.ts";
 import { changeLeaks, type ChangeLeaksNeeds } from "./change-leaks.ts";
 import { parseQuestion } from "./parse-question.ts";
 import { podNow, type PodNowNeeds } from "./pod-now.ts";
-import type { ThisNode } from "./this-node.ts";
+import { nodeAnswer, type NodeAnswerNeeds, type ThisNode } from "./node-answer.ts";
 import { topAnswer, type TopNeeds } from "./top-answer.ts";
 
 type AnyAnswer = AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer | GcAnswer | TopAnswer;
 
 /** What each question needs. */
-export interface AnswerNeeds {
+interface AnswerNeeds {
   readonly attachments: AttachmentsNeeds;
   readonly timeline: TimelineNeeds;
   readonly leaks: ChangeLeaksNeeds;
@@ -123,42 +119,10 @@ function leaksAnswer({ journal }: ChangeLeaksNeeds): LeaksAnswer {
   return { leaks: journal.leaks().map(leakView), quarantined: journal.quarantined().map(quarantineView) };
 }
 
-export interface NodeAnswerNeeds {
-  readonly thisNode: ThisNode;
-  readonly config: Pick<DaemonConfig, "stateDir">;
-  readonly bootId: string;
-  readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
-  readonly admission: Pick<Admission, "facts">;
-  readonly residents: Pick<Residents, "all">;
-}
-
-export function nodeAnswer({ thisNode, config, bootId, journal, admission, residents }: NodeAnswerNeeds): NodeAnswer {
-  const line = admission.facts();
-  return {
-    software: thisNode.software,
-    protocol: protocolVersion,
-    stateDir: config.stateDir,
-    socket: thisNode.socketPath,
-    bootId,
-    startedWallMs: thisNode.startedWallMs,
-    attachments: journal.all().length,
-    leaks: journal.leaks().length,
-    quarantined: journal.quarantined().length,
-    waiting: Object.values(line.waiting).reduce((sum, count) => sum + count, 0),
-    running: line.attaching + line.detaching + line.hung,
-    residentHands: residents.all().map(({ hand, sinceWallMs }) => ({
-      software: hand.identity.software,
-      pid: hand.identity.pid,
-      sinceWallMs,
-    })),
-    notices: thisNode.notices(),
-  };
-}
-
 /** An answer is one frame, and a person reads the first rows. */
 const networksMax = 1_000;
 
-export interface ChecksNeeds {
+interface ChecksNeeds {
   readonly nodeName: string;
   readonly checks: NodeChecks;
   readonly measures: Pick<Measures, "shimSoftware">;

@@ -9,7 +9,7 @@ import type { OpenNetwork } from "../../admission/hold/network-breaker.ts";
 import type { TimelineEntry } from "../../wire/node-view.ts";
 import type { FailingView, OpenNetworkView, PodNow, WaitingView } from "../../wire/pod-now.ts";
 import { nodeNetworks } from "../../admission/request.ts";
-import type { HungDelegates } from "./hung-delegates.ts";
+import type { HungPlugins } from "./hung-plugins.ts";
 
 /** Enough to see whom a pod waits with. */
 const namespacesMax = 5;
@@ -18,7 +18,7 @@ export interface PodNowNeeds {
   readonly admission: Pick<Admission, "facts" | "failuresOf" | "why">;
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "addQueueMs">;
-  readonly hung: Pick<HungDelegates, "all">;
+  readonly hung: Pick<HungPlugins, "all">;
   readonly view: Pick<View, "findPod">;
 }
 

@@ -13,7 +13,7 @@ import { Looks } from "./looks.ts";
 import { doubtsAbout, isSettled, judge, undoLimit } from "./rules.ts";
 import { lookAtNamespaces, type Sight } from "./sight.ts";
 
-export interface AttachmentRound {
+interface AttachmentRound {
   readonly findings: readonly GcFinding[];
   readonly sight: Sight;
   /** Something must be seen once more before it can be dealt with. */
@@ -26,7 +26,7 @@ interface Found {
   readonly action: GcAction;
 }
 
-export interface AttachmentGcNeeds {
+interface AttachmentGcNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "gcGraceMs">;
   readonly bootId: string;
@@ -55,7 +55,7 @@ export class AttachmentGc {
     const found = this.#judgeAll(idle, sight);
     const due = found.filter(({ action }) => action === "detach");
     const admitted = isActing ? this.#admit(due, records.length) : [];
-    const done = await this.#detach(hand, admitted, sight);
+    const done = await this.#undo(hand, admitted, sight);
     return {
       findings: found.map((one) => this.#outcome(one, { done: done.get(one), isActing })),
       sight,
@@ -95,7 +95,7 @@ export class AttachmentGc {
     return admitted;
   }
 
-  async #detach(
+  async #undo(
     hand: Hand,
     admitted: readonly Found[],
     sight: Sight,

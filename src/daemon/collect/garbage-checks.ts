@@ -5,13 +5,13 @@ import type { NodeChecks } from "../health/node-checks.ts";
 import type { Labels, MetricsRegistry, Sample } from "../metrics/metrics-registry.ts";
 
 /** What our own garbage collection knows between two looks. */
-export interface GarbageKnowledge {
+interface GarbageKnowledge {
   readonly orphans: () => readonly Lease[];
   readonly missing: () => readonly MissingNetwork[];
 }
 
 /** Makes it known to Prometheus, `/readyz` and `levee check node`; all of them read it when they are asked. */
-export function tellOfGarbage(
+export function registerGarbage(
   { orphans, missing }: GarbageKnowledge,
   shown: { metrics: MetricsRegistry; checks: NodeChecks },
 ): void {

@@ -16,8 +16,7 @@ import type { ConfCache } from "../look-up/conf-cache.ts";
 import type { Call } from "../serve/call.ts";
 import { silence, type Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
-import { networksToTell } from "./networks-to-tell.ts";
-import { GcRota } from "./rota.ts";
+import { GcRota, networksForGc } from "./networks-for-gc.ts";
 import { isSettled, judge, undoLimit } from "./rules.ts";
 import { lookAtNamespaces } from "./sight.ts";
 import { witnessesOf, type DeadRecord, type UndoDead } from "./undo-dead.ts";
@@ -29,7 +28,7 @@ const aloneMsMax = 10_000;
 /** Less than this is not enough to ask one more network. */
 const networkMsMin = 1_000;
 
-export interface GcNeeds {
+interface GcNeeds {
   readonly clock: Clock;
   readonly config: DaemonConfig;
   readonly bootId: string;
@@ -68,7 +67,7 @@ export class Gc {
       new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneWaitMsMax} ms`);
     using limit = deadline(clock, aloneWaitMsMax, late, call.signal);
     using _alone = await turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
-    const errors = await this.#tellNetworks(call, conf, valid);
+    const errors = await this.#collectOfNetworks(call, conf, valid);
     if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
     if (errors.length > 1)
       throw new LeveeError(
@@ -115,13 +114,17 @@ export class Gc {
   }
 
   /** Every network that can be told, as far as the time reaches, each with its valid attachments. */
-  async #tellNetworks(call: Call, conf: NetConf, valid: readonly ValidAttachment[]): Promise<readonly LeveeError[]> {
+  async #collectOfNetworks(
+    call: Call,
+    conf: NetConf,
+    valid: readonly ValidAttachment[],
+  ): Promise<readonly LeveeError[]> {
     const { clock, config, journal } = this.#needs;
     const place = networkPlace(call, clock, { binDir: config.binDir, limitMs: aloneMsMax });
     const errors: LeveeError[] = [];
     const endsMs = clock.monotonicMs() + aloneMsMax - networkMsMin;
     const known = knownAttachments(journal);
-    for await (const { chain, key } of networksToTell(conf, valid, { ...this.#needs, rota: this.#rota })) {
+    for await (const { chain, key } of networksForGc(conf, valid, { ...this.#needs, rota: this.#rota })) {
       if (clock.monotonicMs() > endsMs) {
         if (key !== "") this.#rota.stopBefore(key);
         break;

@@ -25,7 +25,7 @@ import type { View } from "../../view/view.ts";
 import { networkStatusAnnotation } from "../../base/annotations.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
-export interface MissingRound {
+interface MissingRound {
   readonly findings: readonly GcFinding[];
   readonly notes: readonly string[];
   readonly isPending: boolean;
@@ -40,7 +40,7 @@ interface Stranger {
 /** After a reboot the API server calls pods running until the kubelet has made them anew, and a busy node takes its time. */
 const restartMs = 600_000;
 
-export interface MissingNetworksNeeds {
+interface MissingNetworksNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "gcGraceMs" | "multusNamespace" | "cniDir">;
   readonly logger: Logger;
@@ -51,12 +51,12 @@ export interface MissingNetworksNeeds {
 }
 
 /** Finds running pods that lack a network they asked for, and says so once it has been seen twice. */
-export class MissingNetworks {
+export class MissingNetworksWatch {
   readonly #needs: MissingNetworksNeeds;
   readonly #looks = new Looks();
   #missing: readonly MissingNetwork[] = [];
   /** What each pod's last event said. */
-  #said: ReadonlyMap<string, string> = new Map();
+  #told: ReadonlyMap<string, string> = new Map();
 
   constructor(needs: MissingNetworksNeeds) {
     this.#needs = needs;
@@ -78,7 +78,7 @@ export class MissingNetworks {
     const graceMsOf = ({ wasThere }: MissingNetwork): number =>
       wasThere ? Math.max(restartMs, config.gcGraceMs) : config.gcGraceMs;
     this.#missing = found.filter((one) => (this.#looks.ageMs(keyOf(one), nowMs) ?? 0) >= graceMsOf(one));
-    this.#announce();
+    this.#tell();
     const canSeeLinks = hand.supports("links");
     return {
       findings: this.#missing.map(findingOf),
@@ -136,14 +136,14 @@ export class MissingNetworks {
   }
 
   /** One event per pod and change: it stays what it is until somebody starts the pod again. */
-  #announce(): void {
+  #tell(): void {
     const byPod = Map.groupBy(this.#missing, ({ namespace, pod, uid }) => `${namespace}/${pod}/${uid}`);
-    const said = new Map<string, string>();
+    const told = new Map<string, string>();
     for (const [key, [first, ...rest]] of byPod) {
       if (first === undefined) continue;
       const message = [first, ...rest].map(({ network, why }) => `${network}: ${why}`).join("; ");
-      said.set(key, message);
-      if (this.#said.get(key) === message) continue;
+      told.set(key, message);
+      if (this.#told.get(key) === message) continue;
       this.#needs.logger.warn("A running pod lacks a network it asked for", {
         pod: `${first.namespace}/${first.pod}`,
         reason: message,
@@ -154,7 +154,7 @@ export class MissingNetworks {
         { type: "Warning", reason: "NetworkMissing", message },
       );
     }
-    this.#said = said;
+    this.#told = told;
   }
 }
 

@@ -6,7 +6,7 @@ import type { PodFacts } from "../../view/pod-facts.ts";
  * `dead`: may be undone. `alive`: its namespace is there. `kept`: dead, but a network of it has disableGC.
  * `unproven`: it cannot be seen, and nothing shows that it could be.
  */
-export interface Judgement {
+interface Judgement {
   readonly fate: "dead" | "alive" | "kept" | "unproven";
   readonly why: string;
 }
@@ -50,7 +50,7 @@ export function isSettled(record: AttachmentRecord): boolean {
   return record.phase === "acknowledged";
 }
 
-export interface Surroundings {
+interface Surroundings {
   readonly records: readonly AttachmentRecord[];
   /** Undefined when the view may have gaps. */
   readonly pods: readonly PodFacts[] | undefined;

@@ -6,11 +6,11 @@ import type { Hand } from "../../hands/hand.ts";
 import type { GcAnswer, GcFinding } from "../../wire/node-view.ts";
 import type { AttachmentGc } from "./attachment-gc.ts";
 import type { LeaseGc } from "./leases/lease-gc.ts";
-import type { MissingNetworks } from "./missing-networks-watch.ts";
+import type { MissingNetworksWatch } from "./missing-networks-watch.ts";
 import type { Service } from "../service.ts";
 
 /** `look`: only look. `act`: undo what is dead. `fix`: release addresses without a sandbox as well. */
-export type RoundMode = "look" | "act" | "fix";
+type RoundMode = "look" | "act" | "fix";
 
 /** Without a resident hand nobody can look; whether one has come costs nothing to see. */
 const handPollMs = 1_000;
@@ -21,14 +21,14 @@ const pauseMsMin = 100;
 /** With all their texts they must fit into one frame. */
 const findingsMax = 1_000;
 
-export interface SelfGcNeeds {
+interface SelfGcNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "gcIntervalMs" | "gcGraceMs">;
   readonly logger: Logger;
   readonly resident: () => Hand | undefined;
   readonly attachments: Pick<AttachmentGc, "round">;
   readonly leases: Pick<LeaseGc, "round">;
-  readonly missing: Pick<MissingNetworks, "round">;
+  readonly missing: Pick<MissingNetworksWatch, "round">;
 }
 
 /**

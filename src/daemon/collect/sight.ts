@@ -14,7 +14,7 @@ export interface Sight {
 }
 
 /** Whoever can say what a path leads to. */
-export interface Eyes {
+interface Eyes {
   stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]>;
 }
 

@@ -29,7 +29,7 @@ export interface DeadRecord {
  */
 export type DeadEnd = "undone" | "leaked" | "gone" | "doubtful";
 
-export interface UndoDeadNeeds {
+interface UndoDeadNeeds {
   readonly clock: Clock;
   readonly bootId: string;
   readonly logger: Logger;

@@ -32,7 +32,7 @@ export interface ConfDirProblem {
   readonly remedy: string;
 }
 
-export type ConfDirProblemKind = keyof typeof eventReasons;
+type ConfDirProblemKind = keyof typeof eventReasons;
 
 /** The reason of the Event on the node, by kind. */
 export const eventReasons = {

@@ -14,7 +14,7 @@ export function stateOf(look: FolderLook | undefined, circumstances: Circumstanc
   return look.own.callsUs ? "in-force" : "failing";
 }
 
-export interface Circumstances {
+interface Circumstances {
   readonly isContested: boolean;
   /** There is a conf to be written. */
   readonly isDue: boolean;

@@ -20,11 +20,11 @@ import {
   unsteadyProblem,
   unwritableProblem,
 } from "./conf-dir-state.ts";
-import { ConfDirVoice, type VoiceOptions } from "./conf-dir-voice.ts";
+import { ConfDirTeller, type TellerOptions } from "./conf-dir-teller.ts";
 import { sweepWorkFolder, writeConf } from "./write-conf.ts";
 import type { Service } from "../service.ts";
 
-export interface ConfDirOptions extends VoiceOptions {
+interface ConfDirOptions extends TellerOptions {
   readonly config: DaemonConfig;
   /** Says that the runtime cannot find our shim. */
   readonly lookForShim: () => Promise<ConfDirProblem | undefined>;
@@ -45,7 +45,7 @@ const brokenAgainMs = 3_000;
 export class ConfDir implements Service {
   readonly #options: ConfDirOptions;
   readonly #origin: ConfOrigin;
-  readonly #voice: ConfDirVoice;
+  readonly #teller: ConfDirTeller;
   readonly #mending: Mending;
   /** Of writes that follow the primary network's conf. */
   readonly #pace: TokenBucket;
@@ -66,7 +66,7 @@ export class ConfDir implements Service {
     const { config, clock, logger } = options;
     this.#options = options;
     this.#origin = config.multusConfigFile === "auto" ? new AutoConf(config, clock) : new GivenConf(config);
-    this.#voice = new ConfDirVoice(options);
+    this.#teller = new ConfDirTeller(options);
     this.#mending = new Mending(clock);
     this.#pace = new TokenBucket(clock, writePace);
     this.#path = join(config.cniConfigDir, this.#origin.fileName);
@@ -133,7 +133,7 @@ export class ConfDir implements Service {
       await this.#watchFolders();
       const wanted = await this.#origin.look();
       await this.#lookForShim();
-      this.#publish(wanted, await this.#settle(wanted));
+      this.#conclude(wanted, await this.#settle(wanted));
     } catch (thrown) {
       const reason = toLeveeError(thrown, "Looking").message;
       this.#options.logger.error("The conf directory could not be dealt with and is looked at again", { reason });
@@ -193,7 +193,7 @@ export class ConfDir implements Service {
     this.#shim = { lookedMs: nowMs, problems: problem === undefined ? [] : [problem] };
   }
 
-  #publish(wanted: WantedConf, { look, failure, done }: Settled): void {
+  #conclude(wanted: WantedConf, { look, failure, done }: Settled): void {
     const isContested = this.#mending.isContested && done === "put-off";
     const problems = [
       ...wanted.problems,
@@ -206,7 +206,7 @@ export class ConfDir implements Service {
     const state = stateOf(look, { isContested, isDue: wanted.text !== undefined });
     const writes = this.#facts.writes + (done === "written" ? 1 : 0);
     this.#facts = { state, path: this.#path, primary: wanted.primary, problems, writes };
-    this.#voice.say(problems);
+    this.#teller.tell(problems);
     const isPassing = problems.some(({ kind, severity }) => kind.endsWith("-unusable") || severity === "failure");
     if (isPassing) this.#lookIn(brokenAgainMs);
   }

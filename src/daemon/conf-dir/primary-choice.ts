@@ -8,7 +8,7 @@ import { findPrimary, type PrimaryConf, type PrimaryFound, type PrimaryPlace } f
 /** Long enough for a network's agent to be replaced; kubelet tries again meanwhile. */
 const leftoverWaitMs = 60_000;
 
-export interface Chosen {
+interface Chosen {
   /** The last good one, whatever there is now. */
   readonly primary: PrimaryConf | undefined;
   readonly problem: ConfDirProblem | undefined;

@@ -8,7 +8,7 @@ import type { CanaryFacts, HandFacts } from "../../readiness/hand-rules.ts";
 import type { PluginFolders } from "./plugin-folders.ts";
 import type { Service } from "../service.ts";
 
-export interface CanaryOptions {
+interface CanaryOptions {
   readonly clock: Clock;
   /** The resident hand that would be asked, and since when it is here; undefined when there is none. */
   readonly resident: () => ResidentHand | undefined;

@@ -8,7 +8,7 @@ const bridgesMax = 16;
 /** So many paths go into one order. */
 const pathsMax = 512;
 
-export interface HostQuestion {
+interface HostQuestion {
   readonly programs: readonly string[];
   /** Where programs are looked for. */
   readonly folders: readonly string[];

@@ -13,7 +13,7 @@ import { JournalWatch } from "./journal-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-export interface NodeHealthNeeds {
+interface NodeHealthNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "healthPort" | "metricsPort">;
   readonly logger: Logger;
@@ -46,13 +46,13 @@ export function startNodeHealth(needs: NodeHealthNeeds): Service {
 
 function startServers(
   { config, clock, logger, measures }: NodeHealthNeeds,
-  routes: Omit<RouteOptions, "tells">,
+  routes: Omit<RouteOptions, "serves">,
 ): readonly MetricsServer[] {
   const wanted = [
-    { port: config.healthPort, reach: "node", tells: "health" },
-    { port: config.metricsPort, reach: "any", tells: "all" },
+    { port: config.healthPort, reach: "node", serves: "health" },
+    { port: config.metricsPort, reach: "any", serves: "all" },
   ] as const;
-  return wanted.flatMap(({ port, reach, tells }) =>
+  return wanted.flatMap(({ port, reach, serves }) =>
     port === undefined
       ? []
       : [
@@ -61,7 +61,7 @@ function startServers(
             reach,
             clock,
             logger,
-            answer: (request) => answerHttp(request, { ...routes, tells }),
+            answer: (request) => answerHttp(request, { ...routes, serves }),
             onRefused: (status) => measures.requested("refused", "other", status),
           }),
         ],

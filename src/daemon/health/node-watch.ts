@@ -19,12 +19,12 @@ import type { Service } from "../service.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import type { ResidentHand } from "../undo/residents.ts";
 import { Canary } from "./canary.ts";
-import { NetworkWatch } from "./network-readiness.ts";
+import { NetworkWatch } from "./network-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import { pluginFolders } from "./plugin-folders.ts";
 import { RebootWatch } from "./reboot-watch.ts";
 
-export interface NodeWatchNeeds {
+interface NodeWatchNeeds {
   readonly clock: Clock;
   readonly config: DaemonConfig;
   readonly logger: Logger;

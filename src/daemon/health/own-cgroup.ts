@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 /** The names of a cgroup's files, which differ between the kernel's two versions of cgroups. */
-export interface CgroupNames {
+interface CgroupNames {
   readonly limit: string;
   readonly usage: string;
   readonly stat: string;

@@ -14,7 +14,7 @@ import type { Service } from "../service.ts";
 /** Often enough to see a storm's memory grow; a look is seven small files. */
 const lookMs = 1_000;
 
-export interface OwnLoadOptions {
+interface OwnLoadOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly admission: Pick<Admission, "observe" | "facts">;

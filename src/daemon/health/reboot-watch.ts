@@ -16,7 +16,7 @@ const sentinels: ReadonlySet<string> = new Set(["reboot-required", "reboot-neede
 /** Names before it are not listed; both sentinels come right after. */
 const before = "reboot-";
 
-export interface RebootWatchOptions {
+interface RebootWatchOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;

@@ -15,7 +15,7 @@ import { networkChain, networkPlace } from "./ask-network.ts";
 /** Runtimes ask every few seconds and hold a lock meanwhile, so the primary's plugins get little time. */
 const statusMsMax = 2_000;
 
-export interface StatusNeeds {
+interface StatusNeeds {
   readonly clock: Clock;
   readonly config: DaemonConfig;
   readonly logger: Logger;

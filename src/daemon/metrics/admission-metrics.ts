@@ -4,8 +4,7 @@ import type { AdmissionFacts } from "../../admission/facts.ts";
 import { attachClasses } from "../../admission/request.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { RulingFeed } from "../record/ruling-feed.ts";
-import { oncePerScrape } from "./once-per-scrape.ts";
-import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
+import { oncePerScrape, type MetricsRegistry, type Sample } from "./metrics-registry.ts";
 
 /** From "went at once" to the longest time in line, a DEL's 20 s. */
 const waitBounds = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 12, 15, 20] as const;
@@ -26,7 +25,7 @@ export function registerAdmission(metrics: MetricsRegistry, { clock, admission }
   registerBrakes(metrics, facts);
 }
 
-export interface AdmissionSources {
+interface AdmissionSources {
   readonly clock: Clock;
   readonly admission: Pick<Admission, "facts">;
 }

@@ -13,7 +13,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-export interface HttpOptions {
+interface HttpOptions {
   readonly clock: Clock;
   readonly answer: (request: HttpRequest) => HttpAnswer;
   /** Told of what never reached `answer`. */
@@ -36,7 +36,7 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** A peer's socket as the server has made it: its `data` is the exchange itself. */
-export type HttpSocket = Bun.Socket<HttpExchange | undefined>;
+type HttpSocket = Bun.Socket<HttpExchange | undefined>;
 
 /**
  * Serves one request and hangs up. HTTP in the few words that kubelet and Prometheus use: nothing is kept between

@@ -1,7 +1,7 @@
 import type { AdmissionClass } from "../../admission/request.ts";
 import type { LeveeError } from "../../base/errors.ts";
 import type { Ran } from "../../hands/run-chain.ts";
-import { DelegateMeasures } from "./delegate-measures.ts";
+import { PluginMeasures } from "./plugin-measures.ts";
 import type { Counter, Histogram, MetricsRegistry } from "./metrics-registry.ts";
 
 /** From "nothing to do" to the whole budget of an ADD. */
@@ -9,7 +9,7 @@ const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25,
 const verbs: ReadonlySet<string> = new Set(["ADD", "DEL", "CHECK", "STATUS", "GC"]);
 
 /** One call that has ended. */
-export interface EndedCall {
+interface EndedCall {
   readonly verb: string;
   /** Undefined when it never came as far as asking for a slot. */
   readonly admissionClass: AdmissionClass | undefined;
@@ -23,7 +23,7 @@ export interface EndedCall {
 export class Measures {
   readonly #calls: Counter;
   readonly #callSeconds: Histogram;
-  readonly #delegates: DelegateMeasures;
+  readonly #plugins: PluginMeasures;
   readonly #requests: Counter;
   #shimSoftware = "";
 
@@ -36,7 +36,7 @@ export class Measures {
       callBounds,
       ["verb"],
     );
-    this.#delegates = new DelegateMeasures(metrics);
+    this.#plugins = new PluginMeasures(metrics);
     this.#requests = metrics.counter("multus_server_request_total", "Counter of HTTP requests", [
       "handler",
       "code",
@@ -59,7 +59,7 @@ export class Measures {
   }
 
   ran(run: Ran): void {
-    this.#delegates.ran(run);
+    this.#plugins.ran(run);
   }
 
   /** Multus' only metric, kept for its dashboards: a CNI call counts as a POST to /cni. */

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { Distribution } from "./distribution.ts";
 import { SeriesSet, type Labelled } from "./series-set.ts";
 import { familyText, labelText, printed, withLabel, type Family, type Row } from "./metrics-text.ts";
@@ -103,4 +104,17 @@ function distributionRows({ text, series }: Labelled<Distribution>): readonly Ro
     { suffix: "_sum", labels: text, value: series.sum },
     { suffix: "_count", labels: text, value: series.count },
   ];
+}
+
+/** Longer than printing all metrics takes, shorter than anybody asks again. */
+const freshMs = 100;
+
+/** Reads once for all gauges that show a part of it. */
+export function oncePerScrape<T>(clock: Clock, read: () => T): () => T {
+  let kept: { readonly value: T; readonly atMs: number } | undefined;
+  return () => {
+    const atMs = clock.monotonicMs();
+    if (kept === undefined || atMs - kept.atMs > freshMs) kept = { value: read(), atMs };
+    return kept.value;
+  };
 }

@@ -25,7 +25,7 @@ const connectionsMax = 32;
 const retryMsMin = 500;
 const retryMsMax = 5_000;
 /** One line a minute says enough about a port that belongs to somebody else. */
-const sayMs = 60_000;
+const logMs = 60_000;
 
 /**
  * A port for those who ask about this node over HTTP. That it cannot be had is logged, and no reason to serve no pods.
@@ -37,7 +37,7 @@ export class MetricsServer implements Service {
   #listener: Listener | undefined;
   #cancelRetry: Cancel = () => undefined;
   #isStopped = false;
-  #saidMs = Number.NEGATIVE_INFINITY;
+  #loggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: MetricsServerOptions) {
     this.#options = options;
@@ -89,15 +89,15 @@ export class MetricsServer implements Service {
   #retry(hosts: readonly [string, ...string[]], retryMs: number, error: unknown): void {
     if (this.#isStopped) return;
     const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - this.#saidMs >= sayMs) {
-      this.#saidMs = nowMs;
-      this.#say("The port for health and metrics cannot be had; trying again", error);
+    if (nowMs - this.#loggedMs >= logMs) {
+      this.#loggedMs = nowMs;
+      this.#log("The port for health and metrics cannot be had; trying again", error);
     }
     const nextMs = Math.min(retryMsMax, retryMs * 2);
     this.#cancelRetry = this.#options.clock.after(retryMs, () => this.#listen(hosts, nextMs));
   }
 
-  #say(what: string, error: unknown): void {
+  #log(what: string, error: unknown): void {
     const { logger, port } = this.#options;
     logger.warn(what, { port, reason: errnoOf(error) ?? toLeveeError(error, "Cannot listen").message });
   }

@@ -10,7 +10,7 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { View } from "../../view/view.ts";
 import type { NodeChecks } from "../health/node-checks.ts";
 
-export interface NodeMetricsNeeds {
+interface NodeMetricsNeeds {
   readonly clock: Clock;
   readonly nodeName: string;
   readonly journal: Pick<Journal, "all" | "stats">;

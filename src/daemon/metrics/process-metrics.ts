@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { oncePerScrape } from "./once-per-scrape.ts";
-import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
+import { oncePerScrape, type MetricsRegistry, type Sample } from "./metrics-registry.ts";
 import { cgroupPlaces } from "../health/own-cgroup.ts";
 
 /** What the daemon itself takes, read when somebody asks. What the kernel does not tell has no series. */

@@ -8,7 +8,7 @@ import { answerHttp } from "./routes.ts";
 import { NodeChecks } from "../health/node-checks.ts";
 
 function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => readonly Check[] } = {}): {
-  readonly get: (path: string, tells?: "health" | "all") => ReturnType<typeof answerHttp>;
+  readonly get: (path: string, serves?: "health" | "all") => ReturnType<typeof answerHttp>;
   readonly metrics: MetricsRegistry;
   readonly errors: unknown[];
 } {
@@ -27,11 +27,11 @@ function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => rea
   return {
     metrics,
     errors,
-    get: (target, tells = "all") => {
+    get: (target, serves = "all") => {
       const [path = "", query = ""] = target.split("?");
       return answerHttp(
         { method: "GET", path, query: new Set([query]) },
-        { ...options, journal: () => journal, tells },
+        { ...options, journal: () => journal, serves },
       );
     },
   };
@@ -53,7 +53,7 @@ describe("answerHttp", () => {
     expect(setUp().get("/readyz?verbose").body).toBe("[+]view ok\nreadyz check passed\n");
   });
 
-  test("the health port tells nothing but health, and names of objects are no paths", () => {
+  test("the health port serves nothing but health, and names of objects are no paths", () => {
     const { get, metrics } = setUp();
     expect(get("/metrics", "health").status).toBe(404);
     expect(get("/__proto__").status).toBe(404);
@@ -64,7 +64,7 @@ describe("answerHttp", () => {
     expect(text).toContain('multus_server_request_total{handler="/metrics",code="200",method="get"} 1\n');
   });
 
-  test("/loadz tells of the load alone, by the same numbers, and not on the health port", () => {
+  test("/loadz serves of the load alone, by the same numbers, and not on the health port", () => {
     const { get, metrics } = setUp();
     metrics.gauge("levee_waiting", "Waits", () => [{ labels: { kind: "attach" }, value: 3 }]);
     const head = "# HELP levee_waiting Waits\n# TYPE levee_waiting gauge\n";

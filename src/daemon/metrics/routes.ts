@@ -15,8 +15,8 @@ export interface RouteOptions {
   /** What `levee check node --all` asks of every node. */
   readonly node: () => object;
   readonly journal: () => JournalFacts;
-  /** Health alone for the node's own port; the metrics port tells everything. */
-  readonly tells: "health" | "all";
+  /** Health alone for the node's own port; the metrics port serves everything. */
+  readonly serves: "health" | "all";
 }
 
 const text = "text/plain; charset=utf-8";
@@ -25,7 +25,7 @@ const text = "text/plain; charset=utf-8";
 export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAnswer {
   const { measures, logger } = options;
   const route =
-    options.tells === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
+    options.serves === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
   const method = request.method.toLowerCase();
   if (route === undefined) {
     measures.requested("NotFound", method, 404);

@@ -12,7 +12,7 @@ interface Branch<S> {
   leaf: Labelled<S> | undefined;
 }
 
-export interface SeriesOptions<S> {
+interface SeriesOptions<S> {
   readonly labels: readonly string[];
   /** One namespace or one network must not fill the daemon's memory with series. */
   readonly seriesMax: number;

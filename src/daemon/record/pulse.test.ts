@@ -27,10 +27,10 @@ test("delegates: the slowest first, of the last runs, with failures and the larg
   for (let count = 1; count <= 200; count += 1)
     pulse.note(subject, "ran", { plugin: "bridge", tookMs: count, maxRssKib: count });
   pulse.note(subject, "ran", { plugin: "macvlan", tookMs: 900, maxRssKib: 7, detail: "no master" });
-  expect(pulse.delegates()).toEqual([
+  expect(pulse.plugins()).toEqual([
     { plugin: "macvlan", verb: "ADD", runs: 1, failed: 1, p50Ms: 900, p99Ms: 900, maxRssKib: 7 },
     { plugin: "bridge", verb: "ADD", runs: 200, failed: 0, p50Ms: 169, p99Ms: 200, maxRssKib: 200 },
   ]);
   for (let count = 0; count < 500; count += 1) pulse.note(subject, "ran", { plugin: `p${count}`, tookMs: 1 });
-  expect(pulse.delegates()).toHaveLength(20);
+  expect(pulse.plugins()).toHaveLength(20);
 });

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { firstChars } from "../../base/short-text.ts";
 import type { Subject } from "../../base/subject.ts";
 import type { DelegateView, RecentFailure, TotalsView } from "../../wire/top-view.ts";
-import { DelegateTimesBook } from "./delegate-times.ts";
+import { PluginRuns } from "./plugin-runs.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
 /** A person reads the last few. */
@@ -23,7 +23,7 @@ const counted: Readonly<Record<string, keyof TotalsView | undefined>> = {
 export class Pulse implements Timeline {
   readonly #clock: Clock;
   readonly #next: Timeline;
-  readonly #delegates = new DelegateTimesBook();
+  readonly #plugins = new PluginRuns();
   readonly #failures: RecentFailure[] = [];
   readonly #totals = { asked: 0, attached: 0, detached: 0, failed: 0, delegates: 0 };
 
@@ -39,7 +39,7 @@ export class Pulse implements Timeline {
     if (name === undefined) return;
     this.#totals[name] += 1;
     if (what === "failed") this.#failed(subject, facts.detail ?? "");
-    else if (what === "ran") this.#delegates.ran(subject.verb, facts);
+    else if (what === "ran") this.#plugins.ran(subject.verb, facts);
   }
 
   get totals(): TotalsView {
@@ -52,8 +52,8 @@ export class Pulse implements Timeline {
   }
 
   /** Slowest first. */
-  delegates(): readonly DelegateView[] {
-    return this.#delegates.all();
+  plugins(): readonly DelegateView[] {
+    return this.#plugins.all();
   }
 
   #failed({ namespace, name, verb }: Subject, detail: string): void {

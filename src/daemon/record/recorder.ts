@@ -30,7 +30,7 @@ const freeBytesMin = 2 * reserveBytes;
 /** What must not be lost to a kill that comes right after it: it may be the reason. */
 const urgent: ReadonlySet<string> = new Set(["failed", "leaked", "lost", "hung", "oom-killed", "daemon-ended"]);
 
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly stateDir: string;
   /** Of all files together. */
   readonly bytesMax: number;

@@ -4,7 +4,7 @@ import { podArgs } from "../../cni/cni-args.ts";
 import type { CniRequest } from "../../cni/verb.ts";
 import { nodeNetworks } from "../../admission/request.ts";
 import type { Call } from "./call.ts";
-import type { LastRulings } from "../record/last-rulings.ts";
+import type { LastRulings } from "../record/ruling-feed.ts";
 import type { Measures } from "../metrics/measures.ts";
 
 /** A call that has come to its end. */

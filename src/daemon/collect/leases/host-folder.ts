@@ -6,7 +6,7 @@ import type { FolderEntry } from "../../../wire/folder-page.ts";
 const entriesMax = 20_000;
 
 /** What `take` makes of every entry of a folder of the host, page by page; undefined when the folder is not there. */
-export async function collect<T>(
+export async function readHostFolder<T>(
   hand: Hand,
   folder: string,
   take: (entry: FolderEntry) => T | undefined,

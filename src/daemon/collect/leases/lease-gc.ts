@@ -19,7 +19,7 @@ const orphanMsMin = 600_000;
 /** A person who asks to release more than this reads the list again in between. */
 const releasesMax = 64;
 
-export interface LeaseNeeds {
+interface LeaseNeeds {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "binDir" | "cniDir" | "delegates" | "runtimeCniDir">;
   readonly logger: Logger;
@@ -29,7 +29,7 @@ export interface LeaseNeeds {
   readonly confs: ConfCache;
 }
 
-export interface LeaseRound {
+interface LeaseRound {
   readonly findings: readonly GcFinding[];
   readonly notes: readonly string[];
 }

@@ -3,7 +3,7 @@ import { LeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import type { FolderEntry } from "../../../wire/folder-page.ts";
 import { LeaseGc } from "./lease-gc.ts";
-import { collect } from "./host-folder.ts";
+import { readHostFolder } from "./host-folder.ts";
 import { lookForOrphans } from "./look-for-orphans.ts";
 import { systemClock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/log.ts";
@@ -25,24 +25,26 @@ function handWith(names: readonly string[], pageMax: number): Hand {
   return { list } as unknown as Hand; // only what it uses
 }
 
-test("collect reads a folder page by page, and tells one that is not there from an empty one", async () => {
+test("readHostFolder reads a folder page by page, and tells one that is not there from an empty one", async () => {
   const names = ["a", "b", "c", "d", "e"];
-  expect(await collect(handWith(names, 2), "/folder", ({ name }) => name)).toEqual(names);
-  expect(await collect(handWith([], 2), "/folder", ({ name }) => name)).toEqual([]);
-  expect(await collect(handWith([], 2), "/other", ({ name }) => name)).toBeUndefined();
+  expect(await readHostFolder(handWith(names, 2), "/folder", ({ name }) => name)).toEqual(names);
+  expect(await readHostFolder(handWith([], 2), "/folder", ({ name }) => name)).toEqual([]);
+  expect(await readHostFolder(handWith([], 2), "/other", ({ name }) => name)).toBeUndefined();
 });
 
-test("collect refuses a folder that has no end: half a list would make living containers unknown", () => {
+test("readHostFolder refuses a folder that has no end: half a list would make living containers unknown", () => {
   const names = Array.from({ length: 20_001 }, (_, index) => String(index));
-  expect(collect(handWith(names, 5_000), "/folder", ({ name }) => name)).rejects.toThrow("more than 20000 entries");
+  expect(readHostFolder(handWith(names, 5_000), "/folder", ({ name }) => name)).rejects.toThrow(
+    "more than 20000 entries",
+  );
 });
 
-test("collect refuses half a folder: it was taken away, or emptied, between two pages", () => {
+test("readHostFolder refuses half a folder: it was taken away, or emptied, between two pages", () => {
   const pages = [{ entries: [entry("a")], isTruncated: true }, undefined];
   const gone = { list: () => Promise.resolve(pages.shift()) } as unknown as Hand; // only what it uses
-  expect(collect(gone, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
+  expect(readHostFolder(gone, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
   const empty = { list: () => Promise.resolve({ entries: [], isTruncated: true }) } as unknown as Hand; // the same
-  expect(collect(empty, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
+  expect(readHostFolder(empty, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
 });
 
 const config = { delegates: [], runtimeCniDir: "/var/lib/cni", cniDir: "/nowhere", binDir: "/bin" };

@@ -4,19 +4,19 @@ import { errnoOf, LeveeError, toLeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import { resultsFolderOf } from "../../../state/multus/multus-result-file.ts";
 import type { Sight } from "../sight.ts";
-import { collect } from "./host-folder.ts";
+import { readHostFolder } from "./host-folder.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Journal } from "../../../state/journal/journal.ts";
 import { dataDirsOf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { containersOfRuntimes } from "./runtime-containers.ts";
 import { KnownContainers, leaseOf, orphansAmong, type Lease } from "./leases.ts";
 
-export type OrphanNeeds = LeaseConfNeeds & {
+type OrphanNeeds = LeaseConfNeeds & {
   readonly config: Pick<DaemonConfig, "cniDir">;
   readonly journal: Pick<Journal, "leaks" | "quarantined">;
 };
 
-export interface LeaseLook {
+interface LeaseLook {
   readonly orphans: readonly Lease[];
   /** Why nothing may be released although it seems orphaned; empty when it may. */
   readonly doubt: string;
@@ -78,10 +78,11 @@ async function allLeases(
 
 async function leasesIn(hand: Hand, dataDir: string): Promise<readonly Lease[]> {
   await refuseShared(hand, dataDir);
-  const networks = (await collect(hand, dataDir, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
+  const networks =
+    (await readHostFolder(hand, dataDir, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
   const leases: Lease[] = [];
   for (const network of networks.slice(0, networksMax)) {
-    const found = await collect(hand, join(dataDir, network), (file) => leaseOf(file, { dataDir, network }));
+    const found = await readHostFolder(hand, join(dataDir, network), (file) => leaseOf(file, { dataDir, network }));
     leases.push(...(found ?? []));
   }
   return leases;
@@ -98,8 +99,8 @@ async function refuseShared(hand: Hand, dataDir: string): Promise<void> {
 
 /** libcni's cache, at its usual place and at that of old kubelets; undefined when there is neither. */
 async function runtimeNames(hand: Hand, folder: string): Promise<readonly string[] | undefined> {
-  const usual = await collect(hand, join(folder, "results"), ({ name }) => name);
-  const old = await collect(hand, join(folder, "cache/results"), ({ name }) => name);
+  const usual = await readHostFolder(hand, join(folder, "results"), ({ name }) => name);
+  const old = await readHostFolder(hand, join(folder, "cache/results"), ({ name }) => name);
   return usual === undefined && old === undefined ? undefined : [...(usual ?? []), ...(old ?? [])];
 }
 

@@ -7,7 +7,7 @@ import { explainOutcome } from "../../../hands/explain-outcome.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import { pluginPath } from "../../health/ask-network.ts";
 import type { Turns } from "../../serve/turns.ts";
-import { collect } from "./host-folder.ts";
+import { readHostFolder } from "./host-folder.ts";
 import { hostLocalConf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { leaseKey, leaseOf, type Lease } from "./leases.ts";
 
@@ -16,7 +16,7 @@ const releaseMsMax = 10_000;
 const turnMsMax = 1_000;
 const holder = { verb: "GC", cancel: (): void => undefined };
 
-export type ReleaseNeeds = LeaseConfNeeds & {
+type ReleaseNeeds = LeaseConfNeeds & {
   readonly clock: Clock;
   readonly config: Pick<DaemonConfig, "binDir">;
   readonly turns: Turns;
@@ -57,7 +57,7 @@ function ifnameOf(lease: Lease): string {
 /** host-local is content when there is nothing to free: another folder than the one we looked into would go unnoticed. */
 async function requireGone(hand: Hand, lease: Lease): Promise<void> {
   const folder = join(lease.dataDir, lease.network);
-  const left = await collect(hand, folder, (file) => leaseOf(file, lease));
+  const left = await readHostFolder(hand, folder, (file) => leaseOf(file, lease));
   if (left?.some((other) => leaseKey(other) === leaseKey(lease)) !== true) return;
   throw new LeveeError("delegate-failed", `host-local freed nothing: ${join(folder, lease.address)} is still there`);
 }

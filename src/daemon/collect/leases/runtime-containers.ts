@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Hand } from "../../../hands/hand.ts";
-import { collect } from "./host-folder.ts";
+import { readHostFolder } from "./host-folder.ts";
 
 /** containerd's state folder is where its distribution puts it. */
 const containerdFolders = [
@@ -35,5 +35,5 @@ export async function containersOfRuntimes(hand: Hand): Promise<readonly string[
 }
 
 async function foldersIn(hand: Hand, folder: string): Promise<readonly string[]> {
-  return (await collect(hand, folder, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
+  return (await readHostFolder(hand, folder, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
 }

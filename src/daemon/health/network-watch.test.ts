@@ -7,7 +7,7 @@ import { silentLogger } from "../../base/log.ts";
 import { silentEventTeller } from "../tell/event-teller.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
-import { NetworkWatch } from "./network-readiness.ts";
+import { NetworkWatch } from "./network-watch.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 let nowMs = 0;

@@ -10,10 +10,10 @@ const others = "other";
 const sigkill = 9;
 
 /** How a run of a plugin ended. The names are stable. */
-export type Exit = "ok" | "failed" | "missing" | "oom" | "signal" | "timeout";
+type Exit = "ok" | "failed" | "missing" | "oom" | "signal" | "timeout";
 
 /** Every run of a plugin, by plugin: how long, how it ended, what it took. */
-export class DelegateMeasures {
+export class PluginMeasures {
   readonly #seconds: Histogram;
   readonly #exits: Counter;
   readonly #cpuSeconds: Counter;

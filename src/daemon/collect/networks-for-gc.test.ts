@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { GcRota } from "./rota.ts";
+import { GcRota } from "./networks-for-gc.ts";
 
 const networks = ["a", "b", "c"].map((key) => ({ key }));
 

@@ -6,13 +6,12 @@ import { supportedVersions, supportsVerb } from "../../cni/cni-version.ts";
 import type { NetConf, ValidAttachment } from "../../config/net-conf.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { ConfCache } from "../look-up/conf-cache.ts";
-import type { GcRota } from "./rota.ts";
 import { primaryNetwork, sourceOf } from "../look-up/networks.ts";
 import { networkChain } from "../health/ask-network.ts";
 import type { View } from "../../view/view.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 
-export interface TellNetworksNeeds {
+interface NetworksForGcNeeds {
   readonly journal: Journal;
   readonly view: View;
   readonly confs: ConfCache;
@@ -21,7 +20,7 @@ export interface TellNetworksNeeds {
 }
 
 /** A network whose plugins are asked to collect their own garbage. */
-export interface ToldNetwork {
+interface GcNetwork {
   /** Its place among the definitions of the view; empty for those that are asked every time. */
   readonly key: string;
   readonly chain: Chain;
@@ -31,14 +30,14 @@ export interface ToldNetwork {
  * The primary network, those of the journal, then the definitions of the view; each once, and only those that want to
  * know. One after the other: a cluster may have thousands, and the time is short.
  */
-export async function* networksToTell(
+export async function* networksForGc(
   conf: NetConf,
   valid: readonly ValidAttachment[],
-  needs: TellNetworksNeeds,
-): AsyncGenerator<ToldNetwork> {
+  needs: NetworksForGcNeeds,
+): AsyncGenerator<GcNetwork> {
   const primary = await primaryNetwork(conf, needs);
   const seen = new Set<string>();
-  const pick = (chain: Chain, key: string): readonly ToldNetwork[] => {
+  const pick = (chain: Chain, key: string): readonly GcNetwork[] => {
     const isNew = seen.size < seen.add(booksOf(chain)).size;
     const wantsIt = !chain.disableGC && supportsVerb(chain.cniVersion, "GC");
     return isNew && wantsIt ? [{ key, chain: { ...chain, isDefault: chain.confName === primary.conf.name } }] : [];
@@ -59,7 +58,7 @@ export async function* networksToTell(
  * attachments are valid; it would remove living ones. A container that was never ours is none that we know: whoever
  * attached it before Levee came may have given it more networks than the primary one.
  */
-function knowsAll(valid: readonly ValidAttachment[], { journal }: TellNetworksNeeds): boolean {
+function knowsAll(valid: readonly ValidAttachment[], { journal }: NetworksForGcNeeds): boolean {
   if (journal.quarantined().length > 0) return false;
   const halfKnown = new Set(journal.leaks().flatMap((leak) => (leak.chains.length === 0 ? [leak.containerId] : [])));
   return valid.every(({ containerID }) => !halfKnown.has(containerID) && journal.knows(containerID) === "live");
@@ -69,7 +68,7 @@ function knowsAll(valid: readonly ValidAttachment[], { journal }: TellNetworksNe
  * Whether pods may have asked for the primary network once more. The runtime's list has only their first interface, so
  * of a container that the journal does not know the others would be taken away.
  */
-function mayBeSecondary(confName: string, { journal, view }: TellNetworksNeeds): boolean {
+function mayBeSecondary(confName: string, { journal, view }: NetworksForGcNeeds): boolean {
   const isNamed = ({ name, config = "" }: NetworkDefinition): boolean =>
     config.includes(JSON.stringify(confName)) || (name === confName && !config.includes('"name"'));
   return (
@@ -88,14 +87,14 @@ const gcVersions = supportedVersions.filter((version) => supportsVerb(version, "
 
 type Keyed = NetworkDefinition & { readonly key: string };
 
-function datedDefinitions({ view }: TellNetworksNeeds): readonly Keyed[] {
+function datedDefinitions({ view }: NetworksForGcNeeds): readonly Keyed[] {
   return view
     .networks()
     .filter(({ config = "" }) => config.trim() === "" || gcVersions.some((version) => config.includes(version)))
     .map((definition) => ({ ...definition, key: `${definition.namespace}/${definition.name}` }));
 }
 
-async function chainOf(definition: Keyed, conf: NetConf, needs: TellNetworksNeeds): Promise<Chain | undefined> {
+async function chainOf(definition: Keyed, conf: NetConf, needs: NetworksForGcNeeds): Promise<Chain | undefined> {
   try {
     // What people call the network is the definition's key.
     return networkChain(definition.key as NetworkName, (await sourceOf(definition, conf, needs)).conf);
@@ -104,5 +103,23 @@ async function chainOf(definition: Keyed, conf: NetConf, needs: TellNetworksNeed
     const reason = toLeveeError(thrown, "Reading").message;
     needs.logger.debug("A network cannot be told to collect its garbage", { network: definition.key, reason });
     return undefined;
+  }
+}
+
+/** Of thousands of networks one GC reaches as many as its time allows; the next one goes on where it stopped. */
+export class GcRota {
+  #first: string | undefined;
+
+  stopBefore(key: string): void {
+    this.#first = key;
+  }
+
+  order<T extends { readonly key: string }>(networks: readonly T[]): readonly T[] {
+    const at = Math.max(
+      0,
+      networks.findIndex(({ key }) => key === this.#first),
+    );
+    this.#first = undefined;
+    return [...networks.slice(at), ...networks.slice(0, at)];
   }
 }

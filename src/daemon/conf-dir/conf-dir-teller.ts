@@ -3,7 +3,7 @@ import type { Logger } from "../../base/log.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 import { eventReasons, problemText, type ConfDirProblem } from "./conf-dir-facts.ts";
 
-export interface VoiceOptions {
+export interface TellerOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly eventTeller: EventTeller;
@@ -16,15 +16,15 @@ const patientKinds: ReadonlySet<ConfDirProblem["kind"]> = new Set(["primary-unus
 const repeatMs = 60_000;
 
 /** Says what is wrong with the conf directory: an Event on the node once per change, and the log. */
-export class ConfDirVoice {
-  readonly #options: VoiceOptions;
+export class ConfDirTeller {
+  readonly #options: TellerOptions;
   #heard: ReadonlyMap<string, Heard> = new Map();
 
-  constructor(options: VoiceOptions) {
+  constructor(options: TellerOptions) {
     this.#options = options;
   }
 
-  say(problems: readonly ConfDirProblem[]): void {
+  tell(problems: readonly ConfDirProblem[]): void {
     const nowMs = this.#options.clock.monotonicMs();
     const heard = new Map<string, Heard>();
     for (const problem of problems) {

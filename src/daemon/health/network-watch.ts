@@ -12,10 +12,10 @@ import { findConfByName } from "../look-up/conf-files.ts";
 import { NetworkBook, nobodyLooked } from "./network-book.ts";
 import { lookAtHost } from "./look-at-host.ts";
 import { deviceOf } from "./network-needs.ts";
-import { NetworkVoice } from "./network-voice.ts";
+import { NetworkTeller } from "./network-teller.ts";
 import type { Service } from "../service.ts";
 
-export interface NetworkReadinessOptions {
+interface NetworkWatchOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly config: Pick<DaemonConfig, "confDir">;
@@ -42,9 +42,9 @@ const filesMax = 100;
 
 /** Knows which networks can be attached on this node: their programs are there, and the interfaces they stand on. */
 export class NetworkWatch implements Service {
-  readonly #options: NetworkReadinessOptions;
+  readonly #options: NetworkWatchOptions;
   readonly #book = new NetworkBook();
-  readonly #voice: NetworkVoice;
+  readonly #teller: NetworkTeller;
   readonly #stopTicks: Cancel;
   #told: readonly NetworkReadiness[] | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
@@ -53,9 +53,9 @@ export class NetworkWatch implements Service {
   #looking: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(options: NetworkReadinessOptions) {
+  constructor(options: NetworkWatchOptions) {
     this.#options = options;
-    this.#voice = new NetworkVoice(options.eventTeller, options.nodeName);
+    this.#teller = new NetworkTeller(options.eventTeller, options.nodeName);
     this.#stopTicks = options.clock.every(tickMs, () => this.#tick());
     this.#tick();
   }
@@ -109,7 +109,7 @@ export class NetworkWatch implements Service {
     this.#book.judge(await lookAtHost(hand, { programs, folders, bridges, held: this.#heldDevices() }));
     this.#judgedMs = clock.monotonicMs();
     this.#told = undefined;
-    this.#voice.say(this.#book.all());
+    this.#teller.tell(this.#book.all());
   }
 
   /** Without a hand the last look says ever less; nobody is to be told that a network is ready because it once was. */

@@ -11,7 +11,7 @@ import { stepOf } from "../chains/steps.ts";
 const hungMax = 20;
 
 /** The delegates that hang now, from what admission says of them. */
-export class HungDelegates {
+export class HungPlugins {
   readonly #clock: Clock;
   readonly #journal: Pick<Journal, "all">;
   readonly #hung = new Map<AdmissionRequest, { readonly network: string; readonly sinceMs: number }>();
@@ -47,7 +47,7 @@ export class HungDelegates {
   }
 }
 
-export interface HungSources {
+interface HungSources {
   readonly clock: Clock;
   readonly journal: Pick<Journal, "all">;
   readonly rulings: RulingFeed;

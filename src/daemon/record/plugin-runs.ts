@@ -9,7 +9,7 @@ const runsKept = 64;
 const rowsMax = 20;
 
 /** How long each plugin took lately. */
-export class DelegateTimesBook {
+export class PluginRuns {
   readonly #rows = new Map<string, Row>();
 
   ran(verb: string, { plugin = "", tookMs = 0, maxRssKib = 0, detail }: TimelineFacts): void {
