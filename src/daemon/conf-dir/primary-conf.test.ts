@@ -113,7 +113,7 @@ test("findPrimary names a file that root without capabilities may not read", asy
   expect({ stdout: JSON.parse(stdout || "null") as unknown, stderr }).toEqual({
     stdout: {
       lack: "unusable",
-      why: `${path} may not be read by the daemon, which is root without capabilities (EACCES)`,
+      why: `${path} cannot be read by the daemon, which is root without capabilities (EACCES)`,
       remedy: `let root own ${path}, or let others read it`,
     },
     stderr: "",
