@@ -4,14 +4,13 @@ import type { Ran } from "../../hands/run-chain.ts";
 import { PluginMeasures } from "./plugin-measures.ts";
 import type { Counter, Histogram, MetricsRegistry } from "./metrics-registry.ts";
 
-/** From "nothing to do" to the whole budget of an ADD. */
+/** From a call with no work to the whole time budget of an ADD. */
 const callBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60] as const;
 const verbs: ReadonlySet<string> = new Set(["ADD", "DEL", "CHECK", "STATUS", "GC"]);
 
-/** One call that has ended. */
 interface EndedCall {
   readonly verb: string;
-  /** Undefined when it never came as far as asking for a slot. */
+  /** Undefined when the call never asked for a slot. */
   readonly admissionClass: AdmissionClass | undefined;
   readonly tookMs: number;
   /** The software of its shim. */
@@ -19,7 +18,7 @@ interface EndedCall {
   readonly error: LeveeError | undefined;
 }
 
-/** What is counted as it happens: calls, and the plugins they run. */
+/** Counts calls, plugin runs and HTTP requests as they end. */
 export class Measures {
   readonly #calls: Counter;
   readonly #callSeconds: Histogram;
@@ -28,7 +27,7 @@ export class Measures {
   #shimSoftware = "";
 
   constructor(metrics: MetricsRegistry) {
-    const help = "CNI calls by verb, class and code of the catalogue, ok for success";
+    const help = "CNI calls that have ended, by verb, class and error code; ok for success";
     this.#calls = metrics.counter("levee_calls_total", help, ["verb", "class", "code"]);
     this.#callSeconds = metrics.histogram(
       "levee_call_seconds",
@@ -50,7 +49,7 @@ export class Measures {
   }
 
   called({ verb, admissionClass, tookMs, shim, error }: EndedCall): void {
-    // Not checked yet when a peer is broken.
+    // A broken peer may send any verb.
     const known = verbs.has(verb) ? verb : "other";
     this.#shimSoftware = shim.length > 64 ? shim.slice(0, 64) : shim;
     this.#calls.add([known, admissionClass ?? "none", error?.code ?? "ok"]);

@@ -43,7 +43,7 @@ describe("answerHttp", () => {
     expect(setUp({ stuckMs: 119_000 }).get("/livez").status).toBe(200);
     expect(setUp({ stuckMs: 150_000 }).get("/healthz")).toMatchObject({
       status: 503,
-      body: "a write of the journal has been under way for 150 s\n",
+      body: "a journal write has been running for 150 s\n",
     });
   });
 
@@ -64,7 +64,7 @@ describe("answerHttp", () => {
     expect(text).toContain('multus_server_request_total{handler="/metrics",code="200",method="get"} 1\n');
   });
 
-  test("/loadz serves of the load alone, by the same numbers, and not on the health port", () => {
+  test("/loadz serves the load alone, with the same numbers, and not on the health port", () => {
     const { get, metrics } = setUp();
     metrics.gauge("levee_waiting", "Waits", () => [{ labels: { kind: "attach" }, value: 3 }]);
     const head = "# HELP levee_waiting Waits\n# TYPE levee_waiting gauge\n";
