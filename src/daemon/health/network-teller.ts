@@ -2,14 +2,14 @@ import type { Namespace } from "../../base/brand.ts";
 import type { NetworkReadiness } from "../../readiness/network-rules.ts";
 import type { EventTeller } from "../tell/event-teller.ts";
 
-/** A node that lost its uplink has thousands to tell; those told first stand for the rest, which come a minute later. */
+/** A node that lost its uplink has thousands of Events to send; the rest follow a minute later. */
 const eventsMax = 20;
 
-/** Tells on a network that it cannot be attached on this node, once per change. */
+/** Sends an Event on a network that cannot be attached on this node, and one when it can again. */
 export class NetworkTeller {
   readonly #eventTeller: EventTeller;
   readonly #nodeName: string;
-  /** What was said last about each network that is not ready. */
+  /** The last reason told about each network that is not ready. */
   readonly #told = new Map<string, string>();
 
   constructor(eventTeller: EventTeller, nodeName: string) {
@@ -22,13 +22,13 @@ export class NetworkTeller {
     let events = 0;
     for (const network of networks) {
       gone.delete(network.network);
-      // Without a UID it is no object of a cluster.
+      // A network without a UID is not an object in a cluster.
       if (events < eventsMax && network.uid !== "" && this.#tellOne(network)) events += 1;
     }
     for (const key of gone) this.#told.delete(key);
   }
 
-  /** Whether there was anything new. */
+  /** Returns whether an Event was sent. */
   #tellOne({ network, uid, state, reasons }: NetworkReadiness & { readonly uid: string }): boolean {
     const reason = reasons.join(", ");
     const before = this.#told.get(network);

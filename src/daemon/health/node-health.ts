@@ -21,12 +21,12 @@ interface NodeHealthNeeds {
   readonly checks: NodeChecks;
   readonly metrics: MetricsRegistry;
   readonly measures: Measures;
-  /** How well the local copies follow the API server; absent on a machine without one. */
+  /** How well the local copies follow the API server; undefined without an API server. */
   readonly sourceHealth: (() => readonly ReflectorHealth[]) | undefined;
   readonly node: RouteOptions["node"];
 }
 
-/** Starts the watch over this node and the two ports that tell of it: health and metrics. */
+/** Starts the checks of this node and the two ports, health and metrics. */
 export function startNodeHealth(needs: NodeHealthNeeds): Service {
   const { clock, logger, checks, journal, sourceHealth } = needs;
   const watch = new JournalWatch(clock, journal);

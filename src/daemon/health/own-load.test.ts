@@ -89,7 +89,7 @@ test("startOwnLoad freezes and stops ADDs as memory fills, says so once each tim
   await service.stop();
   expect(states).toEqual(["free ok", "frozen warning", "frozen warning", "exhausted warning", "free ok"]);
   expect(said).toEqual([
-    "warn: The daemon's memory is short; no more ADDs run at once than now",
+    "warn: The daemon's memory is short; the number of parallel ADDs no longer grows",
     "error: The daemon's memory is nearly used up; only DELs are served",
     "info: The daemon's memory is free again",
   ]);

@@ -108,5 +108,5 @@ test("NodeChecks logs each change once", () => {
   tick();
   check = passed("api", "answers");
   tick();
-  expect(said).toEqual(["A check of the node fails", "A check of the node holds again"]);
+  expect(said).toEqual(["A check of the node fails", "A check of the node passes again"]);
 });
