@@ -16,7 +16,7 @@ import { lookAtNamespaces, type Sight } from "./sight.ts";
 interface AttachmentRound {
   readonly findings: readonly GcFinding[];
   readonly sight: Sight;
-  /** Something must be seen once more before it can be dealt with. */
+  /** Something must be seen once more before it can be undone. */
   readonly isPending: boolean;
 }
 
@@ -37,7 +37,7 @@ interface AttachmentGcNeeds {
   readonly dead: UndoDead;
 }
 
-/** Our own garbage collection of the journal's attachments, by the same rule as the runtime's, but without its list. */
+/** Our own garbage collection of the journal's attachments: the same rule as for the runtime's GC, without its list. */
 export class AttachmentGc {
   readonly #needs: AttachmentGcNeeds;
   readonly #looks = new Looks();
@@ -50,7 +50,7 @@ export class AttachmentGc {
     const { journal, recovery } = this.#needs;
     const records = journal.all().filter(isSettled);
     const sight = await lookAtNamespaces(hand, records);
-    // A record that is to be deleted or undone is on its way already.
+    // Recovery already deals with the others.
     const idle = records.filter((record) => !recovery.isPending(record.token) && !recovery.isDeletePending(record));
     const found = this.#judgeAll(idle, sight);
     const due = found.filter(({ action }) => action === "detach");
@@ -87,9 +87,9 @@ export class AttachmentGc {
     const limit = undoLimit(attachments);
     const admitted = this.#needs.dead.admit(due, limit);
     if (admitted.length < due.length)
-      this.#needs.logger.warn("More attachments are dead than may be detached in a minute; the rest waits", {
+      this.#needs.logger.warn("More attachments are dead than may be undone in a minute; the rest must wait", {
         dead: due.length,
-        detached: admitted.length,
+        undone: admitted.length,
         limit,
       });
     return admitted;
@@ -108,7 +108,7 @@ export class AttachmentGc {
         done.set(one, endings[end]);
       } catch (thrown) {
         if (hand.isLost) throw thrown;
-        const { code, message } = toLeveeError(thrown, "Cannot detach");
+        const { code, message } = toLeveeError(thrown, "Cannot undo");
         done.set(one, { action: code === "try-later" ? "wait" : "failed", detail: message });
       }
     }

@@ -31,13 +31,13 @@ interface MissingRound {
   readonly isPending: boolean;
 }
 
-/** A pod of which we have no record. */
+/** A pod without a record. */
 interface Stranger {
   readonly pod: PodFacts;
   readonly asked: readonly string[];
 }
 
-/** After a reboot the API server calls pods running until the kubelet has made them anew, and a busy node takes its time. */
+/** After a reboot the API server shows pods as running until the kubelet has recreated them, which takes time on a busy node. */
 const restartMs = 600_000;
 
 interface MissingNetworksNeeds {
@@ -50,19 +50,19 @@ interface MissingNetworksNeeds {
   readonly eventTeller: Pick<EventTeller, "aboutPod">;
 }
 
-/** Finds running pods that lack a network they asked for, and says so once it has been seen twice. */
+/** Finds running pods that lack a network they asked for, and tells it after two looks. */
 export class MissingNetworksWatch {
   readonly #needs: MissingNetworksNeeds;
   readonly #looks = new Looks();
   #missing: readonly MissingNetwork[] = [];
-  /** What each pod's last event said. */
+  /** The message of each pod's last Event. */
   #told: ReadonlyMap<string, string> = new Map();
 
   constructor(needs: MissingNetworksNeeds) {
     this.#needs = needs;
   }
 
-  /** Those that were seen at two looks. */
+  /** Those found at two looks. */
   get missing(): readonly MissingNetwork[] {
     return this.#missing;
   }
@@ -94,7 +94,7 @@ export class MissingNetworksWatch {
     const strangers: Stranger[] = [];
     for (const pod of pods) {
       const records = byPod.get(nameOf(pod)) ?? [];
-      // Somebody is at work on it, and will have an answer of his own.
+      // A call or recovery works on the container and will report by itself.
       if (records.some(({ phase, containerId }) => phase !== "acknowledged" || turns.isBusy(containerId))) continue;
       const asked = networksAskedFor(pod, config.multusNamespace);
       const record = recordOfPod(pod, records);
@@ -121,13 +121,13 @@ export class MissingNetworksWatch {
     }
   }
 
-  /** Pods without a record of ours. What Multus has attached is its own: before the migration, or while both run. */
+  /** Leaves out what Multus attached, before the migration or while both run. */
   async #unattached(strangers: readonly Stranger[]): Promise<readonly MissingNetwork[]> {
     if (strangers.length === 0) return [];
     const { records, problems } = await importMultusCache(this.#needs.config.cniDir);
     const known = [...records, ...this.#needs.journal.all()];
     const byPod = Map.groupBy(records, ({ pod }) => nameOf(pod));
-    // Some attachment has lost its pod's name; a pod whose status names networks may be the one.
+    // An attachment without a pod name may belong to any pod whose status names networks.
     const isVague = problems.length > 0 || known.some(({ pod }) => pod.name === "");
     return strangers
       .filter(({ pod }) => recordOfPod(pod, byPod.get(nameOf(pod)) ?? []) === undefined)
@@ -135,7 +135,7 @@ export class MissingNetworksWatch {
       .flatMap(({ pod, asked }) => withoutRecord(pod, asked));
   }
 
-  /** One event per pod and change: it stays what it is until somebody starts the pod again. */
+  /** One Event per pod and change, since only a restart of the pod mends it. */
   #tell(): void {
     const byPod = Map.groupBy(this.#missing, ({ namespace, pod, uid }) => `${namespace}/${pod}/${uid}`);
     const told = new Map<string, string>();

@@ -14,9 +14,9 @@ import { lookForOrphans } from "./look-for-orphans.ts";
 import { releaseLease } from "./release-lease.ts";
 import { leaseKey, type Lease } from "./leases.ts";
 
-/** Longer than any ADD takes: a runtime writes its results when the last plugin has ended. */
+/** Longer than any ADD: a runtime writes its result only after the last plugin has ended. */
 const orphanMsMin = 600_000;
-/** A person who asks to release more than this reads the list again in between. */
+/** To release more than this, a person must read the list again. */
 const releasesMax = 64;
 
 interface LeaseNeeds {
@@ -34,7 +34,7 @@ interface LeaseRound {
   readonly notes: readonly string[];
 }
 
-/** host-local's addresses without a sandbox: reported, and released only when a person asks for it. */
+/** Finds addresses of host-local without a sandbox, and releases them only when a person asks. */
 export class LeaseGc {
   readonly #needs: LeaseNeeds;
   readonly #looks = new Looks();
@@ -44,7 +44,7 @@ export class LeaseGc {
     this.#needs = needs;
   }
 
-  /** Those that are certain, as of the last look. */
+  /** The certain ones of the last look. */
   get orphans(): readonly Lease[] {
     return this.#orphans;
   }
@@ -72,7 +72,7 @@ export class LeaseGc {
     return { findings, notes: isHeld ? [...notes, `No address is released: ${doubt}`] : notes };
   }
 
-  /** By the file's own time, or, as that may be wrong, by how long we have seen it. */
+  /** By the file's own time, which may be wrong, or by the time since the first look at it. */
   #isOld(lease: Lease, nowMs: number): boolean {
     const fileAgeMs = this.#needs.clock.wallMs() - lease.changedWallMs;
     return fileAgeMs >= orphanMsMin || (this.#looks.ageMs(leaseKey(lease), nowMs) ?? 0) >= orphanMsMin;

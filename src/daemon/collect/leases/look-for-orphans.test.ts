@@ -42,9 +42,9 @@ test("readHostFolder refuses a folder that has no end: half a list would make li
 test("readHostFolder refuses half a folder: it was taken away, or emptied, between two pages", () => {
   const pages = [{ entries: [entry("a")], isTruncated: true }, undefined];
   const gone = { list: () => Promise.resolve(pages.shift()) } as unknown as Hand; // only what it uses
-  expect(readHostFolder(gone, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
+  expect(readHostFolder(gone, "/folder", ({ name }) => name)).rejects.toThrow("removed while it was read");
   const empty = { list: () => Promise.resolve({ entries: [], isTruncated: true }) } as unknown as Hand; // the same
-  expect(readHostFolder(empty, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
+  expect(readHostFolder(empty, "/folder", ({ name }) => name)).rejects.toThrow("removed while it was read");
 });
 
 const config = { delegates: [], runtimeCniDir: "/var/lib/cni", cniDir: "/nowhere", binDir: "/bin" };
