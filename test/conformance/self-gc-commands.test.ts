@@ -137,5 +137,5 @@ test("levee leaks --forget crosses one entry out, once it is confirmed", async (
     err: "",
   });
   expect(await leaks(lab)).toEqual([]);
-  expect(lab.daemonLog).toContain("An entry of the leak ledger was crossed out by a person");
+  expect(lab.daemonLog).toContain("A person removed an entry from the leak ledger");
 });

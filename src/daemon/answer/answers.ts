@@ -26,7 +26,6 @@ import { topAnswer, type TopNeeds } from "./top-answer.ts";
 
 type AnyAnswer = AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer | GcAnswer | TopAnswer;
 
-/** What each question needs. */
 interface AnswerNeeds {
   readonly attachments: AttachmentsNeeds;
   readonly timeline: TimelineNeeds;
@@ -37,7 +36,7 @@ interface AnswerNeeds {
   readonly top: TopNeeds;
 }
 
-/** Answers a command's question about this node. All but a pod's story and a change of the leak ledger come from memory. */
+/** Answers a command's question about this node, from memory except for timelines and changes of the leak ledger. */
 export function answerQuestion(text: string, needs: AnswerNeeds): AnyAnswer | Promise<AnyAnswer> {
   const question = parseQuestion(text);
   switch (question.ask) {
@@ -69,7 +68,7 @@ function attachmentsAnswer({ journal, recovery }: AttachmentsNeeds): Attachments
   };
 }
 
-/** The phase of a record as a person sees it: recovery knows more than the record. */
+/** The phase of a record for people: recovery knows more than the record. */
 export function phaseOf(
   record: AttachmentRecord,
   recovery: Pick<Recovery, "isPending" | "isDeletePending">,
@@ -85,14 +84,14 @@ interface TimelineNeeds extends PodNowNeeds {
   readonly sourceNotices: ThisNode["sourceNotices"];
 }
 
-/** The story comes from the recorder's files, the pod's standing of this moment from memory. */
+/** The entries come from the flight recorder's files, the pod's present state from memory. */
 async function timelineAnswer(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   needs: TimelineNeeds,
 ): Promise<TimelineAnswer> {
   const { recorder, sourceNotices } = needs;
-  const story = await recorder.of(namespace, name);
-  const entries = story.entries.map(recorderView);
+  const kept = await recorder.of(namespace, name);
+  const entries = kept.entries.map(recorderView);
   const { notice } = recorder;
   const notices = [...sourceNotices(), ...(notice === undefined ? [] : [notice])];
   const now = await podNow({ namespace, name }, entries, needs);
@@ -101,7 +100,7 @@ async function timelineAnswer(
     name,
     entries,
     ...(notices.length === 0 ? {} : { notices }),
-    ...(story.omitted === 0 ? {} : { omitted: story.omitted }),
+    ...(kept.omitted === 0 ? {} : { omitted: kept.omitted }),
     ...(now === undefined ? {} : { now }),
   };
 }
@@ -119,7 +118,7 @@ function leaksAnswer({ journal }: ChangeLeaksNeeds): LeaksAnswer {
   return { leaks: journal.leaks().map(leakView), quarantined: journal.quarantined().map(quarantineView) };
 }
 
-/** An answer is one frame, and a person reads the first rows. */
+/** An answer is one frame, and a person reads only the first rows. */
 const networksMax = 1_000;
 
 interface ChecksNeeds {

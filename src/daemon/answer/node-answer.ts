@@ -5,15 +5,15 @@ import { protocolVersion } from "../../wire/frame.ts";
 import type { NodeAnswer } from "../../wire/node-view.ts";
 import type { Residents } from "../undo/residents.ts";
 
-/** What the daemon can say about itself and its node, beyond what its parts know. */
+/** Facts about the daemon and its node that no single part knows. */
 export interface ThisNode {
   readonly software: string;
   readonly nodeName: string;
   readonly socketPath: string;
   readonly startedWallMs: number;
-  /** Things a person should know, in plain English. */
+  /** Sentences that a person should read. */
   readonly notices: () => readonly string[];
-  /** Those of them that say why a pod or a network may not be found. */
+  /** The notices that explain why a pod or a network may not be found. */
   readonly sourceNotices: () => readonly string[];
 }
 

@@ -5,12 +5,12 @@ import type { DelegateView, RecentFailure, TotalsView } from "../../wire/top-vie
 import { PluginRuns } from "./plugin-runs.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
-/** A person reads the last few. */
+/** A person reads only the last few. */
 const failuresMax = 10;
-/** Of a failure's reason; the whole of it is in `levee why`. */
+/** `levee why` has the whole reason. */
 const reasonCharsMax = 200;
 
-/** Which entry of the timeline counts as what. */
+/** Timeline entries that count, and their name in the totals. */
 const counted: Readonly<Record<string, keyof TotalsView | undefined>> = {
   asked: "asked",
   acknowledged: "attached",
@@ -19,7 +19,7 @@ const counted: Readonly<Record<string, keyof TotalsView | undefined>> = {
   ran: "delegates",
 };
 
-/** What `levee top` shows and nobody else keeps, taken from what is noted anyway. A few KiB, whatever happens. */
+/** Keeps what only `levee top` shows, taken from the timeline. It never takes more than a few KiB. */
 export class Pulse implements Timeline {
   readonly #clock: Clock;
   readonly #next: Timeline;
@@ -27,7 +27,7 @@ export class Pulse implements Timeline {
   readonly #failures: RecentFailure[] = [];
   readonly #totals = { asked: 0, attached: 0, detached: 0, failed: 0, delegates: 0 };
 
-  /** Whatever is noted goes on to `next`. */
+  /** Passes every note on to `next`. */
   constructor(clock: Clock, next: Timeline) {
     this.#clock = clock;
     this.#next = next;

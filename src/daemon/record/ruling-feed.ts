@@ -1,11 +1,11 @@
 import type { AdmissionRequest } from "../../admission/request.ts";
 import type { Ruling, RulingKind } from "../../admission/rulings.ts";
 
-/** Carries every ruling of admission to those who show it: metrics, the log, the story of a pod. */
+/** Passes every ruling of admission on to metrics, the log and the timeline. */
 export class RulingFeed {
   readonly #listeners: ((ruling: Ruling) => void)[] = [];
 
-  /** A listener must not throw: it runs in the middle of admission. */
+  /** A listener must not throw, as it runs inside admission. */
   listen(listener: (ruling: Ruling) => void): void {
     this.#listeners.push(listener);
   }
@@ -15,17 +15,17 @@ export class RulingFeed {
   }
 }
 
-/** What happens to those that run already is no answer to their asking. */
-const beside: ReadonlySet<RulingKind> = new Set(["hung", "moves-again", "oom-killed"]);
+/** Rulings about running calls; they do not answer a request. */
+const aboutRunning: ReadonlySet<RulingKind> = new Set(["hung", "moves-again", "oom-killed"]);
 
-/** Admission's last word on each request, for the line in the log that tells of its end. */
+/** The last ruling on each request, for the log line at the end of its call. */
 export class LastRulings {
-  /** Kept as long as the request is: nothing is added to what a call in line costs but its last ruling. */
+  /** Weak, so that a ruling lives only as long as its request. */
   readonly #last = new WeakMap<AdmissionRequest, Ruling>();
 
   constructor(rulings: RulingFeed) {
     rulings.listen((ruling) => {
-      if (ruling.request !== undefined && !beside.has(ruling.what)) this.#last.set(ruling.request, ruling);
+      if (ruling.request !== undefined && !aboutRunning.has(ruling.what)) this.#last.set(ruling.request, ruling);
     });
   }
 
