@@ -63,7 +63,7 @@ test("levee gc shows what would be done and why, --fix does it, and the next loo
       "lease",
       "container lost012345678",
       "lan 10.9.0.7",
-      `nobody on this node knows the container ${containerId("lost")}`,
+      `this node does not know the container ${containerId("lost")}`,
       "would release",
     ],
   ]);

@@ -139,6 +139,6 @@ export class AttachmentGc {
 const endings: Readonly<Record<DeadEnd, { readonly action: GcAction; readonly detail: string }>> = {
   undone: { action: "detached", detail: "" },
   leaked: { action: "failed", detail: "a plugin failed; the rest is in the leak ledger" },
-  gone: { action: "detached", detail: "somebody else did" },
+  gone: { action: "detached", detail: "another call did it" },
   doubtful: { action: "report", detail: "at the second look it was not dead for certain" },
 };

@@ -5,7 +5,7 @@
 export class Looks {
   #sinceMs = new Map<string, number>();
 
-  /** Takes one look. A key that is missing from it starts anew when it comes back. */
+  /** Takes one look. A key that is missing from it starts again from zero when it comes back. */
   note(keys: Iterable<string>, nowMs: number): void {
     const sinceMs = new Map<string, number>();
     for (const key of keys) sinceMs.set(key, this.#sinceMs.get(key) ?? nowMs);

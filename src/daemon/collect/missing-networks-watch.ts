@@ -31,8 +31,7 @@ interface MissingRound {
   readonly isPending: boolean;
 }
 
-/** A pod without a record. */
-interface Stranger {
+interface PodWithoutRecord {
   readonly pod: PodFacts;
   readonly asked: readonly string[];
 }
@@ -91,7 +90,7 @@ export class MissingNetworksWatch {
     const { journal, turns, config } = this.#needs;
     const byPod = Map.groupBy(journal.all(), ({ pod }) => nameOf(pod));
     const found: MissingNetwork[] = [];
-    const strangers: Stranger[] = [];
+    const unrecorded: PodWithoutRecord[] = [];
     for (const pod of pods) {
       const records = byPod.get(nameOf(pod)) ?? [];
       // A call or recovery works on the container and will report by itself.
@@ -101,9 +100,9 @@ export class MissingNetworksWatch {
       if (record !== undefined) {
         found.push(...notAttached(pod, record, asked));
         if (sight.alive.has(record)) found.push(...(await this.#gone(hand, pod, record)));
-      } else if (asked.length > 0) strangers.push({ pod, asked });
+      } else if (asked.length > 0) unrecorded.push({ pod, asked });
     }
-    return [...found, ...(await this.#unattached(strangers))];
+    return [...found, ...(await this.#unattached(unrecorded))];
   }
 
   async #gone(hand: Hand, pod: PodFacts, record: AttachmentRecord): Promise<readonly MissingNetwork[]> {
@@ -122,14 +121,14 @@ export class MissingNetworksWatch {
   }
 
   /** Leaves out what Multus attached, before the migration or while both run. */
-  async #unattached(strangers: readonly Stranger[]): Promise<readonly MissingNetwork[]> {
-    if (strangers.length === 0) return [];
+  async #unattached(unrecorded: readonly PodWithoutRecord[]): Promise<readonly MissingNetwork[]> {
+    if (unrecorded.length === 0) return [];
     const { records, problems } = await importMultusCache(this.#needs.config.cniDir);
     const known = [...records, ...this.#needs.journal.all()];
     const byPod = Map.groupBy(records, ({ pod }) => nameOf(pod));
     // An attachment without a pod name may belong to any pod whose status names networks.
     const isVague = problems.length > 0 || known.some(({ pod }) => pod.name === "");
-    return strangers
+    return unrecorded
       .filter(({ pod }) => recordOfPod(pod, byPod.get(nameOf(pod)) ?? []) === undefined)
       .filter(({ pod }) => !(isVague && pod.annotations[networkStatusAnnotation] !== undefined))
       .flatMap(({ pod, asked }) => withoutRecord(pod, asked));

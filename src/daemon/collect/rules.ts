@@ -36,7 +36,7 @@ function judgeUnseen(record: AttachmentRecord, sight: Sight, bootId: string): Ju
   if (!sight.gone.has(record))
     return {
       fate: "unproven",
-      why: `${path} is no network namespace, or cannot be looked at, so the hand may not see its mount`,
+      why: `${path} is not a network namespace, or cannot be read, so the hand may not see its mount`,
     };
   if (sight.places.has(placeOf(path))) return { fate: "dead", why: `its network namespace ${path} is gone` };
   return {

@@ -36,7 +36,7 @@ describe("MetricsRegistry", () => {
     );
   });
 
-  test("keeps no more series than it can afford", () => {
+  test("bounds the number of series", () => {
     const metrics = new MetricsRegistry();
     const calls = metrics.counter("calls_total", "Calls", ["network"]);
     const seconds = metrics.histogram("seconds", "Time", [1], ["network"]);
@@ -73,7 +73,7 @@ describe("Measures", () => {
     expect(measures.shimSoftware).toBe("x");
   });
 
-  test("gives plugins beyond the thirty-second one name", () => {
+  test("groups plugins beyond the thirty-second under one name", () => {
     const metrics = new MetricsRegistry();
     const measures = new Measures(metrics);
     for (let index = 0; index < 40; index += 1)

@@ -38,7 +38,7 @@ function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => rea
 }
 
 describe("answerHttp", () => {
-  test("/healthz is 200 unless a write of the journal is stuck", () => {
+  test("/healthz is 200 unless a journal write is stuck", () => {
     expect(setUp().get("/healthz")).toMatchObject({ status: 200, body: "ok" });
     expect(setUp({ stuckMs: 119_000 }).get("/livez").status).toBe(200);
     expect(setUp({ stuckMs: 150_000 }).get("/healthz")).toMatchObject({
@@ -53,7 +53,7 @@ describe("answerHttp", () => {
     expect(setUp().get("/readyz?verbose").body).toBe("[+]view ok\nreadyz check passed\n");
   });
 
-  test("the health port serves nothing but health, and names of objects are no paths", () => {
+  test("the health port serves only health, and names of Object.prototype are not paths", () => {
     const { get, metrics } = setUp();
     expect(get("/metrics", "health").status).toBe(404);
     expect(get("/__proto__").status).toBe(404);

@@ -4,7 +4,7 @@ import type { LogFields } from "../../base/log.ts";
 import { RulingFeed } from "./ruling-feed.ts";
 import { logRulings } from "./log-rulings.ts";
 
-test("logRulings tells what concerns the node, and leaves calls to their own lines", () => {
+test("logRulings logs what concerns the node, and leaves calls to their own lines", () => {
   const said: unknown[] = [];
   const at =
     (level: string) =>

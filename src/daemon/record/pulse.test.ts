@@ -5,7 +5,7 @@ import { KeptTimeline } from "./timeline.fixture.ts";
 
 const subject = { namespace: "shop", name: "web", containerId: "c1", verb: "ADD" };
 
-test("note passes everything on, and counts what it knows", () => {
+test("note passes everything on, and counts the known entries", () => {
   const kept = new KeptTimeline();
   const pulse = new Pulse(new VirtualClock(), kept);
   for (const what of ["asked", "found", "ran", "acknowledged", "asked", "failed"]) pulse.note(subject, what);
@@ -22,7 +22,7 @@ test("failures are the last ten, newest first, with the beginning of their reaso
   expect(pulse.failures[0]?.reason).toHaveLength(200);
 });
 
-test("delegates: the slowest first, of the last runs, with failures and the largest memory; names are bounded", () => {
+test("plugins returns the slowest first, with failures and the largest memory; names are bounded", () => {
   const pulse = new Pulse(new VirtualClock(), new KeptTimeline());
   for (let count = 1; count <= 200; count += 1)
     pulse.note(subject, "ran", { plugin: "bridge", tookMs: count, maxRssKib: count });

@@ -100,7 +100,7 @@ function findingOf(lease: Lease, isCertain: boolean, doubt: string): GcFinding {
   const isNameless = containerId === "";
   const why = isNameless
     ? `the file names no container; remove ${lease.dataDir}/${network}/${address} by hand`
-    : `nobody on this node knows the container ${containerId}`;
+    : `this node does not know the container ${containerId}`;
   const canBeReleased = !isNameless && doubt === "";
   const action = !isCertain ? "wait" : canBeReleased ? "release" : "report";
   return { what: "lease", namespace: "", pod: "", containerId, network, ifname, address, why, action, detail: "" };
