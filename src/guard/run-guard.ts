@@ -3,12 +3,12 @@ import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { KubeApi } from "../kube/client/api.ts";
 import { isPassing } from "./act/decision-record.ts";
-import { stepHands } from "./act/step-hands.ts";
+import { stepRunners } from "./act/step-runners.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
 import { cniSources } from "./git/cni-sources.ts";
 import { GitMirrors } from "./git/git-mirrors.ts";
 import { GitSource } from "./git/git-source.ts";
-import { LockHand } from "./git/lock-hand.ts";
+import { LockRunner } from "./git/lock-runner.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
 import type { Alertmanager } from "./observe/alertmanager.ts";
@@ -149,7 +149,7 @@ function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[]
   const { facts } = leading;
   const options = {
     ...leading,
-    hands: { ...stepHands, LockToGit: new LockHand(leading.git) },
+    runners: { ...stepRunners, LockToGit: new LockRunner(leading.git) },
     signal,
     world: () => facts.world(),
     isCurrent: () => facts.isCurrent(),

@@ -1,4 +1,4 @@
-import type { PodRecord } from "./facts/pod-record.ts";
+import type { ClusterPod } from "./facts/cluster-pod.ts";
 import { podShape } from "./facts/pod-shape.ts";
 import type { World } from "./facts/world.ts";
 
@@ -9,7 +9,7 @@ const generateName = "rd-browser-only-";
 const shape = podShape({ generateName }, {});
 
 /** Such pods as a server lists them. */
-export function podList(pods: Iterable<PodRecord>): object {
+export function podList(pods: Iterable<ClusterPod>): object {
   const items = [...pods].map(({ namespace, name, uid, phase, node }) => ({
     metadata: { namespace, name, uid, generateName },
     spec: { nodeName: node },
@@ -22,7 +22,7 @@ export function podList(pods: Iterable<PodRecord>): object {
 }
 
 /** An ownerless pod that has been bound and Pending for an hour, with what the test changes. */
-export function stuckPod(name: string, changes: Partial<PodRecord> = {}): PodRecord {
+export function stuckPod(name: string, changes: Partial<ClusterPod> = {}): ClusterPod {
   return {
     namespace: "fc-desktop",
     name,
@@ -45,7 +45,7 @@ export function stuckPod(name: string, changes: Partial<PodRecord> = {}): PodRec
 }
 
 /** `count` pods of one shape on three nodes, one made each 10 s, the last of them 6 minutes ago. */
-export function outagePods(count: number, changes: Partial<PodRecord> = {}): PodRecord[] {
+export function outagePods(count: number, changes: Partial<ClusterPod> = {}): ClusterPod[] {
   return Array.from({ length: count }, (_, index) => {
     const madeMs = nowMs - 6 * minuteMs - (count - index) * 10_000;
     const node = `rke2-agent${(index % 3) + 1}`;

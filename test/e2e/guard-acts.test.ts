@@ -1,7 +1,7 @@
 /** What the guard does once a person has approved, and every way in which it stops, on a real API server. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { StepHand } from "../../src/guard/act/step-hand.ts";
+import type { StepRunner } from "../../src/guard/act/step-runner.ts";
 import type { RemovePodsStep } from "../../src/guard/decision/step.ts";
 import { ActingGuard } from "./guard/guard-acting.ts";
 import { mergePatch, missingForApiServer, type PolicyServer } from "./policy-server.ts";
@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     const decision = await guard.removal("elsewhere");
     const none = (): Promise<undefined> => Promise.resolve(undefined);
     let pushes = 0;
-    const push: StepHand<RemovePodsStep> = {
+    const push: StepRunner<RemovePodsStep> = {
       precondition: none,
       rehearse: none,
       async perform(_step, context) {
@@ -100,7 +100,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
       },
       check: none,
     };
-    expect(await guard.carryOut(decision, { hands: { RemovePods: push } })).toBe("Paused");
+    expect(await guard.carryOut(decision, { runners: { RemovePods: push } })).toBe("Paused");
     server.must(["apply", "-f", access]);
     expect(pushes).toBe(1);
     expect(guard.find("recover-elsewhere-1").status?.message).toContain("the right to act was taken away");

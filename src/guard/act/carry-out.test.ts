@@ -4,7 +4,7 @@ import type { Decision } from "../decision/decision.ts";
 import type { StepAction } from "../decision/step.ts";
 import { carryOut } from "./carry-out.ts";
 import { GuardedServer, refusal } from "./guarded.fixture.ts";
-import type { StepContext, StepHand, StepHands, StepResult } from "./step-hand.ts";
+import type { StepContext, StepRunner, StepRunners, StepResult } from "./step-runner.ts";
 
 let server: GuardedServer;
 let done: string[];
@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 
 /** Writes one thing, through the gate. */
-function hand(changes: Partial<StepHand> = {}): StepHand {
+function runner(changes: Partial<StepRunner> = {}): StepRunner {
   return {
     precondition: () => Promise.resolve(undefined),
     rehearse: () => Promise.resolve(undefined),
@@ -29,18 +29,18 @@ function hand(changes: Partial<StepHand> = {}): StepHand {
   };
 }
 
-function hands(changes: Partial<Record<StepAction, Partial<StepHand>>> = {}): StepHands {
+function runners(changes: Partial<Record<StepAction, Partial<StepRunner>>> = {}): StepRunners {
   const all = (["StopSource", "RemovePods", "ListStuck", "Verify"] as const).map((action) => [
     action,
-    hand(changes[action]),
+    runner(changes[action]),
   ]);
-  return Object.fromEntries(all) as StepHands;
+  return Object.fromEntries(all) as StepRunners;
 }
 
 /** Lets time pass until it ends. */
-async function outcome(set: StepHands = hands(), forMs = 300_000): Promise<string> {
+async function outcome(set: StepRunners = runners(), forMs = 300_000): Promise<string> {
   let result: string | undefined;
-  const running = carryOut(server.options({ hands: set }), server.decision).then(
+  const running = carryOut(server.options({ runners: set }), server.decision).then(
     (phase) => (result = phase ?? "nothing"),
     (thrown: unknown) => (result = thrown instanceof Error ? `threw ${thrown.message}` : "?"),
   );
@@ -91,7 +91,7 @@ for (const [what, changes, words] of [
   ],
 ] as const) {
   test(`carryOut pauses at ${what}, says why, and does no further step`, async () => {
-    expect(await outcome(hands({ RemovePods: changes }))).toBe("Paused");
+    expect(await outcome(runners({ RemovePods: changes }))).toBe("Paused");
     expect(server.decision.status?.message).toBe(`Step 1/3 RemovePods: ${words}`);
     expect(server.decision.status?.steps?.[0]).toMatchObject({ phase: "Failed" });
     expect(server.decision.status?.endedAt).toBeUndefined();
@@ -106,13 +106,13 @@ test("carryOut pauses with a remedy when the right to act was taken away", async
   expect(server.decision.status?.message).toContain("ClusterRoleBinding levee-guard-acts");
 });
 
-test("carryOut pauses when it has no hand for a step", async () => {
+test("carryOut pauses when it has no runner for a step", async () => {
   expect(await outcome({})).toBe("Paused");
-  expect(server.decision.status?.message).toContain("has no hand for it");
+  expect(server.decision.status?.message).toContain("has no step runner for it");
 });
 
 test("carryOut hears a stop before each request, and while it waits for a check", async () => {
-  const twice = hand({
+  const twice = runner({
     async perform(_step, { api }) {
       await api.call({ method: "DELETE", path: "/one", deadlineMs: 1 });
       server.say("Pause");
@@ -120,7 +120,7 @@ test("carryOut hears a stop before each request, and while it waits for a check"
       return {};
     },
   });
-  expect(await outcome({ ...hands(), RemovePods: twice })).toBe("Paused");
+  expect(await outcome({ ...runners(), RemovePods: twice })).toBe("Paused");
   expect(server.written.map(({ path }) => path).filter((path) => ["/one", "/two"].includes(path))).toEqual(["/one"]);
   expect(server.decision.status).toMatchObject({ message: "alice paused it", steps: [{ phase: "Waiting" }] });
   server = new GuardedServer(["Verify"]);
@@ -128,7 +128,7 @@ test("carryOut hears a stop before each request, and while it waits for a check"
     server.approvals = [];
     return Promise.resolve("not yet");
   };
-  expect(await outcome(hands({ Verify: { check: waits } }))).toBe("Paused");
+  expect(await outcome(runners({ Verify: { check: waits } }))).toBe("Paused");
   expect(server.decision.status?.message).toBe("Its approval was withdrawn");
 });
 
@@ -142,7 +142,7 @@ test("carryOut makes no further request once the Decision was deleted or is anot
     [(): void => void (server.decision = withMetadata({ deletionTimestamp: "2026-05-10T19:00:00Z" })), "Paused"],
   ] as const) {
     server = new GuardedServer(["RemovePods"]);
-    const twice = hand({
+    const twice = runner({
       async perform(_step, { api }) {
         await api.call({ method: "DELETE", path: "/one", deadlineMs: 1 });
         change();
@@ -150,25 +150,25 @@ test("carryOut makes no further request once the Decision was deleted or is anot
         return {};
       },
     });
-    expect(await outcome({ ...hands(), RemovePods: twice })).toBe(phase);
+    expect(await outcome({ ...runners(), RemovePods: twice })).toBe(phase);
     expect(server.written.map(({ path }) => path).filter((path) => ["/one", "/two"].includes(path))).toEqual(["/one"]);
   }
   expect(server.decision.status?.message).toContain("Somebody has deleted it");
 });
 
 test("carryOut writes nothing elsewhere once the right to act was taken away", async () => {
-  const pushes = hand({
+  const pushes = runner({
     async perform({ action }, context) {
       await context.mayWrite();
       done.push(action);
       return {};
     },
   });
-  expect(await outcome({ ...hands(), RemovePods: pushes })).toBe("Succeeded");
+  expect(await outcome({ ...runners(), RemovePods: pushes })).toBe("Succeeded");
   server = new GuardedServer(["RemovePods"]);
   server.mayAct = false;
   done = [];
-  expect(await outcome({ ...hands(), RemovePods: pushes })).toBe("Paused");
+  expect(await outcome({ ...runners(), RemovePods: pushes })).toBe("Paused");
   expect(done).toEqual([]);
   expect(server.decision.status?.message).toContain("ClusterRoleBinding levee-guard-acts");
 });
@@ -178,7 +178,7 @@ function withMetadata(changes: Partial<Decision["metadata"]>): Decision {
 }
 
 test("carryOut goes on after a resume with the steps that are not done", async () => {
-  await outcome(hands({ ListStuck: { precondition: () => Promise.resolve("no") } }));
+  await outcome(runners({ ListStuck: { precondition: () => Promise.resolve("no") } }));
   server.decision = { ...server.decision, status: { ...server.decision.status!, phase: "Running" } };
   done = [];
   expect(await outcome()).toBe("Succeeded");
@@ -217,7 +217,7 @@ test("carryOut throws when a status is refused, and when the term is lost", asyn
     await api.call({ method: "DELETE", path: "/late", deadlineMs: 1 });
     return {};
   };
-  expect(await outcome(hands({ Verify: { perform: loses } }))).toContain("does not lead");
+  expect(await outcome(runners({ Verify: { perform: loses } }))).toContain("does not lead");
   expect(server.written.some(({ path }) => path === "/late")).toBe(false);
   expect(server.decision.status?.phase).toBe("Running");
 });
@@ -242,12 +242,12 @@ test("carryOut comes back to a step that was put off, and does not succeed witho
   let tries = 0;
   const later = (): Promise<StepResult> =>
     Promise.resolve((tries += 1) < 3 ? { later: "git is away" } : { commit: "c0ffee" });
-  expect(await outcome(hands({ ListStuck: { perform: later } }))).toBe("Succeeded");
+  expect(await outcome(runners({ ListStuck: { perform: later } }))).toBe("Succeeded");
   expect(done).toEqual(["RemovePods", "Verify"]);
   expect(server.decision.status?.steps?.[1]).toMatchObject({ phase: "Done", commit: "c0ffee" });
   server = new GuardedServer(["ListStuck", "Verify"]);
   const never = (): Promise<StepResult> => Promise.resolve({ later: "git is away" });
-  expect(await outcome(hands({ ListStuck: { perform: never } }))).toBe("Paused");
+  expect(await outcome(runners({ ListStuck: { perform: never } }))).toBe("Paused");
   expect(server.decision.status?.message).toContain("git is away");
 });
 
@@ -258,7 +258,7 @@ test("carryOut reads the policies after the words: an approval that came while o
     reads += path.includes("/validatingadmissionpolicybindings?") ? 1 : 0;
     return undefined;
   };
-  const forge = hand({
+  const forge = runner({
     perform: () => {
       // As long as the watch of a dead connection goes on saying that all is well.
       server.policies = policies.filter(({ kind }) => kind === "ValidatingAdmissionPolicy");
@@ -266,7 +266,7 @@ test("carryOut reads the policies after the words: an approval that came while o
       return Promise.resolve({ message: "" });
     },
   });
-  expect(await outcome(hands({ RemovePods: forge }))).toBe("Paused");
+  expect(await outcome(runners({ RemovePods: forge }))).toBe("Paused");
   expect(server.decision.status?.message).toContain("ValidatingAdmissionPolicyBinding levee-");
   expect(done).toEqual([]);
   expect(reads).toBe(2);

@@ -8,7 +8,7 @@ import type { Decision, DecisionApproval, DecisionStatus, Verdict } from "../dec
 import { planHash } from "../decision/plan-hash.ts";
 import type { Step } from "../decision/step.ts";
 import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import { timeText } from "../facts/json-values.ts";
 import type { World } from "../facts/world.ts";
 import { outage } from "../outage.fixture.ts";
@@ -28,7 +28,7 @@ export class GuardedServer implements KubeApi {
   answer: (request: KubeRequest) => string | Error | undefined = () => undefined;
   seen: World = outage();
   /** The pods that it has, where the watch is behind. */
-  live: Iterable<PodRecord> | undefined;
+  live: Iterable<ClusterPod> | undefined;
   isHeld = true;
   /** What it says of our right to act. */
   mayAct = true;
@@ -82,7 +82,7 @@ export class GuardedServer implements KubeApi {
       clock: this.clock,
       logger: silentLogger,
       settings,
-      hands: {},
+      runners: {},
       term: { identity: "guard-a", fence: 3, isHeld: () => this.isHeld },
       signal: this.stop.signal,
       world: () => this.seen,

@@ -7,7 +7,7 @@ import type { CarryOutOptions } from "./carry-out-options.ts";
 import { tellEvent } from "./decision-event.ts";
 import type { DecisionRecord } from "./decision-record.ts";
 import { holdsProblem } from "./steps/hold-seen.ts";
-import type { StepContext, StepHand, StepReport, StepResult } from "./step-hand.ts";
+import type { StepContext, StepRunner, StepReport, StepResult } from "./step-runner.ts";
 import { stormProblem } from "./steps/storm.ts";
 import type { WriteGate } from "./write-gate.ts";
 
@@ -30,7 +30,7 @@ export class StepDrive {
 
   /** `later`: it could not be done now, and the plan may go on without it for a while. */
   async carryOut(step: Step): Promise<"done" | "later"> {
-    const hand = this.#handOf(step);
+    const runner = this.#runnerOf(step);
     const context = this.#context(step);
     const where = this.#where(step);
     await this.#gate?.ask();
@@ -41,13 +41,13 @@ export class StepDrive {
     const { settings, world } = this.#options;
     refuse(stormProblem(step, this.#record.decision, world(), settings), "storm mode");
     // Whoever made the hold of an earlier step can end it at any time.
-    refuse((await holdsProblem(step, context)) ?? (await hand.precondition(step, context)), "it may not begin");
-    await this.#rehearse(step, hand, context);
+    refuse((await holdsProblem(step, context)) ?? (await runner.precondition(step, context)), "it may not begin");
+    await this.#rehearse(step, runner, context);
     this.tell("Normal", "StepStarted", `${where}: ${step.title}`);
-    const { later, ...told } = await hand.perform(step, context);
+    const { later, ...told } = await runner.perform(step, context);
     if (later !== undefined) return await this.#putOff(step, later, told);
     await context.report({ ...told, message: `Checks: ${step.check.what}` });
-    await this.#untilChecked(step, hand, context);
+    await this.#untilChecked(step, runner, context);
     await this.#done(step, told);
     return "done";
   }
@@ -71,8 +71,8 @@ export class StepDrive {
     this.#audit(message, [], type === "Normal" ? "done" : "stopped");
   }
 
-  async #rehearse(step: Step, hand: StepHand, context: StepContext): Promise<void> {
-    const refusal = await hand.rehearse(step, context);
+  async #rehearse(step: Step, runner: StepRunner, context: StepContext): Promise<void> {
+    const refusal = await runner.rehearse(step, context);
     const dryRun = refusal === undefined ? "Passed" : "Refused";
     await this.#record.write({}, { id: step.id, dryRun });
     refuse(refusal, "the dry run was refused");
@@ -84,12 +84,12 @@ export class StepDrive {
     return "later";
   }
 
-  async #untilChecked(step: Step, hand: StepHand, context: StepContext): Promise<void> {
+  async #untilChecked(step: Step, runner: StepRunner, context: StepContext): Promise<void> {
     const { clock, signal } = this.#options;
     const endMs = clock.monotonicMs() + step.check.deadlineSeconds * 1_000;
     let told = "";
     for (;;) {
-      const missing = await hand.check(step, context);
+      const missing = await runner.check(step, context);
       if (missing === undefined) return;
       if (clock.monotonicMs() >= endMs)
         refuse(missing, `its check does not hold after ${step.check.deadlineSeconds} s`);
@@ -138,13 +138,13 @@ export class StepDrive {
     };
   }
 
-  #handOf(step: Step): StepHand {
-    // The table's type says that each hand is for the steps of its own action.
-    const hand: StepHand | undefined = this.#options.hands[step.action];
-    if (hand !== undefined) return hand;
+  #runnerOf(step: Step): StepRunner {
+    // The table's type says that each runner is for the steps of its own action.
+    const runner: StepRunner | undefined = this.#options.runners[step.action];
+    if (runner !== undefined) return runner;
     throw new LeveeError(
       "internal",
-      `Cannot carry out the step ${this.#where(step)}: this guard has no hand for it; use the step's kubectl lines, then reject the rest`,
+      `Cannot carry out the step ${this.#where(step)}: this guard has no step runner for it; use the step's kubectl lines, then reject the rest`,
     );
   }
 

@@ -25,7 +25,7 @@ const tries = 15;
 const betweenTriesMs = 1_000;
 
 /**
- * Stands between the hands and the API server. Before each request that writes, a dry run too, approvals and what they rest
+ * Stands between the runners and the API server. Before each request that writes, a dry run too, approvals and what they rest
  * on are read on the server, and whether the Decision is there: a watch may be behind, and who says stop must be heard
  * before the next request.
  */

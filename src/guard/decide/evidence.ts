@@ -1,7 +1,7 @@
 import type { Evidence } from "../decision/decision.ts";
 import { evidenceMax, textCharsMax } from "../decision/limits.ts";
 import type { Avalanche } from "../detect/avalanche.ts";
-import type { Chain } from "../detect/chain.ts";
+import type { CauseChain } from "../detect/cause-chain.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import { symptomText, type Symptom } from "../detect/symptoms.ts";
 import { timeText } from "../facts/json-values.ts";
@@ -10,7 +10,7 @@ import type { NodeViewFacts, World } from "../facts/world.ts";
 /** The numbers on which a proposal rests, as they were when it was made. */
 export function evidenceOf(seen: {
   readonly avalanche: Avalanche;
-  readonly chain: Chain;
+  readonly chain: CauseChain;
   readonly world: World;
 }): readonly Evidence[] {
   const { avalanche, chain, world } = seen;

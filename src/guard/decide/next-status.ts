@@ -10,7 +10,7 @@ import { textCharsMax } from "../decision/limits.ts";
 import { isPlanIntact } from "../decision/parse-decision.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import { timeMs, timeText } from "../facts/json-values.ts";
-import { phaseOf } from "./standing.ts";
+import { decisionPhase } from "./standing.ts";
 import { authorOf, lastWord, madeMs, unheard, wordsOn, type WordFacts, type Words } from "./words-on.ts";
 
 export interface PhaseFacts extends WordFacts {
@@ -49,7 +49,7 @@ interface Transition {
 function transitionOf(facts: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const ended = endedBy(facts, status, words);
   if (ended !== undefined) return ended;
-  switch (phaseOf(facts.decision)) {
+  switch (decisionPhase(facts.decision)) {
     case "Proposed":
       return approvedBy(facts, words);
     case "Approved":

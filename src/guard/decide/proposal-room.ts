@@ -3,7 +3,7 @@ import type { Avalanche } from "../detect/avalanche.ts";
 import { timeMs } from "../facts/json-values.ts";
 import type { World } from "../facts/world.ts";
 import { shapeText } from "./shape-text.ts";
-import { phaseOf } from "./standing.ts";
+import { decisionPhase } from "./standing.ts";
 
 /** More open questions than this answer nobody, whatever tenants do to be asked about. */
 const openMax = 50;
@@ -73,5 +73,5 @@ export class ProposalRoom {
 }
 
 function isOpen(decision: Decision): boolean {
-  return !terminalPhases.has(phaseOf(decision));
+  return !terminalPhases.has(decisionPhase(decision));
 }

@@ -2,7 +2,7 @@ import type { Decision, DecisionPurpose, DecisionSpec } from "../decision/decisi
 import { notesMax, summaryCharsMax, textCharsMax } from "../decision/limits.ts";
 import { planHash } from "../decision/plan-hash.ts";
 import { findAvalanches, membersMin, type Avalanche } from "../detect/avalanche.ts";
-import { avalancheText, chainOf, type Chain } from "../detect/chain.ts";
+import { avalancheText, causeChainOf, type CauseChain } from "../detect/cause-chain.ts";
 import { foreignText, quotedText } from "../detect/foreign-text.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import { timeText } from "../facts/json-values.ts";
@@ -44,7 +44,7 @@ function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSetting
   const isStopWanted = way !== undefined && !isAsked;
   // What has been asked about needs no explaining: that walks over everything.
   if (!isStopWanted && newTargets(avalanche, standing).length < membersMin) return [];
-  const chain = chainOf(avalanche, world, settings);
+  const chain = causeChainOf(avalanche, world, settings);
   const seen = { avalanche, chain, world };
   const proposals: Proposal[] = [];
   if (isStopWanted) {
@@ -70,7 +70,7 @@ const labelNotes = [
 
 interface Seen {
   readonly avalanche: Avalanche;
-  readonly chain: Chain;
+  readonly chain: CauseChain;
   readonly world: World;
 }
 

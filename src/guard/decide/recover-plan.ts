@@ -1,8 +1,8 @@
 import { membersMin, type Avalanche } from "../detect/avalanche.ts";
-import type { Chain } from "../detect/chain.ts";
+import type { CauseChain } from "../detect/cause-chain.ts";
 import { findStuckWorkloads } from "../detect/stuck-workloads.ts";
 import type { CniDaemon, GuardSettings } from "../facts/guard-settings.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { World } from "../facts/world.ts";
 import { memoryParts } from "./memory-parts.ts";
 import { removeSteps } from "./remove-step.ts";
@@ -16,13 +16,13 @@ const byHand = /^kubectl\b/u;
 
 export interface RecoverPlan {
   readonly steps: readonly StepDraft[];
-  readonly targets: readonly PodRecord[];
+  readonly targets: readonly ClusterPod[];
   readonly notes: readonly string[];
 }
 
-export interface PlanInput {
+export interface RecoverInput {
   readonly avalanche: Avalanche;
-  readonly chain: Chain;
+  readonly chain: CauseChain;
   readonly world: World;
   readonly settings: GuardSettings;
   readonly standing: Standing;
@@ -32,7 +32,7 @@ export interface PlanInput {
  * The recovery, in the one order that holds: hold Argo CD's revert, remove what never started, raise the memory (that
  * restarts the daemons), lock it in git, list what is stuck, verify. Undefined when there is not enough to remove.
  */
-export function recoverPlan(input: PlanInput): RecoverPlan | undefined {
+export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
   const { avalanche, chain, world, standing } = input;
   const targets = newTargets(avalanche, standing);
   if (targets.length < membersMin) return undefined;
@@ -57,7 +57,7 @@ export function recoverPlan(input: PlanInput): RecoverPlan | undefined {
  * Members that no Decision has yet. A few among them that a person seems to have made are left out; twenty are not a few,
  * and they are not left out either where the rest alone would be no avalanche.
  */
-export function newTargets({ members }: Avalanche, { coveredUids }: Standing): readonly PodRecord[] {
+export function newTargets({ members }: Avalanche, { coveredUids }: Standing): readonly ClusterPod[] {
   const others = members.filter(({ clientSays }) => !byHand.test(clientSays));
   const isFew = members.length - others.length < membersMin && others.length >= membersMin;
   return (isFew ? others : members).filter(({ uid }) => !coveredUids.has(uid));
@@ -65,7 +65,7 @@ export function newTargets({ members }: Avalanche, { coveredUids }: Standing): r
 
 function leftOutNotes(
   { members }: Avalanche,
-  targets: readonly PodRecord[],
+  targets: readonly ClusterPod[],
   { coveredUids }: Standing,
 ): readonly string[] {
   const covered = members.filter(({ uid }) => coveredUids.has(uid)).length;
@@ -78,7 +78,7 @@ function leftOutNotes(
 }
 
 /** The CNI daemons that are killed because of the avalanche and about which nobody has been asked. */
-function killedDaemons({ chain, settings, standing }: PlanInput): readonly CniDaemon[] {
+function killedDaemons({ chain, settings, standing }: RecoverInput): readonly CniDaemon[] {
   const killed = new Set(
     chain.linked.flatMap((symptom) => (symptom.kind === "CniDaemonKilled" ? [symptom.daemonSet] : [])),
   );

@@ -1,7 +1,7 @@
 import { membersMin } from "../detect/avalanche.ts";
 import { removeStepsMax, targetsBytesMax, targetsPerStepMax } from "../decision/limits.ts";
 import type { PodTarget } from "../decision/step.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import { removalLine } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
 
@@ -13,7 +13,7 @@ const forceAfterSeconds = 60;
 const checkSeconds = 7_200;
 
 /** One step per thousand pods, oldest first. One Decision removes as many as it can hold; the rest goes into the next. */
-export function removeSteps(namespace: string, pods: readonly PodRecord[]): readonly StepDraft[] {
+export function removeSteps(namespace: string, pods: readonly ClusterPod[]): readonly StepDraft[] {
   const targets = fitting(pods);
   const steps: StepDraft[] = [];
   for (let from = 0; from < targets.length; from += targetsPerStepMax)
@@ -21,7 +21,7 @@ export function removeSteps(namespace: string, pods: readonly PodRecord[]): read
   return steps;
 }
 
-function fitting(pods: readonly PodRecord[]): readonly PodTarget[] {
+function fitting(pods: readonly ClusterPod[]): readonly PodTarget[] {
   const targets: PodTarget[] = [];
   let bytes = 0;
   for (const { namespace, name, uid, node } of pods.slice(0, removeStepsMax * targetsPerStepMax)) {

@@ -37,7 +37,7 @@ export function standingOf({ namespace, sinceMs }: Avalanche, { decisions }: Wor
  * into a later one.
  */
 function isAnswer(decision: Decision): boolean {
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   const isCutShort =
     phase === "Rejected" && decision.spec.purpose === "Recover" && decision.status?.startedAt !== undefined;
   return !withoutAnswer.has(phase) && !isCutShort;
@@ -58,11 +58,11 @@ function memoryTargets({ spec }: Decision): readonly string[] {
 }
 
 /** One that was created and has no status yet is a proposal. */
-export function phaseOf({ status }: Decision): DecisionPhase {
+export function decisionPhase({ status }: Decision): DecisionPhase {
   return status?.phase ?? "Proposed";
 }
 
 /** What has ended before the oldest pod was made was about another avalanche; what is open always counts. */
 function isOfNow(decision: Decision, sinceMs: number): boolean {
-  return !terminalPhases.has(phaseOf(decision)) || timeMs(decision.metadata.creationTimestamp) >= sinceMs;
+  return !terminalPhases.has(decisionPhase(decision)) || timeMs(decision.metadata.creationTimestamp) >= sinceMs;
 }

@@ -37,7 +37,7 @@ export interface DecisionSpec {
   /** What the detector saw, frozen. */
   readonly evidence: readonly Evidence[];
   /** What followed from the cause, each edge with the rule that says so. */
-  readonly chain: readonly ChainEdge[];
+  readonly chain: readonly CauseEdge[];
   /** What a person should know before approving: what is missing, what can go wrong. */
   readonly notes: readonly string[];
   /** `sha256:` and 64 hexadecimal digits over the plan: see `plan-hash.ts`. */
@@ -64,8 +64,8 @@ export interface Evidence {
   readonly detail: string;
 }
 
-/** `effect` follows from `cause`, because of `rule` (`detect/chain-rules.ts`). */
-export interface ChainEdge {
+/** `effect` follows from `cause`, because of `rule` (`detect/cause-rules.ts`). */
+export interface CauseEdge {
   readonly cause: string;
   readonly effect: string;
   readonly rule: string;

@@ -134,10 +134,10 @@ export interface FieldEdit {
 /** Tells which workloads are stuck and how each is restarted; the guard restarts none of them. */
 export interface ListStuckStep extends StepBase {
   readonly action: "ListStuck";
-  readonly listStuck: { readonly workloads: readonly StuckWorkload[]; readonly omitted: number };
+  readonly listStuck: { readonly workloads: readonly ListedWorkload[]; readonly omitted: number };
 }
 
-export interface StuckWorkload {
+interface ListedWorkload {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;

@@ -1,6 +1,6 @@
 import type { AlertFacts } from "../facts/world.ts";
 import type { Avalanche } from "./avalanche.ts";
-import { isSymptom } from "./chain-rules.ts";
+import { isSymptom } from "./cause-rules.ts";
 import type { Symptom } from "./symptoms.ts";
 
 /** Which alerts tell of which thing: by name, and by labels that name the very object. A name alone links nothing. */

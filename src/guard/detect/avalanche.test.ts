@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import { minuteMs, nowMs, outagePods, stuckPod } from "../world.fixture.ts";
 import { findAvalanches, findScattered } from "./avalanche.ts";
 
@@ -55,7 +55,7 @@ test("findAvalanches does not join pods of several namespaces, nor of several sh
 });
 
 test("findAvalanches leaves everything else of the namespace out of the set", () => {
-  const others: PodRecord[] = [
+  const others: ClusterPod[] = [
     stuckPod("debug", { shape: "labels 1 spec 2", clientSays: "kubectl-run" }),
     stuckPod("owned", { owner: "Job/x", shape: "" }),
     stuckPod("static", { isMirror: true }),

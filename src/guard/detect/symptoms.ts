@@ -1,5 +1,5 @@
 import type { GuardSettings } from "../facts/guard-settings.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { World } from "../facts/world.ts";
 import { findStuckWorkloads, type StuckWorkload } from "./stuck-workloads.ts";
 
@@ -10,7 +10,7 @@ const unknownShare = 0.5;
 
 /** Something that is wrong, seen in objects rather than in words. */
 export type Symptom =
-  | { readonly kind: "CniDaemonKilled"; readonly node: string; readonly daemon: PodRecord; readonly daemonSet: string }
+  | { readonly kind: "CniDaemonKilled"; readonly node: string; readonly daemon: ClusterPod; readonly daemonSet: string }
   | { readonly kind: "SandboxesFail"; readonly node: string; readonly count: number; readonly lastMs: number }
   | { readonly kind: "WorkloadStuck"; readonly workload: StuckWorkload }
   | {

@@ -17,14 +17,14 @@ export function podShape(metadata: JsonObject, spec: JsonObject): string {
   const generateName = firstChars(textOf(metadata["generateName"]), generateNameCharsMax);
   const family =
     generateName === "" ? `labels ${hash(Object.keys(objectOf(metadata["labels"])).toSorted())}` : generateName;
-  return `${family} spec ${specHash(spec)}`;
+  return `${family} spec ${podSpecHash(spec)}`;
 }
 
 /**
  * Over what a template fixes: images, commands, sizes, mounts, volumes by kind. Left out is what differs between pods of
  * one template: the node, values of variables, arguments, and names that the API server makes up.
  */
-export function specHash(spec: JsonObject): string {
+function podSpecHash(spec: JsonObject): string {
   return hash([
     `account ${textOf(spec["serviceAccountName"])}`,
     `priority ${textOf(spec["priorityClassName"])}`,

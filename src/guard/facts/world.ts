@@ -1,11 +1,11 @@
 import type { Decision } from "../decision/decision.ts";
-import type { PodRecord } from "./pod-record.ts";
+import type { ClusterPod } from "./cluster-pod.ts";
 
 /** Everything the guard knows at one moment. Detection and decision are functions of it alone. */
 export interface World {
   readonly nowMs: number;
   /** Walked over several times. */
-  readonly pods: Iterable<PodRecord>;
+  readonly pods: Iterable<ClusterPod>;
   readonly nodes: readonly NodeFacts[];
   readonly namespaces: readonly NamespaceFacts[];
   readonly daemonSets: readonly DaemonSetFacts[];

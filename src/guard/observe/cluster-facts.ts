@@ -12,8 +12,8 @@ import type { Decision, DecisionApproval } from "../decision/decision.ts";
 import { parseApproval } from "../decision/parse-approval.ts";
 import { parseDecision } from "../decision/parse-decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
-import { samePodRecord } from "../facts/pod-record.ts";
-import { projectPod } from "../facts/project-pod.ts";
+import { sameClusterPod } from "../facts/cluster-pod.ts";
+import { projectClusterPod } from "../facts/project-cluster-pod.ts";
 import type { AlertFacts, GitFileFacts, GitSourceProblem, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
 import { compactDecision } from "./compact-decision.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
@@ -81,8 +81,8 @@ export class ClusterFacts {
     const core = "/api/v1";
     const apps = "/apis/apps/v1";
     const argo = "/apis/argoproj.io/v1alpha1";
-    this.#pods = this.#follow("pods", `${core}/pods`, (value) => projectPod(value, this.#texts), {
-      isSame: samePodRecord,
+    this.#pods = this.#follow("pods", `${core}/pods`, (value) => projectClusterPod(value, this.#texts), {
+      isSame: sameClusterPod,
       pageItems: podsPerPage,
     });
     this.#nodes = this.#follow("nodes", `${core}/nodes`, projectNode);

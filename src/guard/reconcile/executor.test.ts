@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../kube/client/api.ts";
 import { GuardedServer, refusal } from "../act/guarded.fixture.ts";
-import type { StepHand } from "../act/step-hand.ts";
+import type { StepRunner } from "../act/step-runner.ts";
 import type { Decision } from "../decision/decision.ts";
 import { Executor, nextToCarryOut } from "./executor.ts";
 
@@ -34,7 +34,7 @@ test("nextToCarryOut takes who was approved first, nothing that waits, and no re
   expect(next("Recover", second, elsewhere)).toBe("second");
 });
 
-const fine: StepHand = {
+const fine: StepRunner = {
   precondition: () => Promise.resolve(undefined),
   rehearse: () => Promise.resolve(undefined),
   perform: () => Promise.resolve({}),
@@ -43,7 +43,7 @@ const fine: StepHand = {
 
 function start(server: GuardedServer, isCurrent = true): { executor: Executor; ended: () => string | undefined } {
   const options = {
-    ...server.options({ hands: { Verify: fine } }),
+    ...server.options({ runners: { Verify: fine } }),
     purpose: "Recover" as const,
     isCurrent: () => isCurrent,
     decisions: () => [server.decision],

@@ -6,7 +6,7 @@ import type { PolicyObject } from "../approve/policy-standing.ts";
 import { isCausePresent } from "../decide/cause-present.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
 import { propose, type Proposal } from "../decide/propose.ts";
-import { phaseOf } from "../decide/standing.ts";
+import { decisionPhase } from "../decide/standing.ts";
 import {
   decisionApiVersion,
   terminalPhases,
@@ -62,7 +62,7 @@ export async function guardRound(options: GuardRoundOptions): Promise<RoundResul
   if (!source.isCurrent()) return { outcome: "blind", created: [], changed: [] };
   const world = source.world();
   // What has ended never changes, and there may be hundreds of them.
-  const open = world.decisions.filter((decision) => !terminalPhases.has(phaseOf(decision)));
+  const open = world.decisions.filter((decision) => !terminalPhases.has(decisionPhase(decision)));
   const proposals = propose(world, settings);
   const created: string[] = [];
   for (const proposal of proposals) if (await createDecision(options, proposal)) created.push(proposal.name);

@@ -1,6 +1,6 @@
 import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import { findScattered } from "../detect/avalanche.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { AlertFacts, EventFacts, NodeFacts, NodeViewFacts } from "../facts/world.ts";
 import { decisionPhases, type Decision } from "../decision/decision.ts";
 
@@ -16,7 +16,7 @@ export interface GuardState {
   readonly decisions: readonly Decision[];
   readonly events: readonly EventFacts[];
   readonly nodes: readonly Pick<NodeFacts, "name">[];
-  readonly pods: Iterable<PodRecord>;
+  readonly pods: Iterable<ClusterPod>;
   readonly alerts: readonly AlertFacts[];
   readonly nodeViews: readonly NodeViewFacts[];
 }

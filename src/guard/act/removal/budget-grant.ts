@@ -2,7 +2,7 @@ import { LeveeError } from "../../../base/errors.ts";
 import { kubeStatusOf } from "../../../kube/client/api.ts";
 import { BudgetStore } from "./budget-store.ts";
 import { defaultBudgetLimits, spend } from "./removal-budget.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 
 /** One process writes it at a time; a second one is a leader that is on its way out. */
 const conflictsMax = 5;

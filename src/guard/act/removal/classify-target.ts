@@ -1,7 +1,7 @@
 import { SharedTexts } from "../../../base/shared-texts.ts";
 import type { PodTarget } from "../../decision/step.ts";
-import type { PodRecord } from "../../facts/pod-record.ts";
-import { projectPod } from "../../facts/project-pod.ts";
+import type { ClusterPod } from "../../facts/cluster-pod.ts";
+import { projectClusterPod } from "../../facts/project-cluster-pod.ts";
 
 /**
  * What is to be done about a target, as it is now. `Remove`: still the pod that was frozen, ownerless, and it never ran.
@@ -12,7 +12,7 @@ export type TargetVerdict = "Remove" | "Leaving" | "Gone" | "Replaced" | "Starte
 /** `live` is the pod as it was read just now, or undefined when the server has none of the name. */
 export function classifyTarget(target: PodTarget, live: unknown): TargetVerdict {
   if (live === undefined) return "Gone";
-  const pod = projectPod(live, new SharedTexts());
+  const pod = projectClusterPod(live, new SharedTexts());
   // What cannot be read is not what was frozen.
   if (pod === undefined || !isSame(pod, target)) return "Replaced";
   if (pod.isMirror) return "Mirror";
@@ -22,6 +22,6 @@ export function classifyTarget(target: PodTarget, live: unknown): TargetVerdict 
   return pod.isDeleting ? "Leaving" : "Remove";
 }
 
-function isSame(pod: PodRecord, { namespace, name, uid }: PodTarget): boolean {
+function isSame(pod: ClusterPod, { namespace, name, uid }: PodTarget): boolean {
   return pod.uid === uid && pod.name === name && pod.namespace === namespace;
 }

@@ -1,5 +1,5 @@
 import type { World } from "../../facts/world.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 
 /** A daemon works through so many calls within a second or two. */
 const waitingFine = 20;

@@ -8,7 +8,7 @@ import { deleteOptions, podPath } from "./delete-options.ts";
 import { forceProblem } from "./force-problem.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
-import type { StepContext, StepReport } from "../step-hand.ts";
+import type { StepContext, StepReport } from "../step-runner.ts";
 
 const requestMs = 10_000;
 const lookMs = 1_000;

@@ -1,5 +1,5 @@
 import type { RemovePodsStep } from "../../decision/step.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 
 /**
  * Why nothing more is removed: the avalanche is over by itself. Counted are the frozen pods that are still Pending and those

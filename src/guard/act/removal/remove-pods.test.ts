@@ -2,14 +2,14 @@ import { beforeEach, expect, test } from "bun:test";
 import type { KubeRequest } from "../../../kube/client/api.ts";
 import { propose } from "../../decide/propose.ts";
 import type { PodTarget, RemovePodsStep, StopSourceStep } from "../../decision/step.ts";
-import type { PodRecord } from "../../facts/pod-record.ts";
+import type { ClusterPod } from "../../facts/cluster-pod.ts";
 import { defaultGuardSettings as settings } from "../../facts/guard-settings.ts";
 import type { World } from "../../facts/world.ts";
 import { outage } from "../../outage.fixture.ts";
 import { carryOut } from "../carry-out.ts";
 import { forceProblem } from "./force-problem.ts";
 import { GuardedServer, refusal } from "../guarded.fixture.ts";
-import { removePodsHand } from "./remove-pods.ts";
+import { removePodsRunner } from "./remove-pods.ts";
 
 let server: GuardedServer;
 /** When each removal in earnest was asked for, and whether by force. */
@@ -70,13 +70,13 @@ function remove(target: PodTarget): void {
 
 async function outcome(): Promise<string | undefined> {
   let phase: string | undefined;
-  const running = carryOut(server.options({ hands: { RemovePods: removePodsHand } }), server.decision);
+  const running = carryOut(server.options({ runners: { RemovePods: removePodsRunner } }), server.decision);
   void running.then((end) => (phase = end));
   for (let seconds = 0; phase === undefined && seconds < 3_000; seconds += 1) await server.clock.advance(1_000);
   return phase;
 }
 
-test("removePodsHand removes at most 120 a minute, ten at once of a node, each batch after the one before is gone", async () => {
+test("removePodsRunner removes at most 120 a minute, ten at once of a node, each batch after the one before is gone", async () => {
   expect(await outcome()).toBe("Succeeded");
   expect(removals.length).toBe(219);
   const minutes = new Map<number, number>();
@@ -87,7 +87,7 @@ test("removePodsHand removes at most 120 a minute, ten at once of a node, each b
   expect(server.decision.status?.intent).toMatchObject({ step: 1, batch: 8 });
 });
 
-test("removePodsHand forces only what hangs for its time, and leaves alone what its node may have started", async () => {
+test("removePodsRunner forces only what hangs for its time, and leaves alone what its node may have started", async () => {
   const [first, second, third] = step.targets as [PodTarget, PodTarget, PodTarget];
   goes = ({ uid }, force) => (uid !== first.uid && uid !== second.uid && uid !== third.uid ? true : force);
   const node = (name: string, status: string): object => ({
@@ -106,7 +106,7 @@ test("removePodsHand forces only what hangs for its time, and leaves alone what 
   ]);
 });
 
-test("removePodsHand waits between batches while a daemon has more to do than before, and not for ever", async () => {
+test("removePodsRunner waits between batches while a daemon has more to do than before, and not for ever", async () => {
   const view = (waiting: number): World["nodeViews"] => [
     { node: "rke2-agent1", atMs: server.seen.nowMs, waiting, running: 1, leaks: 0 },
   ];
@@ -124,12 +124,12 @@ test("removePodsHand waits between batches while a daemon has more to do than be
   expect(second.atMs - removals[0]!.atMs).toBeGreaterThanOrEqual(60_000);
 });
 
-test("removePodsHand stops when the rest has started by itself", async () => {
+test("removePodsRunner stops when the rest has started by itself", async () => {
   let count = 0;
   goes = () => {
     count += 1;
     if (count === 1) {
-      const started = (pod: PodRecord): PodRecord => ({ ...pod, phase: "Running", everRan: true });
+      const started = (pod: ClusterPod): ClusterPod => ({ ...pod, phase: "Running", everRan: true });
       server.seen = { ...server.seen, pods: [...server.seen.pods].map(started) };
       for (const target of step.targets)
         server.objects.set(pathOf(target), { ...live(target), status: { phase: "Running", podIP: "10.0.0.1" } });
@@ -142,7 +142,7 @@ test("removePodsHand stops when the rest has started by itself", async () => {
   expect(server.decision.status?.steps?.[0]?.leftAlone?.length).toBeGreaterThan(20);
 });
 
-test("removePodsHand does not begin while the breaker is open, or the source is not stopped", async () => {
+test("removePodsRunner does not begin while the breaker is open, or the source is not stopped", async () => {
   const open = JSON.stringify({ hours: {}, breaker: "too many" });
   const path = "/api/v1/namespaces/levee-system/configmaps/levee-guard";
   server.objects.set(path, { metadata: { resourceVersion: "1" }, data: { "removal-budget": open } });
@@ -156,7 +156,7 @@ test("removePodsHand does not begin while the breaker is open, or the source is 
   expect(removals).toEqual([]);
 });
 
-test("removePodsHand takes a quota that is in force for a stop, if it has no room or a person has approved it", async () => {
+test("removePodsRunner takes a quota that is in force for a stop, if it has no room or a person has approved it", async () => {
   server.objects.set("/api/v1/namespaces/fc-desktop", { metadata: {} });
   const path = "/api/v1/namespaces/fc-desktop/resourcequotas/levee-ownerless-pods";
   const hard = { pods: "20" };
@@ -177,7 +177,7 @@ test("removePodsHand takes a quota that is in force for a stop, if it has no roo
   expect(await outcomeWith({ hard, used: { pods: "19" } })).toBe("Succeeded");
 });
 
-test("removePodsHand takes a quota that is used up for a stop", async () => {
+test("removePodsRunner takes a quota that is used up for a stop", async () => {
   server.objects.set("/api/v1/namespaces/fc-desktop", { metadata: {} });
   const status = { hard: { pods: "20" }, used: { pods: "223" } };
   server.objects.set("/api/v1/namespaces/fc-desktop/resourcequotas/levee-ownerless-pods", { status });

@@ -9,10 +9,10 @@ import { removalBatches } from "./removal-batches.ts";
 import { causeProblem } from "./removal-cause.ts";
 import { sourceProblem } from "../steps/source-stopped.ts";
 import { stormProblem } from "../steps/storm.ts";
-import type { StepContext, StepHand } from "../step-hand.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
 
 /** Removes pods that never started a container: by UID, in batches per node, gently first. */
-export const removePodsHand: StepHand<RemovePodsStep> = {
+export const removePodsRunner: StepRunner<RemovePodsStep> = {
   async precondition(step, context) {
     return (
       causeProblem(step, context, 0) ??

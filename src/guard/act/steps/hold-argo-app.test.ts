@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { holdArgoAppHand } from "./hold-argo-app.ts";
+import { holdArgoAppRunner } from "./hold-argo-app.ts";
 import { holdsProblem } from "./hold-seen.ts";
 import {
   applicationPath,
@@ -13,40 +13,42 @@ import {
 
 const label = "Application argocd/infra-multus";
 
-test("holdArgoAppHand shows the line, made from the project as it is now, and waits until the hold is seen", async () => {
+test("holdArgoAppRunner shows the line, made from the project as it is now, and waits until the hold is seen", async () => {
   const repair = new Repair();
   const step = repair.step("HoldArgoApp");
   repair.server.objects.set(projectPath, argoProject(false));
-  expect(await holdArgoAppHand.precondition(step, repair.context())).toBeUndefined();
-  const { lines } = await holdArgoAppHand.perform(step, repair.context());
+  expect(await holdArgoAppRunner.precondition(step, repair.context())).toBeUndefined();
+  const { lines } = await holdArgoAppRunner.perform(step, repair.context());
   expect(lines?.[0]).toContain(
     'kubectl -n argocd patch appproject default --type=json -p \'[{"op":"add","path":"/spec/syncWindows","value":[{',
   );
-  expect(await holdArgoAppHand.check(step, repair.context())).toBe(
+  expect(await holdArgoAppRunner.check(step, repair.context())).toBe(
     `Argo CD may sync ${label} by itself: no open window denies it; a person types the line in this step's lines`,
   );
   // Somebody makes a window of their own that holds nothing: the list is there now.
   const spec = { syncWindows: [{ kind: "allow", schedule: "* * * * *", duration: "1h", applications: ["*"] }] };
   repair.server.objects.set(projectPath, { metadata: { name: "default", namespace: "argocd" }, spec });
-  expect((await holdArgoAppHand.perform(step, repair.context())).lines?.[0]).toContain('"path":"/spec/syncWindows/-"');
-  expect(await holdArgoAppHand.check(step, repair.context())).toContain("no open window denies it");
+  expect((await holdArgoAppRunner.perform(step, repair.context())).lines?.[0]).toContain(
+    '"path":"/spec/syncWindows/-"',
+  );
+  expect(await holdArgoAppRunner.check(step, repair.context())).toContain("no open window denies it");
   repair.server.objects.set(projectPath, argoProject(true));
-  expect(await holdArgoAppHand.check(step, repair.context())).toBeUndefined();
-  expect(await holdArgoAppHand.perform(step, repair.context())).toEqual({
+  expect(await holdArgoAppRunner.check(step, repair.context())).toBeUndefined();
+  expect(await holdArgoAppRunner.perform(step, repair.context())).toEqual({
     message: "Argo CD does not sync argocd/infra-multus by itself",
   });
   expect(repair.server.writes).toBe(0);
 });
 
-test("holdArgoAppHand does not begin without its Application, or with one in another project", async () => {
+test("holdArgoAppRunner does not begin without its Application, or with one in another project", async () => {
   const repair = new Repair();
   const step = repair.step("HoldArgoApp");
   repair.server.objects.set(applicationPath, argoApplication({ project: "other" }));
-  expect(await holdArgoAppHand.precondition(step, repair.context())).toContain(
+  expect(await holdArgoAppRunner.precondition(step, repair.context())).toContain(
     "is in another project than default by now",
   );
   repair.server.objects.delete(applicationPath);
-  expect(await holdArgoAppHand.precondition(step, repair.context())).toContain(`${label} is gone`);
+  expect(await holdArgoAppRunner.precondition(step, repair.context())).toContain(`${label} is gone`);
 });
 
 test("holdsProblem sees a hold that ended, a project that is gone, an Application that was moved or deleted", async () => {

@@ -1,13 +1,13 @@
 import { windowLine } from "../../decide/hold-step.ts";
 import type { HoldArgoAppStep } from "../../decision/step.ts";
 import { holdProblem, readHold } from "./hold-seen.ts";
-import type { StepHand } from "../step-hand.ts";
+import type { StepRunner } from "../step-runner.ts";
 
 /**
  * Waits until a person has made the hold. The guard has no right to make it: it shows the line, made anew from the project
  * as it is now, and looks for the effect.
  */
-export const holdArgoAppHand: StepHand<HoldArgoAppStep> = {
+export const holdArgoAppRunner: StepRunner<HoldArgoAppStep> = {
   async precondition({ holdArgoApp }, { api }) {
     const { namespace, application: name, project } = holdArgoApp;
     const { application } = await readHold(holdArgoApp, api);

@@ -5,7 +5,7 @@ import type { ApplicationFacts, ProjectFacts } from "../../facts/world.ts";
 import { projectApplication, projectAppProject } from "../../observe/project-argo.ts";
 import { daemonSetPath, limitProblem } from "./daemon-set-live.ts";
 import { readObject } from "../read-object.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 
 type LookContext = Pick<StepContext, "api" | "clock" | "decision">;
 

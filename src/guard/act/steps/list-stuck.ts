@@ -2,7 +2,7 @@ import { rolloutRestartLine } from "../../decide/kubectl-lines.ts";
 import { stuckWorkloadsMax } from "../../decision/limits.ts";
 import type { ListStuckStep } from "../../decision/step.ts";
 import { findStuckWorkloads, type StuckWorkload } from "../../detect/stuck-workloads.ts";
-import type { StepContext, StepHand } from "../step-hand.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
 
 const betweenLooksMs = 5_000;
 /** Kubelet tries again within half of this: what has not moved for so long does not move by itself. */
@@ -13,7 +13,7 @@ const patienceMs = 300_000;
 const namedMax = 8;
 
 /** Tells which workloads are still stuck once the network is back. It restarts none of them. */
-export const listStuckHand: StepHand<ListStuckStep> = {
+export const listStuckRunner: StepRunner<ListStuckStep> = {
   async precondition() {
     return undefined;
   },

@@ -1,9 +1,9 @@
 import { listPages } from "../../../kube/watch/list-pages.ts";
 import { SharedTexts } from "../../../base/shared-texts.ts";
-import type { PodRecord } from "../../facts/pod-record.ts";
-import { projectPod } from "../../facts/project-pod.ts";
+import type { ClusterPod } from "../../facts/cluster-pod.ts";
+import { projectClusterPod } from "../../facts/project-cluster-pod.ts";
 import { namespacePath } from "./source-stopped.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 
 /** As when all pods are listed. */
 const podsPerPage = 250;
@@ -15,12 +15,12 @@ const podsPerPage = 250;
 export async function eachLivePod(
   { api, signal }: Pick<StepContext, "api" | "signal">,
   namespace: string,
-  onPod: (pod: PodRecord) => void,
+  onPod: (pod: ClusterPod) => void,
 ): Promise<void> {
   const texts = new SharedTexts();
   const path = `${namespacePath(namespace)}/pods`;
   await listPages({ api, path, query: {}, signal, pageItems: podsPerPage }, (item) => {
-    const pod = projectPod(item, texts);
+    const pod = projectClusterPod(item, texts);
     if (pod !== undefined) onPod(pod);
   });
 }

@@ -9,7 +9,7 @@ import { defaultGuardSettings as settings } from "../../facts/guard-settings.ts"
 import type { World } from "../../facts/world.ts";
 import { multus, outage } from "../../outage.fixture.ts";
 import type { PatchOperation } from "./memory-patch.ts";
-import type { StepContext, StepReport } from "../step-hand.ts";
+import type { StepContext, StepReport } from "../step-runner.ts";
 
 export const applicationPath = "/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/infra-multus";
 export const projectPath = "/apis/argoproj.io/v1alpha1/namespaces/argocd/appprojects/default";

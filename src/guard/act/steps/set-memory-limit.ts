@@ -8,7 +8,7 @@ import { holdsProblem } from "./hold-seen.ts";
 import { memoryPatch, type PatchOperation } from "./memory-patch.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
-import type { StepContext, StepHand } from "../step-hand.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
 
 const requestMs = 10_000;
 /** The patch tests what it replaces, so that a second one after an answer that was lost changes nothing. */
@@ -16,7 +16,7 @@ const tries = 5;
 const betweenTriesMs = 1_000;
 
 /** Raises the memory limit of one container of a DaemonSet. Its controller restarts the pods for it: that is the restart. */
-export const setMemoryLimitHand: StepHand<SetMemoryLimitStep> = {
+export const setMemoryLimitRunner: StepRunner<SetMemoryLimitStep> = {
   async precondition(step, { api }) {
     const { oldRequest, newRequest } = step.setMemoryLimit;
     if (oldRequest !== newRequest) return "the plan changes a request, and this guard changes limits only";

@@ -4,12 +4,12 @@ import { isCausePresent } from "../../decide/cause-present.ts";
 import { shapeText } from "../../decide/shape-text.ts";
 import { stopLabel } from "../../decide/stop-step.ts";
 import type { StopSource, StopSourceStep } from "../../decision/step.ts";
-import { isOwnerless } from "../../facts/pod-record.ts";
+import { isOwnerless } from "../../facts/cluster-pod.ts";
 import { eachLivePod } from "./live-pods.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
 import { namespacePath, quotaInForce, quotaPath } from "./source-stopped.ts";
-import type { StepContext, StepHand } from "../step-hand.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
 
 const requestMs = 10_000;
 const mergePatch = "application/merge-patch+json";
@@ -17,7 +17,7 @@ const mergePatch = "application/merge-patch+json";
 export const quietMs = 30_000;
 
 /** Makes a namespace refuse new pods without an owner, and looks whether any are still made. */
-export const stopSourceHand: StepHand<StopSourceStep> = {
+export const stopSourceRunner: StepRunner<StopSourceStep> = {
   async precondition({ stopSource }, { api, decision, world }) {
     const { namespace, way } = stopSource;
     if (!isCausePresent(decision, world())) return "its cause is gone: too few pods of this make are still stuck";

@@ -2,7 +2,7 @@ import { shapeText } from "../../decide/shape-text.ts";
 import type { Decision } from "../../decision/decision.ts";
 import type { Step } from "../../decision/step.ts";
 import type { GuardSettings } from "../../facts/guard-settings.ts";
-import { isOwnerless } from "../../facts/pod-record.ts";
+import { isOwnerless } from "../../facts/cluster-pod.ts";
 import type { World } from "../../facts/world.ts";
 import { quietMs } from "./stop-source.ts";
 

@@ -6,7 +6,7 @@ import { projectDeployment, projectEndpointSlice } from "../../observe/project-w
 import { rolloutMissing, updatesOnDelete, workloadPath } from "./daemon-set-live.ts";
 import { eachLivePod } from "./live-pods.ts";
 import { readObject } from "../read-object.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 import { backlogText, isOfBacklog, shortOf, type BacklogGone } from "./verify-world.ts";
 
 /** Why a check does not hold by what the server says now. Applications are too many to be read: the watch has them. */

@@ -1,7 +1,7 @@
 import { shapeText } from "../../decide/shape-text.ts";
 import type { Decision } from "../../decision/decision.ts";
 import type { VerifyCheck } from "../../decision/step.ts";
-import { isOwnerless, type PodRecord } from "../../facts/pod-record.ts";
+import { isOwnerless, type ClusterPod } from "../../facts/cluster-pod.ts";
 import type { ServiceFacts, World } from "../../facts/world.ts";
 
 /** Why a check does not hold in the newest world; undefined when it does, or when only the server can tell. */
@@ -53,7 +53,7 @@ function backlog(check: BacklogGone, { pods }: World, decision: Decision): strin
 }
 
 /** Every bound and Pending pod of the make, not only those that have waited for long. */
-export function isOfBacklog(pod: PodRecord, { namespace }: BacklogGone, { spec }: Decision): boolean {
+export function isOfBacklog(pod: ClusterPod, { namespace }: BacklogGone, { spec }: Decision): boolean {
   if (pod.namespace !== namespace || pod.phase !== "Pending" || pod.boundMs === 0) return false;
   return isOwnerless(pod) && shapeText(pod.shape) === spec.subject.shape;
 }

@@ -1,11 +1,11 @@
 import type { VerifyCheck, VerifyStep } from "../../decision/step.ts";
 import { limitsProblem } from "./hold-seen.ts";
-import type { StepContext, StepHand } from "../step-hand.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
 import { liveProblem } from "./verify-live.ts";
 import { worldProblem } from "./verify-world.ts";
 
 /** Looks until everything that followed from the cause is well again, all of it at the same time. It changes nothing. */
-export const verifyHand: StepHand<VerifyStep> = {
+export const verifyRunner: StepRunner<VerifyStep> = {
   async precondition() {
     return undefined;
   },

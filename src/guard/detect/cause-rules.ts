@@ -5,7 +5,7 @@ import type { Symptom } from "./symptoms.ts";
 const backlogMin = 10;
 
 /** Why one thing follows from another. Every edge of a chain names one of these, or one of `alert-rules.ts`. */
-export interface ChainRule {
+export interface CauseRule {
   readonly name: string;
   /** Completes "because …". */
   readonly why: string;
@@ -13,7 +13,7 @@ export interface ChainRule {
   readonly follows: (from: Avalanche | Symptom, to: Symptom, avalanche: Avalanche) => boolean;
 }
 
-export const chainRules: readonly ChainRule[] = [
+export const causeRules: readonly CauseRule[] = [
   {
     name: "BacklogOverloadsCni",
     why: "kubelet asks the CNI daemon again and again for every bound pod, and this node has many of them",

@@ -3,7 +3,7 @@ import { firstChars } from "../../base/short-text.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { objectsOf, timeMs } from "./json-values.ts";
-import type { PodRecord } from "./pod-record.ts";
+import type { ClusterPod } from "./cluster-pod.ts";
 import { podShape } from "./pod-shape.ts";
 
 /** A pod with this annotation says why nothing owns it; the policy that asks for owners lets it pass too. */
@@ -14,7 +14,7 @@ const helmHookAnnotation = "helm.sh/hook";
 const clientCharsMax = 100;
 
 /** The few fields of a pod that matter to detection; undefined for what is no pod with a name. */
-export function projectPod(value: unknown, texts: SharedTexts): PodRecord | undefined {
+export function projectClusterPod(value: unknown, texts: SharedTexts): ClusterPod | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const spec = objectOf(objectOf(value)["spec"]);
   const status = objectOf(objectOf(value)["status"]);
@@ -58,7 +58,7 @@ function boundMs(status: JsonObject, createdMs: number): number {
   return timeMs(scheduled?.["lastTransitionTime"]) || createdMs;
 }
 
-type Life = Pick<PodRecord, "everRan" | "restarts" | "oomKilledMs">;
+type Life = Pick<ClusterPod, "everRan" | "restarts" | "oomKilledMs">;
 
 function lifeOf(status: JsonObject): Life {
   const containers = [

@@ -1,11 +1,11 @@
 import { firstChars } from "../../base/short-text.ts";
 import { chainEdgesMax } from "../decision/limits.ts";
-import type { ChainEdge } from "../decision/decision.ts";
+import type { CauseEdge } from "../decision/decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { AlertFacts, World } from "../facts/world.ts";
 import { alertRules, type AlertRule } from "./alert-rules.ts";
 import type { Avalanche } from "./avalanche.ts";
-import { chainRules, isSymptom } from "./chain-rules.ts";
+import { causeRules, isSymptom } from "./cause-rules.ts";
 import { foreignText } from "./foreign-text.ts";
 import { findSymptoms, symptomText, type Symptom } from "./symptoms.ts";
 
@@ -15,9 +15,9 @@ const nameCharsMax = 253;
 const edgeCharsMax = 512;
 
 /** What follows from an avalanche, and what does not. */
-export interface Chain {
+export interface CauseChain {
   /** From the cause outwards; of each alert's name and symptom one edge with the count. */
-  readonly edges: readonly ChainEdge[];
+  readonly edges: readonly CauseEdge[];
   /** How many edges there were beyond those a Decision can hold. */
   readonly omitted: number;
   readonly linked: readonly Symptom[];
@@ -26,7 +26,7 @@ export interface Chain {
 }
 
 /** Links what is seen to the cause, by the closed list of rules. What no rule links stays unlinked. */
-export function chainOf(avalanche: Avalanche, world: World, settings: GuardSettings): Chain {
+export function causeChainOf(avalanche: Avalanche, world: World, settings: GuardSettings): CauseChain {
   const { edges, linked } = linkSymptoms(avalanche, findSymptoms(world, settings));
   const alerts = linkAlerts(world.alerts, [avalanche, ...linked], { avalanche, settings });
   const all = [...edges, ...alerts.edges];
@@ -46,15 +46,15 @@ export function avalancheText({ namespace, members }: Avalanche): string {
 function linkSymptoms(
   avalanche: Avalanche,
   symptoms: readonly Symptom[],
-): { readonly edges: readonly ChainEdge[]; readonly linked: readonly Symptom[] } {
-  const edges: ChainEdge[] = [];
+): { readonly edges: readonly CauseEdge[]; readonly linked: readonly Symptom[] } {
+  const edges: CauseEdge[] = [];
   const linked: Symptom[] = [];
   const open = new Set(symptoms);
   const front: (Avalanche | Symptom)[] = [avalanche];
   for (let from = front.shift(); from !== undefined; from = front.shift()) {
     for (const to of [...open]) {
       const source = from;
-      const rule = chainRules.find(({ follows }) => follows(source, to, avalanche));
+      const rule = causeRules.find(({ follows }) => follows(source, to, avalanche));
       if (rule === undefined) continue;
       open.delete(to);
       linked.push(to);
@@ -74,7 +74,7 @@ function linkAlerts(
   alerts: readonly AlertFacts[],
   things: readonly (Avalanche | Symptom)[],
   scope: AlertScope,
-): { readonly edges: readonly ChainEdge[]; readonly unlinked: readonly AlertFacts[] } {
+): { readonly edges: readonly CauseEdge[]; readonly unlinked: readonly AlertFacts[] } {
   const groups = new Map<string, { thing: Avalanche | Symptom; rule: AlertRule; name: string; count: number }>();
   const unlinked: AlertFacts[] = [];
   for (const alert of alerts) {

@@ -1,5 +1,5 @@
 import { holdsProblem } from "../act/steps/hold-seen.ts";
-import type { StepContext, StepHand, StepResult } from "../act/step-hand.ts";
+import type { StepContext, StepRunner, StepResult } from "../act/step-runner.ts";
 import type { LockToGitStep } from "../decision/step.ts";
 import { applyEdits } from "./apply-edits.ts";
 import type { GitMirror, PushTarget } from "./git-mirror.ts";
@@ -16,7 +16,7 @@ const pushTries = 3;
 const historyMax = 50;
 
 /** Writes a plan's values into git: one commit of one path, on a branch of its own unless the settings say otherwise. */
-export class LockHand implements StepHand<LockToGitStep> {
+export class LockRunner implements StepRunner<LockToGitStep> {
   readonly #mirrors: GitMirrors;
   /** Steps whose server did not answer in this attempt: it is not asked a second and a third time. */
   readonly #away = new WeakMap<LockToGitStep, GitProblem>();

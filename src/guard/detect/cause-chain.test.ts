@@ -3,7 +3,7 @@ import { defaultGuardSettings } from "../facts/guard-settings.ts";
 import type { AlertFacts, World } from "../facts/world.ts";
 import { minuteMs, nowMs, outagePods, stuckPod, world } from "../world.fixture.ts";
 import { findAvalanches, type Avalanche } from "./avalanche.ts";
-import { chainOf, type Chain } from "./chain.ts";
+import { causeChainOf, type CauseChain } from "./cause-chain.ts";
 
 const members = outagePods(219);
 const sinceMs = members[0]!.createdMs;
@@ -76,13 +76,13 @@ const unrelated = [
   alert("NodeFilesystemSpaceFillingUp", { node: "rke2-agent1" }),
 ];
 
-function chain(facts: Partial<World> = {}, cluster = ""): Chain {
+function chain(facts: Partial<World> = {}, cluster = ""): CauseChain {
   const seen = world({ ...outage, ...facts });
   const [avalanche] = findAvalanches(seen.pods, nowMs);
-  return chainOf(avalanche as Avalanche, seen, { ...defaultGuardSettings, cluster });
+  return causeChainOf(avalanche as Avalanche, seen, { ...defaultGuardSettings, cluster });
 }
 
-test("chainOf explains the outage, each edge by its rule", () => {
+test("causeChainOf explains the outage, each edge by its rule", () => {
   const { edges, unlinkedAlerts } = chain({
     alerts: [
       ...members.map(({ name }) => alert("KubePodNotReady", { namespace: "fc-desktop", pod: name })),
@@ -115,7 +115,7 @@ test("chainOf explains the outage, each edge by its rule", () => {
   expect(unlinkedAlerts).toEqual(unrelated);
 });
 
-test("chainOf links the loop of the whole cluster to the daemons that are killed, and to nothing when none is", () => {
+test("causeChainOf links the loop of the whole cluster to the daemons that are killed, and to nothing when none is", () => {
   const loop = alert("MultusOOMLoop", { scope: "cluster" });
   expect(chain({ alerts: [loop] }).edges.at(-1)).toMatchObject({
     rule: "AlertOfCniDaemons",
@@ -124,7 +124,7 @@ test("chainOf links the loop of the whole cluster to the daemons that are killed
   expect(chain({ pods: members, alerts: [loop] }).unlinkedAlerts).toEqual([loop]);
 });
 
-test("chainOf keeps an edge within what the definition allows, however long the names are", () => {
+test("causeChainOf keeps an edge within what the definition allows, however long the names are", () => {
   const node = "n".repeat(253);
   const pods = [
     ...outagePods(30, { node }),
@@ -132,11 +132,14 @@ test("chainOf keeps an edge within what the definition allows, however long the 
   ];
   const cniDaemons = [{ namespace: "s".repeat(63), daemonSet: "d".repeat(253), container: "c" }];
   const seen = world({ pods });
-  const { edges } = chainOf(findAvalanches(pods, nowMs)[0] as Avalanche, seen, { ...defaultGuardSettings, cniDaemons });
+  const { edges } = causeChainOf(findAvalanches(pods, nowMs)[0] as Avalanche, seen, {
+    ...defaultGuardSettings,
+    cniDaemons,
+  });
   expect(edges.map(({ effect }) => effect.length)).toEqual([512]);
 });
 
-test("chainOf links 2,000 alerts to 5,000 members in a moment", () => {
+test("causeChainOf links 2,000 alerts to 5,000 members in a moment", () => {
   const many = outagePods(5_000);
   const alerts = many
     .slice(0, 2_000)
@@ -146,7 +149,7 @@ test("chainOf links 2,000 alerts to 5,000 members in a moment", () => {
   expect(performance.now() - startedMs).toBeLessThan(1_000);
 });
 
-test("chainOf reaches Argo CD by its stuck workload when the time of its error is not known", () => {
+test("causeChainOf reaches Argo CD by its stuck workload when the time of its error is not known", () => {
   const applications = (outage.applications ?? []).map((one) => ({ ...one, comparisonErrorMs: 0 }));
   const edge = chain({ applications }).edges.find(({ effect }) => effect.includes("Applications"));
   expect(edge).toMatchObject({ rule: "StuckArgoLosesGit" });
@@ -167,14 +170,14 @@ for (const [what, unrelated] of [
   ["of another cluster", alert("NamespacePendingPodBacklog", { namespace: "fc-desktop", cluster: "two" })],
   ["whose name only contains a known one", alert("XNamespacePendingPodBacklog", { namespace: "fc-desktop" })],
 ] as const) {
-  test(`chainOf leaves an alert unlinked ${what}`, () => {
+  test(`causeChainOf leaves an alert unlinked ${what}`, () => {
     const { edges, unlinkedAlerts } = chain({ alerts: [unrelated] }, "one");
     expect(unlinkedAlerts).toEqual([unrelated]);
     expect(edges.some(({ rule }) => rule.startsWith("Alert"))).toBe(false);
   });
 }
 
-test("chainOf does not blame the avalanche for a daemon that was killed before it, or on a node without its pods", () => {
+test("causeChainOf does not blame the avalanche for a daemon that was killed before it, or on a node without its pods", () => {
   const pods = [
     ...members,
     daemonPod("rke2-agent1", { oomKilledMs: sinceMs - 1 }),
@@ -184,13 +187,13 @@ test("chainOf does not blame the avalanche for a daemon that was killed before i
   expect(chain({ pods }).edges).toEqual([]);
 });
 
-test("chainOf does not take a few Unknown Applications for the outage", () => {
+test("causeChainOf does not take a few Unknown Applications for the outage", () => {
   const [first, ...others] = outage.applications ?? [];
   const applications = [first!, ...others.map((one) => ({ ...one, sync: "Synced" }))];
   expect(chain({ applications }).edges.some(({ effect }) => effect.includes("Applications"))).toBe(false);
 });
 
-test("chainOf keeps within what a Decision can hold and says how much is left out", () => {
+test("causeChainOf keeps within what a Decision can hold and says how much is left out", () => {
   const pods = [
     ...members,
     daemonPod("rke2-agent1", { oomKilledMs: nowMs }),

@@ -11,7 +11,7 @@ import type { World } from "../facts/world.ts";
  * Decision is then paused with it; an error that is thrown pauses it too. A step may be begun again after a pause or by
  * another leader: whatever has been done already must be found and not done twice.
  */
-export interface StepHand<S extends Step = Step> {
+export interface StepRunner<S extends Step = Step> {
   /** Why the step may not begin, by what is read just now; undefined when it may. */
   precondition(step: S, context: StepContext): Promise<string | undefined>;
   /** Asks the server with a dry run. Why it would refuse; undefined when it would not. */
@@ -22,8 +22,8 @@ export interface StepHand<S extends Step = Step> {
   check(step: S, context: StepContext): Promise<string | undefined>;
 }
 
-/** One hand for each action that this guard can carry out. */
-export type StepHands = { readonly [A in StepAction]?: StepHand<Extract<Step, { readonly action: A }>> };
+/** One runner for each action that this guard can carry out. */
+export type StepRunners = { readonly [A in StepAction]?: StepRunner<Extract<Step, { readonly action: A }>> };
 
 /** What a step has to tell about itself; the rest of its status is written by whoever drives it. */
 export type StepReport = Partial<Pick<StepStatus, "message" | "removed" | "gone" | "leftAlone" | "commit" | "lines">>;

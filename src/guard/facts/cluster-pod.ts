@@ -2,7 +2,7 @@
  * A pod in the few fields that detection needs: 50,000 of them must fit beside everything else in 256 MiB, so texts that
  * many pods share are kept once, and nothing nested is kept at all.
  */
-export interface PodRecord {
+export interface ClusterPod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -31,7 +31,7 @@ export interface PodRecord {
   readonly oomKilledMs: number;
 }
 
-export function isOwnerless(pod: PodRecord): boolean {
+export function isOwnerless(pod: ClusterPod): boolean {
   return pod.owner === "" && !pod.isMirror;
 }
 
@@ -50,8 +50,8 @@ const fields = [
   "everRan",
   "restarts",
   "oomKilledMs",
-] as const satisfies readonly (keyof PodRecord)[];
+] as const satisfies readonly (keyof ClusterPod)[];
 
-export function samePodRecord(left: PodRecord, right: PodRecord): boolean {
+export function sameClusterPod(left: ClusterPod, right: ClusterPod): boolean {
   return fields.every((field) => left[field] === right[field]);
 }
