@@ -5,13 +5,14 @@ import type { KubeApi } from "../kube/client/api.ts";
 import { isPassing } from "./act/decision-record.ts";
 import { stepRunners } from "./act/step-runners.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
-import { cniSources } from "./git/cni-sources.ts";
+import type { ApplicationSource, World } from "./facts/world.ts";
+import { argoOwners } from "./decide/argo-owners.ts";
 import { GitMirrors } from "./git/git-mirrors.ts";
 import { GitSource } from "./git/git-source.ts";
 import { LockRunner } from "./git/lock-runner.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
-import type { Alertmanager } from "./observe/alertmanager.ts";
+import type { Alertmanager } from "./observe/ask-alertmanager.ts";
 import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
 import { Executor } from "./reconcile/executor.ts";
@@ -27,7 +28,7 @@ const syncLookMs = 200;
 /** A plan is frozen when it is proposed: one that was made before git was read has no lock. A server that is away is not waited for. */
 const gitLookMsMax = 15_000;
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -178,4 +179,13 @@ function blindTo(facts: ClusterFacts): string {
     .filter(({ isSynced, lastError, isAbsent }) => !isAbsent && (!isSynced || lastError !== undefined))
     .map(({ resource }) => resource)
     .join(" ");
+}
+
+/** What the Applications are made of that own the CNI daemons, where that is a folder of plain manifests in git. */
+function cniSources(world: World, { cniDaemons }: GuardSettings): readonly ApplicationSource[] {
+  return world.daemonSets
+    .filter(({ namespace, name }) => cniDaemons.some((one) => one.namespace === namespace && one.daemonSet === name))
+    .flatMap((daemonSet) => argoOwners(daemonSet, world))
+    .map(({ application }) => application.source)
+    .filter(({ isPlain, repository }) => isPlain && repository !== "");
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "../../base/log.ts";
 import type { Decision } from "../decision/decision.ts";
 
-export interface Audited {
+interface Audited {
   readonly what: string;
   /** `namespace/name`; empty when it is about the Decision alone. */
   readonly objects: readonly string[];

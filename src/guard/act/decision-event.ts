@@ -8,7 +8,7 @@ import { decisionApiVersion, type Decision } from "../decision/decision.ts";
 
 const requestMs = 10_000;
 
-export interface EventTeller {
+interface EventTeller {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -13,7 +13,7 @@ const requestMs = 10_000;
 const tries = 15;
 const betweenTriesMs = 1_000;
 
-export interface RecordOptions {
+interface RecordOptions {
   /** Not the one that asks first: what was done has to be written even after somebody has said stop. */
   readonly api: KubeApi;
   readonly clock: Clock;

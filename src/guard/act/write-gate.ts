@@ -10,7 +10,7 @@ import { decisionPath, isPassing } from "./decision-record.ts";
 import { DecisionGoneError, HaltError } from "./halt.ts";
 import { LivePolicies } from "./live-policies.ts";
 
-export interface GateOptions {
+interface GateOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly leader: Leadership & { isHeld(): boolean };

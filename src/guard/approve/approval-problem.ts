@@ -10,14 +10,14 @@ import {
 } from "./policy-standing.ts";
 
 /** An approval that has not begun after this long is void: the cluster is no longer the one that was looked at. */
-export const startWithinMs = 15 * 60_000;
+const startWithinMs = 15 * 60_000;
 /** Every API server has seen a policy after this long. Times in objects are whole seconds. */
-export const policyAgeMinMs = 5_000;
+const policyAgeMinMs = 5_000;
 
 /** Clocks of one cluster differ by seconds; an approval from further ahead would stay young for as long. */
 export const aheadMaxMs = 60_000;
 
-export interface ApprovalQuestion {
+interface ApprovalQuestion {
   readonly decision: Decision;
   readonly approval: DecisionApproval;
   /** All policies and bindings of the cluster, read after the approval. */

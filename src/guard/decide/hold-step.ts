@@ -47,7 +47,7 @@ export function isProjectName(text: string): boolean {
 
 const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
-export interface HoldPlace {
+interface HoldPlace {
   /** Of the Application. */
   readonly name: string;
   readonly projectNamespace: string;

@@ -17,11 +17,11 @@ export function kubectl(...words: readonly string[]): string {
 }
 
 /** A word as a shell takes it literally. */
-export function shellWord(text: string): string {
+function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-export interface RemovalOf {
+interface RemovalOf {
   readonly namespace: string;
   readonly decision: string;
   /** The step's place in the plan, from 1 on. */

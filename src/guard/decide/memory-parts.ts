@@ -7,7 +7,7 @@ import { memoryChange, memoryNotes, memoryStep, type MemoryChange } from "./memo
 import type { StepDraft } from "./step-draft.ts";
 
 /** What more memory for CNI daemons needs, by its place in the plan. */
-export interface MemoryParts {
+interface MemoryParts {
   readonly holds: readonly StepDraft[];
   readonly changes: readonly StepDraft[];
   readonly locks: readonly StepDraft[];

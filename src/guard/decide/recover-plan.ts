@@ -14,13 +14,13 @@ import { verifyStep } from "./verify-step.ts";
 /** Of commands that a person types. The name can be claimed by anybody, so it spares few and hides nothing. */
 const byHand = /^kubectl\b/u;
 
-export interface RecoverPlan {
+interface RecoverPlan {
   readonly steps: readonly StepDraft[];
   readonly targets: readonly ClusterPod[];
   readonly notes: readonly string[];
 }
 
-export interface RecoverInput {
+interface RecoverInput {
   readonly avalanche: Avalanche;
   readonly chain: CauseChain;
   readonly world: World;

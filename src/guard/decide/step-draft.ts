@@ -1,7 +1,7 @@
 import type { Step } from "../decision/step.ts";
 
 /** Where a step will stand: its lines for people name it. */
-export interface StepPlace {
+interface StepPlace {
   readonly id: number;
   readonly decision: string;
   /** Of the Decision. */

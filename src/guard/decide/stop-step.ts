@@ -83,7 +83,7 @@ function quotaStep(avalanche: Avalanche, world: World): StepDraft {
  * The other pods of the namespace and some headroom. Never as many as there are now: each pod that is removed could be
  * made again, and the namespace's own workloads would find no room.
  */
-export function quotaPods({ namespace, members }: Avalanche, { pods }: World): number {
+function quotaPods({ namespace, members }: Avalanche, { pods }: World): number {
   let live = 0;
   for (const pod of pods) {
     if (pod.namespace === namespace && pod.phase !== "Succeeded" && pod.phase !== "Failed") live += 1;

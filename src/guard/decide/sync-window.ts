@@ -9,7 +9,7 @@ const lookBackMinutesMax = 10_080;
  * Whether Argo CD would take a live change back by itself. `Off`: automatic sync is off. `Held`: a window denies it, or
  * the Application is not reconciled. Whatever cannot be told for sure counts as armed.
  */
-export type RevertState = "Off" | "Held" | "Armed";
+type RevertState = "Off" | "Held" | "Armed";
 
 export function revertState(
   application: ApplicationFacts,

@@ -12,7 +12,7 @@ export interface Words {
   readonly mute: readonly MuteWord[];
 }
 
-export interface MuteWord {
+interface MuteWord {
   readonly approval: DecisionApproval;
   readonly problem: string;
 }

@@ -14,7 +14,7 @@ export interface Decision {
   readonly status?: DecisionStatus;
 }
 
-export interface DecisionMetadata {
+interface DecisionMetadata {
   readonly name: string;
   readonly namespace: string;
   /** Given by the API server, as the next two. */
@@ -48,7 +48,7 @@ export interface DecisionSpec {
 /** Q-MR-1 is two Decisions: stop the source, and recover. */
 export type DecisionPurpose = "StopSource" | "Recover";
 
-export interface DecisionSubject {
+interface DecisionSubject {
   readonly namespace: string;
   /** Of the set of pods: see `detect/pod-shape.ts`. */
   readonly shape: string;
@@ -117,7 +117,7 @@ export interface DecisionStatus {
 }
 
 /** What the leader is about to do, written before it does it. */
-export interface Intent {
+interface Intent {
   readonly step: number;
   readonly batch: number;
   readonly uids: readonly string[];

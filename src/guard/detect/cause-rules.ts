@@ -5,7 +5,7 @@ import type { Symptom } from "./symptoms.ts";
 const backlogMin = 10;
 
 /** Why one thing follows from another. Every edge of a chain names one of these, or one of `alert-rules.ts`. */
-export interface CauseRule {
+interface CauseRule {
   readonly name: string;
   /** Completes "because …". */
   readonly why: string;

@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { serverCertificate, serverKey } from "../../kube/access/certificates.fixture.ts";
 import type { GitServer } from "./git-server.fixture.ts";
 
-export interface WebServer extends AsyncDisposable {
+interface WebServer extends AsyncDisposable {
   readonly url: string;
   /** What clients said of themselves, by their Authorization header. */
   readonly authorizations: readonly (string | undefined)[];

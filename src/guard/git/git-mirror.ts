@@ -8,7 +8,7 @@ import type { GitRepository } from "./git-repository.ts";
 import { runGit, type GitEnd } from "./run-git.ts";
 import { parseTree, type TreeEntry } from "./tree-entry.ts";
 
-export interface GitMirrorOptions {
+interface GitMirrorOptions {
   readonly clock: Clock;
   readonly repository: GitRepository;
   /** Of this mirror alone. What is in it is thrown away whenever it is in doubt. */
@@ -26,7 +26,7 @@ const localTimeoutMs = 20_000;
 /** A folder of manifests has tens. */
 const listBytesMax = 1_048_576;
 
-export interface GitCall {
+interface GitCall {
   readonly args: readonly string[];
   readonly doing: string;
   readonly signal?: AbortSignal;

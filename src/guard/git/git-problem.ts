@@ -7,7 +7,7 @@ import type { GitEnd } from "./run-git.ts";
  * `absent`: there is no git program. `unreachable`: the server did not answer; later it may. `refused`: it answered no.
  * `content`: what is in the repository is not what was expected.
  */
-export type GitProblemKind = "absent" | "unreachable" | "refused" | "content";
+type GitProblemKind = "absent" | "unreachable" | "refused" | "content";
 
 export class GitProblem extends Error {
   override readonly name = "GitProblem";

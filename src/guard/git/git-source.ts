@@ -5,7 +5,7 @@ import type { GitMirrors } from "./git-mirrors.ts";
 import { GitProblem } from "./git-problem.ts";
 import { readSource } from "./read-source.ts";
 
-export interface GitSourceOptions {
+interface GitSourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly mirrors: GitMirrors;

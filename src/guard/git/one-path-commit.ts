@@ -5,7 +5,7 @@ import type { GitMirror } from "./git-mirror.ts";
 import { isPlainFile, splitAtNul, type TreeEntry } from "./tree-entry.ts";
 
 /** A commit that gives one file of its parent another content, and does nothing else. */
-export interface OnePathCommit {
+interface OnePathCommit {
   readonly parent: string;
   readonly path: string;
   readonly oldBlobSha: string;

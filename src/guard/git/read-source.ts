@@ -15,7 +15,7 @@ const manifest = /\.(?:ya?ml|json)$/;
 const otherTools = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization|Chart\.yaml)$/;
 
 /** Contents that are known already, by git's name for them. */
-export type KnownBlobs = ReadonlyMap<string, Uint8Array>;
+type KnownBlobs = ReadonlyMap<string, Uint8Array>;
 
 /** The manifests with a DaemonSet that an Application is made of, as the server has them now. */
 export async function readSource(

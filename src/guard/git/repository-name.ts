@@ -1,5 +1,5 @@
 /** What a repository's address says, in the parts by which two addresses are compared. */
-export interface RepositoryAddress {
+interface RepositoryAddress {
   readonly scheme: RepositoryScheme;
   readonly host: string;
   readonly port: string;

@@ -1,7 +1,6 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { KubeError, kubeStatusOf } from "../../kube/client/api.ts";
-import { leasesPath, leaseText, parseLease, type LeaseFacts } from "./lease-object.ts";
-import type { LeaseSeat } from "./lease-seat.ts";
+import { leasesPath, leaseText, parseLease, type LeaseFacts, type LeaseSeat } from "./lease-object.ts";
 import { Term } from "./term.ts";
 
 /** A holder that says nothing for so long has lost it. With one look each 2 s a successor is there within 20 s. */

@@ -1,5 +1,19 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
 import { isObject, objectOf, textOf } from "../../kube/client/json-fields.ts";
 import { countOf } from "../facts/json-values.ts";
+
+/** Which Lease is meant, who asks for it or holds it, and by what means. */
+export interface LeaseSeat {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly namespace: string;
+  readonly name: string;
+  /** Of this process and no other: a pod that is started again is somebody else. */
+  readonly identity: string;
+}
 
 /** A `coordination.k8s.io/v1` Lease, as far as a leader is told by it. */
 export interface LeaseFacts {
@@ -9,7 +23,7 @@ export interface LeaseFacts {
   readonly transitions: number;
 }
 
-export interface LeaseWrite {
+interface LeaseWrite {
   readonly namespace: string;
   readonly name: string;
   readonly holder: string;

@@ -1,15 +1,14 @@
 import type { Cancel } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { kubeStatusOf } from "../../kube/client/api.ts";
-import { leasesPath, leaseText, parseLease, type LeaseFacts } from "./lease-object.ts";
-import type { LeaseSeat } from "./lease-seat.ts";
+import { leasesPath, leaseText, parseLease, type LeaseFacts, type LeaseSeat } from "./lease-object.ts";
 
 const renewEveryMs = 2_000;
 /** Five seconds before anybody else may take over, this one stops. */
 const heldMs = 10_000;
 const requestMs = 3_000;
 
-export interface TermOptions extends LeaseSeat {
+interface TermOptions extends LeaseSeat {
   readonly lease: LeaseFacts;
   /** On the monotonic clock: when the request that won it was sent. */
   readonly startedMs: number;

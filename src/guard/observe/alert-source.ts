@@ -3,8 +3,7 @@ import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import type { AlertFacts } from "../facts/world.ts";
-import type { Alertmanager } from "./alertmanager.ts";
-import { askAlertmanager } from "./ask-alertmanager.ts";
+import { askAlertmanager, type Alertmanager } from "./ask-alertmanager.ts";
 import { parseAlerts } from "./parse-alerts.ts";
 
 /** Half a minute after Alertmanager has an alert it may be part of a chain; nothing waits for it. */
@@ -12,7 +11,7 @@ const lookMs = 30_000;
 /** What fired a while ago says little about now. */
 const keptMs = 300_000;
 
-export interface AlertSourceOptions {
+interface AlertSourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Of Alertmanagers that tell each other; the first that answers is believed. */

@@ -7,8 +7,8 @@ import { JsonLogger } from "../../base/log.ts";
 import * as pem from "../../kube/access/certificates.fixture.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import { answer, ScriptedServer, type Script } from "../../kube/client/scripted-server.fixture.ts";
+import type { Alertmanager } from "./ask-alertmanager.ts";
 import { AlertSource } from "./alert-source.ts";
-import type { Alertmanager } from "./alertmanager.ts";
 
 /** As long as those of a cluster begin to be. */
 const token = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJzdWIiOiJndWFyZCJ9.c2lnbmF0dXJl";

@@ -2,9 +2,18 @@ import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { KubeCredentials } from "../../kube/access/access.ts";
 import { readFilledFile } from "../../kube/access/fresh-file.ts";
-import type { Alertmanager } from "./alertmanager.ts";
-import { alertmanagerRemedy } from "./alertmanager-remedy.ts";
-import { getText } from "./get-text.ts";
+import { getText, UnexpectedStatus } from "./get-text.ts";
+
+/** Where an Alertmanager is and how it knows us, as the setting `--alertmanager` says. */
+export interface Alertmanager {
+  readonly url: string;
+  /** A file with a bearer token. */
+  readonly token?: string;
+  /** A file with the authorities that its certificate may be of, in place of the machine's. */
+  readonly ca?: string;
+  /** What its certificate is for, where the URL has an address. */
+  readonly serverName?: string;
+}
 
 /** An Alertmanager that takes longer is a victim itself. */
 const answerMs = 5_000;
@@ -76,4 +85,34 @@ function hasPieceOf(text: string, token: string | undefined): boolean {
   const last = Math.max(0, token.length - pieceChars);
   for (let at = 0; at <= last; at += 1) if (text.includes(token.slice(at, at + pieceChars))) return true;
   return false;
+}
+
+/** What to do when it cannot be asked, to be added to why; empty when why says it already. */
+function alertmanagerRemedy(thrown: unknown, { token, ca }: Alertmanager): string {
+  if (thrown instanceof UnexpectedStatus) return statusRemedy(thrown.status, token);
+  const code = codeOf(thrown);
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "; name one of those with server-name=";
+  if (!authorityCodes.has(code)) return "";
+  return ca === undefined ? "; name its authority with ca=FILE" : `; ca=${ca} has to hold its authority`;
+}
+
+/** A certificate of an authority that is not known here, however much of the chain was sent. */
+const authorityCodes: ReadonlySet<string> = new Set([
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+]);
+
+function statusRemedy(status: number, token: string | undefined): string {
+  if (status !== 401 && status !== 403) return "";
+  if (token === undefined) return "; it wants to know who asks: add token=FILE";
+  if (status === 401) return `; it does not take the token of ${token}: is that of this cluster, and not expired?`;
+  return `; the account of ${token} may not read alerts: on OpenShift bind it to the Role monitoring-alertmanager-view in openshift-monitoring`;
+}
+
+function codeOf(thrown: unknown): string {
+  const { cause } = thrown instanceof Error ? thrown : {};
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }

@@ -38,7 +38,7 @@ export interface OtherSources {
   readonly notes: () => readonly string[];
 }
 
-export interface ClusterFactsOptions {
+interface ClusterFactsOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;

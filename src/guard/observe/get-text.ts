@@ -2,13 +2,13 @@ import { deadline, type Clock } from "../../base/clock.ts";
 import type { KubeCredentials } from "../../kube/access/access.ts";
 import { Exchange } from "../../kube/client/exchange.ts";
 
-export interface TextLimits {
+interface TextLimits {
   /** From connecting to the last byte. */
   readonly deadlineMs: number;
   readonly bytesMax: number;
 }
 
-export interface TextRequest extends TextLimits {
+interface TextRequest extends TextLimits {
   /** Scheme, host and port, and a path when the server is behind one. */
   readonly server: string;
   /** From the slash on, with the query. */

@@ -2,12 +2,12 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import { AlertSource } from "./alert-source.ts";
-import type { Alertmanager } from "./alertmanager.ts";
+import type { Alertmanager } from "./ask-alertmanager.ts";
 import type { ClusterFacts, OtherSources } from "./cluster-facts.ts";
 import { NodeViewSource } from "./node-view-source.ts";
 import { nodesToAsk, nodesUnderRemoval } from "./nodes-to-ask.ts";
 
-export interface LiveSourceOptions {
+interface LiveSourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;

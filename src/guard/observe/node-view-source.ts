@@ -30,7 +30,7 @@ export interface NodeToAsk {
   readonly address: string;
 }
 
-export interface NodeViewOptions {
+interface NodeViewOptions {
   readonly clock: Clock;
   /** The daemons' metrics port on their hosts; undefined: nobody is asked. */
   readonly port: number | undefined;

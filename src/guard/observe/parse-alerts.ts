@@ -20,7 +20,7 @@ const keptLabels = [
   "scope",
 ];
 
-export interface ParsedAlerts {
+interface ParsedAlerts {
   readonly alerts: readonly AlertFacts[];
   /** Beyond those that are looked at. */
   readonly omitted: number;

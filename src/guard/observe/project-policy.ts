@@ -13,7 +13,7 @@ export const policyPaths: Readonly<Record<PolicyKind, string>> = {
 const ourPrefix = "levee-";
 
 /** A policy or binding of ours with what a reflector finds it by. */
-export interface KeptPolicy {
+interface KeptPolicy {
   readonly namespace: "";
   readonly name: string;
   readonly policy: PolicyObject;

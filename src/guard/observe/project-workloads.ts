@@ -94,7 +94,7 @@ export function projectDeployment(value: unknown): DeploymentFacts | undefined {
 }
 
 /** A Service that chooses its own endpoints. */
-export interface ServiceName {
+interface ServiceName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -107,7 +107,7 @@ export function projectService(value: unknown): ServiceName | undefined {
   return { namespace: textOf(metadataOf(value)["namespace"]), name };
 }
 
-export interface EndpointSliceFacts extends ServiceName {
+interface EndpointSliceFacts extends ServiceName {
   readonly service: string;
   readonly ready: number;
 }

@@ -9,7 +9,7 @@ import type { PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision, DecisionApproval } from "../decision/decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 
-export interface BudgetLookOptions {
+interface BudgetLookOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -17,7 +17,7 @@ export interface BudgetLookOptions {
 }
 
 /** What a word about the breaker is judged by; `ClusterFacts` is one. */
-export interface ResetSource {
+interface ResetSource {
   decisions(): readonly Decision[];
   approvals(): readonly DecisionApproval[];
   policies(): readonly PolicyObject[];

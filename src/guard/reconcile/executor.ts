@@ -8,7 +8,7 @@ import { timeMs } from "../facts/json-values.ts";
 /** Whoever has approved waits no longer than this. */
 const lookMs = 1_000;
 
-export interface ExecutorOptions extends CarryOutOptions {
+interface ExecutorOptions extends CarryOutOptions {
   /** Others are left to another one. */
   readonly purpose: DecisionPurpose;
   /** Nothing is begun on a view that is too old. */

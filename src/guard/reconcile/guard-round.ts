@@ -29,7 +29,7 @@ export interface RoundSource {
   policies(): readonly PolicyObject[];
 }
 
-export interface GuardRoundOptions {
+interface GuardRoundOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;

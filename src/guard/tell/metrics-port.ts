@@ -8,12 +8,12 @@ const exchangeMsMax = 10_000;
 /** Scrapers and probes; who keeps more open is not asking. */
 const connectionsMax = 32;
 
-export interface MetricsPort extends Disposable {
+interface MetricsPort extends Disposable {
   /** The port once it listens; another than asked for when 0 was. */
   readonly port: Promise<number | undefined>;
 }
 
-export interface PortAnswers {
+interface PortAnswers {
   readonly metrics: () => string;
   /** It has a picture of the cluster that it could decide on. */
   readonly isReady: () => boolean;

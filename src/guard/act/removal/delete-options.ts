@@ -1,6 +1,6 @@
 import type { PodTarget } from "../../decision/step.ts";
 
-export interface Removal {
+interface Removal {
   /** Only tried: admission is asked and nothing is removed. */
   readonly dryRun: boolean;
   /** Without a grace period. */

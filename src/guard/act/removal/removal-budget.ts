@@ -2,7 +2,7 @@ import { isObject, objectOf, textOf } from "../../../kube/client/json-fields.ts"
 import { countOf, timeText } from "../../facts/json-values.ts";
 
 /** How many pods the guard may remove. The first paces; the others open a breaker that only a person closes. */
-export interface BudgetLimits {
+interface BudgetLimits {
   readonly podsPerMinute: number;
   readonly podsPerNamespacePerDay: number;
   readonly podsPerDay: number;

@@ -7,7 +7,7 @@ import { timeMs } from "../../facts/json-values.ts";
 import type { BudgetStore, StoredBudget } from "./budget-store.ts";
 import { resetBreaker } from "./removal-budget.ts";
 
-export interface ResetFacts {
+interface ResetFacts {
   readonly decisions: readonly Decision[];
   readonly approvals: readonly DecisionApproval[];
   readonly policies: readonly PolicyObject[];

@@ -26,7 +26,7 @@ export function limitProblem({ setMemoryLimit }: SetMemoryLimitStep, live: unkno
 }
 
 /** As it is written; empty when there is none, or no such container. */
-export function memoryLimitOf(live: unknown, container: string): string {
+function memoryLimitOf(live: unknown, container: string): string {
   const template = objectOf(objectOf(objectOf(live)["spec"])["template"]);
   const found = objectsOf(objectOf(template["spec"])["containers"]).find((one) => one["name"] === container);
   return textOf(objectOf(objectOf(found?.["resources"])["limits"])["memory"]);

@@ -42,7 +42,7 @@ export async function holdProblem(
   return `Argo CD may sync ${label} by itself: ${why}`;
 }
 
-export interface LiveHold {
+interface LiveHold {
   readonly application: ApplicationFacts | undefined;
   readonly project: ProjectFacts | undefined;
 }

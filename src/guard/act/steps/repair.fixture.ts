@@ -16,7 +16,7 @@ export const projectPath = "/apis/argoproj.io/v1alpha1/namespaces/argocd/appproj
 export const multusPath = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-multus-ds";
 
 /** Objects by path, as an API server has them: it reads, and it takes JSON patches as RFC 6902 has them. */
-export class ObjectServer implements KubeApi {
+class ObjectServer implements KubeApi {
   readonly objects = new Map<string, object>();
   readonly requests: KubeRequest[] = [];
   /** Before a request is looked at; what it throws is the answer. */
@@ -174,7 +174,7 @@ export class Repair {
 }
 
 /** The message that something is refused with. */
-export async function refusal(promise: Promise<unknown>): Promise<string> {
+export async function rejectionText(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
   } catch (thrown) {

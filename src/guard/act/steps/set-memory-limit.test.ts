@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../../kube/client/api.ts";
 import { stuckPod } from "../../world.fixture.ts";
-import { argoProject, daemonSet, multusPath, projectPath, refusal, Repair } from "./repair.fixture.ts";
+import { argoProject, daemonSet, multusPath, projectPath, rejectionText, Repair } from "./repair.fixture.ts";
 import { setMemoryLimitRunner as runner } from "./set-memory-limit.ts";
 
 function lost(): never {
@@ -37,7 +37,7 @@ test("setMemoryLimitRunner says what it found when somebody else changes the lim
   const found = "the memory limit of kube-multus in DaemonSet kube-system/kube-multus-ds is 256Mi, not 50Mi";
   expect(await runner.rehearse(step, repair.context())).toBe(`it was changed in between: ${found}`);
   repair.server.objects.set(multusPath, daemonSet());
-  const performed = refusal(runner.perform(step, repair.context()));
+  const performed = rejectionText(runner.perform(step, repair.context()));
   await repair.clock.advance(1_000);
   expect(await performed).toBe(`Cannot raise the limit: ${found}`);
   expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("256Mi"));
@@ -48,7 +48,7 @@ test("setMemoryLimitRunner takes another DaemonSet of the name for what it is, a
   const step = repair.step("SetMemoryLimit");
   repair.server.objects.set(multusPath, daemonSet("50Mi", { uid: "uid-other" }));
   expect(await runner.precondition(step, repair.context())).toContain("is another one by now");
-  expect(await refusal(runner.perform(step, repair.context()))).toContain("is another one by now");
+  expect(await rejectionText(runner.perform(step, repair.context()))).toContain("is another one by now");
   repair.server.objects.delete(multusPath);
   expect(await runner.precondition(step, repair.context())).toContain("is gone");
   expect(repair.server.writes).toBe(0);
@@ -64,9 +64,9 @@ test("setMemoryLimitRunner hands on what a policy says, and throws on what is no
     });
   };
   expect(await runner.rehearse(step, repair.context())).toContain("levee-guard-changes-memory-only");
-  expect(await refusal(runner.perform(step, repair.context()))).toContain("levee-guard-changes-memory-only");
+  expect(await rejectionText(runner.perform(step, repair.context()))).toContain("levee-guard-changes-memory-only");
   repair.server.before = ({ method }) => (method === "PATCH" ? lost() : undefined);
-  expect(await refusal(runner.rehearse(step, repair.context()))).toBe("the connection was cut");
+  expect(await rejectionText(runner.rehearse(step, repair.context()))).toBe("the connection was cut");
 });
 
 test("setMemoryLimitRunner changes nothing twice when the answer is lost", async () => {
@@ -82,7 +82,7 @@ test("setMemoryLimitRunner changes nothing twice when the answer is lost", async
 test("setMemoryLimitRunner gives up after five answers that do not come", async () => {
   const repair = new Repair();
   repair.server.before = ({ method }) => (method === "PATCH" ? lost() : undefined);
-  const performed = refusal(runner.perform(repair.step("SetMemoryLimit"), repair.context()));
+  const performed = rejectionText(runner.perform(repair.step("SetMemoryLimit"), repair.context()));
   for (let second = 0; second < 5; second += 1) await repair.clock.advance(1_000);
   expect(await performed).toBe("the connection was cut");
   expect(repair.server.writes).toBe(5);
@@ -92,10 +92,10 @@ test("setMemoryLimitRunner writes nothing and waits no longer once the hold is g
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.objects.set(projectPath, argoProject(false));
-  expect(await refusal(runner.perform(step, repair.context()))).toContain("no open window denies it");
+  expect(await rejectionText(runner.perform(step, repair.context()))).toContain("no open window denies it");
   expect(repair.server.writes).toBe(0);
   repair.server.objects.set(multusPath, daemonSet("1Gi", { status: { numberReady: 1 } }));
-  expect(await refusal(runner.check(step, repair.context()))).toContain("no open window denies it");
+  expect(await rejectionText(runner.check(step, repair.context()))).toContain("no open window denies it");
 });
 
 for (const [what, status, missing] of [
@@ -126,7 +126,7 @@ test("setMemoryLimitRunner says of pods that nobody replaces that a person delet
 test("setMemoryLimitRunner waits no longer for a limit that somebody has taken back", async () => {
   const repair = new Repair();
   repair.server.objects.set(multusPath, daemonSet("50Mi"));
-  expect(await refusal(runner.check(repair.step("SetMemoryLimit"), repair.context()))).toContain(
+  expect(await rejectionText(runner.check(repair.step("SetMemoryLimit"), repair.context()))).toContain(
     "is 50Mi by now, not 1Gi",
   );
 });
