@@ -13,7 +13,7 @@ export interface CarryOutOptions {
   readonly settings: GuardSettings;
   readonly runners: StepRunners;
   readonly term: Leadership & { isHeld(): boolean };
-  /** Aborted when the term is lost or the process is told to end. */
+  /** Aborted when the term is lost or the process ends. */
   readonly signal: AbortSignal;
   readonly world: () => World;
 }

@@ -15,26 +15,26 @@ import { outage } from "../outage.fixture.ts";
 import { podList } from "../world.fixture.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 
-/** One Decision, what people say about it, and whatever else a test puts there, as a server has them. */
+/** An API server with one Decision, people's words about it, and the test's other objects. */
 export class GuardedServer implements KubeApi {
   readonly clock = new ManualClock();
   readonly objects = new Map<string, unknown>();
-  /** Of everything but reads. */
+  /** All requests except reads. */
   readonly written: KubeRequest[] = [];
   approvals: DecisionApproval[] = [];
   policies = installedPolicies(timeText(this.clock.wallMs() - 3_600_000));
   decision: Decision;
-  /** Answers in place of the server when it gives something. */
+  /** Replaces the server's answer when it returns one. */
   answer: (request: KubeRequest) => string | Error | undefined = () => undefined;
   seen: World = outage();
-  /** The pods that it has, where the watch is behind. */
+  /** The server's pods, when the watch is behind. */
   live: Iterable<ClusterPod> | undefined;
   isHeld = true;
-  /** What it says of our right to act. */
+  /** The answer about the guard's right to act. */
   mayAct = true;
   readonly stop = new AbortController();
 
-  /** Approved by alice. Its steps are those of the outage's recovery with these actions, or the stop's. */
+  /** Approved by alice. Takes the steps with these actions from the outage's recovery or stop. */
   constructor(actions: readonly Step["action"][]) {
     const all = propose(outage(), settings).flatMap(({ spec }) => spec.steps);
     const steps = actions.map((action, index): Step => {
@@ -103,7 +103,7 @@ export class GuardedServer implements KubeApi {
   }
 
   lines(): never {
-    throw new Error("nobody watches");
+    throw new Error("no test watches");
   }
 
   #read(path: string): unknown {

@@ -12,23 +12,23 @@ import { stormProblem } from "./steps/storm.ts";
 import type { WriteGate } from "./write-gate.ts";
 
 const betweenChecksMs = 2_000;
-/** Of a step that waits for something outside, such as a git server. */
+/** For a step that waits for something outside, such as a git server. */
 const betweenAttemptsMs = 15_000;
 
-/** One step at a time: precondition, dry run, the thing itself, and its check until a deadline. */
+/** Takes one step at a time through precondition, dry run, action, and check until the deadline. */
 export class StepDrive {
   readonly #options: CarryOutOptions;
   readonly #record: DecisionRecord;
   readonly #gate: WriteGate | undefined;
 
-  /** Without a gate it can only tell. */
+  /** Without a gate it can only write events. */
   constructor(options: CarryOutOptions, record: DecisionRecord, gate?: WriteGate) {
     this.#options = options;
     this.#record = record;
     this.#gate = gate;
   }
 
-  /** `later`: it could not be done now, and the plan may go on without it for a while. */
+  /** `later`: the step cannot be done now, and the plan may go on without it for a while. */
   async carryOut(step: Step): Promise<"done" | "later"> {
     const runner = this.#runnerOf(step);
     const context = this.#context(step);
@@ -36,36 +36,36 @@ export class StepDrive {
     await this.#gate?.ask();
     await this.#record.write(
       { step: where, message: step.title },
-      { id: step.id, phase: "Running", message: "Looks at what is there" },
+      { id: step.id, phase: "Running", message: "Checks the preconditions" },
     );
     const { settings, world } = this.#options;
     refuse(stormProblem(step, this.#record.decision, world(), settings), "storm mode");
-    // Whoever made the hold of an earlier step can end it at any time.
-    refuse((await holdsProblem(step, context)) ?? (await runner.precondition(step, context)), "it may not begin");
+    // A person can end the hold of an earlier step at any time.
+    refuse((await holdsProblem(step, context)) ?? (await runner.precondition(step, context)), "it may not start");
     await this.#rehearse(step, runner, context);
     this.tell("Normal", "StepStarted", `${where}: ${step.title}`);
     const { later, ...told } = await runner.perform(step, context);
-    if (later !== undefined) return await this.#putOff(step, later, told);
+    if (later !== undefined) return await this.#defer(step, later, told);
     await context.report({ ...told, message: `Checks: ${step.check.what}` });
     await this.#untilChecked(step, runner, context);
     await this.#done(step, told);
     return "done";
   }
 
-  /** Tries a step that was put off, until it is done or its deadline has passed. */
+  /** Repeats a deferred step until it is done or its deadline has passed. */
   async untilDone(step: Step): Promise<void> {
     const { clock, signal } = this.#options;
     const endMs = clock.monotonicMs() + step.check.deadlineSeconds * 1_000;
     while ((await this.carryOut(step)) === "later") {
       if (clock.monotonicMs() >= endMs) {
         const why = this.#record.stepStatus(step.id)?.message ?? "";
-        refuse(why, `it could not be done within ${step.check.deadlineSeconds} s`);
+        refuse(why, `it was not done within ${step.check.deadlineSeconds} s`);
       }
       await clock.sleep(betweenAttemptsMs, signal);
     }
   }
 
-  /** On the Decision, for people who look at it; nothing depends on it. */
+  /** Writes an event on the Decision; nothing depends on it. */
   tell(type: "Normal" | "Warning", reason: string, message: string): void {
     tellEvent(this.#options, this.#record.decision, { type, reason, message });
     this.#audit(message, [], type === "Normal" ? "done" : "stopped");
@@ -78,9 +78,9 @@ export class StepDrive {
     refuse(refusal, "the dry run was refused");
   }
 
-  async #putOff(step: Step, why: string, told: StepResult): Promise<"later"> {
-    await this.#record.write({}, { ...told, id: step.id, phase: "Waiting", message: `Is tried again: ${why}` });
-    this.#audit(step.title, [], `put off: ${why}`);
+  async #defer(step: Step, why: string, told: StepResult): Promise<"later"> {
+    await this.#record.write({}, { ...told, id: step.id, phase: "Waiting", message: `Will be tried again: ${why}` });
+    this.#audit(step.title, [], `deferred: ${why}`);
     return "later";
   }
 
@@ -93,7 +93,7 @@ export class StepDrive {
       if (missing === undefined) return;
       if (clock.monotonicMs() >= endMs)
         refuse(missing, `its check does not hold after ${step.check.deadlineSeconds} s`);
-      // A check only reads; that somebody said stop is heard all the same.
+      // A check only reads, but a stop must still be heard.
       await this.#gate?.ask();
       if (missing !== told) await this.#waits(step, `Waits for its check: ${missing}`);
       told = missing;
@@ -101,7 +101,7 @@ export class StepDrive {
     }
   }
 
-  /** In the Decision's own message too: it is the one that a list of Decisions shows. */
+  /** Also sets the Decision's own message, because lists of Decisions show that one. */
   async #waits(step: Step, message: string): Promise<void> {
     await this.#record.write({ message: `Step ${step.id}: ${message}` }, { id: step.id, message });
   }
@@ -116,7 +116,7 @@ export class StepDrive {
     const { clock, logger, settings, signal, world } = this.#options;
     const record = this.#record;
     const gate = this.#gate;
-    if (gate === undefined) throw new LeveeError("internal", "Cannot carry out a step without asking first");
+    if (gate === undefined) throw new LeveeError("internal", "Cannot carry out a step without a write gate");
     return {
       get decision() {
         return record.decision;
@@ -139,7 +139,7 @@ export class StepDrive {
   }
 
   #runnerOf(step: Step): StepRunner {
-    // The table's type says that each runner is for the steps of its own action.
+    // By the table's type each runner gets the steps of its own action.
     const runner: StepRunner | undefined = this.#options.runners[step.action];
     if (runner !== undefined) return runner;
     throw new LeveeError(
@@ -157,7 +157,7 @@ export class StepDrive {
   }
 }
 
-/** Thrown, it pauses the Decision. */
+/** The error pauses the Decision. */
 function refuse(why: string | undefined, doing: string): void {
   if (why !== undefined) throw new LeveeError("not-ready", `${doing}: ${why}`);
 }

@@ -6,7 +6,7 @@ import type { StepRunners } from "./step-runner.ts";
 import { stopSourceRunner } from "./steps/stop-source.ts";
 import { verifyRunner } from "./steps/verify.ts";
 
-/** What this guard can carry out. An action without a runner pauses its Decision. */
+/** The step runners of this guard. A step without a runner pauses its Decision. */
 export const stepRunners: StepRunners = {
   StopSource: stopSourceRunner,
   HoldArgoApp: holdArgoAppRunner,

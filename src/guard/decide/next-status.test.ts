@@ -305,7 +305,8 @@ test("a pause through an API server whose clock is behind is heard, and ends by 
 test("a label on an old approval does not end a pause, and a resume that seems older than the pause is told", () => {
   const paused = { ...running, phase: "Paused", message: "alice paused it", since: time(-minuteMs / 2) } as const;
   const pause = counted(word("Pause", -minuteMs / 2), 11);
-  const note = "does not count: its time is before that of the pause, as clocks of API servers differ: say it again";
+  const note =
+    "does not count: its time is before that of the pause, because the clocks of the API servers differ: say it again";
   expect(next(running, [counted(approve, 12), pause])).toBe("Paused: alice paused it");
   expect(next(paused, [counted(approve, 10), pause, counted(word("Resume", -40_000), 12)])).toBe(
     `Paused: alice paused it — but Resume of alice (Resume--40000) ${note}`,

@@ -152,7 +152,7 @@ test("propose leaves pods alone that ran once or that a person made, and says so
   ];
   const recover = propose(outage({ pods }), settings)[1];
   expect(uids(recover?.spec.steps ?? []).length).toBe(30);
-  expect(recover?.spec.notes).toContain("1 more pods are left alone: their client says that a person made them");
+  expect(recover?.spec.notes).toContain("1 more pods are left alone: by their client's name, a person created them");
 });
 
 for (const [what, clientSays, targets] of [
@@ -278,7 +278,7 @@ test("propose changes no memory when no CNI daemon was killed", () => {
 for (const [what, facts, note] of [
   ["git was not read", { gitFiles: [] }, "Git could not be read for infra-multus: it was not read yet, or no"],
   [
-    "git cannot be read",
+    "Cannot read git",
     {
       gitFiles: [],
       gitProblems: [
@@ -334,10 +334,10 @@ test("propose shows what the daemons of the avalanche's nodes say, and not those
     oomKills: 2,
   });
   const [stop] = propose(outage({ nodeViews: [view("rke2-agent1"), view("elsewhere")] }), settings);
-  const waits = stop?.spec.evidence.filter(({ fact }) => fact === "calls that wait in a node's daemon");
+  const waits = stop?.spec.evidence.filter(({ fact }) => fact === "calls waiting in a node's daemon");
   expect(waits).toEqual([
     {
-      fact: "calls that wait in a node's daemon",
+      fact: "calls waiting in a node's daemon",
       value: 64,
       at: "2026-05-10T18:59:00Z",
       detail: "rke2-agent1, it uses 90 MiB of 96 MiB, 2 processes killed for memory",

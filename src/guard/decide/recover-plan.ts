@@ -11,7 +11,7 @@ import type { StepDraft } from "./step-draft.ts";
 import { stuckStep } from "./stuck-step.ts";
 import { verifyStep } from "./verify-step.ts";
 
-/** Of commands that a person types. The name can be claimed by anybody, so it spares few and hides nothing. */
+/** Commands that a person types. Any client can use the name, so it spares only a few pods and hides nothing. */
 const byHand = /^kubectl\b/u;
 
 interface RecoverPlan {
@@ -29,8 +29,8 @@ interface RecoverInput {
 }
 
 /**
- * The recovery, in the one order that holds: hold Argo CD's revert, remove what never started, raise the memory (that
- * restarts the daemons), lock it in git, list what is stuck, verify. Undefined when there is not enough to remove.
+ * The recovery in its only safe order: hold Argo CD's revert, remove pods that never started, raise the memory (which
+ * restarts the daemons), lock it in git, list stuck workloads, verify. Undefined when there is not enough to remove.
  */
 export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
   const { avalanche, chain, world, standing } = input;
@@ -54,8 +54,8 @@ export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
 }
 
 /**
- * Members that no Decision has yet. A few among them that a person seems to have made are left out; twenty are not a few,
- * and they are not left out either where the rest alone would be no avalanche.
+ * Members that are in no Decision yet. A few that a person seems to have created are left out, unless they are twenty or
+ * more, or the rest alone would not be an avalanche.
  */
 export function newTargets({ members }: Avalanche, { coveredUids }: Standing): readonly ClusterPod[] {
   const others = members.filter(({ clientSays }) => !byHand.test(clientSays));
@@ -72,12 +72,12 @@ function leftOutNotes(
   const others = members.length - covered - targets.length;
   return [
     ...(covered === 0 ? [] : [`${covered} more pods of the avalanche are targets of another Decision`]),
-    ...(others === 0 ? [] : [`${others} more pods are left alone: their client says that a person made them`]),
-    "Pods that appear later are not touched; they go into a later Decision",
+    ...(others === 0 ? [] : [`${others} more pods are left alone: by their client's name, a person created them`]),
+    "Later pods are not touched; they go into a later Decision",
   ];
 }
 
-/** The CNI daemons that are killed because of the avalanche and about which nobody has been asked. */
+/** The CNI daemons that the avalanche kills and that no Decision covers yet. */
 function killedDaemons({ chain, settings, standing }: RecoverInput): readonly CniDaemon[] {
   const killed = new Set(
     chain.linked.flatMap((symptom) => (symptom.kind === "CniDaemonKilled" ? [symptom.daemonSet] : [])),

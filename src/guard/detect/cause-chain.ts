@@ -9,23 +9,23 @@ import { causeRules, isSymptom } from "./cause-rules.ts";
 import { foreignText } from "./foreign-text.ts";
 import { findSymptoms, symptomText, type Symptom } from "./symptoms.ts";
 
-/** Of a name in a sentence; the API server allows 253. */
+/** The API server allows 253. */
 const nameCharsMax = 253;
-/** As the definition of the Decision allows it; two names of full length are longer. */
+/** The CRD's limit; two names of full length exceed it. */
 const edgeCharsMax = 512;
 
-/** What follows from an avalanche, and what does not. */
+/** The effects of an avalanche, and the alerts it does not explain. */
 export interface CauseChain {
-  /** From the cause outwards; of each alert's name and symptom one edge with the count. */
+  /** From the cause outwards. Alerts with one name and one target share an edge that has their count. */
   readonly edges: readonly CauseEdge[];
-  /** How many edges there were beyond those a Decision can hold. */
+  /** How many edges did not fit into a Decision. */
   readonly omitted: number;
   readonly linked: readonly Symptom[];
-  /** Firing, and not explained by this cause. */
+  /** Firing alerts that this cause does not explain. */
   readonly unlinkedAlerts: readonly AlertFacts[];
 }
 
-/** Links what is seen to the cause, by the closed list of rules. What no rule links stays unlinked. */
+/** Links symptoms and alerts to the cause by closed lists of rules. Everything else stays unlinked. */
 export function causeChainOf(avalanche: Avalanche, world: World, settings: GuardSettings): CauseChain {
   const { edges, linked } = linkSymptoms(avalanche, findSymptoms(world, settings));
   const alerts = linkAlerts(world.alerts, [avalanche, ...linked], { avalanche, settings });
@@ -39,10 +39,10 @@ export function causeChainOf(avalanche: Avalanche, world: World, settings: Guard
 }
 
 export function avalancheText({ namespace, members }: Avalanche): string {
-  return `${members.length} ownerless pods of one make in ${namespace} do not start`;
+  return `${members.length} ownerless pods of one template in ${namespace} do not start`;
 }
 
-/** Breadth first, each symptom by the first rule that reaches it from one that is linked already. */
+/** Breadth first: each symptom gets the first rule that reaches it from something already linked. */
 function linkSymptoms(
   avalanche: Avalanche,
   symptoms: readonly Symptom[],
@@ -109,7 +109,7 @@ function linkOf(
   return undefined;
 }
 
-/** An alert that fired before the first pod was made follows from something else, and so does another cluster's. */
+/** An alert of another cluster, or from before the first member, has another cause. */
 function isOfThisTime({ labels, startsMs }: AlertFacts, { avalanche, settings }: AlertScope): boolean {
   const cluster = labels["cluster"] ?? "";
   if (cluster !== "" && settings.cluster !== "" && cluster !== settings.cluster) return false;

@@ -2,7 +2,7 @@ import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { World } from "../facts/world.ts";
 import { isStuck } from "./avalanche.ts";
 
-/** A workload with pods that are bound and do not start. */
+/** A workload with bound pods that do not start. */
 export interface StuckWorkload {
   readonly kind: string;
   readonly namespace: string;
@@ -10,7 +10,7 @@ export interface StuckWorkload {
   readonly pods: readonly ClusterPod[];
 }
 
-/** Those with the most stuck pods first. Ownerless pods are no workload. */
+/** Most stuck pods first. Ownerless pods have no workload. */
 export function findStuckWorkloads({ pods, deployments, nowMs }: World): readonly StuckWorkload[] {
   const deploymentKeys = new Set(deployments.map(({ namespace, name }) => `${namespace}/${name}`));
   const found = new Map<string, { kind: string; namespace: string; name: string; pods: ClusterPod[] }>();
@@ -28,7 +28,7 @@ export function findStuckWorkloads({ pods, deployments, nowMs }: World): readonl
   );
 }
 
-/** A ReplicaSet is named after its Deployment, with a hash behind it; it counts only if that Deployment exists. */
+/** A ReplicaSet is named after its Deployment plus a hash; the Deployment counts only if it exists. */
 function workloadOf(pod: ClusterPod, deploymentKeys: ReadonlySet<string>): readonly [kind: string, name: string] {
   const slash = pod.owner.indexOf("/");
   const kind = pod.owner.slice(0, slash);

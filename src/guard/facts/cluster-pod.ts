@@ -1,33 +1,33 @@
 /**
- * A pod in the few fields that detection needs: 50,000 of them must fit beside everything else in 256 MiB, so texts that
- * many pods share are kept once, and nothing nested is kept at all.
+ * The few fields of a pod that detection needs. 50,000 pods must fit into 256 MiB with everything else, so shared texts
+ * are kept once and nothing is nested.
  */
 export interface ClusterPod {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** `Pending`, `Running`, …; empty when the server said none. */
+  /** `Pending`, `Running`, …; empty when the API server gives none. */
   readonly phase: string;
-  /** Empty while it is bound to none. */
+  /** Empty while the pod is not bound to a node. */
   readonly node: string;
   readonly createdMs: number;
-  /** When it was bound, by its own condition, else when it was made; 0 while it is bound to no node. */
+  /** When the pod was bound, by its own condition, or else when it was created; 0 while it is not bound to a node. */
   readonly boundMs: number;
-  /** `ReplicaSet/traefik-6f…`: its controller, else its first owner. Empty for an ownerless pod: it has no owner references at all. */
+  /** `ReplicaSet/traefik-6f…`: its controller, or else its first owner. Empty for a pod without any owner reference. */
   readonly owner: string;
-  /** What it has in common with its like (`pod-shape.ts`); only of an ownerless pod, else empty. */
+  /** What pods of one template have in common (`pod-shape.ts`); empty for a pod with an owner. */
   readonly shape: string;
-  /** Who the client that made it says it is; only of an ownerless pod, else empty. It can say anything. */
+  /** The name that the creating client gives itself, which can be anything; empty for a pod with an owner. */
   readonly clientSays: string;
-  /** Kubelet shows a static pod by it. */
+  /** Kubelet's image of a static pod. */
   readonly isMirror: boolean;
-  /** It says itself why it needs no owner, or it is a hook of Helm. */
+  /** The pod's annotation says why it needs no owner, or the pod is a Helm hook. */
   readonly isExempt: boolean;
   readonly isDeleting: boolean;
-  /** A container of it was started once, or it has a sandbox or an address: something of it may exist on the node. */
+  /** A container has started once, or the pod has a sandbox or an address: something of it may exist on the node. */
   readonly everRan: boolean;
   readonly restarts: number;
-  /** When a container of it was last killed for its memory; 0 for never. */
+  /** When one of its containers was last OOM-killed; 0 for never. */
   readonly oomKilledMs: number;
 }
 

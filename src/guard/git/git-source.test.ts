@@ -81,10 +81,10 @@ test("GitSource takes HEAD for the server's own branch, and says of a tag that i
   const mirrors = server.mirrors();
   expect(await seen(mirrors, sourceOf(server, { revision: "HEAD" }))).toEqual(["main:apps/multus/multus.yaml"]);
   expect(await seen(mirrors, sourceOf(server, { revision: "v1" }))).toEqual([
-    'its revision "v1" is no branch, so nothing can be built upon it',
+    'its revision "v1" is not a branch, so no commit can go on top of it',
   ]);
   expect(await seen(mirrors, sourceOf(server, { revision: "--upload-pack=x" }))).toEqual([
-    'its revision "--upload-pack=x" is no branch, so nothing can be built upon it',
+    'its revision "--upload-pack=x" is not a branch, so no commit can go on top of it',
   ]);
 });
 
@@ -141,11 +141,11 @@ test("GitSource says why it reads nothing: not configured, not allowed, another 
       sourceOf(server, { path: "apps/chart" }),
     ),
   ).toEqual([
-    "its repository https://evil.example/x.git is none that the guard was told of (--git-repository)",
+    "its repository https://evil.example/x.git is not in the guard's settings (--git-repository)",
     'the settings do not allow its folder "secrets"',
     'the settings do not allow its folder "apps/../secrets"',
-    "its folder is no plain one: it has apps/kust/kustomization.yaml",
-    "its folder is no plain one: it has apps/chart/Chart.yaml",
+    "its folder does not hold plain manifests: it has apps/kust/kustomization.yaml",
+    "its folder does not hold plain manifests: it has apps/chart/Chart.yaml",
   ]);
   server.commit({ "apps/multus/multus.yaml": `${multus}#\n` }, "release");
   expect(await seen(mirrors, sourceOf(server, { path: "apps/nowhere" }))).toEqual([

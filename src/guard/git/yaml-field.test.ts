@@ -124,7 +124,7 @@ for (const [what, text, problem] of [
 
 test("editMemoryLimit refuses a value that is no quantity, bytes that are no text, and a file of unusual size", () => {
   expect(edited(manifest, { to: "1Gi\nprivileged: true" })).toContain("is no quantity");
-  expect(editMemoryLimit(Uint8Array.of(0xff, 0xfe), field)).toEqual({ problem: "it is no UTF-8 text" });
+  expect(editMemoryLimit(Uint8Array.of(0xff, 0xfe), field)).toEqual({ problem: "it is not UTF-8 text" });
   expect(edited(`#${" ".repeat(300_000)}\n${manifest}`)).toContain("more than 262144");
 });
 

@@ -64,8 +64,8 @@ test("AlertSource tells what the first Alertmanager that answers has, of its own
 });
 
 for (const [what, body, status, why] of [
-  ["refuses", "no", 403, "status 403; it wants to know who asks: add token=FILE"],
-  ["tells nonsense", "<html>", 200, "its answer is no JSON"],
+  ["refuses", "no", 403, "status 403; it demands a token: add token=FILE"],
+  ["tells nonsense", "<html>", 200, "its answer is not JSON"],
   ["tells something else", "{}", 200, "no list of alerts"],
   ["tells more than can be read", `[${" ".repeat(4_200_000)}]`, 200, "4194304 bytes"],
 ] as const) {

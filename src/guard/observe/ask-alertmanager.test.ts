@@ -106,7 +106,7 @@ test("AlertSource believes the certificate of the authority of the file by then"
   const subject = open();
   const note = await noteOf(subject);
   expect(note).toContain("certificate");
-  expect(note).toEndWith(`; ca=${pathOf("ca.crt")} has to hold its authority`);
+  expect(note).toEndWith(`; ca=${pathOf("ca.crt")} must hold its certificate authority`);
   put("ca.crt", pem.otherAuthority + pem.authority);
   await nextLook();
   await until("an alert is heard", () => subject.alerts().length === 1);
@@ -116,7 +116,7 @@ test("AlertSource believes the certificate of the authority of the file by then"
 });
 
 test("AlertSource believes no private authority that is not named", async () => {
-  expect(await noteOf(open({ token: pathOf("token") }))).toEndWith("; name its authority with ca=FILE");
+  expect(await noteOf(open({ token: pathOf("token") }))).toEndWith("; give its certificate authority with ca=FILE");
   expect(server.requests).toEqual([]);
   expectNoToken();
 });
@@ -135,7 +135,7 @@ test("AlertSource verifies the name of the setting, and sends it so that the ser
 test("AlertSource sends nothing to a server whose certificate is for another name", async () => {
   const note = await noteOf(open({ ...known(), serverName: "elsewhere.example" }));
   expect(note).toContain("elsewhere.example");
-  expect(note).toEndWith("; name one of those with server-name=");
+  expect(note).toEndWith("; set server-name= to one of those");
   expect(server.requests).toEqual([]);
   expectNoToken();
 });

@@ -11,14 +11,14 @@ interface LiveSourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;
-  /** None are asked when it is absent. */
+  /** Absent: no Alertmanager is asked. */
   readonly alertmanagers?: readonly Alertmanager[];
-  /** The daemons' metrics port; none are asked when it is absent. */
+  /** The daemons' metrics port. Absent: no daemon is asked. */
   readonly daemonPort?: number;
   readonly facts: () => ClusterFacts;
 }
 
-/** What is asked of others than the API server and git. Each may be silent, and the guard goes on without it. */
+/** The sources besides the API server and git. Any of them may be silent, and the guard goes on without it. */
 export class LiveSources {
   readonly #alerts: AlertSource;
   readonly #nodeViews: NodeViewSource;

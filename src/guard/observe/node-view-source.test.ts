@@ -85,7 +85,7 @@ test("NodeViewSource tells what each node's daemon says of itself, when it said 
   });
   const nodes = [1, 3, 4].map((index) => ({ node: `n${index}`, address: `127.0.0.${index}` }));
   const views = open(port, nodes);
-  await until("all are asked", () => views.notes().join() === "2 of 3 nodes' daemons do not say how they are");
+  await until("all are asked", () => views.notes().join() === "2 of 3 nodes' daemons do not answer");
   expect(views.views()).toMatchObject([{ node: "n1", ...told }]);
   expect(Math.abs(systemClock.wallMs() - (views.views()[0]?.atMs ?? 0))).toBeLessThan(10_000);
 });

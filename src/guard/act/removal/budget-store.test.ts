@@ -64,7 +64,7 @@ test("BudgetStore takes a damaged entry for an open breaker, and passes errors o
   const server = new Server();
   server.object = { metadata: { resourceVersion: "1" }, data: { "removal-budget": "{" } };
   const store = new BudgetStore(server, "levee-system");
-  expect((await store.read()).budget.breaker).toBe("what was removed before cannot be read");
+  expect((await store.read()).budget.breaker).toBe("the record of earlier removals cannot be read");
   server.call = () => Promise.reject(refusal(403));
   expect(await store.read().catch((thrown: unknown) => thrown)).toMatchObject({ status: 403 });
 });

@@ -10,7 +10,7 @@ import { sourceProblem } from "../steps/source-stopped.ts";
 import { stormProblem } from "../steps/storm.ts";
 import type { StepContext, StepRunner } from "../step-runner.ts";
 
-/** Removes pods that never started a container: by UID, in batches per node, gently first. */
+/** Removes pods that never started a container: by UID, in batches per node, gracefully first. */
 export const removePodsRunner: StepRunner<RemovePodsStep> = {
   async precondition(step, context) {
     return (
@@ -20,7 +20,7 @@ export const removePodsRunner: StepRunner<RemovePodsStep> = {
     );
   },
 
-  /** All of them, before the first is removed. */
+  /** Tries all targets before the first removal. */
   async rehearse(step, context) {
     const removal = new PodRemoval(step, context);
     for (const target of step.targets) {
@@ -52,8 +52,8 @@ export const removePodsRunner: StepRunner<RemovePodsStep> = {
 };
 
 /**
- * Why nothing more is removed: the avalanche is over by itself. Counted are the frozen pods that are still Pending and those
- * that this step has removed, by this leader, by one before, or as its last intent says.
+ * The avalanche has ended by itself, so removals stop. Targets that are still Pending count as present, and so do those
+ * that this step has removed, under any leader or by its last intent.
  */
 function causeProblem(step: RemovePodsStep, context: StepContext, removedNow: number): string | undefined {
   const { decision, reported, world } = context;
@@ -68,10 +68,10 @@ function causeProblem(step: RemovePodsStep, context: StepContext, removedNow: nu
   }
   const present = stuck + Math.max(removedNow, reported.removed ?? 0) + intended.size;
   if (present >= step.removePods.presentMin) return undefined;
-  return `its cause is gone: of ${step.targets.length} pods only ${stuck} are still Pending; nothing more is removed`;
+  return `its cause is gone: of ${step.targets.length} pods only ${stuck} are still Pending; the guard removes no more`;
 }
 
-/** By the watch, which tells only of what has truly gone. */
+/** The watch shows a deletion only when the pod is really gone. */
 function stillThere({ targets }: RemovePodsStep, { world, reported }: StepContext): string | undefined {
   const left = new Set(reported.leftAlone?.map((line) => line.split(":")[0]));
   const awaited = new Set(
@@ -79,5 +79,5 @@ function stillThere({ targets }: RemovePodsStep, { world, reported }: StepContex
   );
   let count = 0;
   for (const pod of world().pods) if (awaited.has(pod.uid)) count += 1;
-  return count === 0 ? undefined : `${count} of ${targets.length} pods are still there`;
+  return count === 0 ? undefined : `${count} of ${targets.length} pods still exist`;
 }

@@ -23,7 +23,7 @@ test("holdArgoAppRunner shows the line, made from the project as it is now, and 
     'kubectl -n argocd patch appproject default --type=json -p \'[{"op":"add","path":"/spec/syncWindows","value":[{',
   );
   expect(await holdArgoAppRunner.check(step, repair.context())).toBe(
-    `Argo CD may sync ${label} by itself: no open window denies it; a person types the line in this step's lines`,
+    `Argo CD may sync ${label} by itself: no open window denies it; a person has to type this step's line`,
   );
   // Somebody makes a window of their own that holds nothing: the list is there now.
   const spec = { syncWindows: [{ kind: "allow", schedule: "* * * * *", duration: "1h", applications: ["*"] }] };

@@ -102,9 +102,9 @@ for (const [what, status, missing] of [
   [
     "a change that its controller has not seen",
     { observedGeneration: 1 },
-    "its controller has not seen the newest change",
+    "its controller has not yet seen the newest change",
   ],
-  ["old pods", { updatedNumberScheduled: 1 }, "1 of 3 pods are of the newest form"],
+  ["old pods", { updatedNumberScheduled: 1 }, "1 of 3 pods have the newest revision"],
   ["pods that are not ready", { numberReady: 2 }, "2 of 3 pods are ready"],
 ] as const) {
   test(`setMemoryLimitRunner waits with ${what}`, async () => {
@@ -119,7 +119,7 @@ test("setMemoryLimitRunner says of pods that nobody replaces that a person delet
   const status = { updatedNumberScheduled: 0 };
   repair.server.objects.set(multusPath, daemonSet("1Gi", { status, strategy: "OnDelete" }));
   expect(await runner.check(repair.step("SetMemoryLimit"), repair.context())).toBe(
-    "0 of 3 pods are of the newest form; it is updated OnDelete, so a person deletes its pods one node after the other",
+    "0 of 3 pods have the newest revision; its update strategy is OnDelete, so a person has to delete its pods one node after the other",
   );
 });
 

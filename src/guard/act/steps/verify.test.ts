@@ -48,14 +48,14 @@ test("verifyRunner is content when every check holds, and has asked the server a
 });
 
 for (const [what, facts, text] of [
-  ["the backlog", { pods: outagePods(20) }, "BacklogGone fc-desktop: 20 pods of the make wait, more than 19"],
+  ["the backlog", { pods: outagePods(20) }, "BacklogGone fc-desktop: 20 pods of the template wait, more than 19"],
   ["a DaemonSet", { daemonSets: outage().daemonSets }, "DaemonSetReady kube-system/kube-multus-ds: 1 of 3 are ready"],
   ["a DaemonSet that is gone", { daemonSets: [] }, "DaemonSetReady kube-system/kube-multus-ds: it is gone"],
   ["a Deployment", { deployments: outage().deployments }, "DeploymentAvailable kube-system/traefik: 0 of 2 are ready"],
   ["endpoints", { services: outage().services }, "EndpointsReady kube-system/traefik: no endpoint is ready"],
   ["a Service", { services: [] }, "EndpointsReady kube-system/traefik: there is no such Service"],
   ["Applications", { applications: outage().applications }, "1 of 1 Applications are Unknown, more than 0"],
-  ["sight of any Application", { applications: [] }, "no Application of Argo CD is seen"],
+  ["sight of any Application", { applications: [] }, "no Argo CD Application is visible"],
 ] satisfies readonly (readonly [string, Partial<World>, string])[]) {
   test(`verifyRunner names what is missing with ${what}, without asking the server`, async () => {
     const repair = recovered();
@@ -80,9 +80,9 @@ for (const [what, path, object, text] of [
     "its controller",
     traefikPath,
     deployment({ availableReplicas: 2 }),
-    "its controller has not seen the newest change",
+    "its controller has not yet seen the newest change",
   ],
-  ["the backlog", podsPath, podList(outagePods(20)), "fc-desktop: 20 pods of the make wait, more than 19"],
+  ["the backlog", podsPath, podList(outagePods(20)), "fc-desktop: 20 pods of the template wait, more than 19"],
   ["the endpoints", slicesPath, slices(false), "EndpointsReady kube-system/traefik: no endpoint is ready"],
 ] as const) {
   test(`verifyRunner believes the server about ${what} when the watch is behind`, async () => {
@@ -138,7 +138,7 @@ test("listStuckRunner gives time to what starts by itself, then writes the rest 
   const result = await performed;
   expect(result).toEqual({
     message:
-      "1 workloads are stuck, each with its line here: StatefulSet kube-system/db (1); 2 of those in the plan are not stuck any more",
+      "1 workloads are stuck; the lines restart them: StatefulSet kube-system/db (1); 2 of those in the plan are no longer stuck",
     lines: ["kubectl -n kube-system rollout restart statefulset/db"],
   });
   expect(await listStuckRunner.check(repair.step("ListStuck"), repair.context())).toBe("the list is not written yet");
