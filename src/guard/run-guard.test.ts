@@ -84,7 +84,7 @@ test("runGuard names an avalanche within a minute of its twentieth member, and n
   await clock.advance(299_000);
   expect(server.posted).toEqual([]);
   await clock.advance(61_000);
-  expect(server.posted[0]?.body).toContain("20 ownerless pods of one make in fc-desktop do not start");
+  expect(server.posted[0]?.body).toContain("20 ownerless pods of one template in fc-desktop do not start");
   stop.abort(new Error("told to"));
   await clock.advance(1);
   expect(await ended).toBe("ended");

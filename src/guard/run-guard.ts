@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { KubeApi } from "../kube/client/api.ts";
-import { isPassing } from "./act/decision-record.ts";
+import { isPassing } from "./act/running-decision.ts";
 import { stepRunners } from "./act/step-runners.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
 import type { ApplicationSource, World } from "./facts/world.ts";
@@ -18,8 +18,8 @@ import { BudgetLook } from "./reconcile/budget-look.ts";
 import { Executor } from "./reconcile/executor.ts";
 import { LiveSources } from "./observe/live-sources.ts";
 import { guardRound } from "./reconcile/guard-round.ts";
-import { guardMetrics, type GuardState } from "./tell/guard-metrics.ts";
-import { openMetricsPort } from "./tell/metrics-port.ts";
+import { guardMetrics, type GuardState } from "./metrics/guard-metrics.ts";
+import { openMetricsPort } from "./metrics/metrics-port.ts";
 
 /** An avalanche is proposed within a minute of its twentieth member; this leaves time for a slow API server. */
 const roundMs = 10_000;
@@ -65,7 +65,7 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   let held: Term | undefined;
   let refusedProposals = 0;
   const onRefused = (): number => (refusedProposals += 1);
-  using _port = tell(options, facts, () => ({ isLeader: held?.isHeld() === true, refusedProposals }));
+  using _port = serveMetrics(options, facts, () => ({ isLeader: held?.isHeld() === true, refusedProposals }));
   try {
     const fenceSeen = (stop: AbortSignal): Promise<number> => highestFence(options, facts, stop);
     const { namespace } = settings;
@@ -90,7 +90,7 @@ function noRepositories({ clock }: GuardOptions): GitMirrors {
   return new GitMirrors({ clock, repositories: [], folder: "/nonexistent" });
 }
 
-function tell(
+function serveMetrics(
   { metricsPort, logger, clock }: GuardOptions,
   facts: ClusterFacts,
   own: () => Pick<GuardState, "isLeader" | "refusedProposals">,

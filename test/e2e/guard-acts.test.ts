@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(await guard.carryOut(decision, { runners: { RemovePods: push } })).toBe("Paused");
     server.must(["apply", "-f", access]);
     expect(pushes).toBe(1);
-    expect(guard.find("recover-elsewhere-1").status?.message).toContain("the right to act was taken away");
+    expect(guard.find("recover-elsewhere-1").status?.message).toContain("the guard has no right to act");
   }, 120_000);
 
   test("withdrawing the approval stops it before the next request", async () => {
@@ -161,7 +161,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(guard.find("recover-changed-1").status?.steps?.[0]).toMatchObject({
       removed: pods - 3,
       gone: 1,
-      leftAlone: ["changed/rd-20: it has started meanwhile", "changed/rd-3: another pod has its name by now"],
+      leftAlone: ["changed/rd-20: it has started", "changed/rd-3: another pod has its name now"],
     });
   }, 120_000);
 
@@ -238,7 +238,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     } finally {
       clearInterval(source);
     }
-    expect(guard.find("stop-source-1").status?.message).toContain("more pods of this make came within 30 s");
+    expect(guard.find("stop-source-1").status?.message).toContain("more pods of this template came within 30 s");
     await guard.say("stop-source-1", "Resume");
     expect(await guard.carryOut(await guard.untilPhase("stop-source-1", "Running"))).toBe("Succeeded");
     const labels = server.must(["get", "namespace", "source", "-o", "jsonpath={.metadata.labels}"]);
@@ -329,7 +329,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     await guard.say("slipped-in", "Approve");
     const ended = await guard.untilPhase("slipped-in", "Expired");
-    expect(ended.status?.message).toContain("anybody may have made it");
+    expect(ended.status?.message).toContain("anyone may have created it");
     expect(await guard.carryOut(ended)).toBeUndefined();
     // So are those of before: they are asked again.
     await guard.untilPhase("recover-forged-1", "Expired");

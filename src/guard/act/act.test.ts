@@ -114,7 +114,7 @@ test("memoryPatch has nothing to do when the limit is there, and says what stand
   });
   expect(problem(daemonSet(undefined))).toMatchObject({ problem: expect.stringContaining("is not set, not 50Mi") });
   expect(problem(daemonSet("50Mi", { uid: "other" }))).toMatchObject({
-    problem: expect.stringContaining("is another one"),
+    problem: expect.stringContaining("was replaced"),
   });
   expect(problem(daemonSet("50Mi", { name: "x" }))).toMatchObject({
     problem: expect.stringContaining("has no container"),

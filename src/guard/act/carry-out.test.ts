@@ -80,7 +80,7 @@ for (const [what, changes, words] of [
   [
     "a precondition that does not hold",
     { precondition: () => Promise.resolve("too early") },
-    "it may not begin: too early",
+    "it may not start: too early",
   ],
   ["a dry run that is refused", { rehearse: () => Promise.resolve("not here") }, "the dry run was refused: not here"],
   ["a request that is refused", { perform: () => Promise.reject(refusal(422)) }, "no: 422"],
@@ -99,7 +99,7 @@ for (const [what, changes, words] of [
   });
 }
 
-test("carryOut pauses with a remedy when the right to act was taken away", async () => {
+test("carryOut pauses with a remedy when the guard has no right to act", async () => {
   const words = 'pods "x" is forbidden: User "system:serviceaccount:a:b" cannot delete resource "pods"';
   server.answer = ({ path }) => (path === "/RemovePods" ? refusal(403, words) : undefined);
   expect(await outcome()).toBe("Paused");
@@ -153,10 +153,10 @@ test("carryOut makes no further request once the Decision was deleted or is anot
     expect(await outcome({ ...runners(), RemovePods: twice })).toBe(phase);
     expect(server.written.map(({ path }) => path).filter((path) => ["/one", "/two"].includes(path))).toEqual(["/one"]);
   }
-  expect(server.decision.status?.message).toContain("Somebody has deleted it");
+  expect(server.decision.status?.message).toContain("It was deleted");
 });
 
-test("carryOut writes nothing elsewhere once the right to act was taken away", async () => {
+test("carryOut writes nothing elsewhere once the guard has no right to act", async () => {
   const pushes = runner({
     async perform({ action }, context) {
       await context.mayWrite();

@@ -3,7 +3,7 @@ import type { Decision, DecisionPhase, DecisionStatus, StepStatus } from "../dec
 import type { Step } from "../decision/step.ts";
 import { timeText } from "../facts/json-values.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
-import { DecisionRecord } from "./decision-record.ts";
+import { RunningDecision } from "./running-decision.ts";
 import { DecisionGoneError, HaltError } from "./halt.ts";
 import { StepDrive } from "./step-drive.ts";
 import { WriteGate } from "./write-gate.ts";
@@ -14,10 +14,10 @@ import { WriteGate } from "./write-gate.ts";
  * process must then end.
  */
 export async function carryOut(options: CarryOutOptions, seen: Decision): Promise<DecisionPhase | undefined> {
-  const record = await DecisionRecord.read({ ...options, leader: options.term }, seen);
-  if (record === undefined || !isToBeCarriedOut(record.decision, options)) return undefined;
+  const running = await RunningDecision.read({ ...options, leader: options.term }, seen);
+  if (running === undefined || !isToBeCarriedOut(running.decision, options)) return undefined;
   try {
-    return await run(options, record).catch((thrown: unknown) => stopped(options, record, thrown));
+    return await run(options, running).catch((thrown: unknown) => stopped(options, running, thrown));
   } catch (thrown) {
     if (!(thrown instanceof DecisionGoneError)) throw thrown;
     options.logger.warn("Cannot carry out a Decision any further", { why: thrown.message });
@@ -31,41 +31,41 @@ export function isToBeCarriedOut({ status }: Decision, { term }: Pick<CarryOutOp
   return status?.phase === "Running" && status.leader === term.identity && status.fence === term.fence;
 }
 
-async function run(options: CarryOutOptions, record: DecisionRecord): Promise<DecisionPhase> {
-  const gate = new WriteGate({ ...options, leader: options.term, decision: () => record.decision });
+async function run(options: CarryOutOptions, running: RunningDecision): Promise<DecisionPhase> {
+  const gate = new WriteGate({ ...options, leader: options.term, decision: () => running.decision });
   // Ask before the first write: the watch may not have delivered a stop yet.
   await gate.ask();
-  const { spec, status } = record.decision;
+  const { spec, status } = running.decision;
   const startedAt = status?.startedAt ?? timeText(options.clock.wallMs());
   const by = status?.approval?.by ?? "";
-  await record.write({ phase: "Running", message: `Carried out as approved by ${by}`, startedAt });
-  const drive = new StepDrive(options, record, gate);
+  await running.write({ phase: "Running", message: `Carried out as approved by ${by}`, startedAt });
+  const drive = new StepDrive(options, running, gate);
   const later: Step[] = [];
   for (const step of spec.steps) {
-    if (isOver(record.stepStatus(step.id))) continue;
+    if (isOver(running.stepStatus(step.id))) continue;
     if ((await drive.carryOut(step)) === "later") later.push(step);
   }
   for (const step of later) await drive.untilDone(step);
   await gate.ask();
   const endedAt = timeText(options.clock.wallMs());
-  await record.write({ phase: "Succeeded", message: "Every step is done and every check holds", endedAt });
+  await running.write({ phase: "Succeeded", message: "Every step is done and every check holds", endedAt });
   drive.tell("Normal", "DecisionSucceeded", "Every step is done and every check holds");
   return "Succeeded";
 }
 
 /** Writes the reason into the status, if that is still possible. */
-async function stopped(options: CarryOutOptions, record: DecisionRecord, thrown: unknown): Promise<DecisionPhase> {
+async function stopped(options: CarryOutOptions, running: RunningDecision, thrown: unknown): Promise<DecisionPhase> {
   const { term, signal, logger } = options;
-  const { name } = record.decision.metadata;
+  const { name } = running.decision.metadata;
   // Another guard leads now, and the API server would refuse the write.
   if (!term.isHeld() || signal.aborted || thrown instanceof DecisionGoneError) throw thrown;
-  const { phase, ...ended } = endOf(record.decision, thrown);
+  const { phase, ...ended } = endOf(running.decision, thrown);
   const { message } = ended;
   const isFailure = !(thrown instanceof HaltError);
-  const step = stepUnderWay(record.decision, { phase: isFailure ? "Failed" : "Waiting", message });
-  await record.write({ phase, ...ended }, step);
+  const step = stepUnderWay(running.decision, { phase: isFailure ? "Failed" : "Waiting", message });
+  await running.write({ phase, ...ended }, step);
   logger.warn("Stopped a Decision", { name, phase, why: message });
-  new StepDrive(options, record).tell("Warning", `Decision${phase}`, message);
+  new StepDrive(options, running).tell("Warning", `Decision${phase}`, message);
   return phase;
 }
 

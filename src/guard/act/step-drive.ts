@@ -5,7 +5,7 @@ import { timeText } from "../facts/json-values.ts";
 import { auditLine } from "./audit-line.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 import { tellEvent } from "./decision-event.ts";
-import type { DecisionRecord } from "./decision-record.ts";
+import type { RunningDecision } from "./running-decision.ts";
 import { holdsProblem } from "./steps/hold-seen.ts";
 import type { StepContext, StepRunner, StepReport, StepResult } from "./step-runner.ts";
 import { stormProblem } from "./steps/storm.ts";
@@ -18,13 +18,13 @@ const betweenAttemptsMs = 15_000;
 /** Takes one step at a time through precondition, dry run, action, and check until the deadline. */
 export class StepDrive {
   readonly #options: CarryOutOptions;
-  readonly #record: DecisionRecord;
+  readonly #running: RunningDecision;
   readonly #gate: WriteGate | undefined;
 
   /** Without a gate it can only write events. */
-  constructor(options: CarryOutOptions, record: DecisionRecord, gate?: WriteGate) {
+  constructor(options: CarryOutOptions, running: RunningDecision, gate?: WriteGate) {
     this.#options = options;
-    this.#record = record;
+    this.#running = running;
     this.#gate = gate;
   }
 
@@ -34,12 +34,12 @@ export class StepDrive {
     const context = this.#context(step);
     const where = this.#where(step);
     await this.#gate?.ask();
-    await this.#record.write(
+    await this.#running.write(
       { step: where, message: step.title },
       { id: step.id, phase: "Running", message: "Checks the preconditions" },
     );
     const { settings, world } = this.#options;
-    refuse(stormProblem(step, this.#record.decision, world(), settings), "storm mode");
+    refuse(stormProblem(step, this.#running.decision, world(), settings), "storm mode");
     // A person can end the hold of an earlier step at any time.
     refuse((await holdsProblem(step, context)) ?? (await runner.precondition(step, context)), "it may not start");
     await this.#rehearse(step, runner, context);
@@ -58,7 +58,7 @@ export class StepDrive {
     const endMs = clock.monotonicMs() + step.check.deadlineSeconds * 1_000;
     while ((await this.carryOut(step)) === "later") {
       if (clock.monotonicMs() >= endMs) {
-        const why = this.#record.stepStatus(step.id)?.message ?? "";
+        const why = this.#running.stepStatus(step.id)?.message ?? "";
         refuse(why, `it was not done within ${step.check.deadlineSeconds} s`);
       }
       await clock.sleep(betweenAttemptsMs, signal);
@@ -67,19 +67,19 @@ export class StepDrive {
 
   /** Writes an event on the Decision; nothing depends on it. */
   tell(type: "Normal" | "Warning", reason: string, message: string): void {
-    tellEvent(this.#options, this.#record.decision, { type, reason, message });
+    tellEvent(this.#options, this.#running.decision, { type, reason, message });
     this.#audit(message, [], type === "Normal" ? "done" : "stopped");
   }
 
   async #rehearse(step: Step, runner: StepRunner, context: StepContext): Promise<void> {
     const refusal = await runner.rehearse(step, context);
     const dryRun = refusal === undefined ? "Passed" : "Refused";
-    await this.#record.write({}, { id: step.id, dryRun });
+    await this.#running.write({}, { id: step.id, dryRun });
     refuse(refusal, "the dry run was refused");
   }
 
   async #defer(step: Step, why: string, told: StepResult): Promise<"later"> {
-    await this.#record.write({}, { ...told, id: step.id, phase: "Waiting", message: `Will be tried again: ${why}` });
+    await this.#running.write({}, { ...told, id: step.id, phase: "Waiting", message: `Will be tried again: ${why}` });
     this.#audit(step.title, [], `deferred: ${why}`);
     return "later";
   }
@@ -103,26 +103,26 @@ export class StepDrive {
 
   /** Also sets the Decision's own message, because lists of Decisions show that one. */
   async #waits(step: Step, message: string): Promise<void> {
-    await this.#record.write({ message: `Step ${step.id}: ${message}` }, { id: step.id, message });
+    await this.#running.write({ message: `Step ${step.id}: ${message}` }, { id: step.id, message });
   }
 
   async #done(step: Step, told: StepReport): Promise<void> {
     const message = told.message ?? `Done: ${step.check.what}`;
-    await this.#record.write({}, { ...told, id: step.id, phase: "Done", verified: true, message });
+    await this.#running.write({}, { ...told, id: step.id, phase: "Done", verified: true, message });
     this.tell("Normal", "StepDone", `${this.#where(step)}: ${message}`);
   }
 
   #context(step: Step): StepContext {
     const { clock, logger, settings, signal, world } = this.#options;
-    const record = this.#record;
+    const running = this.#running;
     const gate = this.#gate;
     if (gate === undefined) throw new LeveeError("internal", "Cannot carry out a step without a write gate");
     return {
       get decision() {
-        return record.decision;
+        return running.decision;
       },
       get reported() {
-        return reportOf(record.stepStatus(step.id));
+        return reportOf(running.stepStatus(step.id));
       },
       world,
       api: gate,
@@ -131,9 +131,9 @@ export class StepDrive {
       logger,
       settings,
       signal,
-      report: (report) => record.write({}, { ...report, id: step.id }),
+      report: (report) => running.write({}, { ...report, id: step.id }),
       intend: (batch, uids) =>
-        record.write({ intent: { step: step.id, batch, uids, at: timeText(clock.wallMs()) } }, { id: step.id }),
+        running.write({ intent: { step: step.id, batch, uids, at: timeText(clock.wallMs()) } }, { id: step.id }),
       audit: (what, objects, result) => this.#audit(`${this.#where(step)}: ${what}`, objects, result),
     };
   }
@@ -149,11 +149,11 @@ export class StepDrive {
   }
 
   #where(step: Step): string {
-    return `${step.id}/${this.#record.decision.spec.steps.length} ${step.action}`;
+    return `${step.id}/${this.#running.decision.spec.steps.length} ${step.action}`;
   }
 
   #audit(what: string, objects: readonly string[], result: string): void {
-    auditLine(this.#options.logger, this.#record.decision, { what, objects, result });
+    auditLine(this.#options.logger, this.#running.decision, { what, objects, result });
   }
 }
 

@@ -6,7 +6,7 @@ import { listPages } from "../../kube/watch/list-pages.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
 import { decisionApiVersion, type Decision, type DecisionApproval } from "../decision/decision.ts";
 import { parseApproval } from "../decision/parse-approval.ts";
-import { decisionPath, isPassing } from "./decision-record.ts";
+import { decisionPath, isPassing } from "./running-decision.ts";
 import { DecisionGoneError, HaltError } from "./halt.ts";
 import { LivePolicies } from "./live-policies.ts";
 

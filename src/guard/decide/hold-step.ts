@@ -32,11 +32,11 @@ export function holdNote({ application, project }: ArgoOwner, nowMs: number): st
   const { name } = application;
   switch (revertState(application, project, nowMs)) {
     case "Off":
-      return `Argo CD does not sync ${name} by itself, so it takes nothing back`;
+      return `Argo CD does not sync ${name} by itself, so it reverts nothing`;
     case "Held":
       return `Argo CD's syncs of ${name} are held now; end the hold once git has the new value`;
     case "Armed":
-      return `Argo CD takes the new limit back as soon as it can compare ${name} again: hold it with the line of the first step, and end the hold once git has the new value`;
+      return `Argo CD reverts the new limit as soon as it can compare ${name} again: hold it with the line of the first step, and end the hold once git has the new value`;
   }
 }
 

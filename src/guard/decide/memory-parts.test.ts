@@ -81,22 +81,24 @@ test("memoryParts holds every owner when they disagree, calls each armed, and le
   const listed = application({ name: "cni-stack", owns: [label], isAutomated: false });
   const { steps, notes } = parts({ applications: [application(), listed] });
   expect(steps).toEqual(["hold argocd/infra-multus", "hold argocd/cni-stack", "SetMemoryLimit"]);
-  expect(notes).toContain(`2 Applications say that they own ${label} (argocd/infra-multus, argocd/cni-stack)`);
-  expect(notes).toContain("each counts as one that takes the change back");
-  expect(notes).toContain("Whose file in git holds the limit");
+  expect(notes).toContain(`2 Applications claim to own ${label} (argocd/infra-multus, argocd/cni-stack)`);
+  expect(notes).toContain("each may revert the change");
+  expect(notes).toContain("It is uncertain which file in git holds the limit");
 });
 
 test("memoryParts says of an annotation that names nobody that it disagrees with the list", () => {
   const daemonSets = [{ ...multus, trackedBy: "gone" }];
   const { steps, notes } = parts({ daemonSets, applications: [application({ owns: [label] })] });
   expect(steps).toEqual(["hold argocd/infra-multus", "SetMemoryLimit"]);
-  expect(notes).toContain("says that the Application gone owns it, which is not seen here: it counts as one");
+  expect(notes).toContain(
+    "is marked as owned by the Application gone, which this guard cannot see: it may revert the change",
+  );
 });
 
 test("memoryParts says so when there are Applications and none owns the DaemonSet", () => {
   const { steps, notes } = parts({ daemonSets: [unmarked], applications: [application({ name: "shop" })] });
   expect(steps).toEqual(["SetMemoryLimit"]);
-  expect(notes).toContain(`None of 1 Applications of Argo CD is seen to own ${label}, so nothing is held`);
+  expect(notes).toContain(`None of 1 Argo CD Applications seems to own ${label}, so nothing is held`);
   expect(parts({ daemonSets: [unmarked], applications: [] }).notes).toBe("");
 });
 
@@ -104,7 +106,7 @@ for (const name of ["--all", "-n", "", "a b", "Default", "x'; reboot", "a".repea
   test(`memoryParts refuses the project name ${JSON.stringify(name.slice(0, 12))}, and leaves the memory as it is`, () => {
     const { steps, notes } = parts({ applications: [application({ project: name })] });
     expect(steps).toEqual([]);
-    expect(notes).toContain("is no name, so that it cannot be held");
+    expect(notes).toContain("is not a valid name");
   });
 }
 
@@ -112,9 +114,7 @@ test("memoryParts proposes no change that more Applications claim than anybody h
   const applications = Array.from({ length: 5 }, (_, index) => application({ name: `a-${index}`, owns: [label] }));
   const { steps, notes } = parts({ daemonSets: [unmarked], applications });
   expect(steps).toEqual([]);
-  expect(notes).toContain(
-    "5 Applications of Argo CD say that they own it (argocd/a-0, argocd/a-1, argocd/a-2, argocd/a-3, …)",
-  );
+  expect(notes).toContain("5 Argo CD Applications claim to own it (argocd/a-0, argocd/a-1, argocd/a-2, argocd/a-3, …)");
 });
 
 test("memoryParts says of a DaemonSet that is updated OnDelete that the change restarts nothing", () => {

@@ -202,7 +202,7 @@ test("nextStatus ends what may be somebody else's Decision, and pauses it when i
   // Where it is not installed at all nothing counts, and nothing is asked again and again.
   const absent = { policies: otherwise(policies, { name: decisionPolicy }, () => undefined) };
   expect(next({ message: "Waits" }, [], absent)).toBe("-");
-  expect(next({ message: "Waits" }, [approve], absent)).toContain("so anybody may have made the Decision");
+  expect(next({ message: "Waits" }, [approve], absent)).toContain("so anyone may have created the Decision");
 });
 
 test("nextStatus takes a no at any time, also after an approval", () => {

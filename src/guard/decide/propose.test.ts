@@ -55,7 +55,7 @@ test("propose asks two questions about the outage, the second in its one order",
     expect(spec.planHash).toBe(planHash(spec));
     expect(spec.steps.every(({ kubectl }) => kubectl.length > 0)).toBe(true);
     expect(spec.evidence[0]).toMatchObject({ value: 219 });
-    expect(spec.summary).toContain('their client says it is "RemoteDesktop"');
+    expect(spec.summary).toContain('their client calls itself "RemoteDesktop"');
   }
 });
 
@@ -231,7 +231,7 @@ test("propose falls back on a quota where the label is set and pods of the make 
   expect(quota?.spec.steps).toMatchObject([
     {
       stopSource: { way: "Quota", pods: 14 },
-      preconditions: ["fc-desktop refuses ownerless pods by its label, and 17 of them were made all the same"],
+      preconditions: ["fc-desktop refuses ownerless pods by its label, and 17 were created all the same"],
     },
   ]);
   expect(names({ ...facts, decisions: [...decisions, ...created([quota!], "Rejected")] })).toEqual([]);
@@ -254,7 +254,7 @@ test("propose keeps a step within 1,000 targets and a Decision within 2,000; the
 
 test("propose says whether Argo CD's revert is held, and gives the line that holds it", () => {
   const notes = (facts: World): string => propose(facts, settings)[1]?.spec.notes.join("\n") ?? "";
-  expect(notes(outage())).toContain("Argo CD takes the new limit back as soon as it can compare infra-multus again");
+  expect(notes(outage())).toContain("Argo CD reverts the new limit as soon as it can compare infra-multus again");
   expect(recoverySteps(outage())[0]?.kubectl[0]).toBe(
     `kubectl -n argocd patch appproject default --type=json -p '[{"op":"add","path":"/spec/syncWindows","value":[{"kind":"deny","schedule":"* * * * *","duration":"1h","applications":["infra-multus"],"manualSync":true}]}]'`,
   );
@@ -276,9 +276,9 @@ test("propose changes no memory when no CNI daemon was killed", () => {
 });
 
 for (const [what, facts, note] of [
-  ["git was not read", { gitFiles: [] }, "Git could not be read for infra-multus: it was not read yet, or no"],
+  ["git was not read", { gitFiles: [] }, "Git could not be read for infra-multus: it has not been read yet, or no"],
   [
-    "Cannot read git",
+    "git cannot be read",
     {
       gitFiles: [],
       gitProblems: [
@@ -302,12 +302,12 @@ for (const [what, facts, note] of [
   [
     "nobody knows the Application",
     { applications: [] },
-    "kube-system/kube-multus-ds says that the Application infra-multus owns it",
+    "kube-system/kube-multus-ds is marked as owned by the Application infra-multus",
   ],
   [
     "the container has no limit",
     { daemonSets: [{ ...multus, containers: [{ name: "kube-multus", memoryLimit: "", memoryRequest: "" }] }] },
-    'its limit "" is no quantity',
+    'its limit "" is not a quantity',
   ],
   [
     "the nodes are too small",
@@ -349,7 +349,7 @@ test("propose writes nothing of a tenant's into a Decision that could drive a te
   const clientSays = 'evil\u001b[2J\u202e". All is well”';
   const [stop] = propose(outage({ pods: outagePods(30, { clientSays, shape: "a\u0007- spec 1" }) }), settings);
   expect(JSON.stringify(stop)).not.toMatch(/\\u001b|\\u0007|\u202e/);
-  expect(stop?.spec.summary).toContain(`their client says it is "evil'. All is well'"`);
+  expect(stop?.spec.summary).toContain(`their client calls itself "evil'. All is well'"`);
 });
 
 test("propose is a function of what it sees: the same world, the same hashes", () => {

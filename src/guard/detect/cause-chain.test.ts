@@ -94,20 +94,20 @@ test("causeChainOf explains the outage, each edge by its rule", () => {
       ...unrelated,
     ],
   });
-  const cni = "kube-system/kube-multus-ds on rke2-agent1 is killed for its memory (412 restarts)";
-  const avalanche = "219 ownerless pods of one make in fc-desktop do not start";
+  const cni = "kube-system/kube-multus-ds on rke2-agent1 is OOM-killed (412 restarts)";
+  const avalanche = "219 ownerless pods of one template in fc-desktop do not start";
   const traefik = "Deployment kube-system/traefik has a pod that does not start";
   expect(edges.map(({ cause, rule, effect }) => [cause, rule, effect])).toEqual([
     [avalanche, "BacklogOverloadsCni", cni],
     [avalanche, "BacklogOverloadsCni", cni.replace("agent1", "agent2").replace("412", "276")],
-    [cni, "CniDownFailsSandboxes", "sandboxes cannot be made on rke2-agent1 (30 times)"],
+    [cni, "CniDownFailsSandboxes", "sandboxes cannot be created on rke2-agent1 (30 times)"],
     [cni, "CniDownSticksPods", "Deployment argocd/argocd-repo-server has a pod that does not start"],
     [cni, "CniDownSticksPods", traefik],
     [cni, "CniDownCutsArgo", "3 of 3 Argo CD Applications are Unknown"],
     [avalanche, "AlertOfMember", "219 alerts KubePodNotReady"],
     [avalanche, "AlertOfNamespace", "alert NamespacePendingPodBacklog"],
     [cni, "AlertOfCniDaemon", "alert MultusOOMLoop"],
-    ["sandboxes cannot be made on rke2-agent1 (30 times)", "AlertOfNode", "alert CniAddErrorRate"],
+    ["sandboxes cannot be created on rke2-agent1 (30 times)", "AlertOfNode", "alert CniAddErrorRate"],
     [traefik, "AlertOfWorkload", "alert KubeDeploymentReplicasMismatch"],
     ["3 of 3 Argo CD Applications are Unknown", "AlertOfApplications", "alert ArgoMostAppsUnknown"],
   ]);

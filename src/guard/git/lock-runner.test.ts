@@ -250,7 +250,7 @@ test("LockRunner stops when the file has another content than the plan, and is d
   expect(await carryOut(runner, step)).toMatchObject({ commit: head });
   server.run(server.clone, "rm", "-q", path);
   server.commitAll();
-  expect(await failure(carryOut(runner, step))).toContain("is not there any more");
+  expect(await failure(carryOut(runner, step))).toContain("no longer exists");
 });
 
 test("LockRunner does not write through a link, and keeps the mode of the file", async () => {
@@ -264,7 +264,7 @@ test("LockRunner does not write through a link, and keeps the mode of the file",
   unlinkSync(join(server.clone, path));
   symlinkSync("../../../etc/passwd", join(server.clone, path));
   server.commitAll();
-  expect(await failure(carryOut(runner, step))).toContain("is no plain file (blob 120000)");
+  expect(await failure(carryOut(runner, step))).toContain("is not a plain file (blob 120000)");
 });
 
 test("LockRunner keeps the line ends of Windows and a byte order mark", async () => {
@@ -318,7 +318,7 @@ test("LockRunner refuses what the settings do not allow", async () => {
   using server = new GitServer({ [path]: manifest });
   const refused = async (options: string, changes: Partial<LockToGitStep["lockToGit"]> = {}): Promise<string> =>
     failure(carryOut(new LockRunner(server.mirrors(options)), stepFor(server, manifest, changes)));
-  expect(await refused("", { repository: "https://evil.example/x.git" })).toContain("none of the repositories");
+  expect(await refused("", { repository: "https://evil.example/x.git" })).toContain("not one of the repositories");
   expect(await refused(",branch=release")).toContain("the branch main is not allowed");
   expect(await refused(",path=apps/traefik")).toContain(`the path ${path} is not allowed`);
   expect(await refused("", { branch: "main" })).toContain("nothing is pushed to main without push=direct");

@@ -66,7 +66,7 @@ test("AlertSource tells what the first Alertmanager that answers has, of its own
 for (const [what, body, status, why] of [
   ["refuses", "no", 403, "status 403; it demands a token: add token=FILE"],
   ["tells nonsense", "<html>", 200, "its answer is not JSON"],
-  ["tells something else", "{}", 200, "no list of alerts"],
+  ["tells something else", "{}", 200, "not a list of alerts"],
   ["tells more than can be read", `[${" ".repeat(4_200_000)}]`, 200, "4194304 bytes"],
 ] as const) {
   test(`AlertSource says so in a note when Alertmanager ${what}, and has no alerts`, async () => {

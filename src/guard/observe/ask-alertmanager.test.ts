@@ -144,7 +144,7 @@ for (const [what, name, text, why] of [
   ["a token's file is missing", "token", undefined, "token=FILE cannot be read (is it mounted?): ENOENT"],
   ["a token's file is empty", "token", " \n", "token=FILE cannot be read (is it mounted?): it is empty"],
   ["an authority's file is missing", "ca.crt", undefined, "ca=FILE cannot be read (is it mounted?): ENOENT"],
-  ["an authority's file has none", "ca.crt", "hello", "ca=FILE has no certificate in PEM"],
+  ["an authority's file has none", "ca.crt", "hello", "ca=FILE has no PEM certificate"],
   [
     "one of the authorities is broken",
     "ca.crt",
@@ -159,7 +159,7 @@ for (const [what, name, text, why] of [
     if (text === undefined) rmSync(pathOf(name));
     else put(name, text);
     await nextLook();
-    expect(await noteOf(subject)).toContain(`it was not asked as ${why.replace("FILE", pathOf(name))}`);
+    expect(await noteOf(subject)).toContain(`it was not asked, because ${why.replace("FILE", pathOf(name))}`);
     expect(server.requests).toHaveLength(1);
     put(name, before[name]);
     await nextLook();
@@ -170,7 +170,7 @@ for (const [what, name, text, why] of [
 }
 
 for (const [status, remedy] of [
-  [401, "; it does not take the token of FILE: is that of this cluster, and not expired?"],
+  [401, "; it refuses the token of FILE: is the token for this cluster, and has it expired?"],
   [
     403,
     "; the account of FILE may not read alerts: on OpenShift bind it to the Role monitoring-alertmanager-view in openshift-monitoring",

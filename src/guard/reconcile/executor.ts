@@ -1,7 +1,7 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { isToBeCarriedOut, carryOut } from "../act/carry-out.ts";
 import type { CarryOutOptions } from "../act/carry-out-options.ts";
-import { isPassing } from "../act/decision-record.ts";
+import { isPassing } from "../act/running-decision.ts";
 import type { Decision, DecisionPurpose } from "../decision/decision.ts";
 import { timeMs } from "../facts/json-values.ts";
 

@@ -30,7 +30,7 @@ const api: KubeApi = {
     return answer;
   },
   lines: () => {
-    throw new Error("nobody watches");
+    throw new Error("no test watches");
   },
 };
 

@@ -29,7 +29,7 @@ class Server implements KubeApi {
   }
 
   lines(): AsyncIterable<string> {
-    throw new Error("nobody watches");
+    throw new Error("no test watches");
   }
 }
 

@@ -44,9 +44,7 @@ test("holdArgoAppRunner does not begin without its Application, or with one in a
   const repair = new Repair();
   const step = repair.step("HoldArgoApp");
   repair.server.objects.set(applicationPath, argoApplication({ project: "other" }));
-  expect(await holdArgoAppRunner.precondition(step, repair.context())).toContain(
-    "is in another project than default by now",
-  );
+  expect(await holdArgoAppRunner.precondition(step, repair.context())).toContain("is no longer in project default");
   repair.server.objects.delete(applicationPath);
   expect(await holdArgoAppRunner.precondition(step, repair.context())).toContain(`${label} is gone`);
 });
@@ -61,9 +59,9 @@ test("holdsProblem sees a hold that ended, a project that is gone, an Applicatio
   repair.server.objects.delete(projectPath);
   expect(await look()).toContain("there is no AppProject argocd/default");
   repair.server.objects.set(applicationPath, argoApplication({ project: "other" }));
-  expect(await look()).toContain("is in another project by now");
+  expect(await look()).toContain("is now in another project");
   repair.server.objects.delete(applicationPath);
-  expect(await look()).toContain(`${label} is not there`);
+  expect(await look()).toContain(`${label} is gone`);
   // Automatic syncs that are off need no hold.
   repair.server.objects.set(applicationPath, argoApplication({ syncPolicy: {} }));
   expect(await look()).toBeUndefined();
@@ -89,6 +87,6 @@ test("holdsProblem lets a hold end once git has the value, as long as the value 
   expect(await holdsProblem(verify, repair.context())).toBeUndefined();
   repair.server.objects.set(multusPath, daemonSet("50Mi"));
   expect(await holdsProblem(verify, repair.context())).toBe(
-    "the memory limit of kube-multus in DaemonSet kube-system/kube-multus-ds is 50Mi by now, not 1Gi",
+    "the memory limit of kube-multus in DaemonSet kube-system/kube-multus-ds is now 50Mi, not 1Gi",
   );
 });

@@ -35,7 +35,7 @@ test("setMemoryLimitRunner says what it found when somebody else changes the lim
     if (method === "PATCH") repair.server.objects.set(multusPath, daemonSet("256Mi"));
   };
   const found = "the memory limit of kube-multus in DaemonSet kube-system/kube-multus-ds is 256Mi, not 50Mi";
-  expect(await runner.rehearse(step, repair.context())).toBe(`it was changed in between: ${found}`);
+  expect(await runner.rehearse(step, repair.context())).toBe(`it has changed since it was read: ${found}`);
   repair.server.objects.set(multusPath, daemonSet());
   const performed = rejectionText(runner.perform(step, repair.context()));
   await repair.clock.advance(1_000);
@@ -47,8 +47,8 @@ test("setMemoryLimitRunner takes another DaemonSet of the name for what it is, a
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.objects.set(multusPath, daemonSet("50Mi", { uid: "uid-other" }));
-  expect(await runner.precondition(step, repair.context())).toContain("is another one by now");
-  expect(await rejectionText(runner.perform(step, repair.context()))).toContain("is another one by now");
+  expect(await runner.precondition(step, repair.context())).toContain("was replaced");
+  expect(await rejectionText(runner.perform(step, repair.context()))).toContain("was replaced");
   repair.server.objects.delete(multusPath);
   expect(await runner.precondition(step, repair.context())).toContain("is gone");
   expect(repair.server.writes).toBe(0);
@@ -127,7 +127,7 @@ test("setMemoryLimitRunner waits no longer for a limit that somebody has taken b
   const repair = new Repair();
   repair.server.objects.set(multusPath, daemonSet("50Mi"));
   expect(await rejectionText(runner.check(repair.step("SetMemoryLimit"), repair.context()))).toContain(
-    "is 50Mi by now, not 1Gi",
+    "is now 50Mi, not 1Gi",
   );
 });
 
@@ -140,7 +140,7 @@ test("setMemoryLimitRunner counts kills of pods that were made after the change,
   repair.facts = { pods: [stuckPod("old", { ...daemon, createdMs: nowMs - 60_000 })] };
   expect(await runner.check(step, repair.context())).toBeUndefined();
   repair.facts = { pods: [stuckPod("new", { ...daemon, createdMs: nowMs + 60_000 })] };
-  expect(await runner.check(step, repair.context())).toBe("new on rke2-agent1 was killed for its memory again");
+  expect(await runner.check(step, repair.context())).toBe("new on rke2-agent1 was OOM-killed again");
 });
 
 test("setMemoryLimitRunner refuses a plan that changes a request as well", async () => {

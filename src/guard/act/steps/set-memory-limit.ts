@@ -3,7 +3,7 @@ import { kubeStatusOf } from "../../../kube/client/api.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
 import { timeMs } from "../../facts/json-values.ts";
 import { daemonSetPath, limitProblem, rolloutMissing, updatesOnDelete } from "./daemon-set-live.ts";
-import { isPassing } from "../decision-record.ts";
+import { isPassing } from "../running-decision.ts";
 import { holdsProblem } from "./hold-seen.ts";
 import { memoryPatch, type PatchOperation } from "./memory-patch.ts";
 import { readObject } from "../read-object.ts";

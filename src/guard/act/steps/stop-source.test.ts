@@ -64,7 +64,7 @@ test("stopSourceRunner pauses when pods still come, whatever the label says", as
     server.seen = outage({ pods: [...pods] });
   };
   expect(await outcome(grow)).toBe("Paused");
-  expect(server.decision.status?.message).toContain("more pods of this make came within 30 s");
+  expect(server.decision.status?.message).toContain("more pods of this template came within 30 s");
 });
 
 test("stopSourceRunner does not take the silence of a dead watch for that of the source", async () => {
@@ -72,7 +72,7 @@ test("stopSourceRunner does not take the silence of a dead watch for that of the
   expect(await outcome((second) => (server.live = pods.concat(outagePods(1, { uid: `late-${second}` }))))).toBe(
     "Paused",
   );
-  expect(server.decision.status?.message).toContain("more pods of this make came within 30 s");
+  expect(server.decision.status?.message).toContain("more pods of this template came within 30 s");
 });
 
 test("stopSourceRunner begins nothing without its policy, its namespace, its cause, or against a dry run", async () => {

@@ -72,9 +72,9 @@ for (const [what, path, object, text] of [
     "its rollout",
     multusPath,
     daemonSet("1Gi", { status: { updatedNumberScheduled: 1 } }),
-    "1 of 3 pods are of the newest",
+    "1 of 3 pods have the newest",
   ],
-  ["its limit", multusPath, daemonSet("50Mi"), "is 50Mi by now, not 1Gi"],
+  ["its limit", multusPath, daemonSet("50Mi"), "is now 50Mi, not 1Gi"],
   ["the Deployment", traefikPath, deployment({ availableReplicas: 1 }), "traefik: 1 of 2 are ready"],
   [
     "its controller",
@@ -96,7 +96,7 @@ test("verifyRunner counts what has just been made, and leaves out what another o
   const repair = recovered();
   const nowMs = repair.clock.wallMs();
   repair.facts = { pods: outagePods(20, { createdMs: nowMs, boundMs: nowMs }) };
-  expect(await missing(repair)).toContain("20 pods of the make wait");
+  expect(await missing(repair)).toContain("20 pods of the template wait");
   repair.facts = { pods: outagePods(20, { shape: "other- spec 1" }) };
   expect(await missing(repair)).toBeUndefined();
 });

@@ -13,7 +13,7 @@ const requestMs = 10_000;
 const tries = 15;
 const betweenTriesMs = 1_000;
 
-interface RecordOptions {
+interface RunningOptions {
   /** The API without the write gate: results must be written even after a person has said stop. */
   readonly api: KubeApi;
   readonly clock: Clock;
@@ -26,24 +26,24 @@ interface RecordOptions {
  * the Decision's UID. A refused write is thrown and ends the process: this guard no longer leads or is not the installed
  * one.
  */
-export class DecisionRecord {
-  readonly #options: RecordOptions;
+export class RunningDecision {
+  readonly #options: RunningOptions;
   #decision: Decision;
   /** Sent with the first write only, so that it does not overwrite a change made since the read. */
   #resourceVersion: string | undefined;
 
-  constructor(options: RecordOptions, decision: Decision) {
+  constructor(options: RunningOptions, decision: Decision) {
     this.#options = options;
     this.#decision = decision;
     this.#resourceVersion = decision.metadata.resourceVersion;
   }
 
   /** Reads it from the API server; undefined when it is gone. */
-  static async read(options: RecordOptions, seen: Decision): Promise<DecisionRecord | undefined> {
+  static async read(options: RunningOptions, seen: Decision): Promise<RunningDecision | undefined> {
     try {
       const text = await options.api.call({ method: "GET", path: decisionPath(seen), deadlineMs: requestMs });
       const decision = parseDecision(JSON.parse(text));
-      return decision === undefined ? undefined : new DecisionRecord(options, decision);
+      return decision === undefined ? undefined : new RunningDecision(options, decision);
     } catch (thrown) {
       if (kubeStatusOf(thrown) === 404) return undefined;
       throw thrown;
