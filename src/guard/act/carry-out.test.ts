@@ -14,7 +14,7 @@ beforeEach(() => {
   done = [];
 });
 
-/** Writes one thing, through the gate. */
+/** A runner that writes once through the gate. */
 function runner(changes: Partial<StepRunner> = {}): StepRunner {
   return {
     precondition: () => Promise.resolve(undefined),
@@ -37,7 +37,7 @@ function runners(changes: Partial<Record<StepAction, Partial<StepRunner>>> = {})
   return Object.fromEntries(all) as StepRunners;
 }
 
-/** Lets time pass until it ends. */
+/** Advances the clock until the Decision ends. */
 async function outcome(set: StepRunners = runners(), forMs = 300_000): Promise<string> {
   let result: string | undefined;
   const running = carryOut(server.options({ runners: set }), server.decision).then(
@@ -106,7 +106,7 @@ test("carryOut pauses with a remedy when the guard has no right to act", async (
   expect(server.decision.status?.message).toContain("ClusterRoleBinding levee-guard-acts");
 });
 
-test("carryOut pauses when it has no runner for a step", async () => {
+test("carryOut pauses when it has no step runner for a step", async () => {
   expect(await outcome({})).toBe("Paused");
   expect(server.decision.status?.message).toContain("has no step runner for it");
 });
@@ -132,7 +132,7 @@ test("carryOut hears a stop before each request, and while it waits for a check"
   expect(server.decision.status?.message).toBe("Its approval was withdrawn");
 });
 
-test("carryOut makes no further request once the Decision was deleted or is another one", async () => {
+test("carryOut makes no further request once the Decision was deleted or replaced", async () => {
   for (const [change, phase] of [
     [
       (): void => void (server.answer = ({ path }) => (path.includes("/decisions/q") ? refusal(404) : undefined)),
@@ -185,7 +185,7 @@ test("carryOut goes on after a resume with the steps that are not done", async (
   expect(done).toEqual(["ListStuck", "Verify"]);
 });
 
-test("carryOut leaves alone what is not approved, and what another leader runs", async () => {
+test("carryOut leaves alone Decisions that are not approved or that another leader runs", async () => {
   for (const status of [
     server.status({ phase: "Proposed" }),
     server.status({ phase: "Paused" }),
@@ -198,7 +198,7 @@ test("carryOut leaves alone what is not approved, and what another leader runs",
   expect(server.written).toEqual([]);
 });
 
-test("carryOut writes nothing over what was written between its look and its first write", async () => {
+test("carryOut does not overwrite a change made between its read and its first write", async () => {
   server.answer = ({ method, path }) => {
     if (method === "PATCH" && path.endsWith("/status"))
       server.decision = { ...server.decision, metadata: { ...server.decision.metadata, resourceVersion: "9" } };
@@ -222,7 +222,7 @@ test("carryOut throws when a status is refused, and when the term is lost", asyn
   expect(server.decision.status?.phase).toBe("Running");
 });
 
-test("carryOut tries again what failed in passing, and asks again before it does", async () => {
+test("carryOut retries passing errors, and asks the gate again before each try", async () => {
   let away = 3;
   const unreachable = new KubeError("api-unreachable", "away");
   server.answer = ({ path }) => {
@@ -238,7 +238,7 @@ test("carryOut tries again what failed in passing, and asks again before it does
   expect(await outcome()).toBe("threw away");
 });
 
-test("carryOut comes back to a step that was put off, and does not succeed without it", async () => {
+test("carryOut comes back to a deferred step, and does not succeed without it", async () => {
   let tries = 0;
   const later = (): Promise<StepResult> =>
     Promise.resolve((tries += 1) < 3 ? { later: "git is away" } : { commit: "c0ffee" });
@@ -251,7 +251,7 @@ test("carryOut comes back to a step that was put off, and does not succeed witho
   expect(server.decision.status?.message).toContain("git is away");
 });
 
-test("carryOut reads the policies after the words: an approval that came while one was away does not count", async () => {
+test("carryOut reads the policies after the words: an approval made while a policy was missing does not count", async () => {
   const { policies } = server;
   let reads = 0;
   server.answer = ({ path }) => {
@@ -260,7 +260,7 @@ test("carryOut reads the policies after the words: an approval that came while o
   };
   const forge = runner({
     perform: () => {
-      // As long as the watch of a dead connection goes on saying that all is well.
+      // A watch with a dead connection still shows that all is well.
       server.policies = policies.filter(({ kind }) => kind === "ValidatingAdmissionPolicy");
       server.say("Resume");
       return Promise.resolve({ message: "" });

@@ -46,7 +46,7 @@ function problem(change: Partial<Parameters<typeof approvalProblem>[0]> = {}): s
   return approvalProblem({ decision, approval: approval(), policies: installed, ...change });
 }
 
-test("approvalProblem has nothing against a person's word on this very plan", () => {
+test("approvalProblem accepts a person's word on this plan", () => {
   expect(problem()).toBeUndefined();
   expect(problem({ approval: approval({ by: { username: "system:admin" } }) })).toBeUndefined();
 });
@@ -66,7 +66,7 @@ test.each([
   expect(problem({ approval: approval(spec) })).toContain(words);
 });
 
-test("approvalProblem takes a word that is being deleted for withdrawn, unless it says stop", () => {
+test("approvalProblem treats a word that is being deleted as withdrawn, unless it says stop", () => {
   const metadata = { ...approval().metadata, deletionTimestamp: approvalTime };
   const word = (verdict: Verdict): DecisionApproval => ({ ...approval({ verdict }), metadata });
   for (const verdict of ["Approve", "Resume", "ResetBreaker"] as const)
@@ -81,7 +81,7 @@ test("approvalProblem computes the hash again and refuses a Decision that states
   expect(problem({ decision: { ...decision, spec: { ...decision.spec, steps } } })).toContain(
     "does not match its hash",
   );
-  // A number that no plan has must not end the round.
+  // An impossible number must not end the round.
   const odd = [{ ...step, id: 1.5 }];
   expect(problem({ decision: { ...decision, spec: { ...decision.spec, steps: odd } } })).toContain(
     "does not match its hash",
@@ -141,7 +141,7 @@ test.each<[string, readonly PolicyObject[], string]>([
   expect(problem({ policies })).toContain(words);
 });
 
-test("approvalProblem does not take the type check of the policy's status for a change", () => {
+test("approvalProblem does not count the status of a policy as a change", () => {
   const checked = meta({ managedFields: [{ time: policyTime }, { time: approvalTime, subresource: "status" }] });
   expect(problem({ policies: otherwise(installed, { name: approvalPolicy }, checked) })).toBeUndefined();
 });

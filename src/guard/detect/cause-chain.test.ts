@@ -8,7 +8,7 @@ import { causeChainOf, type CauseChain } from "./cause-chain.ts";
 const members = outagePods(219);
 const sinceMs = members[0]!.createdMs;
 
-/** The outage of the seeds: daemons killed on two nodes, Traefik stuck, Argo CD blind. */
+/** The outage: daemons killed on two nodes, Traefik stuck, Argo CD blind. */
 const outage: Partial<World> = {
   pods: [
     ...members,
@@ -69,7 +69,7 @@ function alert(name: string, labels: Record<string, string> = {}, startsMs = now
   return { name, labels, startsMs };
 }
 
-/** Three that fire at the same time and follow from something else. */
+/** Three alerts that fire at the same time for another reason. */
 const unrelated = [
   alert("CertificateExpiresSoon", { namespace: "fc-desktop" }),
   alert("KubePodNotReady", { namespace: "shop", pod: "web-1" }),
@@ -115,7 +115,7 @@ test("causeChainOf explains the outage, each edge by its rule", () => {
   expect(unlinkedAlerts).toEqual(unrelated);
 });
 
-test("causeChainOf links the loop of the whole cluster to the daemons that are killed, and to nothing when none is", () => {
+test("causeChainOf links the cluster-wide OOM alert to killed daemons, and to nothing without any", () => {
   const loop = alert("MultusOOMLoop", { scope: "cluster" });
   expect(chain({ alerts: [loop] }).edges.at(-1)).toMatchObject({
     rule: "AlertOfCniDaemons",
@@ -193,7 +193,7 @@ test("causeChainOf does not take a few Unknown Applications for the outage", () 
   expect(chain({ applications }).edges.some(({ effect }) => effect.includes("Applications"))).toBe(false);
 });
 
-test("causeChainOf keeps within what a Decision can hold and says how much is left out", () => {
+test("causeChainOf stays within a Decision's limit and counts what is left out", () => {
   const pods = [
     ...members,
     daemonPod("rke2-agent1", { oomKilledMs: nowMs }),

@@ -3,7 +3,7 @@ import { SharedTexts } from "../../base/shared-texts.ts";
 import type { ClusterPod } from "./cluster-pod.ts";
 import { projectClusterPod } from "./project-cluster-pod.ts";
 
-/** An ownerless pod as the API server has it, with what the test changes. */
+/** An ownerless pod as the API server gives it, with the test's changes. */
 function pod(metadata: object = {}, spec: object = {}, status: object = {}): ClusterPod {
   const record = projectClusterPod(
     {
@@ -47,7 +47,7 @@ test("projectClusterPod keeps the few fields of a bound, Pending, ownerless pod"
   expect(record.shape).toStartWith("rd-browser-only- spec ");
 });
 
-test("projectClusterPod takes the time it was made for a pod that was made with its node, and none for an unbound one", () => {
+test("projectClusterPod takes the creation time for a pod created with its node, and none for an unbound pod", () => {
   expect(pod().boundMs).toBe(Date.parse("2026-05-10T17:00:00Z"));
   expect(pod({}, { nodeName: undefined }).boundMs).toBe(0);
 });
@@ -77,7 +77,7 @@ for (const [what, status] of [
   });
 }
 
-test("projectClusterPod does not take a container that waits as one that ran", () => {
+test("projectClusterPod does not count a waiting container as one that ran", () => {
   const waiting = {
     restartCount: 0,
     started: false,
@@ -92,7 +92,7 @@ test("projectClusterPod does not take a container that waits as one that ran", (
   expect(record).toMatchObject({ everRan: false, restarts: 0, oomKilledMs: 0 });
 });
 
-test("projectClusterPod tells when a container was last killed for its memory", () => {
+test("projectClusterPod gives the time of the last OOM kill", () => {
   const terminated = { reason: "OOMKilled", finishedAt: "2026-05-10T18:00:00Z" };
   const containerStatuses = [{ restartCount: 276, state: { waiting: {} }, lastState: { terminated } }];
   expect(pod({}, {}, { containerStatuses })).toMatchObject({
@@ -101,7 +101,7 @@ test("projectClusterPod tells when a container was last killed for its memory", 
   });
 });
 
-test("projectClusterPod recognises mirror pods, hooks of Helm and pods that say why they have no owner", () => {
+test("projectClusterPod recognises mirror pods, Helm hooks and pods with a reason for having no owner", () => {
   expect(pod({ annotations: { "kubernetes.io/config.mirror": "x" } }).isMirror).toBe(true);
   expect(pod({ annotations: { "helm.sh/hook": "pre-install" } }).isExempt).toBe(true);
   expect(pod({ annotations: { "levee.dev/ownerless-reason": "CI" } }).isExempt).toBe(true);
@@ -137,7 +137,7 @@ for (const [what, metadata, spec] of [
   });
 }
 
-test("projectClusterPod goes by the labels' keys of pods without a generateName, in any order, and not by their values", () => {
+test("projectClusterPod uses label keys without a generateName, in any order and whatever their values", () => {
   const shape = (labels: object): string => pod({ generateName: undefined, labels }).shape;
   expect(shape({ a: "1", b: "2" })).toBe(shape({ b: "2", a: "1" }));
   expect(shape({ app: "rd", session: "1" })).toBe(shape({ app: "rd", session: "2" }));
@@ -145,7 +145,7 @@ test("projectClusterPod goes by the labels' keys of pods without a generateName,
 });
 
 for (const value of [undefined, 7, {}, { metadata: { name: "x" } }, { metadata: { namespace: "x" } }]) {
-  test(`projectClusterPod refuses what is no pod: ${JSON.stringify(value)}`, () => {
+  test(`projectClusterPod refuses ${JSON.stringify(value)}`, () => {
     expect(projectClusterPod(value, new SharedTexts())).toBeUndefined();
   });
 }

@@ -13,7 +13,7 @@ test("isSameRepository compares scheme, host, port and path, however they are wr
   expect(isSameRepository("git@git.example:org/infra.git", "ssh://git@git.example:22/org/infra")).toBe(true);
 });
 
-test("isSameRepository takes nothing for the same that could lead elsewhere", () => {
+test("isSameRepository refuses addresses that could lead elsewhere", () => {
   for (const other of [
     "http://git.example/org/infra.git",
     "https://git.example:8443/org/infra.git",

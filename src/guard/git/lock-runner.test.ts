@@ -116,7 +116,7 @@ interface Ran {
 
 interface ContextChanges {
   readonly holds?: boolean;
-  /** Of the Application that is to be held. */
+  /** The Application to hold. */
   readonly automated?: unknown;
   readonly mayWrite?: () => Promise<void>;
 }
@@ -159,7 +159,7 @@ function contextOf(step: LockToGitStep, more: ContextChanges = {}) {
   } satisfies Partial<Ran> & Record<string, unknown>;
 }
 
-/** As the executor does it. */
+/** In the executor's order. */
 async function carryOut(
   runner: LockRunner,
   step: LockToGitStep,
@@ -182,7 +182,7 @@ async function failure(work: Promise<unknown>): Promise<string> {
   );
 }
 
-test("LockRunner pushes one commit that changes one path, and tells in it why", async () => {
+test("LockRunner pushes one commit that changes one path and states the reason", async () => {
   using server = new GitServer({ [path]: manifest, ...others });
   const step = stepFor(server);
   const given = contextOf(step);
@@ -209,7 +209,7 @@ test("LockRunner finds its own commit after a lost answer, also when the branch 
   const first = await carryOut(new LockRunner(server.mirrors()), step);
   server.commit({ "README.md": "changed meanwhile\n" });
   const given = contextOf(step);
-  // Another process: its mirror is empty.
+  // Another process starts with an empty mirror.
   const second = await carryOut(
     new LockRunner(server.mirrors("", { folder: join(server.root, "other") })),
     step,
@@ -220,7 +220,7 @@ test("LockRunner finds its own commit after a lost answer, also when the branch 
   expect(given.ran.asked).toBe(0);
 });
 
-test("LockRunner leaves a branch of its name alone that is not its own", async () => {
+test("LockRunner leaves alone a branch of its name that is not its own", async () => {
   using server = new GitServer({ [path]: manifest });
   server.commit({ [path]: `${manifest}# mine\n` }, "levee/recover-fc-desktop-1");
   server.run(server.clone, "reset", "-q", "--hard", "origin/main");
@@ -229,7 +229,7 @@ test("LockRunner leaves a branch of its name alone that is not its own", async (
   expect(server.ask("rev-parse", "levee/recover-fc-desktop-1")).toBe(before);
 });
 
-test("LockRunner does not take a commit for its own that stands on somebody else's", async () => {
+test("LockRunner does not accept a commit on top of another one as its own", async () => {
   using server = new GitServer({ [path]: manifest });
   const main = server.ask("rev-parse", "main");
   server.commit({ "evil.yaml": "kind: Role\n" }, "elsewhere");
@@ -238,7 +238,7 @@ test("LockRunner does not take a commit for its own that stands on somebody else
   expect(await failure(carryOut(new LockRunner(server.mirrors()), stepFor(server)))).toContain("not of this plan");
 });
 
-test("LockRunner stops when the file has another content than the plan, and is done when somebody wrote the new one", async () => {
+test("LockRunner stops when the file differs from the plan, and is done when it already has the new content", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server);
   const runner = new LockRunner(server.mirrors());
@@ -270,7 +270,7 @@ test("LockRunner does not write through a link, and keeps the mode of the file",
 test("LockRunner keeps the line ends of Windows and a byte order mark", async () => {
   const text = `\ufeff${manifest.replaceAll("\n", "\r\n")}`;
   using server = new GitServer({ [path]: text, ".gitattributes": "*.yaml text eol=lf\n" });
-  // Stored as they are: the attribute is of the working folder.
+  // Stored unchanged: the attribute applies to the working folder.
   server.run(server.clone, "-c", "core.autocrlf=false", "config", "core.autocrlf", "false");
   rmSync(join(server.clone, ".gitattributes"));
   writeFileSync(join(server.clone, path), `${text}`);
@@ -291,7 +291,7 @@ test("LockRunner is paused with the server's reason when a hook rejects the push
   expect(server.ask("for-each-ref", "refs/heads/levee")).toBe("");
 });
 
-test("LockRunner is put off while the server is away, as long as the hold stands", async () => {
+test("LockRunner defers the step while the server is unreachable and the hold stands", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server);
   const runner = new LockRunner(server.mirrors());
@@ -306,7 +306,7 @@ test("LockRunner is put off while the server is away, as long as the hold stands
   expect((await carryOut(runner, step)).commit).toHaveLength(40);
 });
 
-test("LockRunner pushes nothing once somebody has said stop", async () => {
+test("LockRunner pushes nothing once a person has said stop", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server);
   const given = contextOf(step, { mayWrite: () => Promise.reject(new Error("somebody said stop")) });
@@ -328,13 +328,13 @@ test("LockRunner refuses what the settings do not allow", async () => {
   expect(server.ask("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
 });
 
-test("LockRunner pushes to the branch that is followed where the settings say so, on top of what others push meanwhile", async () => {
+test("LockRunner pushes to the followed branch with push=direct, on top of newer commits", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server, manifest, { branch: "main" });
   const runner = new LockRunner(server.mirrors(",branch=main,path=apps/multus,push=direct"));
   let pushes = 0;
   const given = contextOf(step, {
-    // Between the fetch and the push somebody else is faster, once.
+    // Another push is faster once, between fetch and push.
     mayWrite: async () => {
       pushes += 1;
       if (pushes === 1) server.commit({ "README.md": "faster\n" });

@@ -10,7 +10,7 @@ import { answer, ScriptedServer, type Script } from "../../kube/client/scripted-
 import type { Alertmanager } from "./ask-alertmanager.ts";
 import { AlertSource } from "./alert-source.ts";
 
-/** As long as those of a cluster begin to be. */
+/** The start of a cluster's token. */
 const token = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJzdWIiOiJndWFyZCJ9.c2lnbmF0dXJl";
 const rotated = "eyJhbGciOiJSUzI1NiIsImtpZCI6InkifQ.eyJzdWIiOiJndWFyZCJ9.b3RoZXIgb25l";
 const alerts = [{ labels: { alertname: "TargetDown", namespace: "shop" }, startsAt: "2026-05-10T18:00:00Z" }];
@@ -19,7 +19,7 @@ let folder: string;
 let clock: ManualClock;
 let server: ScriptedServer;
 let source: AlertSource | undefined;
-/** Everything that was said anywhere. */
+/** All texts that the source wrote. */
 let said: string[];
 
 beforeEach(async () => {
@@ -47,7 +47,7 @@ function pathOf(name: string): string {
   return join(folder, name);
 }
 
-/** With token and authority. */
+/** With token and certificate authority. */
 function known(): Omit<Alertmanager, "url"> {
   return { token: pathOf("token"), ca: pathOf("ca.crt") };
 }
@@ -75,7 +75,7 @@ async function noteOf(subject: AlertSource): Promise<string> {
   return note;
 }
 
-/** Half a minute later. The source is done with one look when it waits for the next. */
+/** Half a minute later. The source has finished one look when it waits for the next. */
 async function nextLook(): Promise<void> {
   await until("the look before is over", () => clock.timers === 1);
   await clock.advance(30_000);
@@ -91,7 +91,7 @@ function expectNoToken(): void {
   for (const piece of [...token.split("."), ...rotated.split(".")]) expect(all).not.toContain(piece);
 }
 
-test("AlertSource sends the token of the file, and at the next look that of the file by then", async () => {
+test("AlertSource reads the token file before every request", async () => {
   const subject = open();
   await until("an alert is heard", () => subject.alerts().length === 1);
   expect(subject.notes()).toEqual([]);
@@ -101,7 +101,7 @@ test("AlertSource sends the token of the file, and at the next look that of the 
   expect(tokens()).toEqual([`Bearer ${token}`, `Bearer ${rotated}`]);
 });
 
-test("AlertSource believes the certificate of the authority of the file by then", async () => {
+test("AlertSource reads the authority file before every request", async () => {
   put("ca.crt", pem.otherAuthority);
   const subject = open();
   const note = await noteOf(subject);
@@ -115,7 +115,7 @@ test("AlertSource believes the certificate of the authority of the file by then"
   expectNoToken();
 });
 
-test("AlertSource believes no private authority that is not named", async () => {
+test("AlertSource trusts no private authority by default", async () => {
   expect(await noteOf(open({ token: pathOf("token") }))).toEndWith("; give its certificate authority with ca=FILE");
   expect(server.requests).toEqual([]);
   expectNoToken();

@@ -7,7 +7,7 @@ import { Executor, nextToCarryOut } from "./executor.ts";
 
 const term = { identity: "guard-a", fence: 3, isHeld: () => true };
 
-test("nextToCarryOut takes who was approved first, nothing that waits, and no recovery before the stop of its source", () => {
+test("nextToCarryOut takes the first approved Decision, no waiting one, and no recovery before the stop of its source", () => {
   const make = (
     name: string,
     action: "StopSource" | "Verify",
@@ -28,7 +28,7 @@ test("nextToCarryOut takes who was approved first, nothing that waits, and no re
   expect(next("StopSource", paused, second, first, stop)).toBe("stop");
   expect(next("Recover", paused, second, first)).toBe("first");
   expect(next("StopSource", paused)).toBeUndefined();
-  // Its own source comes first; another one does not matter.
+  // The stop of its own source comes first; another source does not matter.
   expect(next("Recover", second, stop)).toBeUndefined();
   const elsewhere = { ...stop, spec: { ...stop.spec, subject: { ...stop.spec.subject, namespace: "other" } } };
   expect(next("Recover", second, elsewhere)).toBe("second");
@@ -54,7 +54,7 @@ function start(server: GuardedServer, isCurrent = true): { executor: Executor; e
   return { executor, ended: () => ended };
 }
 
-test("Executor carries out what is approved within a second or two, and nothing on an old view", async () => {
+test("Executor starts an approved Decision within a second or two, and nothing on an old view", async () => {
   const server = new GuardedServer(["Verify"]);
   const blind = start(server, false);
   await server.clock.advance(5_000);
@@ -68,7 +68,7 @@ test("Executor carries out what is approved within a second or two, and nothing 
   expect(blind.ended()).toBe("told to");
 });
 
-test("Executor goes on by itself after the server was away, and ends when it is refused", async () => {
+test("Executor continues after the API server was unreachable, and ends when it is refused", async () => {
   const server = new GuardedServer(["Verify"]);
   server.answer = () => new KubeError("api-unreachable", "away");
   const { ended, executor } = start(server);

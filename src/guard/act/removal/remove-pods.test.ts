@@ -12,9 +12,9 @@ import { GuardedServer, refusal } from "../guarded.fixture.ts";
 import { removePodsRunner } from "./remove-pods.ts";
 
 let server: GuardedServer;
-/** When each removal in earnest was asked for, and whether by force. */
+/** The time of each removal without dry run, and whether it was by force. */
 let removals: { readonly atMs: number; readonly uid: string; readonly force: boolean }[];
-/** Whether a pod that is asked to go goes. */
+/** Whether a deleted pod really goes. */
 let goes: (target: PodTarget, force: boolean) => boolean;
 let step: RemovePodsStep;
 
@@ -56,7 +56,7 @@ function answer({ method, path, body }: KubeRequest): string | Error | undefined
   return "{}";
 }
 
-/** As the server keeps it. */
+/** As the API server keeps it. */
 function budget(body: string | undefined): string {
   const object = { ...(JSON.parse(body ?? "{}") as object), metadata: { resourceVersion: "1" } };
   server.objects.set("/api/v1/namespaces/levee-system/configmaps/levee-guard", object);
@@ -76,7 +76,7 @@ async function outcome(): Promise<string | undefined> {
   return phase;
 }
 
-test("removePodsRunner removes at most 120 a minute, ten at once of a node, each batch after the one before is gone", async () => {
+test("removePodsRunner removes at most 120 pods a minute and ten at once per node, each batch after the previous one is gone", async () => {
   expect(await outcome()).toBe("Succeeded");
   expect(removals.length).toBe(219);
   const minutes = new Map<number, number>();
@@ -87,7 +87,7 @@ test("removePodsRunner removes at most 120 a minute, ten at once of a node, each
   expect(server.decision.status?.intent).toMatchObject({ step: 1, batch: 8 });
 });
 
-test("removePodsRunner forces only what hangs for its time, and leaves alone what its node may have started", async () => {
+test("removePodsRunner forces only pods that hang long enough, and leaves alone pods that their node may have started", async () => {
   const [first, second, third] = step.targets as [PodTarget, PodTarget, PodTarget];
   goes = ({ uid }, force) => (uid !== first.uid && uid !== second.uid && uid !== third.uid ? true : force);
   const node = (name: string, status: string): object => ({
@@ -156,7 +156,7 @@ test("removePodsRunner does not begin while the breaker is open, or the source i
   expect(removals).toEqual([]);
 });
 
-test("removePodsRunner takes a quota that is in force for a stop, if it has no room or a person has approved it", async () => {
+test("removePodsRunner accepts a quota in force as a stop, if it has no room or a person has approved it", async () => {
   server.objects.set("/api/v1/namespaces/fc-desktop", { metadata: {} });
   const path = "/api/v1/namespaces/fc-desktop/resourcequotas/levee-ownerless-pods";
   const hard = { pods: "20" };
@@ -177,14 +177,14 @@ test("removePodsRunner takes a quota that is in force for a stop, if it has no r
   expect(await outcomeWith({ hard, used: { pods: "19" } })).toBe("Succeeded");
 });
 
-test("removePodsRunner takes a quota that is used up for a stop", async () => {
+test("removePodsRunner accepts a used-up quota as a stop", async () => {
   server.objects.set("/api/v1/namespaces/fc-desktop", { metadata: {} });
   const status = { hard: { pods: "20" }, used: { pods: "223" } };
   server.objects.set("/api/v1/namespaces/fc-desktop/resourcequotas/levee-ownerless-pods", { status });
   expect(await outcome()).toBe("Succeeded");
 });
 
-test("forceProblem forces nothing that waits for somebody else", () => {
+test("forceProblem forces no pod that waits for something else", () => {
   expect(forceProblem({ metadata: { finalizers: ["a/b"] } }, undefined)).toContain("finalizers");
   expect(forceProblem({}, undefined)).toBeUndefined();
   expect(forceProblem({}, {})).toContain("does not answer");

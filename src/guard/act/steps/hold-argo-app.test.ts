@@ -25,7 +25,7 @@ test("holdArgoAppRunner shows the line, made from the project as it is now, and 
   expect(await holdArgoAppRunner.check(step, repair.context())).toBe(
     `Argo CD may sync ${label} by itself: no open window denies it; a person has to type this step's line`,
   );
-  // Somebody makes a window of their own that holds nothing: the list is there now.
+  // A window that holds nothing: the list exists now.
   const spec = { syncWindows: [{ kind: "allow", schedule: "* * * * *", duration: "1h", applications: ["*"] }] };
   repair.server.objects.set(projectPath, { metadata: { name: "default", namespace: "argocd" }, spec });
   expect((await holdArgoAppRunner.perform(step, repair.context())).lines?.[0]).toContain(
@@ -62,12 +62,12 @@ test("holdsProblem sees a hold that ended, a project that is gone, an Applicatio
   expect(await look()).toContain("is now in another project");
   repair.server.objects.delete(applicationPath);
   expect(await look()).toContain(`${label} is gone`);
-  // Automatic syncs that are off need no hold.
+  // Without automatic syncs no hold is needed.
   repair.server.objects.set(applicationPath, argoApplication({ syncPolicy: {} }));
   expect(await look()).toBeUndefined();
 });
 
-test("holdsProblem asks nothing of the hold's own step and of what stands before it", async () => {
+test("holdsProblem ignores the hold's own step and the steps before it", async () => {
   const repair = new Repair();
   repair.server.objects.set(projectPath, argoProject(false));
   expect(await holdsProblem(repair.step("HoldArgoApp"), repair.context())).toBeUndefined();
@@ -76,7 +76,7 @@ test("holdsProblem asks nothing of the hold's own step and of what stands before
   expect(await holdsProblem(repair.step("RemovePods"), repair.context())).toBeUndefined();
 });
 
-test("holdsProblem lets a hold end once git has the value, as long as the value stands", async () => {
+test("holdsProblem lets a hold end once git has the value, as long as the live value stays", async () => {
   const repair = new Repair();
   const verify = repair.step("Verify");
   repair.server.objects.set(projectPath, argoProject(false));

@@ -8,7 +8,7 @@ function lost(): never {
   throw new KubeError("api-unreachable", "the connection was cut");
 }
 
-test("setMemoryLimitRunner tries it without effect, then writes it once, saying first what it is about to do", async () => {
+test("setMemoryLimitRunner makes a dry run, writes its intent, then patches once", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   expect(await runner.precondition(step, repair.context())).toBeUndefined();
@@ -21,14 +21,14 @@ test("setMemoryLimitRunner tries it without effect, then writes it once, saying 
   expect(patches.map(({ path }) => path)).toEqual([`${multusPath}?dryRun=All`, multusPath]);
   expect(patches[1]?.contentType).toBe("application/json-patch+json");
   expect(await runner.check(step, repair.context())).toBeUndefined();
-  // Once more, after a pause or under another leader.
+  // Again, as after a pause or under another leader.
   expect(await runner.precondition(step, repair.context())).toBeUndefined();
   expect(await runner.rehearse(step, repair.context())).toBeUndefined();
   await runner.perform(step, repair.context());
   expect(repair.server.writes).toBe(1);
 });
 
-test("setMemoryLimitRunner says what it found when somebody else changes the limit between the look and the write", async () => {
+test("setMemoryLimitRunner reports the limit that another client set between read and write", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.before = ({ method }) => {
@@ -43,7 +43,7 @@ test("setMemoryLimitRunner says what it found when somebody else changes the lim
   expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("256Mi"));
 });
 
-test("setMemoryLimitRunner takes another DaemonSet of the name for what it is, and one that is gone", async () => {
+test("setMemoryLimitRunner notices a DaemonSet that was replaced or is gone", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.objects.set(multusPath, daemonSet("50Mi", { uid: "uid-other" }));
@@ -54,7 +54,7 @@ test("setMemoryLimitRunner takes another DaemonSet of the name for what it is, a
   expect(repair.server.writes).toBe(0);
 });
 
-test("setMemoryLimitRunner hands on what a policy says, and throws on what is no answer", async () => {
+test("setMemoryLimitRunner passes on a policy's refusal, and throws other errors", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.before = ({ method }) => {
@@ -79,7 +79,7 @@ test("setMemoryLimitRunner changes nothing twice when the answer is lost", async
   expect(repair.server.writes).toBe(1);
 });
 
-test("setMemoryLimitRunner gives up after five answers that do not come", async () => {
+test("setMemoryLimitRunner gives up after five missing answers", async () => {
   const repair = new Repair();
   repair.server.before = ({ method }) => (method === "PATCH" ? lost() : undefined);
   const performed = rejectionText(runner.perform(repair.step("SetMemoryLimit"), repair.context()));
@@ -114,7 +114,7 @@ for (const [what, status, missing] of [
   });
 }
 
-test("setMemoryLimitRunner says of pods that nobody replaces that a person deletes them", async () => {
+test("setMemoryLimitRunner asks a person to delete pods with the update strategy OnDelete", async () => {
   const repair = new Repair();
   const status = { updatedNumberScheduled: 0 };
   repair.server.objects.set(multusPath, daemonSet("1Gi", { status, strategy: "OnDelete" }));
@@ -123,7 +123,7 @@ test("setMemoryLimitRunner says of pods that nobody replaces that a person delet
   );
 });
 
-test("setMemoryLimitRunner waits no longer for a limit that somebody has taken back", async () => {
+test("setMemoryLimitRunner stops waiting when the limit was reverted", async () => {
   const repair = new Repair();
   repair.server.objects.set(multusPath, daemonSet("50Mi"));
   expect(await rejectionText(runner.check(repair.step("SetMemoryLimit"), repair.context()))).toContain(
@@ -131,7 +131,7 @@ test("setMemoryLimitRunner waits no longer for a limit that somebody has taken b
   );
 });
 
-test("setMemoryLimitRunner counts kills of pods that were made after the change, and no older ones", async () => {
+test("setMemoryLimitRunner counts only OOM kills of pods created after the change", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   await runner.perform(step, repair.context());

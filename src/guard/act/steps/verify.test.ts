@@ -23,7 +23,7 @@ function slices(...ready: readonly boolean[]): object {
   };
 }
 
-/** A cluster that is well again, by the watch and by the server. */
+/** A recovered cluster, in the watch and in the API server. */
 function recovered(): Repair {
   const repair = new Repair();
   repair.server.objects.set(multusPath, daemonSet("1Gi"));
@@ -37,7 +37,7 @@ function missing(repair: Repair): Promise<string | undefined> {
   return verifyRunner.check(repair.step("Verify"), repair.context());
 }
 
-test("verifyRunner is content when every check holds, and has asked the server about each it can", async () => {
+test("verifyRunner succeeds when every check holds, after confirming each in the API server", async () => {
   const repair = recovered();
   expect(await missing(repair)).toBeUndefined();
   expect(await verifyRunner.perform(repair.step("Verify"), repair.context())).toEqual({ message: "All 5 checks hold" });
@@ -92,7 +92,7 @@ for (const [what, path, object, text] of [
   });
 }
 
-test("verifyRunner counts what has just been made, and leaves out what another operator makes", async () => {
+test("verifyRunner counts new pods of the shape, and ignores another operator's pods", async () => {
   const repair = recovered();
   const nowMs = repair.clock.wallMs();
   repair.facts = { pods: outagePods(20, { createdMs: nowMs, boundMs: nowMs }) };
@@ -107,7 +107,7 @@ test("verifyRunner does not wait for the status of an Application that is not re
   expect(await missing(repair)).toBeUndefined();
 });
 
-test("verifyRunner does not ask for new pods of a DaemonSet that nobody updates", async () => {
+test("verifyRunner does not demand new pods of a DaemonSet with OnDelete", async () => {
   const repair = recovered();
   const status = { updatedNumberScheduled: 0 };
   repair.server.objects.set(multusPath, daemonSet("1Gi", { status, strategy: "OnDelete" }));
@@ -123,7 +123,7 @@ test("verifyRunner names every check that does not hold", async () => {
   );
 });
 
-test("listStuckRunner gives time to what starts by itself, then writes the rest with its lines", async () => {
+test("listStuckRunner gives workloads time to start by themselves, then lists the rest with their lines", async () => {
   const repair = new Repair();
   const nowMs = repair.clock.wallMs();
   const pod = (name: string, owner: string): ReturnType<typeof stuckPod> =>
@@ -146,7 +146,7 @@ test("listStuckRunner gives time to what starts by itself, then writes the rest 
   expect(await listStuckRunner.check(repair.step("ListStuck"), repair.context())).toBeUndefined();
 });
 
-test("listStuckRunner does not wait for ever for what keeps changing, and not at all for nothing", async () => {
+test("listStuckRunner does not wait for ever for changing workloads, and not at all without any", async () => {
   const repair = new Repair();
   expect(await listStuckRunner.perform(repair.step("ListStuck"), repair.context())).toMatchObject({ lines: [] });
   const nowMs = repair.clock.wallMs();
