@@ -1,7 +1,7 @@
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import { awaySinceMs } from "../source/kube-view.ts";
-import type { KubeParts } from "../tell/kube-notices.ts";
+import type { KubeParts } from "../source/kube-notices.ts";
 import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** What Prometheus learns of the local copy and of what waits for the API server. */
 export function registerKubeMetrics(metrics: MetricsRegistry, parts: KubeParts): void {
@@ -49,9 +49,9 @@ function isUp({ cluster }: KubeParts): boolean {
   return isHeard && awaySinceMs(cluster) === undefined;
 }
 
-function perKind({ publisher, announcer }: KubeParts, what: "waiting" | "dropped"): readonly Sample[] {
+function perKind({ statusTeller, eventTeller }: KubeParts, what: "waiting" | "dropped"): readonly Sample[] {
   return [
-    { labels: { kind: "status" }, value: publisher.health()[what] },
-    { labels: { kind: "event" }, value: announcer.health()[what] },
+    { labels: { kind: "status" }, value: statusTeller.health()[what] },
+    { labels: { kind: "event" }, value: eventTeller.health()[what] },
   ];
 }

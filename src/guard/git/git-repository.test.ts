@@ -63,14 +63,14 @@ for (const [text, problem] of [
   ["https://git.example/x,branch=-x", "is not a branch name"],
   ["https://git.example/x,path=../y", "is not a path"],
   ["https://git.example/x,path=", "path= is empty"],
-  ["https://git.example/x,branchx", "is none of branch="],
+  ["https://git.example/x,branchx", "is not one of branch="],
   ["https://git.example/x,alias=x", "is not an address"],
   ["https://git.example/x,credentials=/a b", "is not an absolute path"],
-  ["https://git.example/x,credentials=/a,credentials=/b", "credentials is there twice"],
+  ["https://git.example/x,credentials=/a,credentials=/b", "credentials is set twice"],
   ["http://git.example/x,credentials=/a", "credentials must not be sent over http"],
   ["https://git.example/x,push=force", "push=force is unknown"],
   ["https://git.example/x,push=direct,branch=main", "branch= and path= are required"],
-  ["https://git.example/x,force", "is none of branch="],
+  ["https://git.example/x,force", "is not one of branch="],
 ] as const) {
   test(`parseGitRepository refuses ${text}`, () => {
     const message = messageOf(() => parseGitRepository(text));

@@ -1,8 +1,8 @@
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import { findScattered } from "../detect/avalanche.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { AlertFacts, EventFacts, NodeFacts, NodeViewFacts } from "../facts/world.ts";
 import { decisionPhases, type Decision } from "../decision/decision.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** The state behind the metrics of a guard, leading or not. */
 export interface GuardState {

@@ -102,7 +102,7 @@ test("removePodsRunner forces only pods that hang long enough, and leaves alone 
   const asked = removals.find(({ uid, force }) => uid === first.uid && !force);
   expect((forced[0]?.atMs ?? 0) - (asked?.atMs ?? 0)).toBeGreaterThanOrEqual(60_000);
   expect(server.decision.status?.steps?.[0]?.leftAlone).toEqual([
-    `fc-desktop/${second.name}: asked to go, but its node does not answer, so it may be running`,
+    `fc-desktop/${second.name}: it was deleted, but its node does not answer, so it may be running`,
   ]);
 });
 
