@@ -260,7 +260,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(guard.find("recover-lost-1").status).toMatchObject({ phase: "Running", intent: { batch: 1 } });
     guard.term = { identity: "guard-b", fence: 2, isHeld: () => true };
     const paused = await guard.untilPhase("recover-lost-1", "Paused");
-    expect(paused.status?.message).toContain("changed hands");
+    expect(paused.status?.message).toContain("The leader changed");
     // The one before wakes up and believes that it leads: the server refuses what it writes, and it ends.
     guard.term = { identity: "guard-a", fence: 1, isHeld: () => true };
     const late = await guard.carryOut({ ...decision }).catch((thrown: unknown) => thrown);

@@ -232,7 +232,7 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
     );
     after(isChange, () => cni.report({ updatedNumberScheduled: 0 }));
     expect(await guard.carryOut(decision)).toBe("Paused");
-    expect(message(decision)).toContain("0 of 3 pods have the newest revision; it is updated OnDelete");
+    expect(message(decision)).toContain("0 of 3 pods have the newest revision; its update strategy is OnDelete");
   }, 120_000);
 
   test("endpoints that are not ready pause the verification and are named; a person's word looks again", async () => {

@@ -8,7 +8,7 @@ import { decisionApiVersion, type Decision } from "../decision/decision.ts";
 
 const requestMs = 10_000;
 
-interface EventTeller {
+interface TellOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -16,7 +16,7 @@ interface EventTeller {
 }
 
 /** Writes an Event for `kubectl describe` and does not wait for it. */
-export function tellEvent({ api, clock, logger, term }: EventTeller, { metadata }: Decision, text: EventText): void {
+export function tellEvent({ api, clock, logger, term }: TellOptions, { metadata }: Decision, text: EventText): void {
   const { name, namespace, uid = "" } = metadata;
   const about = { apiVersion: decisionApiVersion, kind: "Decision", namespace, name, uid };
   const nowMs = clock.wallMs();

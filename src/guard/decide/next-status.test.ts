@@ -233,7 +233,7 @@ test("nextStatus pauses when the approval is withdrawn or its policy is gone", (
 });
 
 test("nextStatus pauses what another leader, or an earlier term, was running: nothing is replayed", () => {
-  const expected = "Paused: The guard changed hands in the middle of it; look at what was done, then resume";
+  const expected = "Paused: The leader changed while it was running; look at what was done, then resume";
   expect(next(running, [approve], { leader: { identity: "guard-b", fence: 8 } })).toBe(expected);
   expect(next(running, [approve], { leader: { identity: "guard-a", fence: 8 } })).toBe(expected);
   expect(next(approved, [approve], { leader: { identity: "guard-b", fence: 8 } })).toBe("-");

@@ -114,7 +114,7 @@ function pausedBy(facts: PhaseFacts, status: DecisionStatus, words: Words): Tran
   if (status.phase === "Running" && isOther)
     return {
       phase: "Paused",
-      message: "The guard changed hands in the middle of it; look at what was done, then resume",
+      message: "The leader changed while it was running; look at what was done, then resume",
     };
   if (approvalOf(status, words) === undefined) return { phase: "Paused", message: withdrawn(facts, status) };
   return undefined;

@@ -321,10 +321,10 @@ test("LockRunner refuses what the settings do not allow", async () => {
   expect(await refused("", { repository: "https://evil.example/x.git" })).toContain("not one of the repositories");
   expect(await refused(",branch=release")).toContain("the branch main is not allowed");
   expect(await refused(",path=apps/traefik")).toContain(`the path ${path} is not allowed`);
-  expect(await refused("", { branch: "main" })).toContain("nothing is pushed to main without push=direct");
-  expect(await refused("", { branch: "release" })).toContain("they begin with levee/");
-  expect(await refused("", { branch: "levee/../x" })).toContain("they begin with levee/");
-  expect(await refused("", { newBlobSha: "0".repeat(40) })).toContain("is not what was approved");
+  expect(await refused("", { branch: "main" })).toContain("a push to main needs push=direct");
+  expect(await refused("", { branch: "release" })).toContain("those begin with levee/");
+  expect(await refused("", { branch: "levee/../x" })).toContain("those begin with levee/");
+  expect(await refused("", { newBlobSha: "0".repeat(40) })).toContain("are not the approved ones");
   expect(server.ask("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
 });
 
