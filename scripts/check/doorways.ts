@@ -71,8 +71,8 @@ const doorways: readonly Doorway[] = [
   {
     what: "the atomic-file doorway",
     modules: /\/atomic-file\.ts$/,
-    allowed: [/^src\/state\//, /^src\/daemon\/(?:conf-dir\/|look-up\/device-info\.ts$)/, /^src\/cli\//, /^src\/base\//],
-    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/look-up/device-info and cli/",
+    allowed: [/^src\/state\//, /^src\/daemon\/(?:conf-dir\/|chains\/device-info\.ts$)/, /^src\/cli\//, /^src\/base\//],
+    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/chains/device-info and cli/",
   },
   {
     what: "file writes past the atomic-file doorway",
