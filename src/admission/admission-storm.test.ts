@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../base/clock.ts";
 import { settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, node, okRun, Storm, type Node } from "./admission.fixture.ts";
+import { requestSlot, attachRequest, node, okRun, Storm, type Node } from "./admission.fixture.ts";
 import type { AdmissionRequest } from "./request.ts";
 
 /** As many pods of one namespace at once as the outage had. */
@@ -93,7 +93,7 @@ describe("Admission in the storm", () => {
 
 /** A pod whose first network works and whose second never ends; its shim says so every second. */
 async function hang({ admission, clock }: Node, request: AdmissionRequest): Promise<void> {
-  const asked = ask(admission, request);
+  const asked = requestSlot(admission, request);
   while (asked.permit === undefined && asked.error === undefined) await clock.sleep(10);
   const { permit } = asked;
   if (permit === undefined) return;
@@ -202,13 +202,13 @@ describe("Admission with 2,000 in line", () => {
       const { admission } = node({ waitingMax: 10_000, attachCeiling: 1 });
       const callers = floodOf("a", count).map((request) => {
         const controller = new AbortController();
-        ask(admission, request, controller.signal);
+        requestSlot(admission, request, controller.signal);
         return controller;
       });
       const startedMs = performance.now();
       for (let round = 0; round < 2_000; round += 1) {
         const controller = new AbortController();
-        ask(admission, attachRequest({ pod: `b/${round}`, namespace: "b" }), controller.signal);
+        requestSlot(admission, attachRequest({ pod: `b/${round}`, namespace: "b" }), controller.signal);
         controller.abort(new Error("gone"));
       }
       const tookMs = performance.now() - startedMs;

@@ -2,7 +2,7 @@ import { VirtualClock } from "../base/virtual-clock.fixture.ts";
 import type { AdmissionLimits } from "./admission-limits.ts";
 import { Admission } from "./admission.ts";
 import type { Ruling } from "./rulings.ts";
-import type { DelegateRun, Permit } from "./permit.ts";
+import type { PluginRun, Permit } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 
 export const never = new AbortController().signal;
@@ -16,7 +16,7 @@ export function detachRequest(facts: Partial<AdmissionRequest> = {}): AdmissionR
   return attachRequest({ kind: "detach", ...facts });
 }
 
-export function okRun(facts: Partial<DelegateRun> = {}): DelegateRun {
+export function okRun(facts: Partial<PluginRun> = {}): PluginRun {
   return {
     network: "primary",
     tookMs: 50,
@@ -37,7 +37,7 @@ export interface Node {
 export function node(limits: Partial<AdmissionLimits> = {}, seed = 1): Node {
   const clock = new VirtualClock(seed);
   const rulings: Ruling[] = [];
-  const admission = new Admission({ clock, limits, tell: (ruling) => void rulings.push(ruling) });
+  const admission = new Admission({ clock, limits, onRuling: (ruling) => void rulings.push(ruling) });
   return { clock, admission, rulings };
 }
 
@@ -48,7 +48,7 @@ export interface Asked {
 }
 
 /** Asks without waiting, so that a test can look at what has become of it. */
-export function ask(admission: Admission, request: AdmissionRequest, signal: AbortSignal = never): Asked {
+export function requestSlot(admission: Admission, request: AdmissionRequest, signal: AbortSignal = never): Asked {
   const asked: Asked = { permit: undefined, error: undefined };
   admission.admit(request, signal).then(
     (permit) => {

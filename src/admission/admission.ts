@@ -20,36 +20,36 @@ import { PermitBooks } from "./permit-books.ts";
 import { Permit } from "./permit.ts";
 import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
 import type { Failure, FailuresView } from "./hold/retry-budget.ts";
-import { Teller } from "./teller.ts";
+import { RulingEmitter } from "./ruling-emitter.ts";
 import { Waiting, type WaitingOwner } from "./line/waiting.ts";
 
 /** How often those in line are looked at for deadlines and due probes; nothing runs while nobody waits. */
 const sweepMs = 250;
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly clock: Clock;
   readonly limits?: Partial<AdmissionLimits>;
   /** Told of every ruling, for metrics, the log and `levee why`. It must not throw. */
-  readonly tell?: (ruling: Ruling) => void;
+  readonly onRuling?: (ruling: Ruling) => void;
 }
 
 /** Decides who goes next, and how many at once, so that no storm takes the node's networking down. */
 export class Admission implements WaitingOwner {
   readonly #parts: Parts;
   readonly #books: PermitBooks;
-  readonly #teller: Teller;
+  readonly #rulings: RulingEmitter;
   /** ADDs in line by pod: one each. */
   readonly #byPod = new Map<string, Waiting>();
   readonly #classRules: ClassRules;
   readonly #wake = (): void => this.#sweep();
   #isSweeping = false;
 
-  constructor({ clock, limits = {}, tell = () => undefined }: AdmissionOptions) {
+  constructor({ clock, limits = {}, onRuling = () => undefined }: AdmissionOptions) {
     this.#parts = assemble(clock, { ...defaultLimits, ...limits });
     const { budget } = this.#parts;
     this.#classRules = { ...this.#parts.limits, isOverBudget: (pod, wants) => budget.isOver(pod, wants) };
-    this.#teller = new Teller(clock, tell);
-    this.#books = new PermitBooks(this.#parts, this.#teller, () => this.#pump());
+    this.#rulings = new RulingEmitter(clock, onRuling);
+    this.#books = new PermitBooks(this.#parts, this.#rulings, () => this.#pump());
   }
 
   /**
@@ -71,7 +71,7 @@ export class Admission implements WaitingOwner {
     const hold = findHold(request, this.#parts, this.#classRules);
     if (hold === undefined) return;
     const leftMs = hold.untilMs - this.#parts.clock.monotonicMs();
-    this.#teller.say("held", { request, admissionClass: classOf(request, this.#classRules) }, hold.failure.reason);
+    this.#rulings.emit("held", { request, admissionClass: classOf(request, this.#classRules) }, hold.failure.reason);
     throw heldError(hold, leftMs);
   }
 
@@ -85,7 +85,7 @@ export class Admission implements WaitingOwner {
     const waiting = this.#byPod.get(pod);
     if (waiting === undefined || waiting.admissionClass === "critical" || !isCriticalPriority(priority)) return;
     this.#parts.attach.gate.upgrade(waiting, "critical");
-    this.#teller.say("upgraded", waiting, `priority ${priority ?? ""}`);
+    this.#rulings.emit("upgraded", waiting, `priority ${priority ?? ""}`);
     this.#pump();
   }
 
@@ -133,7 +133,7 @@ export class Admission implements WaitingOwner {
   /** The caller of a waiting request is gone. */
   abandoned(waiting: Waiting): void {
     this.#leave(waiting);
-    this.#teller.say("cancelled", waiting, "the caller went away");
+    this.#rulings.emit("cancelled", waiting, "the caller went away");
     waiting.abort();
     // Its lane may have been what kept another from borrowing.
     this.#pump();
@@ -158,7 +158,7 @@ export class Admission implements WaitingOwner {
     if (admissionClass === "critical") return;
     this.refuseHeld(request);
     if (this.#parts.load.memory !== "exhausted") return;
-    this.#teller.say("refused", { request, admissionClass }, describeBlocker({ why: "own-memory" }));
+    this.#rulings.emit("refused", { request, admissionClass }, describeBlocker({ why: "own-memory" }));
     throw memoryError(request);
   }
 
@@ -172,7 +172,7 @@ export class Admission implements WaitingOwner {
     if (victim !== undefined) this.#refuse(victim === "newcomer" ? waiting : victim);
     if (waiting.isSettled) return;
     waiting.listen();
-    this.#teller.say("queued", waiting, describeBlocker(gate.blocker(waiting)));
+    this.#rulings.emit("queued", waiting, describeBlocker(gate.blocker(waiting)));
     this.#sweepLater();
   }
 
@@ -180,7 +180,7 @@ export class Admission implements WaitingOwner {
     const { gate } = this.#door(waiting.request);
     if (waiting.isSettled) return;
     this.#leave(waiting);
-    this.#teller.say("refused", waiting, "no room in line");
+    this.#rulings.emit("refused", waiting, "no room in line");
     waiting.refuse(fullError(waiting.request, gate.waiting));
   }
 
@@ -188,7 +188,7 @@ export class Admission implements WaitingOwner {
     const earlier = request.kind === "attach" ? this.#byPod.get(request.pod) : undefined;
     if (earlier === undefined) return;
     this.#leave(earlier);
-    this.#teller.say("superseded", earlier, "the runtime asked again for the same pod");
+    this.#rulings.emit("superseded", earlier, "the runtime asked again for the same pod");
     earlier.refuse(supersededError());
   }
 
@@ -212,7 +212,7 @@ export class Admission implements WaitingOwner {
     const bytes = memory.predict(lane.names);
     memory.taken(bytes);
     if (request.kind === "attach") this.#parts.expected.granted(nowMs);
-    this.#teller.say("admitted", waiting, "");
+    this.#rulings.emit("admitted", waiting, "");
     waiting.grant(new Permit(this.#books, { request, admissionClass, lane, sinceMs: nowMs, bytes }));
   }
 
@@ -239,7 +239,7 @@ export class Admission implements WaitingOwner {
       if (waiting.request.isRetry === true) continue;
       const view = gate.view(waiting, nowMs);
       this.#leave(waiting);
-      this.#teller.say("expired", waiting, describeBlocker(view.blocker));
+      this.#rulings.emit("expired", waiting, describeBlocker(view.blocker));
       waiting.refuse(expiredError(waiting.request, view));
     }
   }

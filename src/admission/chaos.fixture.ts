@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
 import { VirtualClock, settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, mib, okRun } from "./admission.fixture.ts";
+import { requestSlot, attachRequest, mib, okRun } from "./admission.fixture.ts";
 import { Admission } from "./admission.ts";
 import type { Ruling } from "./rulings.ts";
 import type { Permit } from "./permit.ts";
@@ -34,7 +34,7 @@ export class Chaos {
   constructor(seed: number) {
     this.#dice = new VirtualClock(seed);
     this.clock = new VirtualClock(seed);
-    this.admission = new Admission({ clock: this.clock, limits: chaosLimits, tell: (what) => this.#decided(what) });
+    this.admission = new Admission({ clock: this.clock, limits: chaosLimits, onRuling: (what) => this.#decided(what) });
   }
 
   async step(): Promise<void> {
@@ -87,7 +87,7 @@ export class Chaos {
       networks: this.#one([["p"], ["p"], ["p", "x"], ["y", "p"], ["q"], []]) ?? [],
     });
     const controller = new AbortController();
-    // Some callers are gone before they ask, some in the same breath.
+    // Some callers are gone before they requestSlot, some in the same breath.
     if (this.#dice.random() < 0.03) controller.abort(new LeveeError("hand-lost", "early"));
     else if (request.kind !== "other") this.#waiting.add(request);
     this.#callers.push({ request, controller });
@@ -96,7 +96,7 @@ export class Chaos {
   }
 
   async #follow(request: AdmissionRequest, { signal }: AbortController): Promise<void> {
-    const asked = ask(this.admission, request, signal);
+    const asked = requestSlot(this.admission, request, signal);
     await settle();
     while (asked.permit === undefined && asked.error === undefined && this.#waiting.has(request)) {
       await new Promise((resolve) => void this.#wakes.push(resolve));

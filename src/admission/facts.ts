@@ -33,7 +33,7 @@ export interface AdmissionFacts {
   readonly flows: readonly { readonly namespace: string; readonly waiting: number }[];
 }
 
-export interface ClassFacts {
+interface ClassFacts {
   readonly class: Exclude<AdmissionClass, "exempt">;
   /** With those that hang. */
   readonly running: number;

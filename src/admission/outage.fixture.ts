@@ -12,7 +12,7 @@ const aloneMs = 30;
 const cores = 2;
 const critical = 2_000_000_000;
 
-export interface OutageOptions {
+interface OutageOptions {
   readonly seed: number;
   readonly outageMs: number;
   readonly ordinary: number;

@@ -2,8 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import type { AdmissionLimits } from "./admission-limits.ts";
 import { Bulkhead } from "./line/bulkhead.ts";
 import type { Blocker } from "./rulings.ts";
-import { DelegateMemory } from "./load/delegate-memory.ts";
-import { DelegateTimes } from "./load/delegate-times.ts";
+import { PluginMemory } from "./load/plugin-memory.ts";
+import { PluginTimes } from "./load/plugin-times.ts";
 import { ExpectedPods } from "./expected-pods.ts";
 import { Gate, type GateRules } from "./line/gate.ts";
 import { HostLoad } from "./load/host-load.ts";
@@ -20,7 +20,7 @@ const lateShare = 1 / 3;
 export interface Door {
   readonly gate: Gate;
   readonly bulkhead: Bulkhead;
-  readonly times: DelegateTimes;
+  readonly times: PluginTimes;
   readonly queueMs: number;
 }
 
@@ -30,7 +30,7 @@ export interface Parts {
   readonly limits: AdmissionLimits;
   readonly limit: AdaptiveLimit;
   readonly load: HostLoad;
-  readonly memory: DelegateMemory;
+  readonly memory: PluginMemory;
   readonly breaker: NetworkBreaker;
   readonly budget: RetryBudget;
   readonly expected: ExpectedPods;
@@ -47,7 +47,7 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
     limit,
     breaker,
     load: new HostLoad(limit),
-    memory: new DelegateMemory(),
+    memory: new PluginMemory(),
     expected: new ExpectedPods(limits.attachCeiling),
   };
   return {
@@ -62,7 +62,7 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
 
 function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Door {
   const { breaker } = learned;
-  const times = new DelegateTimes(clock);
+  const times = new PluginTimes(clock);
   const bulkhead = new Bulkhead({
     isOpen: (network) => breaker.isOpen(network),
     hasWorked: (network) => times.knows(network),
@@ -88,7 +88,7 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
 
 /** DELs are kept back by nothing but their number: they free what others wait for. */
 function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
-  const times = new DelegateTimes(clock);
+  const times = new PluginTimes(clock);
   const bulkhead = new Bulkhead({ isOpen: () => false, hasWorked: (network) => times.knows(network) });
   const rules: GateRules = {
     classes: ["detach"],

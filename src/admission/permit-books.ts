@@ -1,8 +1,8 @@
 import type { Door, Parts } from "./parts.ts";
-import type { DelegateRun, Idle, Permit, PermitOwner, Settlement } from "./permit.ts";
+import type { PluginRun, Idle, Permit, PermitOwner, Settlement } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 import type { Failure } from "./hold/retry-budget.ts";
-import type { Teller } from "./teller.ts";
+import type { RulingEmitter } from "./ruling-emitter.ts";
 
 /** Slower than usual by this much, a delegate is no longer just slow. */
 const hungMedians = 5;
@@ -12,13 +12,13 @@ const hungIdleMs = 1_000;
 /** Keeps the books of permits: what their holders report changes limit, shares, budgets and networks. */
 export class PermitBooks implements PermitOwner {
   readonly #parts: Parts;
-  readonly #teller: Teller;
+  readonly #rulings: RulingEmitter;
   readonly #freed: () => void;
 
   /** `freed` is called when somebody may be able to go. */
-  constructor(parts: Parts, teller: Teller, freed: () => void) {
+  constructor(parts: Parts, rulings: RulingEmitter, freed: () => void) {
     this.#parts = parts;
-    this.#teller = teller;
+    this.#rulings = rulings;
     this.#freed = freed;
   }
 
@@ -34,7 +34,7 @@ export class PermitBooks implements PermitOwner {
     const isSlow = !times.knows(running.network) || this.#isPastUsual(permit);
     if (!isSlow || !gate.hung(permit, running.network, plugin)) return false;
     this.#keep(permit, Math.min(permit.bytes, this.#parts.memory.predictHung(running.network)));
-    this.#teller.say(
+    this.#rulings.emit(
       "hung",
       permit,
       `${running.network}: ${this.#idleText(permit, { idleMs, plugin })}`,
@@ -60,16 +60,16 @@ export class PermitBooks implements PermitOwner {
     if (network === undefined) return;
     this.#door(permit).gate.rejoined(permit, network);
     this.#keep(permit, permit.bytes);
-    this.#teller.say("moves-again", permit, network);
+    this.#rulings.emit("moves-again", permit, network);
   }
 
-  ran(permit: Permit, run: DelegateRun, hasHung: boolean): void {
+  ran(permit: Permit, run: PluginRun, hasHung: boolean): void {
     const { memory, limit } = this.#parts;
     if (run.peakBytes !== undefined) memory.ran(run.network, run.peakBytes);
     memory.observed(run.cgroup);
     if (run.isOomKilled) {
       limit.killed();
-      this.#teller.say("oom-killed", permit, run.network);
+      this.#rulings.emit("oom-killed", permit, run.network);
     }
     // Who undid tells nothing of ADDs.
     if (run.isUndo !== true) {
@@ -88,12 +88,12 @@ export class PermitBooks implements PermitOwner {
     } else {
       expected.forget(permit.request.pod);
       this.charge(permit.request, settlement);
-      this.#teller.say("charged", permit, settlement.reason);
+      this.#rulings.emit("charged", permit, settlement.reason);
     }
   }
 
   released(permit: Permit): void {
-    if (permit.hungNetwork !== undefined) this.#teller.say("moves-again", permit, permit.hungNetwork);
+    if (permit.hungNetwork !== undefined) this.#rulings.emit("moves-again", permit, permit.hungNetwork);
     this.#door(permit).gate.ended(permit, this.nowMs());
     this.#keep(permit, 0);
     this.#freed();
@@ -112,7 +112,7 @@ export class PermitBooks implements PermitOwner {
    * Who failed tells nothing of the time it takes; who was busy until its deadline does. Nor does who hung, unless it is
    * the first of its network that went through: a plugin may sleep for seconds, and that is then what is usual.
    */
-  #learn(permit: Permit, run: DelegateRun, hasHung: boolean): void {
+  #learn(permit: Permit, run: PluginRun, hasHung: boolean): void {
     if (run.result === "failed") return;
     const { gate, times } = this.#door(permit);
     if (hasHung) {
@@ -137,7 +137,7 @@ export class PermitBooks implements PermitOwner {
     const { breaker, attach } = this.#parts;
     if (!breaker.failed(network, pod, reason)) return;
     attach.bulkhead.look(network, this.nowMs());
-    this.#teller.say("network-opened", undefined, `${network}: ${reason}`);
+    this.#rulings.emit("network-opened", undefined, `${network}: ${reason}`);
   }
 
   #networkWorks(permit: Permit, network: string): void {
@@ -146,7 +146,7 @@ export class PermitBooks implements PermitOwner {
     if (permit.request.kind !== "attach" || !breaker.succeeded(network)) return;
     attach.bulkhead.look(network, this.nowMs());
     budget.networkRecovered(network);
-    this.#teller.say("network-closed", undefined, network);
+    this.#rulings.emit("network-closed", undefined, network);
   }
 
   #isPastUsual(permit: Permit): boolean {

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, detachRequest, mib, never, node, okRun } from "./admission.fixture.ts";
+import { requestSlot, attachRequest, detachRequest, mib, never, node, okRun } from "./admission.fixture.ts";
 
 test("progress takes a delegate that hangs out of the count until it moves again", async () => {
   const { admission, clock, rulings } = node({ attachCeiling: 1 });
   const permit = await admission.admit(attachRequest({ pod: "a/0" }), never);
-  const second = ask(admission, attachRequest({ pod: "a/1" }));
+  const second = requestSlot(admission, attachRequest({ pod: "a/1" }));
   for (let run = 0; run < 5; run += 1) permit.ran(okRun({ tookMs: 300 }));
   permit.started("primary");
   await clock.advance(1_400);
@@ -58,7 +58,7 @@ test("dispose of a permit whose delegate hangs gives back nothing twice", async 
 test("a DEL's delegate that hangs leaves the DELs' count alone", async () => {
   const { admission, clock } = node({ detachCeiling: 1 });
   const permit = await admission.admit(detachRequest(), never);
-  const next = ask(admission, detachRequest({ pod: "a/2" }));
+  const next = requestSlot(admission, detachRequest({ pod: "a/2" }));
   permit.started("primary");
   await clock.advance(6_000);
   permit.progress(6_000);
@@ -79,8 +79,8 @@ test("three that hang open their network, and one that ends well after all close
     permits.push(permit);
   }
   expect(admission.facts().openNetworks).toMatchObject([{ network: "x", failures: 3 }]);
-  const waiting = ask(admission, attachRequest({ pod: "a/4", networks: ["x"] }));
-  const critical = ask(admission, attachRequest({ pod: "k/1", namespace: "kube-system", networks: ["x"] }));
+  const waiting = requestSlot(admission, attachRequest({ pod: "a/4", networks: ["x"] }));
+  const critical = requestSlot(admission, attachRequest({ pod: "k/1", namespace: "kube-system", networks: ["x"] }));
   await settle();
   expect([waiting.permit, critical.permit].map((permit) => permit !== undefined)).toEqual([false, true]);
   expect(admission.why("a/4")?.blocker).toEqual({ why: "network-hangs", network: "x", plugin: "vlan" });
@@ -156,7 +156,7 @@ test("a delegate that hangs in a network nobody knows gives up most of its memor
   first.ran(okRun({ cgroup }));
   first[Symbol.dispose]();
   using hanging = await admission.admit(attachRequest({ pod: "a/2", networks: ["x"] }), never);
-  const others = ["a/3", "a/4", "a/5"].map((pod) => ask(admission, attachRequest({ pod })));
+  const others = ["a/3", "a/4", "a/5"].map((pod) => requestSlot(admission, attachRequest({ pod })));
   await settle();
   const running = (): number => others.filter(({ permit }) => permit !== undefined).length;
   expect([running(), admission.why("a/4")?.blocker]).toEqual([1, { why: "delegate-memory" }]);

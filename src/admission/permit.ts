@@ -1,10 +1,10 @@
-import type { RuntimeCgroup } from "./load/delegate-memory.ts";
+import type { RuntimeCgroup } from "./load/plugin-memory.ts";
 import type { Lane } from "./line/lane.ts";
 import type { AdmissionClass, AdmissionRequest } from "./request.ts";
 import type { Failure } from "./hold/retry-budget.ts";
 
 /** How the plugins of one network ended, from the shim's reports. */
-export interface DelegateRun {
+export interface PluginRun {
   readonly network: string;
   /** Of all its plugins together, as the shim measured it. */
   readonly tookMs: number;
@@ -39,7 +39,7 @@ export interface PermitOwner {
   leftCount(permit: Permit): void;
   movesAgain(permit: Permit): void;
   /** `hasHung`: it was out of the count until now. */
-  ran(permit: Permit, run: DelegateRun, hasHung: boolean): void;
+  ran(permit: Permit, run: PluginRun, hasHung: boolean): void;
   settled(permit: Permit, settlement: Settlement): void;
   released(permit: Permit): void;
 }
@@ -110,7 +110,7 @@ export class Permit implements Disposable {
   }
 
   /** They have ended. */
-  ran(run: DelegateRun): void {
+  ran(run: PluginRun): void {
     const hasHung = this.#hungNetwork !== undefined;
     this.#comeBack();
     this.#running = undefined;
@@ -139,7 +139,7 @@ export class Permit implements Disposable {
   }
 }
 
-export interface PermitFacts {
+interface PermitFacts {
   readonly request: AdmissionRequest;
   readonly admissionClass: AdmissionClass;
   readonly lane: Lane;

@@ -13,7 +13,7 @@ export interface Blocker {
   readonly reason?: string;
 }
 
-export type BlockerKind =
+type BlockerKind =
   /** All slots are taken. */
   | "slots"
   /** A critical pod is on its way to this node, and has the cores for a moment. */

@@ -1,7 +1,7 @@
 import type { ContainerId, IfName, JsonText, NetworkName } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { Chain, MultusOrigin, RouteEdit } from "../cni/chain.ts";
-import { type CniArgs, delegateArgs } from "../cni/cni-args.ts";
+import { type CniArgs, pluginArgs } from "../cni/cni-args.ts";
 import { jsonString, jsonValue } from "../cni/json-text.ts";
 import type { NetworkConf } from "../cni/network-conf.ts";
 import { present } from "../cni/present.ts";
@@ -74,7 +74,7 @@ function chainOf(wanted: WantedNetwork, input: PlanInput, place: Place): Chain {
     ifname: place.ifname,
     cniVersion: conf.cniVersion,
     isDefault: place.isDefault,
-    cniArgs: delegateArgs(input.request.args, {
+    cniArgs: pluginArgs(input.request.args, {
       ...present("mac", element?.mac),
       ...present("ips", element?.ips),
       // The runtime's own addresses are for the interface it asked for; a second one must not get them too.

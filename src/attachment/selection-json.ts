@@ -4,9 +4,7 @@ import { ifnameProblem } from "../cni/interface-name.ts";
 import { parseCidr, parseIp } from "../cni/ip.ts";
 import { arrayElements, foldKey, jsonKind, jsonString, memberText, scanObject, valueOf } from "../cni/json-text.ts";
 import { present } from "../cni/present.ts";
-import { isRate, rateKeys } from "./bandwidth-rate.ts";
-import { isMacAddress } from "./mac-address.ts";
-import { isPortMapping } from "./port-mapping.ts";
+import { isMacAddress, isPortMapping, isRate, rateKeys } from "./element-values.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
 interface ElementContext {

@@ -104,16 +104,11 @@ function readPodArgs(args: CniArgs): PodArgs {
   };
 }
 
-/** Whether a plugin may ignore arguments it does not know (`IgnoreUnknown`, true in the forms Go takes for true). */
-export function ignoresUnknown(args: CniArgs): boolean {
-  return ["1", "t", "true"].includes((argOf(args, "IgnoreUnknown") ?? "").toLowerCase());
-}
-
 /** Multus' five, in the order it has always sent them. Plugins exist that match on the text. */
 const fixedKeys = ["IgnoreUnknown", "K8S_POD_NAMESPACE", "K8S_POD_NAME", "K8S_POD_INFRA_CONTAINER_ID", "K8S_POD_UID"];
 
 /** What a network's element adds, and what is kept from the plugins of this network. */
-export interface ExtraArgs {
+interface ExtraArgs {
   readonly mac?: string;
   readonly ips?: readonly string[];
   /** Keys of the runtime that are not handed on. */
@@ -121,7 +116,7 @@ export interface ExtraArgs {
 }
 
 /** CNI_ARGS for a delegate: the fixed five, then the runtime's others in their order, then MAC and IP. */
-export function delegateArgs(args: CniArgs, extra: ExtraArgs = {}): string {
+export function pluginArgs(args: CniArgs, extra: ExtraArgs = {}): string {
   const { mac, ips, omit = [] } = extra;
   const isPlain = mac === undefined && ips === undefined && omit.every((key) => argOf(args, key) === undefined);
   return isPlain && args instanceof ArgsText ? args.forDelegate : printForDelegate(args, extra);

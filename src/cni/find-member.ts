@@ -2,7 +2,7 @@ import type { JsonText } from "../base/brand.ts";
 import { skipSpace, skipValue } from "./json-grammar.ts";
 
 /** A member that is the only one of its name, by offsets into the text. */
-export interface SoleMember {
+interface SoleMember {
   readonly valueStart: number;
   readonly valueEnd: number;
   /** All keys of the object. */

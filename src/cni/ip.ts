@@ -1,6 +1,6 @@
 /** IP addresses as Go's `net` package reads and prints them, since plugins and Multus compare those texts. */
 
-export interface Ip {
+interface Ip {
   readonly family: 4 | 6;
   /** 4 or 16 bytes, network order. An IPv4 address written as IPv6 (`::ffff:a.b.c.d`) has 4. */
   readonly bytes: Uint8Array;
@@ -8,7 +8,7 @@ export interface Ip {
   readonly text: string;
 }
 
-export interface Cidr {
+interface Cidr {
   readonly ip: Ip;
   readonly prefix: number;
   /** `address/prefix`, host bits kept. */

@@ -78,7 +78,7 @@ export function skipSpace(text: string, at: number): number {
 }
 
 /** The offset just past the string that starts at `at`. */
-export function skipString(text: string, at: number): number {
+function skipString(text: string, at: number): number {
   // Nearly all strings are plain; only one with an escape or a mistake in it is walked through.
   const quote = text.indexOf('"', at + 1);
   if (quote > 0 && !notPlain.test(text.slice(at + 1, quote))) return quote + 1;
@@ -129,8 +129,8 @@ export function skipArray(text: string, at: number, depth: number, visit?: Eleme
   }
 }
 
-export type MemberVisitor = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
-export type ElementVisitor = (start: number, end: number) => void;
+type MemberVisitor = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
+type ElementVisitor = (start: number, end: number) => void;
 
 function checkDepth(at: number, depth: number): void {
   if (depth >= jsonDepthMax) throw new JsonGrammarError(`more than ${jsonDepthMax} levels deep`, at);

@@ -34,7 +34,7 @@ export interface PluginConf {
   readonly capabilities: Readonly<Record<string, boolean>>;
 }
 
-export interface ConfOptions {
+interface ConfOptions {
   /** What the configuration is, for errors: a file, or `NetworkAttachmentDefinition a/b`. */
   readonly what: string;
   /** Takes the place of a missing or empty `name`. */

@@ -3,7 +3,7 @@ import { LeveeError } from "../base/errors.ts";
 import { jsonKind, jsonObject, jsonString, memberText, removeMember, setMember } from "./json-text.ts";
 import type { PluginConf } from "./network-conf.ts";
 
-export interface StdinOptions {
+interface StdinOptions {
   /** The network's name and version: a plugin of a list has neither of its own. */
   readonly name: string;
   readonly cniVersion: string;

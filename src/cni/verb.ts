@@ -31,9 +31,9 @@ export type AddRequest = { readonly verb: "ADD"; readonly netns: NetnsPath } & A
 export type CheckRequest = { readonly verb: "CHECK"; readonly netns: NetnsPath } & Attachment & Surroundings;
 /** The netns of a DEL may be gone, and then the runtime need not name it. */
 export type DelRequest = { readonly verb: "DEL"; readonly netns: NetnsPath | undefined } & Attachment & Surroundings;
-export type GcRequest = { readonly verb: "GC" } & Surroundings;
-export type StatusRequest = { readonly verb: "STATUS" } & Surroundings;
-export type VersionRequest = { readonly verb: "VERSION" } & Surroundings;
+type GcRequest = { readonly verb: "GC" } & Surroundings;
+type StatusRequest = { readonly verb: "STATUS" } & Surroundings;
+type VersionRequest = { readonly verb: "VERSION" } & Surroundings;
 export type CniRequest = AddRequest | CheckRequest | DelRequest | GcRequest | StatusRequest | VersionRequest;
 
 type Variable = "CNI_CONTAINERID" | "CNI_NETNS" | "CNI_IFNAME" | "CNI_ARGS" | "CNI_PATH";
@@ -161,14 +161,14 @@ function requestOf(verb: Verb, raw: RawRequest): CniRequest {
   }
 }
 
-export function containerIdProblem(value: string): string | undefined {
+function containerIdProblem(value: string): string | undefined {
   if (value.length > containerIdBytesMax) return `must have at most ${containerIdBytesMax} characters`;
   return containerIdPattern.test(value)
     ? undefined
     : "must be letters, digits, '_', '.' and '-', and start with a letter or digit";
 }
 
-export function netnsProblem(value: string): string | undefined {
+function netnsProblem(value: string): string | undefined {
   if (!value.startsWith("/")) return "must be an absolute path";
   if (Buffer.byteLength(value, "utf8") >= pathBytesMax) return `must be shorter than ${pathBytesMax} bytes`;
   if (value.includes("\0") || value.split("/").includes("..")) return "must not contain NUL or '..'";

@@ -4,7 +4,7 @@ import type { ConfigProblem } from "./problem.ts";
 /** The last steps of either verb: the commit on the disk, the answer on its way, and that it was printed. */
 export const closingMs = 2_000;
 /** A daemon silent for this many heartbeats is lost. */
-export const heartbeatsMissedMax = 3;
+const heartbeatsMissedMax = 3;
 
 /** The parts of a call must fit into the whole, or the shim gives up while the daemon still believes it has time. */
 export function budgetProblems(settings: Readonly<Record<NumberKnobKey, number>>): ConfigProblem[] {

@@ -8,8 +8,7 @@ import { readIgnored } from "./ignored-settings.ts";
 import { numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
 import { readLogLevel } from "./log-level.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";
-import { lineAndColumn } from "./position.ts";
-import { ConfigError } from "./problem.ts";
+import { ConfigError, lineAndColumn } from "./problem.ts";
 import { SettingsReader, type Setting } from "./settings-reader.ts";
 
 /** daemon-config.json: Multus' settings as they are, and ours beside them. Read once, at the start. */

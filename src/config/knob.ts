@@ -32,4 +32,4 @@ export interface PortKnob {
 export type Knob = NumberKnob | PathKnob | PortKnob;
 
 /** Whose key it is: ours, or one that Multus reads as well. */
-export type KnobOrigin = "levee" | "multus";
+type KnobOrigin = "levee" | "multus";

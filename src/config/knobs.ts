@@ -194,8 +194,8 @@ export const knobs: Readonly<Record<NumberKnobKey | PathKnobKey | PortKnobKey, K
 };
 
 export type NumberKnobKey = keyof typeof numberKnobs;
-export type PathKnobKey = keyof typeof pathKnobs;
-export type PortKnobKey = keyof typeof portKnobs;
+type PathKnobKey = keyof typeof pathKnobs;
+type PortKnobKey = keyof typeof portKnobs;
 
 function ms(byDefault: number, min: number, max: number, reason: string): NumberKnob {
   return { unit: "ms", default: byDefault, min, max, reason, origin: "levee" };

@@ -105,8 +105,6 @@ export const multusKeys = {
   "forceCNIVersion": ignored("flag", "another network's conf is never rewritten", false),
 } as const satisfies Record<string, MultusKey>;
 
-export type MultusKeyName = keyof typeof multusKeys;
-
 export interface MultusKey {
   readonly kind: MultusKind;
   /**

@@ -28,7 +28,7 @@ export function isMetaType(type: string): boolean {
 }
 
 /** What the shim and the daemon must agree on; the rest of the daemon's settings need not be in the conf. */
-export type ShimConfSource = Pick<
+type ShimConfSource = Pick<
   DaemonConfig,
   | "name"
   | "capabilities"

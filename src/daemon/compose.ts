@@ -175,7 +175,7 @@ async function makePorts(options: DaemonOptions, source: Source, metrics: Metric
     holdMsMax: addHoldMs,
     systemNamespaces,
   };
-  const admission = new Admission({ clock, limits, tell: (ruling) => rulings.tell(ruling) });
+  const admission = new Admission({ clock, limits, onRuling: (ruling) => rulings.tell(ruling) });
   recordRulings(nodePorts, admission);
   if (source.view.live !== undefined) expectPods(source.view.live, admission);
   const gcPorts = { ...nodePorts, recovery: new Recovery(nodePorts), detachBreaker: new DetachBreaker(clock) };

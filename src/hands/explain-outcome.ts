@@ -3,7 +3,7 @@ import { parseCniError } from "../cni/cni-error.ts";
 import type { Outcome } from "../wire/outcome.ts";
 
 /** Which run an outcome belongs to, for the sentence that a person reads. */
-export interface RunContext {
+interface RunContext {
   readonly verb: string;
   readonly network: string;
   readonly ifname: string;

@@ -36,7 +36,7 @@ export interface Ran {
 }
 
 /** What to do about one link of an ADD: its number in the plan, and what the chain has produced so far. */
-export interface AddLink {
+interface AddLink {
   readonly chain: Chain;
   readonly link: ChainLink;
   readonly step: number;
@@ -67,7 +67,7 @@ export async function runDel(hand: Hand, chain: Chain, place: ChainPlace, option
   }
 }
 
-export interface DelOptions {
+interface DelOptions {
   /** The chain's result, given back as prevResult. */
   readonly result: JsonText | undefined;
   /** How many links of the chain may have run; all of them unless said. */

@@ -26,8 +26,3 @@ export function failed(name: string, detail: string, hint: string): Check {
 export function isReady(checks: readonly Check[]): boolean {
   return checks.every(({ state }) => state !== "failed");
 }
-
-/** What is not as it should be, one sentence each, for logs and for people. */
-export function degradedNotices(checks: readonly Check[]): readonly string[] {
-  return checks.filter(({ state }) => state !== "ok").map(({ name, detail }) => `${name}: ${detail}`);
-}

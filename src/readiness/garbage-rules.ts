@@ -1,7 +1,7 @@
 import { passed, warned, type Check } from "./check.ts";
 
 /** What the last look for garbage saw. */
-export interface GarbageFacts {
+interface GarbageFacts {
   /** Networks that running pods asked for and do not have, as `namespace/pod: network`. */
   readonly missing: readonly string[];
   /** Addresses of host-local whose container nobody knows. */

@@ -23,7 +23,7 @@ export interface HandFacts {
 }
 
 /** Three trials in a row that did not come to an end. */
-export const canaryAgeMsMax = 180_000;
+const canaryAgeMsMax = 180_000;
 
 /** Without a resident hand pods are attached all the same, by their own shims; only work that belongs to no call waits. */
 export function handCheck({ isPresent }: HandFacts): Check {

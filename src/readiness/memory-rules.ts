@@ -1,7 +1,7 @@
 import { passed, warned, type Check } from "./check.ts";
 
 /** How the daemon's own memory stands. */
-export interface MemoryFacts {
+interface MemoryFacts {
   /** `frozen`: no more ADDs at once than now. `exhausted`: only DELs are served. */
   readonly state: "free" | "frozen" | "exhausted";
   /** Undefined when nobody limits it. */

@@ -1,6 +1,6 @@
 import { isReady, type Check } from "./check.ts";
 
-export interface ReadyzAnswer {
+interface ReadyzAnswer {
   readonly isReady: boolean;
   readonly text: string;
 }

@@ -12,7 +12,7 @@ export interface JournalFacts {
 }
 
 /** A disk that is merely slow is not to be answered with a restart, which must read the journal from the same disk. */
-export const journalStuckMsMax = 120_000;
+const journalStuckMsMax = 120_000;
 /** Long enough for a busy disk; short enough to stop a rollout. */
 const journalSlowMsMax = 15_000;
 

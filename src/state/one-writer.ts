@@ -3,9 +3,9 @@ import type { Clock } from "../base/clock.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
 
 /** The right to write a state folder. Given back by disposing it, or by the kernel when the process dies. */
-export type Lock = Disposable;
+type Lock = Disposable;
 
-export interface HoldOptions {
+interface HoldOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called once if another daemon has the folder. */

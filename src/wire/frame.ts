@@ -25,7 +25,7 @@ export interface Frame {
   readonly places: readonly number[];
 }
 
-export type FieldValue = string | number | bigint | boolean | Uint8Array;
+type FieldValue = string | number | bigint | boolean | Uint8Array;
 
 /** A field ready to be sent; `undefined` values are left out, so optional fields read naturally at the call site. */
 export type OutgoingField = readonly [TagName, FieldValue | undefined];

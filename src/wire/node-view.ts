@@ -29,10 +29,10 @@ export interface AttachmentView {
   /** attaching: running · undoing: being undone · attached · detaching · lost: its shim went away, undo is due. */
   readonly phase: "attaching" | "undoing" | "attached" | "detaching" | "lost";
   readonly sinceWallMs: number;
-  readonly networks: readonly NetworkView[];
+  readonly networks: readonly AttachedNetworkView[];
 }
 
-export interface NetworkView {
+export interface AttachedNetworkView {
   readonly network: string;
   readonly ifname: string;
   readonly isDefault: boolean;
@@ -99,7 +99,7 @@ export interface LeakView {
   readonly attempts: number;
 }
 
-export interface QuarantineView {
+interface QuarantineView {
   readonly file: string;
   readonly reason: string;
   readonly sinceWallMs: number;
@@ -176,7 +176,7 @@ export interface ChecksAnswer {
   readonly shimSoftware: string;
 }
 
-export interface CheckView {
+interface CheckView {
   readonly name: string;
   readonly state: "ok" | "warning" | "failed";
   readonly detail: string;

@@ -3,7 +3,7 @@ import { LeveeError } from "../base/errors.ts";
 import { bytesField, bytesFields, flagField, numberField, textField, type Frame } from "./frame.ts";
 import type { TagName } from "./tag.ts";
 
-export type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout" | "links" | "list";
+type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout" | "links" | "list";
 
 /** How an order ended, in one shape: facts as fields, sentences are made from them elsewhere. */
 export interface Outcome {

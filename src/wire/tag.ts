@@ -65,7 +65,3 @@ export const tagNumber = {
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;
-
-export const tagByNumber: ReadonlyMap<number, TagName> = new Map(
-  (Object.entries(tagNumber) as [TagName, number][]).map(([name, number]) => [number, name]),
-);

@@ -19,7 +19,7 @@ export interface TopAnswer {
   readonly hung: readonly HungView[];
   readonly openNetworks: readonly OpenNetworkView[];
   /** The slowest first. */
-  readonly delegates: readonly DelegateView[];
+  readonly delegates: readonly PluginRunsView[];
   readonly memory: MemoryView;
   /** Percent of the last 10 s in which somebody had to wait; absent where the kernel does not tell. */
   readonly pressure: { readonly cpu?: number; readonly memory?: number; readonly io?: number };
@@ -29,7 +29,7 @@ export interface TopAnswer {
   readonly notices: readonly string[];
 }
 
-export interface ClassView {
+interface ClassView {
   /** critical, ordinary, penalty or detach. */
   readonly class: string;
   readonly running: number;
@@ -49,7 +49,7 @@ export interface SlotsView {
   readonly why: string;
 }
 
-export interface DelegateView {
+export interface PluginRunsView {
   readonly plugin: string;
   readonly verb: string;
   readonly runs: number;

@@ -6,7 +6,7 @@ const hungMax = 64;
 /** Slots of a network that has not worked yet, or hangs, while others wait: enough to find out. */
 const doubtedSlots = 1;
 
-export interface BulkheadRules {
+interface BulkheadRules {
   /** Whether a network fails, so that only probes of it may go. */
   isOpen(network: string): boolean;
   /** Whether it has ever worked. */

@@ -81,7 +81,7 @@ export class Waiting {
   }
 }
 
-export interface WaitingFacts {
+interface WaitingFacts {
   readonly request: AdmissionRequest;
   readonly lane: Lane;
   readonly sinceMs: number;

@@ -8,7 +8,7 @@ export interface OwnMemory {
 }
 
 /** The texts of the cgroup's files; undefined where a file could not be read. */
-export interface OwnMemoryFiles {
+interface OwnMemoryFiles {
   /** v2 `memory.max`, v1 `memory.limit_in_bytes`. */
   readonly limit: string | undefined;
   /** v2 `memory.current`, v1 `memory.usage_in_bytes`. */

@@ -2,7 +2,7 @@
  * What the kernel says of a resource (`/proc/pressure/*`): percent of the last 10 s in which somebody, or everybody,
  * had to wait for it.
  */
-export interface Stall {
+interface Stall {
   readonly some: number;
   readonly full: number;
 }

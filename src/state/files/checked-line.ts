@@ -4,7 +4,7 @@ import { crc32 } from "./crc32.ts";
  * Self-delimiting records: `<letter><version> <CRC-32, 8 hex digits> <body>\n`. The body is one line of JSON.
  * The checksum covers letter, version and body, so that a damaged version digit is damage and not "a newer format".
  */
-export type LineLetter = "L" | "C" | "F";
+type LineLetter = "L" | "C" | "F";
 
 /** The version of the lines this build writes, and the only one it reads. */
 export const lineVersion = 1;
@@ -32,7 +32,7 @@ export interface DamagedBytes {
 }
 
 /** The beginning of a line that was being written when the writer died: never acknowledged to anybody. */
-export interface TornTail {
+interface TornTail {
   readonly kind: "torn";
   readonly offset: number;
   readonly bytes: number;

@@ -5,7 +5,7 @@ export type Shape = Readonly<Record<string, unknown>>;
 
 export function parseShape(json: string, what: string): Shape {
   try {
-    return shapeOf(JSON.parse(json) as unknown, what);
+    return asShape(JSON.parse(json) as unknown, what);
   } catch (cause) {
     if (cause instanceof LeveeError) throw cause;
     throw new LeveeError("decode-failed", `Cannot read ${what} as it is not JSON: ${(cause as Error).message}`, {
@@ -14,13 +14,13 @@ export function parseShape(json: string, what: string): Shape {
   }
 }
 
-export function shapeOf(value: unknown, what: string): Shape {
+export function asShape(value: unknown, what: string): Shape {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Shape;
   throw wrongKind(what, "an object", value);
 }
 
 export function shapeAt(shape: Shape, key: string): Shape {
-  return shapeOf(shape[key], key);
+  return asShape(shape[key], key);
 }
 
 export function listAt(shape: Shape, key: string): readonly unknown[] {

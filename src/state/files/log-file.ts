@@ -15,7 +15,7 @@ export interface LogHandle {
 
 export type OpenLog = (path: string) => Promise<LogHandle>;
 
-export interface LogFileOptions {
+interface LogFileOptions {
   readonly openLog?: OpenLog | undefined;
   readonly roomBytes?: number;
 }

@@ -16,9 +16,9 @@ export interface Quarantined {
   readonly foundWallMs: number;
 }
 
-export type QuarantineSource = "journal" | "index" | "offline";
+type QuarantineSource = "journal" | "index" | "offline";
 
-export interface Evidence {
+export interface Damage {
   readonly source: QuarantineSource;
   readonly offset: number;
   readonly content: Uint8Array;
@@ -38,12 +38,12 @@ export function quarantineFolder(stateDir: string): string {
   return join(stateDir, "quarantine");
 }
 
-/** Puts evidence aside, durably. The same bytes from the same place get the same name, so repeating it is harmless. */
-export async function putAside(stateDir: string, evidence: Evidence): Promise<Quarantined> {
-  const { source, offset, foundWallMs, content } = evidence;
-  const reason = evidence.reason.slice(0, reasonCharsMax);
+/** Puts damage aside, durably. The same bytes from the same place get the same name, so repeating it is harmless. */
+export async function putAside(stateDir: string, damage: Damage): Promise<Quarantined> {
+  const { source, offset, foundWallMs, content } = damage;
+  const reason = damage.reason.slice(0, reasonCharsMax);
   // No CRC: of a file that ends in its own CRC it is always the same.
-  const sum = (await sha256Hex(evidence.fileName ?? "", content)).slice(0, 16);
+  const sum = (await sha256Hex(damage.fileName ?? "", content)).slice(0, 16);
   const entry: Quarantined = {
     name: `${source}-${offset}-${sum}.bad`,
     source,
@@ -56,7 +56,7 @@ export async function putAside(stateDir: string, evidence: Evidence): Promise<Qu
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const names = await readdir(folder);
   if (names.length < quarantineFilesMax) {
-    const header = `${JSON.stringify({ ...entry, fileName: evidence.fileName })}\n`;
+    const header = `${JSON.stringify({ ...entry, fileName: damage.fileName })}\n`;
     await writeFileAtomically(join(folder, entry.name), Buffer.concat([Buffer.from(header), content]), {
       mode: 0o600,
       sync: true,

@@ -32,7 +32,7 @@ export interface AttachmentRecord {
 }
 
 export const attachmentPhases = ["intent", "undoing", "committed", "acknowledged"] as const;
-export type AttachmentPhase = (typeof attachmentPhases)[number];
+type AttachmentPhase = (typeof attachmentPhases)[number];
 
 export interface AttachmentKey {
   readonly containerId: ContainerId;

@@ -22,7 +22,7 @@ export interface LoadedJournal {
   readonly sound: boolean;
 }
 
-export interface DamagedPart {
+interface DamagedPart {
   readonly offset: number;
   readonly content: Buffer;
   readonly reason: string;

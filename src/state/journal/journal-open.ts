@@ -11,7 +11,7 @@ import type { JournalState } from "./journal-state.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import { LogFile, unwritable, type OpenLog } from "../files/log-file.ts";
 import { offlineFolderOf } from "./offline-records.ts";
-import { listQuarantine, putAside, type Evidence, type Quarantined } from "../files/quarantine.ts";
+import { listQuarantine, putAside, type Damage, type Quarantined } from "../files/quarantine.ts";
 import { Reserve } from "../files/reserve.ts";
 
 export interface JournalOptions {
@@ -96,27 +96,27 @@ async function putDamageAside(
 ): Promise<{ found: Quarantined[]; stored: boolean }> {
   const found: Quarantined[] = [];
   let stored = true;
-  for (const evidence of evidenceOf(journal, index, options.clock.wallMs())) {
+  for (const damage of damageIn(journal, index, options.clock.wallMs())) {
     options.logger.error("A part of the state folder is damaged and was put aside", {
-      file: evidence.source,
-      offset: evidence.offset,
-      bytes: evidence.content.length,
-      reason: evidence.reason,
+      file: damage.source,
+      offset: damage.offset,
+      bytes: damage.content.length,
+      reason: damage.reason,
     });
     try {
-      found.push(await putAside(options.stateDir, evidence));
+      found.push(await putAside(options.stateDir, damage));
     } catch (cause) {
       stored = false;
-      const { source, offset, reason, foundWallMs } = evidence;
-      found.push({ name: "", source, offset, reason, foundWallMs, bytes: evidence.content.length });
+      const { source, offset, reason, foundWallMs } = damage;
+      found.push({ name: "", source, offset, reason, foundWallMs, bytes: damage.content.length });
       options.logger.error("The damaged part could not be copied into quarantine", { error: String(cause) });
     }
   }
   return { found, stored };
 }
 
-function evidenceOf(journal: LoadedJournal, index: LoadedIndex, foundWallMs: number): readonly Evidence[] {
-  const parts: Evidence[] = [
+function damageIn(journal: LoadedJournal, index: LoadedIndex, foundWallMs: number): readonly Damage[] {
+  const parts: Damage[] = [
     ...journal.damaged.map((part) => ({ ...part, source: "journal" as const, foundWallMs })),
     ...index.damaged.map((part) => ({
       ...part,

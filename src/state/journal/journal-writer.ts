@@ -10,7 +10,7 @@ import type { JournalState } from "./journal-state.ts";
 import { isFull, unwritable, type LogFile } from "../files/log-file.ts";
 import type { Reserve } from "../files/reserve.ts";
 
-export interface WriterParts {
+interface WriterParts {
   readonly log: LogFile;
   readonly index: ContainerIndex;
   readonly reserve: Reserve;

@@ -241,4 +241,4 @@ export class Journal {
 /** One block. */
 const probeBytes = 4_096;
 
-export type Knowledge = "live" | "never-added" | "lost";
+type Knowledge = "live" | "never-added" | "lost";

@@ -23,7 +23,7 @@ export interface LeakEntry {
 }
 
 /** A node holds some hundred pods: ten thousand leaks are months of trouble nobody looked at, about 40 MiB of journal. */
-export const leaksMax = 10_000;
+const leaksMax = 10_000;
 
 const firstRetryMs = 30_000;
 /** The longest pause between two trials. */

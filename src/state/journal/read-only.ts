@@ -6,7 +6,7 @@ import type { LeakEntry } from "./leak-ledger.ts";
 import { listQuarantine, type Quarantined } from "../files/quarantine.ts";
 
 /** What the journal says, for people while the daemon is down (or not: a running daemon is not disturbed). */
-export interface JournalReading {
+interface JournalReading {
   readonly exists: boolean;
   readonly genesis: Genesis | undefined;
   readonly records: readonly AttachmentRecord[];

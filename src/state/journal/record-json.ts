@@ -27,7 +27,7 @@ import {
   oneOfAt,
   optionalTextAt,
   shapeAt,
-  shapeOf,
+  asShape,
   textAt,
   textOf,
   timeAt,
@@ -51,7 +51,7 @@ export function recordToJson(record: AttachmentRecord): object {
 }
 
 export function recordFromJson(json: Shape): AttachmentRecord {
-  const steps = listAt(json, "steps").map((step) => stepFromJson(shapeOf(step, "step")));
+  const steps = listAt(json, "steps").map((step) => stepFromJson(asShape(step, "step")));
   return {
     token: textAt(json, "token"),
     containerId: textAt(json, "containerId") as ContainerId,
@@ -121,7 +121,7 @@ export function failureFromJson(json: Shape): RecordedFailure {
 }
 
 export function chainsFromJson(list: readonly unknown[]): readonly Chain[] {
-  return list.map((chain) => chainFromJson(shapeOf(chain, "chain")));
+  return list.map((chain) => chainFromJson(asShape(chain, "chain")));
 }
 
 function sharedAt(json: Shape, key: string): string {
@@ -148,7 +148,7 @@ function chainFromJson(json: Shape): Chain {
     cniVersion: sharedAt(json, "cniVersion"),
     isDefault: flagAt(json, "isDefault"),
     cniArgs: textAt(json, "cniArgs"),
-    links: listAt(json, "links").map((link) => linkFromJson(shapeOf(link, "link"))),
+    links: listAt(json, "links").map((link) => linkFromJson(asShape(link, "link"))),
     disableCheck: flagAt(json, "disableCheck"),
     disableGC: flagAt(json, "disableGC"),
     routes: routesFromJson(shapeAt(json, "routes")),

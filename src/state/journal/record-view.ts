@@ -20,7 +20,7 @@ export function recordView(record: AttachmentRecord): RecordView {
   };
 }
 
-export interface RecordView {
+interface RecordView {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
@@ -30,7 +30,7 @@ export interface RecordView {
   readonly networks: readonly RecordNetworkView[];
 }
 
-export interface RecordNetworkView {
+interface RecordNetworkView {
   readonly network: string;
   readonly ifname: string;
   readonly isDefault: boolean;
@@ -53,7 +53,7 @@ export function leakView(leak: LeakEntry): RecordedLeakView {
   };
 }
 
-export interface RecordedLeakView {
+interface RecordedLeakView {
   readonly id: string;
   readonly namespace: string;
   readonly pod: string;
@@ -70,7 +70,7 @@ export function recorderView({ wallMs, containerId, verb, what, facts }: Recorde
   return { ...facts, wallMs, containerId, verb, what };
 }
 
-export type RecorderView = Pick<RecorderEntry, "wallMs" | "containerId" | "verb" | "what">;
+type RecorderView = Pick<RecorderEntry, "wallMs" | "containerId" | "verb" | "what">;
 
 export function quarantineView({ name, reason, foundWallMs }: Quarantined): {
   readonly file: string;

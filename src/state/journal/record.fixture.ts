@@ -89,7 +89,7 @@ export async function openIn(stateDir: string, change: Partial<JournalOptions> =
 }
 
 /** An attachment that a pod uses. */
-export async function attach(journal: Journal, record: AttachmentRecord): Promise<void> {
+export async function attachIn(journal: Journal, record: AttachmentRecord): Promise<void> {
   await journal.begin(record);
   await journal.step(record.token, { step: 1, result: json('{"ips":[]}') });
   await journal.commit(record.token, [json('{"cniVersion":"1.0.0","ips":[]}')]);

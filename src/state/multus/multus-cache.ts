@@ -15,7 +15,7 @@ export interface ImportReport {
   readonly problems: readonly ImportProblem[];
 }
 
-export interface ImportProblem {
+interface ImportProblem {
   readonly file: string;
   /** When the file stands for a container: something of it is not known to us. */
   readonly containerId?: ContainerId;

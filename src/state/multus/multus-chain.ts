@@ -5,7 +5,7 @@ import { isIfName } from "../../cni/interface-name.ts";
 import { appendElements, asJsonText, jsonString, jsonValue, setMember, memberText } from "../../cni/json-text.ts";
 import { confListText, parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
 import { pluginStdin } from "../../cni/plugin-stdin.ts";
-import { listAt, optionalTextAt, shapeOf, textAt, textOf, type Shape } from "../files/json-shape.ts";
+import { listAt, optionalTextAt, asShape, textAt, textOf, type Shape } from "../files/json-shape.ts";
 import type { MultusResult } from "./multus-result-file.ts";
 
 export interface MultusAttachment {
@@ -14,7 +14,7 @@ export interface MultusAttachment {
 }
 
 /** What is known about the container besides the delegate itself. */
-export interface DelegateSurroundings {
+interface DelegateSurroundings {
   readonly containerId: ContainerId;
   /** Position in the scratch file; the first one is the default network. */
   readonly position: number;
@@ -30,7 +30,7 @@ export function delegateToAttachment(
   around: DelegateSurroundings,
 ): MultusAttachment & { readonly used: MultusResult | undefined } {
   const what = `network ${around.position} of container ${around.containerId}`;
-  const delegate = shapeOf(element, what);
+  const delegate = asShape(element, what);
   const conf = confOf(delegate, what);
   const used = matchResult(delegate, conf.name, around);
   const ifname = used?.ifname ?? wantedIfname(delegate, around.position) ?? ("eth0" as IfName);
@@ -94,14 +94,14 @@ function chainOf(conf: NetworkConf, facts: ChainFacts): Chain {
 function confOf(delegate: Shape, what: string): NetworkConf {
   const list = delegate["CNINetworkConfigList"];
   const plugins = typeof list === "object" && list !== null ? (list as Shape)["Plugins"] : undefined;
-  if (Array.isArray(plugins) && plugins.length > 0) return losslessList(shapeOf(list, what), what);
+  if (Array.isArray(plugins) && plugins.length > 0) return losslessList(asShape(list, what), what);
   const text = asJsonText(Buffer.from(textAt(delegate, "Bytes"), "base64"), `the bytes of ${what}`);
   return parseNetworkConf(text, { what, defaultName: nameOf(delegate) });
 }
 
 function losslessList(list: Shape, what: string): NetworkConf {
   const plugins = listAt(list, "Plugins").map((plugin, position) => {
-    const bytes = textAt(shapeOf(plugin, `plugin ${position}`), "Bytes");
+    const bytes = textAt(asShape(plugin, `plugin ${position}`), "Bytes");
     return asJsonText(Buffer.from(bytes, "base64"), `plugin ${position} of ${what}`);
   });
   const name = textAt(list, "Name");

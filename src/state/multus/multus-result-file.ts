@@ -18,7 +18,7 @@ export interface MultusResult {
   readonly result: JsonText | undefined;
 }
 
-export interface ResultFolder {
+interface ResultFolder {
   readonly results: readonly MultusResult[];
   readonly problems: readonly { readonly file: string; readonly reason: string }[];
 }

@@ -6,7 +6,7 @@ import { unknownLeak, type LeakEntry } from "../journal/leak-ledger.ts";
 import { importMultusCache, type ImportReport } from "./multus-cache.ts";
 
 /** What the take-over needs of the journal. */
-export interface TakeoverTarget {
+interface TakeoverTarget {
   find(key: AttachmentKey): AttachmentRecord | undefined;
   begin(record: AttachmentRecord): Promise<void>;
   /** Containers that are ours although no record says what they have. */
@@ -15,7 +15,7 @@ export interface TakeoverTarget {
   markImported(): Promise<void>;
 }
 
-export interface TakeoverOptions {
+interface TakeoverOptions {
   readonly multusDir: string;
   readonly clock: Clock;
   readonly logger: Logger;

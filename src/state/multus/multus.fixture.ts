@@ -36,7 +36,7 @@ const lanConf = '{"cniVersion":"1.0.0","ipam":{"type":"host-local"},"name":"lan"
 
 export const lanElement = `{"Conf":${lanConf},"ConfList":{},"CNINetworkConfigList":${emptyList},"Name":"default/lan","macRequest":"02:00:00:00:00:07","ipRequest":["10.9.0.7/24"],"default-route":["10.9.0.1"],"IsFilterV4Gateway":false,"IsFilterV6Gateway":true,"Bytes":"${base64(lan)}"}`;
 
-export const podArgs =
+const podArgsJson =
   '[["IgnoreUnknown","true"],["K8S_POD_NAMESPACE","shop"],["K8S_POD_NAME","cart-0"],["K8S_POD_INFRA_CONTAINER_ID","8f0c2d7a4b1e"],["K8S_POD_UID","uid-7"]]';
 
 export const clusterResult =
@@ -45,9 +45,9 @@ export const lanResult =
   '{"cniVersion":"1.0.0","ips":[{"address":"10.9.0.7/24"}],"routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"}],"dns":{}}';
 
 export const resultFiles: Readonly<Record<string, string>> = {
-  [`k8s-pod-network-${sandbox}-eth0`]: `{"kind":"cniCacheV1","containerId":"${sandbox}","config":"${base64(clusterList)}","ifName":"eth0","networkName":"k8s-pod-network","netns":"/var/run/netns/cni-1","cniArgs":${podArgs},"capabilityArgs":{"portMappings":[{"hostPort":80}],"bandwidth":{"ingressRate":9007199254740993}},"result":${clusterResult}}`,
+  [`k8s-pod-network-${sandbox}-eth0`]: `{"kind":"cniCacheV1","containerId":"${sandbox}","config":"${base64(clusterList)}","ifName":"eth0","networkName":"k8s-pod-network","netns":"/var/run/netns/cni-1","cniArgs":${podArgsJson},"capabilityArgs":{"portMappings":[{"hostPort":80}],"bandwidth":{"ingressRate":9007199254740993}},"result":${clusterResult}}`,
   // Rewritten by Multus after a gateway change: keys sorted.
-  [`lan-${sandbox}-net1`]: `{"capabilityArgs":{"mac":"02:00:00:00:00:07"},"cniArgs":${podArgs.slice(0, -1)},["MAC","02:00:00:00:00:07"],["IP","10.9.0.7/24"]],"config":"${base64(lan)}","containerId":"${sandbox}","ifName":"net1","kind":"cniCacheV1","netns":"/var/run/netns/cni-1","networkName":"lan","result":${lanResult}}`,
+  [`lan-${sandbox}-net1`]: `{"capabilityArgs":{"mac":"02:00:00:00:00:07"},"cniArgs":${podArgsJson.slice(0, -1)},["MAC","02:00:00:00:00:07"],["IP","10.9.0.7/24"]],"config":"${base64(lan)}","containerId":"${sandbox}","ifName":"net1","kind":"cniCacheV1","netns":"/var/run/netns/cni-1","networkName":"lan","result":${lanResult}}`,
 };
 
 /** A cache folder with the scratch files and results given. */

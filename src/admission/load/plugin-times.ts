@@ -23,7 +23,7 @@ interface Times {
 }
 
 /** How long each network's delegates usually take, and how long they take when nothing is in their way. */
-export class DelegateTimes {
+export class PluginTimes {
   readonly #clock: Clock;
   readonly #networks = new Map<string, Times>();
 

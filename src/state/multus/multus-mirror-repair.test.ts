@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { silentLogger } from "../base/log.ts";
-import type { AttachmentRecord } from "./journal/attachment-record.ts";
-import { MultusMirror } from "./multus/multus-mirror.ts";
-import { aFolder, aRecord } from "./journal/record.fixture.ts";
+import { silentLogger } from "../../base/log.ts";
+import type { AttachmentRecord } from "../journal/attachment-record.ts";
+import { MultusMirror } from "./multus-mirror.ts";
+import { aFolder, aRecord } from "../journal/record.fixture.ts";
 
 test("MultusMirror.repair removes half-written files and leaves the others alone", async () => {
   const cniDir = await aFolder();

@@ -23,7 +23,7 @@ export interface RuntimeCgroup {
  * Delegates run in the runtime's cgroup, and an OOM kill there may hit the runtime. So what runs at once is kept to
  * half of what that cgroup has free, by the peaks that each network's plugins have had so far.
  */
-export class DelegateMemory {
+export class PluginMemory {
   readonly #peaks = new Map<string, number>();
   #runningBytes = 0;
   #roomBytes = Infinity;

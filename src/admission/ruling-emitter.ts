@@ -11,18 +11,18 @@ interface About {
 }
 
 /** Tells whoever wants to know of each ruling: metrics, the log, the timeline of a pod. */
-export class Teller {
+export class RulingEmitter {
   readonly #clock: Clock;
-  readonly #tell: (ruling: Ruling) => void;
+  readonly #onRuling: (ruling: Ruling) => void;
 
-  constructor(clock: Clock, tell: (ruling: Ruling) => void) {
+  constructor(clock: Clock, onRuling: (ruling: Ruling) => void) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#onRuling = onRuling;
   }
 
-  say(what: RulingKind, about: About | undefined, detail: string, network?: string): void {
+  emit(what: RulingKind, about: About | undefined, detail: string, network?: string): void {
     const { request, admissionClass, sinceMs } = about ?? {};
     const forMs = sinceMs === undefined ? 0 : this.#clock.monotonicMs() - sinceMs;
-    this.#tell({ what, request, admissionClass, forMs, detail, ...(network === undefined ? {} : { network }) });
+    this.#onRuling({ what, request, admissionClass, forMs, detail, ...(network === undefined ? {} : { network }) });
   }
 }
