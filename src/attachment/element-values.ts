@@ -2,7 +2,7 @@ import type { JsonText } from "../base/brand.ts";
 import { parseIp } from "../cni/ip.ts";
 import { jsonKind, memberText } from "../cni/json-text.ts";
 
-/** Hardware addresses as Go's `net.ParseMAC` takes them: 6, 8 or 20 bytes, in pairs by ':' or '-' or in fours by '.'. */
+/** Accepts the forms of Go's `net.ParseMAC`: 6, 8 or 20 bytes, in pairs with ':' or '-', or in fours with '.'. */
 export function isMacAddress(text: string): boolean {
   return isGrouped(text, ":", 2) || isGrouped(text, "-", 2) || isGrouped(text, ".", 4);
 }
@@ -15,10 +15,10 @@ function isGrouped(text: string, separator: string, digits: 2 | 4): boolean {
   return isHex && bytesAllowed.has((groups.length * digits) / 2);
 }
 
-/** What `bandwidth` may limit. */
+/** The members of `bandwidth`. */
 export const rateKeys = ["ingressRate", "ingressBurst", "egressRate", "egressBurst"];
 
-/** Whether a value of `bandwidth` is a number of bits that every reader takes for the same one. */
+/** Whether a value of `bandwidth` is a whole number that every JSON reader reads exactly. */
 export function isRate(value: JsonText | undefined): boolean {
   return (
     value === undefined ||
@@ -27,7 +27,7 @@ export function isRate(value: JsonText | undefined): boolean {
   );
 }
 
-/** Whether an object of `portMappings` says what a plugin needs: two ports, and perhaps a protocol and an address of the host. */
+/** Whether an object of `portMappings` has two valid ports and, optionally, a protocol and a host address. */
 export function isPortMapping(mapping: JsonText): boolean {
   const read = (key: string): unknown => JSON.parse(memberText(mapping, key) ?? "null");
   return (

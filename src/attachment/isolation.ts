@@ -8,7 +8,7 @@ interface IsolationRule {
   readonly globalNamespaces: readonly string[];
 }
 
-/** Refuses networks of other namespaces. For the networks annotation only, not for the default network. */
+/** Refuses networks of other namespaces in the networks annotation. The rule does not apply to the default network. */
 export function checkIsolation(
   rule: IsolationRule,
   podNamespace: Namespace,

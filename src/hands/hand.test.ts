@@ -89,7 +89,7 @@ test("every order under way fails when the hand is lost, and so does every later
   expect(hand.isLost).toBe(true);
 });
 
-test("settle refuses an outcome nobody asked for", () => {
+test("settle refuses an outcome without an order", () => {
   const { settle } = connection();
   expect(() => settle([["step", 3]])).toThrow("its step is 3");
 });

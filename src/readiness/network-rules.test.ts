@@ -61,7 +61,7 @@ describe("networksCheck", () => {
     const ready = judgeNetwork("a/b", [], host);
     expect(networksCheck([ready, { ...ready, state: "unknown" }])).toMatchObject({
       state: "ok",
-      detail: "1 ready, 1 not looked at",
+      detail: "1 ready, 1 not checked yet",
     });
   });
 

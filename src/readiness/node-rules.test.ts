@@ -85,7 +85,7 @@ describe("canaryCheck", () => {
 
   test("fails when the last trial is older than three minutes, or none has ended in that time", () => {
     expect(canaryCheck({ ...hand, canary: { ...canary, ageMs: 180_001 } }).detail).toBe("the last trial is 180 s old");
-    expect(canaryCheck(hand).detail).toBe("no trial has come to an end for 600 s");
+    expect(canaryCheck(hand).detail).toBe("no trial has finished for 600 s");
   });
 });
 

@@ -1,4 +1,4 @@
-/** Field tags of docs/protocol.md. A number is never given a second meaning; new fields get new numbers. */
+/** Field tags of docs/protocol.md. New fields get new numbers, and a number never gets a second meaning. */
 export const tagNumber = {
   version_min: 1,
   version_max: 2,
