@@ -64,7 +64,7 @@ describe("Admission in the storm", () => {
     expect(Math.max(...infra.map(({ waitedMs }) => waitedMs))).toBeLessThan(500);
   });
 
-  test("goes on with the others while half of the pods ask for a network whose delegate hangs", async () => {
+  test("goes on with the others while half of the pods ask for a network whose plugin hangs", async () => {
     const world = node();
     const storm = new Storm(world);
     for (const request of floodOf("bad", 110, { networks: ["primary", "hangs"] })) void hang(world, request);

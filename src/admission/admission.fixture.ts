@@ -41,13 +41,13 @@ export function node(limits: Partial<AdmissionLimits> = {}, seed = 1): Node {
   return { clock, admission, rulings };
 }
 
-/** What became of a call: its permit, or the reason why there is none. */
+/** The state of a request: its permit, its error, or neither while it waits. */
 export interface Asked {
   permit: Permit | undefined;
   error: Error | undefined;
 }
 
-/** Asks without waiting, so that a test can look at what has become of it. */
+/** Requests a slot without waiting, so that a test can look at the request at any time. */
 export function requestSlot(admission: Admission, request: AdmissionRequest, signal: AbortSignal = never): Asked {
   const asked: Asked = { permit: undefined, error: undefined };
   admission.admit(request, signal).then(
@@ -61,7 +61,7 @@ export function requestSlot(admission: Admission, request: AdmissionRequest, sig
   return asked;
 }
 
-/** A node whose plugins share cores: what they take depends on how many run. */
+/** A node whose plugins share its cores, so a run takes longer the more plugins run. */
 export class Storm {
   readonly clock: VirtualClock;
   readonly admission: Admission;
@@ -72,7 +72,7 @@ export class Storm {
   readonly #strangers: number;
   #busy = 0;
 
-  /** `strangers` are processes of others that never rest: each has as much of the cores as one of ours. */
+  /** `strangers` are other busy processes. Each takes as much of the cores as one plugin. */
   constructor(node: Node, { aloneMs = 30, cores = 2, strangers = 0 } = {}) {
     this.clock = node.clock;
     this.admission = node.admission;
@@ -81,7 +81,7 @@ export class Storm {
     this.#strangers = strangers;
   }
 
-  /** One pod's ADD as kubelet sees it: tried again 10 to 15 s after each refusal until it succeeds. */
+  /** One pod's ADD as kubelet sees it: it retries 10 to 15 s after each refusal until it succeeds. */
   async pod(request: AdmissionRequest): Promise<void> {
     const arrivedMs = this.clock.monotonicMs();
     for (;;) {

@@ -57,7 +57,7 @@ test("admit refuses an ADD after its time in line with code 11, position and exp
   await clock.advance(1_000);
   expect((third.error as LeveeError).cniCode).toBe(11);
   expect(third.error?.message).toMatch(
-    /^Cannot attach now: waited 1[45](?:\.\d)? s as all slots are taken, position 2 in line \(1 of its namespace\), about 0\.8 s more/,
+    /^Cannot attach now: waited 1[45](?:\.\d)? s because all slots are taken, position 2 in line \(1 of its namespace\), about 0\.8 s more/,
   );
   expect(admission.facts()).toMatchObject({ attaching: 1, waiting: { ordinary: 0 } });
 });
@@ -238,19 +238,19 @@ test("admit turns away the newest of the longest line when there is no room, not
     undefined,
     undefined,
     undefined,
-    "Cannot attach now: no room in line, 4 wait already",
+    "Cannot attach now: the line is full, 4 calls wait already",
   ]);
   expect(another.error).toBeUndefined();
   const more = requestSlot(admission, attachRequest({ pod: "a/9" }));
   await settle();
-  expect(more.error?.message).toContain("no room in line");
+  expect(more.error?.message).toContain("the line is full");
   expect(admission.facts().flows).toEqual([
     { namespace: "a", waiting: 3 },
     { namespace: "b", waiting: 1 },
   ]);
 });
 
-test("admit keeps delegates to half of what the runtime's cgroup has free", async () => {
+test("admit keeps plugins to half of what the runtime's cgroup has free", async () => {
   const { admission } = node({ attachCeiling: 8 });
   const first = requestSlot(admission, attachRequest({ pod: "a/0" }));
   const second = requestSlot(admission, attachRequest({ pod: "a/1" }));

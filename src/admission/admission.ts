@@ -23,22 +23,22 @@ import type { Failure, FailuresView } from "./hold/retry-budget.ts";
 import { RulingEmitter } from "./ruling-emitter.ts";
 import { Waiting, type WaitingOwner } from "./line/waiting.ts";
 
-/** How often those in line are looked at for deadlines and due probes; nothing runs while nobody waits. */
+/** How often admission checks the line for deadlines and due probes. No timer runs while the line is empty. */
 const sweepMs = 250;
 
 interface AdmissionOptions {
   readonly clock: Clock;
   readonly limits?: Partial<AdmissionLimits>;
-  /** Told of every ruling, for metrics, the log and `levee why`. It must not throw. */
+  /** Called with every ruling, for metrics, the log and `levee why`. It must not throw. */
   readonly onRuling?: (ruling: Ruling) => void;
 }
 
-/** Decides who goes next, and how many at once, so that no storm takes the node's networking down. */
+/** Decides which call goes next and how many run at once, so that no storm takes the node's networking down. */
 export class Admission implements WaitingOwner {
   readonly #parts: Parts;
   readonly #books: PermitBooks;
   readonly #rulings: RulingEmitter;
-  /** ADDs in line by pod: one each. */
+  /** ADDs in line, at most one per pod. */
   readonly #byPod = new Map<string, Waiting>();
   readonly #classRules: ClassRules;
   readonly #wake = (): void => this.#sweep();
@@ -53,20 +53,20 @@ export class Admission implements WaitingOwner {
   }
 
   /**
-   * Waits for a slot. Rejects with "try later" when the wait is over or the pod is held, with the signal's reason when
-   * the caller goes away, and with "cancelled" when the same pod is asked for again. Dispose the permit on every path.
+   * Waits for a slot. Rejects with "try-later" when the wait is over or the pod is held, with the signal's reason when
+   * the caller leaves, and with "cancelled" when the same pod comes again. Dispose the permit on every path.
    */
   admit(request: AdmissionRequest, signal: Departure): Promise<Permit> {
     try {
       signal.throwIfAborted();
       return this.#enter(request, signal);
     } catch (thrown) {
-      // Not an async function: its own promise and frame would double what a request in line costs.
+      // Not async: the extra promise and frame would double the memory of a request in line.
       return Promise.reject(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
   }
 
-  /** Whether an ADD of this pod would be answered from memory; thrown before anything is looked up for it. */
+  /** Throws when the pod is held, before anything is looked up for it. */
   refuseHeld(request: AdmissionRequest): void {
     const hold = findHold(request, this.#parts, this.#classRules);
     if (hold === undefined) return;
@@ -75,12 +75,12 @@ export class Admission implements WaitingOwner {
     throw heldError(hold, leftMs);
   }
 
-  /** A failure from before a permit was had, such as an annotation that cannot be used. */
+  /** Records a failure before any permit, such as an invalid annotation. */
   charge(request: Pick<AdmissionRequest, "pod" | "wants">, failure: Failure): void {
     this.#books.charge(request, failure);
   }
 
-  /** The pod's priority has become known while its ADD waits. */
+  /** The view has learned the pod's priority while its ADD waits. */
   prioritize(pod: string, priority: number | undefined): void {
     const waiting = this.#byPod.get(pod);
     if (waiting === undefined || waiting.admissionClass === "critical" || !isCriticalPriority(priority)) return;
@@ -89,39 +89,39 @@ export class Admission implements WaitingOwner {
     this.#pump();
   }
 
-  /** The node has been given a pod, which has no network yet; only those count that it cannot do without. */
+  /** The node got a new pod, which has no network yet. Only critical pods count. */
   expect(pod: string, priority: number | undefined): void {
     if (isCriticalPriority(priority)) this.#parts.expected.expect(pod, this.#parts.clock.monotonicMs());
   }
 
-  /** It runs, it is gone, or it uses the node's own network. */
+  /** The pod runs, is gone, or uses the node's own network. */
   unexpect(pod: string): void {
     if (this.#parts.expected.forget(pod)) this.#pump();
   }
 
-  /** What the daemon has read about itself and the host; about once a second. */
+  /** Takes the load of the daemon and the host, about once a second. */
   observe(facts: LoadFacts): void {
     this.#parts.load.observe(facts);
     this.#pump();
   }
 
-  /** Whether a network fails for everybody, and only probes of it are let through. */
+  /** Whether a network fails for every pod, so that only probes may use it. */
   isFailing(network: string): boolean {
     return this.#parts.breaker.isOpen(network);
   }
 
-  /** Why a pod's ADD waits, or undefined when none does. */
+  /** Why a pod's ADD waits; undefined when it does not. */
   why(pod: string): WaitView | undefined {
     const waiting = this.#byPod.get(pod);
     return waiting === undefined ? undefined : this.#parts.attach.gate.view(waiting, this.#parts.clock.monotonicMs());
   }
 
-  /** What the plugins of a network usually take in an ADD. */
+  /** The usual time of a network's plugins in an ADD. */
   usualMs(network: string): number {
     return this.#parts.attach.times.medianMs(network);
   }
 
-  /** How often a pod has failed in a row and when it is tried again; undefined when it has not. */
+  /** The pod's consecutive failures and its next try; undefined without a failure. */
   failuresOf(pod: string): FailuresView | undefined {
     return this.#parts.budget.failuresOf(pod);
   }
@@ -135,7 +135,7 @@ export class Admission implements WaitingOwner {
     this.#leave(waiting);
     this.#rulings.emit("cancelled", waiting, "the caller went away");
     waiting.abort();
-    // Its lane may have been what kept another from borrowing.
+    // Its lane may have kept another one from borrowing slots.
     this.#pump();
   }
 
@@ -146,7 +146,7 @@ export class Admission implements WaitingOwner {
       return Promise.resolve(new Permit(undefined, { request, admissionClass, lane: noLane, sinceMs, bytes: 0 }));
     }
     if (admissionClass !== "detach") this.#refuseAtOnce(request, admissionClass);
-    // Before the lane is looked up: with the last that waits for it a lane is forgotten.
+    // Supersede first: a lane is forgotten when its last request leaves the line.
     this.#supersede(request);
     const lane = this.#door(request).bulkhead.lane(request.networks, request.isRetry);
     const waiting = new Waiting(this, { request, lane, sinceMs, admissionClass }, signal);
@@ -180,7 +180,7 @@ export class Admission implements WaitingOwner {
     const { gate } = this.#door(waiting.request);
     if (waiting.isSettled) return;
     this.#leave(waiting);
-    this.#rulings.emit("refused", waiting, "no room in line");
+    this.#rulings.emit("refused", waiting, "the line is full");
     waiting.refuse(fullError(waiting.request, gate.waiting));
   }
 
@@ -232,10 +232,10 @@ export class Admission implements WaitingOwner {
     this.#parts.clock.after(sweepMs, this.#wake);
   }
 
-  /** Those whose time is over before the next look. */
+  /** Refuses the requests whose time ends before the next sweep. */
   #expire({ gate, queueMs }: Door, nowMs: number): void {
     for (const waiting of [...gate.before(nowMs + sweepMs - queueMs)]) {
-      // Who stays in its call has a limit of its own, from what is left of the call.
+      // A retry inside a call has its own limit, the time left in the call.
       if (waiting.request.isRetry === true) continue;
       const view = gate.view(waiting, nowMs);
       this.#leave(waiting);

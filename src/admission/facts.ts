@@ -4,41 +4,41 @@ import type { Parts } from "./parts.ts";
 import type { PressureLevel } from "./load/pressure.ts";
 import { attachClasses, type AdmissionClass } from "./request.ts";
 
-/** Namespaces shown: a person reads the first rows, and metrics need bounded labels. */
+/** The most namespaces shown: people read the first rows, and metrics need bounded labels. */
 const flowsMax = 20;
 
 /** The state of admission, for metrics, `levee status` and `levee top`. */
 export interface AdmissionFacts {
-  /** ADDs that may run at once now, and at most. */
+  /** ADDs that may run at once now, and the most that ever may. */
   readonly limit: number;
   readonly ceiling: number;
   readonly isSlowStart: boolean;
   readonly detachCeiling: number;
   readonly attaching: number;
   readonly detaching: number;
-  /** Delegates that hang and do not count. */
+  /** Hung plugins, which hold no slot. */
   readonly hung: number;
   readonly waiting: Readonly<Partial<Record<AdmissionClass, number>>>;
   readonly classes: readonly ClassFacts[];
-  /** Of the one that has waited longest; 0 when nobody waits. */
+  /** The longest current wait; 0 when the line is empty. */
   readonly oldestWaitMs: number;
   readonly ownMemory: MemoryState;
   readonly pressure: PressureLevel;
   readonly delegateBytes: number;
-  /** Undefined while the runtime's cgroup is not limited. */
+  /** Undefined while the runtime's cgroup has no limit. */
   readonly delegateBytesMax: number | undefined;
   readonly heldPods: number;
   readonly openNetworks: readonly OpenNetwork[];
-  /** Namespaces with the most in line, ADDs and DELs together. */
+  /** Namespaces with the most calls in line, ADDs and DELs together. */
   readonly flows: readonly { readonly namespace: string; readonly waiting: number }[];
 }
 
 interface ClassFacts {
   readonly class: Exclude<AdmissionClass, "exempt">;
-  /** With those that hang. */
+  /** Including hung ones. */
   readonly running: number;
   readonly waiting: number;
-  /** 0 when none waits. */
+  /** 0 when no call waits. */
   readonly oldestWaitMs: number;
 }
 

@@ -13,10 +13,10 @@ import { NetworkBreaker } from "./hold/network-breaker.ts";
 import { attachClasses, type AdmissionClass } from "./request.ts";
 import { RetryBudget } from "./hold/retry-budget.ts";
 
-/** Of the time a call may wait, the part after which its line counts as late. */
+/** After this part of its waiting time a request is late. */
 const lateShare = 1 / 3;
 
-/** A gate with what belongs to it alone: DELs take other times than ADDs, and have their own share of slots. */
+/** A gate with its own slots and times, because DELs take other times than ADDs. */
 export interface Door {
   readonly gate: Gate;
   readonly bulkhead: Bulkhead;
@@ -24,7 +24,7 @@ export interface Door {
   readonly queueMs: number;
 }
 
-/** Everything that admission consists of, put together once. */
+/** The parts of admission. */
 export interface Parts {
   readonly clock: Clock;
   readonly limits: AdmissionLimits;
@@ -86,7 +86,7 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
   }
 }
 
-/** DELs are kept back by nothing but their number: they free what others wait for. */
+/** Only the ceiling limits DELs, because they free what ADDs wait for. */
 function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
   const times = new PluginTimes(clock);
   const bulkhead = new Bulkhead({ isOpen: () => false, hasWorked: (network) => times.knows(network) });
@@ -103,7 +103,7 @@ function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
   return { gate: new Gate(rules), bulkhead, times, queueMs: limits.delQueueMs };
 }
 
-/** A critical pod may be one more than the limit, though not than the ceiling: slow plugins of others end some time. */
+/** A critical pod may exceed the limit by one, but never the ceiling, because slow plugins of others end at some point. */
 function attachSlots(admissionClass: AdmissionClass, { slots, ceiling }: AdaptiveLimit): number {
   return admissionClass === "critical" ? Math.min(slots + 1, ceiling) : slots;
 }

@@ -4,18 +4,18 @@ import type { AdmissionRequest } from "./request.ts";
 import type { Failure } from "./hold/retry-budget.ts";
 import type { RulingEmitter } from "./ruling-emitter.ts";
 
-/** Slower than usual by this much, a delegate is no longer just slow. */
+/** A hung plugin takes more than this many times its usual time. */
 const hungMedians = 5;
-/** And it must have used no CPU for this long: a busy one is slow because of the load, which must count. */
+/** And it has used no CPU for this long. A busy plugin is slow because of load, and must keep its slot. */
 const hungIdleMs = 1_000;
 
-/** Keeps the books of permits: what their holders report changes limit, shares, budgets and networks. */
+/** Keeps the books of permits: the reports of their holders change the limit, shares, retry budgets and networks. */
 export class PermitBooks implements PermitOwner {
   readonly #parts: Parts;
   readonly #rulings: RulingEmitter;
   readonly #freed: () => void;
 
-  /** `freed` is called when somebody may be able to go. */
+  /** Calls `freed` when a request in line may be able to go. */
   constructor(parts: Parts, rulings: RulingEmitter, freed: () => void) {
     this.#parts = parts;
     this.#rulings = rulings;
@@ -26,7 +26,7 @@ export class PermitBooks implements PermitOwner {
     return this.#parts.clock.monotonicMs();
   }
 
-  /** Nobody knows what is usual for a network that has not worked yet: who sleeps gives its slot to who does not. */
+  /** A network that has not worked yet has no usual time, so its plugin loses the slot as soon as it sleeps. */
   hangs(permit: Permit, { idleMs, plugin }: Idle): boolean {
     const { running } = permit;
     const { gate, times } = this.#door(permit);
@@ -43,7 +43,7 @@ export class PermitBooks implements PermitOwner {
     return true;
   }
 
-  /** Those that hang for ever fail in half a minute only; by then the line would be full of their like. */
+  /** Blames the network early: a plugin that hangs forever fails only after half a minute, when the line would be full. */
   blames(permit: Permit, idle: Idle): boolean {
     const { running, request } = permit;
     if (running === undefined || request.kind !== "attach" || !this.#isPastUsual(permit)) return false;
@@ -71,7 +71,7 @@ export class PermitBooks implements PermitOwner {
       limit.killed();
       this.#rulings.emit("oom-killed", permit, run.network);
     }
-    // Who undid tells nothing of ADDs.
+    // The time of an undo says nothing about ADDs.
     if (run.isUndo !== true) {
       this.#learn(permit, run, hasHung);
       if (run.result === "ok") this.#networkWorks(permit, run.network);
@@ -99,7 +99,7 @@ export class PermitBooks implements PermitOwner {
     this.#freed();
   }
 
-  /** A failure is the pod's, and the network's when it was one. */
+  /** Counts a failure for the pod, and for the network if a network failed. */
   charge({ pod, wants }: Pick<AdmissionRequest, "pod" | "wants">, failure: Failure): void {
     const { budget } = this.#parts;
     if (pod !== "" && wants !== undefined) budget.failed(pod, wants, failure);
@@ -109,8 +109,8 @@ export class PermitBooks implements PermitOwner {
   }
 
   /**
-   * Who failed tells nothing of the time it takes; who was busy until its deadline does. Nor does who hung, unless it is
-   * the first of its network that went through: a plugin may sleep for seconds, and that is then what is usual.
+   * A failed run says nothing about the usual time, but a run that was busy until its deadline does. A hung run counts
+   * only if it is the first success of its network: some plugins always sleep for seconds.
    */
   #learn(permit: Permit, run: PluginRun, hasHung: boolean): void {
     if (run.result === "failed") return;
@@ -125,7 +125,7 @@ export class PermitBooks implements PermitOwner {
     this.#parts.limit.sample(run.tookMs, baselineMs, gate.running, run.cpuMs);
   }
 
-  /** So much memory is kept for its delegates from now on. */
+  /** Changes the memory that is reserved for its plugins. */
   #keep(permit: Permit, bytes: number): void {
     const { memory } = this.#parts;
     memory.freed(permit.heldBytes);

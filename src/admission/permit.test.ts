@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { settle } from "../base/virtual-clock.fixture.ts";
 import { requestSlot, attachRequest, detachRequest, mib, never, node, okRun } from "./admission.fixture.ts";
 
-test("progress takes a delegate that hangs out of the count until it moves again", async () => {
+test("progress takes a plugin that hangs out of the count until it moves again", async () => {
   const { admission, clock, rulings } = node({ attachCeiling: 1 });
   const permit = await admission.admit(attachRequest({ pod: "a/0" }), never);
   const second = requestSlot(admission, attachRequest({ pod: "a/1" }));
@@ -25,7 +25,7 @@ test("progress takes a delegate that hangs out of the count until it moves again
   expect(rulings.slice(-2).map(({ what }) => what)).toEqual(["admitted", "moves-again"]);
 });
 
-test("ran of a delegate that hung is no sample, and brings it back into the count", async () => {
+test("ran of a plugin that hung is no sample, and brings it back into the count", async () => {
   const { admission, clock } = node({ attachCeiling: 4 });
   const permit = await admission.admit(attachRequest(), never);
   permit.ran(okRun({ tookMs: 20 }));
@@ -43,7 +43,7 @@ test("ran of a delegate that hung is no sample, and brings it back into the coun
   expect(admission.facts().isSlowStart).toBe(false);
 });
 
-test("dispose of a permit whose delegate hangs gives back nothing twice", async () => {
+test("dispose of a permit whose plugin hangs gives back nothing twice", async () => {
   const { admission, clock } = node({ attachCeiling: 1 });
   const permit = await admission.admit(attachRequest(), never);
   permit.started("primary");
@@ -55,7 +55,7 @@ test("dispose of a permit whose delegate hangs gives back nothing twice", async 
   expect(admission.facts()).toMatchObject({ attaching: 0, hung: 0, delegateBytes: 0 });
 });
 
-test("a DEL's delegate that hangs leaves the DELs' count alone", async () => {
+test("a DEL's plugin that hangs leaves the DELs' count alone", async () => {
   const { admission, clock } = node({ detachCeiling: 1 });
   const permit = await admission.admit(detachRequest(), never);
   const next = requestSlot(admission, detachRequest({ pod: "a/2" }));
@@ -129,7 +129,7 @@ test("a network whose first run slept for seconds takes that for usual", async (
   expect(admission.usualMs("x")).toBe(3_000);
 });
 
-test("ran of a delegate that the kernel killed halves the limit and is told", async () => {
+test("ran of a plugin that the kernel killed halves the limit and is told", async () => {
   const { admission, rulings } = node({ attachCeiling: 8 });
   const permit = await admission.admit(attachRequest(), never);
   permit.ran(okRun({ result: "failed", isOomKilled: true }));
@@ -137,7 +137,7 @@ test("ran of a delegate that the kernel killed halves the limit and is told", as
   expect(rulings.at(-1)).toMatchObject({ what: "oom-killed", detail: "primary" });
 });
 
-test("a permit that is given back while its delegate hangs says that this is over", async () => {
+test("a permit that is given back while its plugin hangs says that this is over", async () => {
   const { admission, clock, rulings } = node();
   const permit = await admission.admit(attachRequest(), never);
   permit.started("primary");
@@ -148,7 +148,7 @@ test("a permit that is given back while its delegate hangs says that this is ove
   expect(admission.facts()).toMatchObject({ hung: 0, attaching: 0 });
 });
 
-test("a delegate that hangs in a network nobody knows gives up most of its memory, and has it back when it moves", async () => {
+test("a plugin that hangs in a network nobody knows gives up most of its memory, and has it back when it moves", async () => {
   const { admission, clock } = node({ attachCeiling: 8, attachStart: 8 });
   // The cgroup has 120 MiB free, so half of that may be used: one plugin that nobody knows, and a small one.
   const cgroup = { limitBytes: 128 * mib, usageBytes: 56 * mib };

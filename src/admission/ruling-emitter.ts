@@ -2,15 +2,15 @@ import type { Clock } from "../base/clock.ts";
 import type { Ruling, RulingKind } from "./rulings.ts";
 import type { AdmissionClass, AdmissionRequest } from "./request.ts";
 
-/** Whom a ruling is about: a request in line, or a permit. */
+/** The subject of a ruling: a request in line, or a permit. */
 interface About {
   readonly request: AdmissionRequest;
   readonly admissionClass?: AdmissionClass;
-  /** In line, or running, since then. */
+  /** When it joined the line or started to run. */
   readonly sinceMs?: number;
 }
 
-/** Tells whoever wants to know of each ruling: metrics, the log, the timeline of a pod. */
+/** Adds the time to each ruling and passes it to the listener. */
 export class RulingEmitter {
   readonly #clock: Clock;
   readonly #onRuling: (ruling: Ruling) => void;

@@ -38,7 +38,7 @@ test("who waits for a network whose plugin hangs is told of it, with the names o
   expect(waited.length).toBeGreaterThan(1);
   for (const { msg } of waited) {
     expect(msg).toMatch(
-      /^Cannot attach now: waited [0-9.]+ s as network default\/lan stands still as its plugin second hangs, position/u,
+      /^Cannot attach now: waited [0-9.]+ s because network default\/lan is blocked by its hung plugin second, position/u,
     );
   }
 });

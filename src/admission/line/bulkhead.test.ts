@@ -29,7 +29,7 @@ test("full lets the network that all have in common have the rest, but none that
   expect(bulkhead.full(extra, 2)).toBeUndefined();
 });
 
-test("full does not lend to a network whose delegate hangs, and hang frees its slot", () => {
+test("full does not lend to a network whose plugin hangs, and hang frees its slot", () => {
   const bulkhead = new Bulkhead(works);
   const lane = bulkhead.lane(["p"]);
   bulkhead.joined(lane);

@@ -8,33 +8,33 @@ import type { Waiting } from "./waiting.ts";
 
 type QueueClass = Waiting["admissionClass"];
 
-/** Grants to classes above after which a class gets one: a stream of important pods must not shut out all others. */
+/** After so many grants to higher classes a class gets one, because a stream of critical pods must not starve the others. */
 const passedOverMax = 8;
-/** Weight of the newest call in the time that one holds its slot. */
+/** Weight of the newest call in the average time that a call holds its slot. */
 const holdWeight = 0.1;
 
-/** What decides besides the order in line. */
+/** Everything besides the order in line that decides whether a request may go. */
 export interface GateRules {
   /** In the order of service. */
   readonly classes: readonly QueueClass[];
   readonly waitingMax: number;
-  /** From when on a line is late and its newest goes first. */
+  /** After this wait a shard is late and serves its newest request first. */
   readonly lateMs: number;
   readonly salt: number;
   readonly bulkhead: Bulkhead;
-  /** How many may run at once when one of this class is to be the last of them. */
+  /** How many calls may run at once, including a new one of this class. */
   slots(admissionClass: QueueClass): number;
-  /** What else keeps a lane from going. */
+  /** Another reason why a lane may not go. */
   blocker(lane: Lane, admissionClass: QueueClass): Blocker | undefined;
-  /** The trouble of a lane's network, also while the lane may go. */
+  /** The failing network of a lane, even while the lane may go. */
   trouble(lane: Lane): Blocker | undefined;
 }
 
-/** Slots and the lines in front of them: ADDs have one gate, DELs another. */
+/** Slots and the line in front of them. ADDs have one gate, DELs another. */
 export class Gate {
   readonly #rules: GateRules;
   readonly #lines: ReadonlyMap<QueueClass, Line>;
-  /** In the order of arrival, which is that of their deadlines. */
+  /** In the order of arrival, which is also the order of deadlines. */
   readonly #byAge = new Set<Waiting>();
   readonly #runningIn = new Map<AdmissionClass, number>();
   #running = 0;
@@ -46,12 +46,12 @@ export class Gate {
     this.#lines = new Map(rules.classes.map((name) => [name, { queue: new FairQueue({ salt, lateMs }), passed: 0 }]));
   }
 
-  /** Those that count: hung ones do not. */
+  /** Without hung ones, which hold no slot. */
   get running(): number {
     return this.#running;
   }
 
-  /** Those of one class, hung ones included. */
+  /** Including hung ones. */
   runningIn(admissionClass: AdmissionClass): number {
     return this.#runningIn.get(admissionClass) ?? 0;
   }
@@ -90,14 +90,14 @@ export class Gate {
     this.#rules.bulkhead.left(waiting.lane);
   }
 
-  /** Into a higher class, behind those that wait there. */
+  /** Moves a request to the end of a higher class. */
   upgrade(waiting: Waiting, admissionClass: QueueClass): void {
     this.#line(waiting).queue.remove(waiting);
     waiting.admissionClass = admissionClass;
     this.#line(waiting).queue.push(waiting);
   }
 
-  /** Takes the next out of line and counts it as running; undefined when nobody may go. */
+  /** Takes the next request out of line and counts it as running; undefined when no request may go. */
   next(nowMs: number): Waiting | undefined {
     if (this.#byAge.size === 0) return undefined;
     for (const admissionClass of this.#order()) {
@@ -122,20 +122,20 @@ export class Gate {
     this.#holdMs = this.#holdMs === undefined ? heldMs : this.#holdMs + holdWeight * (heldMs - this.#holdMs);
   }
 
-  /** False when too many hang already: then it goes on to count. */
+  /** Returns false when too many hang already; then the permit keeps its slot. */
   hung(permit: Permit, network: string, plugin: string): boolean {
     if (!this.#rules.bulkhead.hang(permit.lane, network, plugin)) return false;
     this.#running -= 1;
     return true;
   }
 
-  /** For a while there may be one more than the limit; nobody new goes until there is not. */
+  /** May exceed the limit by one for a while. No new request goes until the number has fallen. */
   rejoined(permit: Permit, network: string): void {
     this.#rules.bulkhead.unhang(permit.lane, network);
     this.#running += 1;
   }
 
-  /** Who has been in line since before that. */
+  /** Requests that have been in line since that time or longer. */
   *before(ms: number): Generator<Waiting> {
     for (const waiting of this.#byAge) {
       if (waiting.sinceMs > ms) return;
@@ -144,8 +144,8 @@ export class Gate {
   }
 
   /**
-   * Who has to leave so that the newcomer may stand in line: nobody while there is room, else the newest of the longest
-   * line of the lowest class; "newcomer" when that would be no less deserving.
+   * The request that must leave when the line is full: the newest of the longest shard in the lowest class, or the
+   * newcomer itself if that one deserves its place more. Undefined while there is room.
    */
   makesRoom(newcomer: Waiting): Waiting | "newcomer" | undefined {
     if (this.#byAge.size < this.#rules.waitingMax) return undefined;
@@ -178,7 +178,7 @@ export class Gate {
     };
   }
 
-  /** A network in trouble is why its line stands still, whatever keeps this one of the line from going. */
+  /** A failing or hung network is the best explanation, even if this request waits for something else right now. */
   blocker(waiting: Waiting): Blocker {
     const { lane, admissionClass } = waiting;
     const lanes = this.#laneBlocker(lane, admissionClass);
@@ -191,7 +191,7 @@ export class Gate {
   #start(waiting: Waiting): void {
     this.#running += 1;
     this.#runningIn.set(waiting.admissionClass, this.runningIn(waiting.admissionClass) + 1);
-    // Before it leaves the line, as a lane that nobody waits for and nobody holds is forgotten.
+    // Count it before it leaves the line, because a lane without requests and permits is forgotten.
     this.#rules.bulkhead.taken(waiting.lane);
     this.#byAge.delete(waiting);
     this.#rules.bulkhead.left(waiting.lane);
@@ -209,7 +209,7 @@ export class Gate {
     return network === undefined ? undefined : { why: "network-share", network };
   }
 
-  /** By rank, but a class that has been passed over too often goes first. */
+  /** By rank, except that a class that was passed over too often goes first. */
   #order(): readonly QueueClass[] {
     const { classes } = this.#rules;
     const starving = classes.find((name) => (this.#lines.get(name)?.passed ?? 0) >= passedOverMax);
@@ -235,6 +235,6 @@ export class Gate {
 
 interface Line {
   readonly queue: FairQueue;
-  /** How many of classes above went since one of this class did. */
+  /** Grants to higher classes since the last grant to this one. */
   passed: number;
 }
