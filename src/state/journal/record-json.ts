@@ -34,12 +34,12 @@ import {
   type Shape,
 } from "../files/json-shape.ts";
 
-/** What the pods of a node have in common: a restarted daemon needs no more memory than before. */
+/** Texts that many records share, so that a restarted daemon needs no more memory than before. */
 const common = new SharedTexts(256 * 1024);
 
 /**
- * Attachment records as plain JSON values and back. The casts to branded types are made here and only here:
- * the values were checked when the call came in, and a checksum stands over the line they are read from.
+ * Converts records to plain JSON values and back. Only this file casts to branded types: the values were checked when
+ * the call came in, and a checksum protects the line.
  */
 export function recordToJson(record: AttachmentRecord): object {
   return {
@@ -81,7 +81,7 @@ export function stepFromJson(json: Shape): StepRecord {
   return { step: countAt(json, "step"), result: optionalTextAt(json, "result") as JsonText | undefined };
 }
 
-/** JSON has no undefined in lists: a chain without a result is null on disk. */
+/** A chain without a result is null on disk, because JSON lists have no undefined. */
 export function resultsToJson(results: readonly (JsonText | undefined)[]): readonly (string | null)[] {
   return results.map((result) => result ?? null);
 }
