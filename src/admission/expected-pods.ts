@@ -2,7 +2,9 @@
 const heldMsMax = 8_000;
 /** After the ADD the runtime starts the pod's processes, which would compete with the processes of other pods. */
 const startMs = 2_000;
-/** It is a storm when as many ADDs as the ceiling allows were granted within this time, because their pods start now. */
+/**
+ * It is a storm when as many ADDs as the ceiling allows were granted within this time, because their pods start now.
+ */
 const stormMs = 5_000;
 /** A stream of critical pods may hold the others at most a third of the time. */
 const restPerHeld = 2;

@@ -23,9 +23,9 @@ export interface Attempts<T> {
 }
 
 /**
- * Makes an attempt under a permit and releases the permit. A critical ADD whose network fails for every pod stays in its
- * call, because kubelet would retry only 10 to 15 s later. It waits for the network's next probe, or is that probe, and
- * tries again while there is time for a whole attempt.
+ * Makes an attempt under a permit and releases the permit. A critical ADD whose network fails for every pod stays in
+ * its call, because kubelet would retry only 10 to 15 s later. It waits for the network's next probe, or is that probe,
+ * and tries again while there is time for a whole attempt.
  */
 export async function keepTrying<T>(first: Permit, attempts: Attempts<T>): Promise<T> {
   const { request } = first;

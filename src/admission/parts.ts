@@ -103,7 +103,9 @@ function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
   return { gate: new Gate(rules), bulkhead, times, queueMs: limits.delQueueMs };
 }
 
-/** A critical pod may exceed the limit by one, but never the ceiling, because slow plugins of others end at some point. */
+/**
+ * A critical pod may exceed the limit by one, but never the ceiling, because slow plugins of others end at some point.
+ */
 function attachSlots(admissionClass: AdmissionClass, { slots, ceiling }: AdaptiveLimit): number {
   return admissionClass === "critical" ? Math.min(slots + 1, ceiling) : slots;
 }

@@ -43,7 +43,9 @@ export class PermitBooks implements PermitOwner {
     return true;
   }
 
-  /** Blames the network early: a plugin that hangs forever fails only after half a minute, when the line would be full. */
+  /**
+   * Blames the network early: a plugin that hangs forever fails only after half a minute, when the line would be full.
+   */
   blames(permit: Permit, idle: Idle): boolean {
     const { running, request } = permit;
     if (running === undefined || request.kind !== "attach" || !this.#isPastUsual(permit)) return false;

@@ -16,8 +16,8 @@ export interface AdmissionRequest {
   /** Every network whose plugins the call will run, including the primary. */
   readonly networks: readonly string[];
   /**
-   * Everything besides the node that decides the outcome: the annotation, the networks' configurations, the primary's. A
-   * change ends the pod's hold. It may be long, so it is computed only for pods that have failed. Undefined where the
+   * Everything besides the node that decides the outcome: the annotation, the networks' configurations, the primary's.
+   * A change ends the pod's hold. It may be long, so it is computed only for pods that have failed. Undefined where the
    * pod cannot be recognised at its next call; such a call is never held.
    */
   readonly wants?: (() => string) | undefined;

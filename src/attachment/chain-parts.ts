@@ -16,7 +16,9 @@ export interface OwnParts {
 
 type Parts = Pick<Chain, "links" | "multus">;
 
-/** The bulk of a chain. Pods without parts of their own share it, because each pod keeps its chains as long as it lives. */
+/**
+ * The bulk of a chain. Pods without parts of their own share it, because each pod keeps its chains as long as it lives.
+ */
 export function chainParts(conf: NetworkConf, own: OwnParts): Parts {
   const common = commonParts.get(conf) ?? makeCommon(conf);
   const hasOwnLinks = !isEmpty(own.offered) || own.cniArgs !== undefined || own.deviceId !== undefined;

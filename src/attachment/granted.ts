@@ -5,9 +5,9 @@ import { parseCidr, parseIp } from "../cni/ip.ts";
 import { parseResult, type CniResult } from "../cni/result.ts";
 
 /**
- * Throws when the result lacks the MAC or IP address that the pod asked for. Both also travel by CNI_ARGS, where bridge,
- * macvlan, host-local, static and others accept them without declaring a capability. KubeVirt's networks rely on that,
- * so only the result shows whether the request was served. A plugin that declares the capability is trusted.
+ * Throws when the result lacks the MAC or IP address that the pod asked for. Both also travel by CNI_ARGS, where
+ * bridge, macvlan, host-local, static and others accept them without declaring a capability. KubeVirt's networks rely
+ * on that, so only the result shows whether the request was served. A plugin that declares the capability is trusted.
  */
 export function checkGranted(chain: Chain, text: JsonText): void {
   const { mac, ips } = undeclared(chain);

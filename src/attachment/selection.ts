@@ -18,7 +18,10 @@ export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
 /** Each network runs a chain of processes and takes room in the journal, all within one ADD's 25 s. */
 const networksMax = 64;
 
-/** Reads `k8s.v1.cni.cncf.io/networks` in either grammar. The errors have the words of Multus, because people search for them. */
+/**
+ * Reads `k8s.v1.cni.cncf.io/networks` in either grammar. The errors have the words of Multus, because people search for
+ * them.
+ */
 export function parseSelection(annotation: string, podNamespace: Namespace): SelectionElement[] {
   if (annotation === "") return [];
   // Multus' own test for the grammar: the short form contains none of these characters.

@@ -1,4 +1,6 @@
-/** The JSON grammar (RFC 8259) as offsets into a text: finds where a value ends, or where and why the text is invalid. */
+/**
+ * The JSON grammar (RFC 8259) as offsets into a text: finds where a value ends, or where and why the text is invalid.
+ */
 
 /** No CNI configuration is nested deeper, and the scanner is recursive. */
 export const jsonDepthMax = 64;

@@ -8,7 +8,9 @@ import { checkGrammar, JsonGrammarError, skipArray, skipObject, skipSpace } from
  * duplicate keys and the order of members. So our members are spliced in, and every other byte stays.
  */
 
-/** Kubernetes limits all annotations of an object to the same size. A larger configuration is a mistake or an attack. */
+/**
+ * Kubernetes limits all annotations of an object to the same size. A larger configuration is a mistake or an attack.
+ */
 export const jsonBytesMax = 256 * 1024;
 
 /** One `"key": value` of an object, by offsets into its text. */

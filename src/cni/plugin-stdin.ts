@@ -23,7 +23,10 @@ export function pluginStdin(plugin: PluginConf, options: StdinOptions): JsonText
   return withDevice(text, options.deviceId);
 }
 
-/** The part that is the same for all pods of a network, made once. For most pods it is the whole stdin, and their records share it. */
+/**
+ * The part that is the same for all pods of a network, made once. For most pods it is the whole stdin, and their
+ * records share it.
+ */
 const plainStdins = new WeakMap<PluginConf, { name: string; cniVersion: string; text: JsonText }>();
 
 function plainStdin(plugin: PluginConf, name: string, cniVersion: string): JsonText {

@@ -24,8 +24,8 @@ export interface ValidAttachment {
 
 /**
  * The conf on stdin with the top-level keys of daemon-config.json laid over it. As in Multus, the daemon's whole value
- * wins. It is merged as text, so that no number and no unknown key changes. Throws a ConfigError (`config-invalid`) with
- * every problem.
+ * wins. It is merged as text, so that no number and no unknown key changes. Throws a ConfigError (`config-invalid`)
+ * with every problem.
  */
 export function effectiveNetConf(stdin: JsonText, config: DaemonConfig): NetConf {
   const [known] = lastConf;
@@ -86,7 +86,9 @@ const isPerCall: ReadonlySet<string> = new Set(
     .map(([key]) => foldKey(key)),
 );
 
-/** An unreadable entry is an error and is never left out, because GC undoes every attachment that is not on the list. */
+/**
+ * An unreadable entry is an error and is never left out, because GC undoes every attachment that is not on the list.
+ */
 function readAttachments(from: SettingsReader, key: string): readonly ValidAttachment[] | undefined {
   return from.objects(key)?.map((text, index) => {
     const item = new SettingsReader(text);

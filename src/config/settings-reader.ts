@@ -13,7 +13,8 @@ const pathBytesMax = 1_024;
 
 /**
  * Reads typed settings from a JSON object as Go does: the case of keys does not matter, the last of several counts, and
- * null counts as absent. A value of the wrong type becomes a problem and reads as absent, so that one pass finds them all.
+ * null counts as absent. A value of the wrong type becomes a problem and reads as absent, so that one pass finds them
+ * all.
  */
 export class SettingsReader {
   readonly problems: ConfigProblem[] = [];

@@ -15,7 +15,9 @@ export interface ShimConfOptions {
 /** Sorts before `00-multus.conf` and before every primary network's conf. */
 export const confFileName = "00-levee.conf";
 
-/** Temporary files go below the conf directory, because runtimes watch the directory itself and not its sub-directories. */
+/**
+ * Temporary files go below the conf directory, because runtimes watch the directory itself and not its sub-directories.
+ */
 export const confWorkFolder = ".levee";
 
 export const shimType = "levee-shim";

@@ -21,7 +21,7 @@ export function explainOutcome(outcome: Outcome, context: RunContext): LeveeErro
   if (outcome.timedOut) {
     return new LeveeError(
       "delegate-timeout",
-      `${prefix(context)}: ${context.plugin} was killed with its children as it ran past its ${Math.round(context.timeoutMs)} ms`,
+      `${prefix(context)}: ${context.plugin} was killed with its children because it ran longer than ${Math.round(context.timeoutMs)} ms`,
       stderrOf(outcome),
     );
   }
@@ -64,7 +64,7 @@ function explainSignal(outcome: Outcome, signal: number, context: RunContext): L
   if (isOomKill(outcome)) {
     return new LeveeError(
       "delegate-oom",
-      `${prefix(context)}: ${context.plugin} was killed by the kernel for want of memory: ${roomOf(outcome)}, its own peak was ${outcome.maxRssKib} KiB`,
+      `${prefix(context)}: ${context.plugin} was killed by the kernel because memory ran out: ${roomOf(outcome)}, its own peak was ${outcome.maxRssKib} KiB`,
       stderrOf(outcome),
     );
   }
@@ -93,16 +93,20 @@ function explainExit(outcome: Outcome, context: RunContext): LeveeError {
   if (isOomKill(outcome)) {
     return new LeveeError(
       "delegate-oom",
-      `${prefix(context)}: a plugin that ${context.plugin} called was killed by the kernel for want of memory: ${roomOf(outcome)}; ${context.plugin} said: ${msg}`,
+      `${prefix(context)}: a plugin that ${context.plugin} called was killed by the kernel because memory ran out: ${roomOf(outcome)}; ${context.plugin} said: ${msg}`,
       { details },
     );
   }
   return new LeveeError("delegate-failed", `${prefix(context)}: ${msg}${killsNearby(outcome)}`, { cniCode, details });
 }
 
-/** The kernel does not say which process it killed, but a kill in the plugin's cgroup during the run is worth a mention. */
+/**
+ * The kernel does not say which process it killed, but a kill in the plugin's cgroup during the run is worth a mention.
+ */
 function killsNearby({ oomCgroup }: Outcome): string {
-  return oomCgroup === 0 ? "" : `; meanwhile the kernel killed ${oomCgroup} of its cgroup for want of memory`;
+  return oomCgroup === 0
+    ? ""
+    : `; meanwhile the kernel killed ${oomCgroup} ${oomCgroup === 1 ? "process" : "processes"} of its cgroup because memory ran out`;
 }
 
 function stderrOf(outcome: Outcome): { details?: string } {

@@ -25,7 +25,9 @@ export interface HandFacts {
 /** The time of three trials in a row that did not finish. */
 const canaryAgeMsMax = 180_000;
 
-/** A missing resident hand is only a warning: pods attach through their own shims, and only work outside of calls waits. */
+/**
+ * A missing resident hand is only a warning: pods attach through their own shims, and only work outside of calls waits.
+ */
 export function handCheck({ isPresent }: HandFacts): Check {
   if (isPresent) return passed("hand", "a resident hand is connected");
   return warned(

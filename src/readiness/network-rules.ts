@@ -50,7 +50,10 @@ export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], h
   return { network, state: "ready", reasons: doubts(plugins, host) };
 }
 
-/** A bridge that the plugin created exists but has no uplink. This is only a doubt, because some bridges are meant to have none. */
+/**
+ * A bridge that the plugin created exists but has no uplink. This is only a doubt, because some bridges are meant to
+ * have none.
+ */
 function doubts(plugins: readonly PluginNeeds[], host: HostFacts): readonly string[] {
   const bridges = plugins.flatMap(({ links }) => links.filter(({ role }) => role === "bridge"));
   const alone = bridges.filter(({ name }) => host.hasUplink(name) === false);

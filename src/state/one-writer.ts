@@ -45,7 +45,10 @@ async function lockName(stateDir: string): Promise<string> {
   }
 }
 
-/** A listening socket, or undefined when another process has the name. Bun's own, because the daemon avoids node:net (ADR 0025). */
+/**
+ * A listening socket, or undefined when another process has the name. Bun's own, because the daemon avoids node:net
+ * (ADR 0025).
+ */
 function tryListen(name: string): Bun.UnixSocketListener<undefined> | undefined {
   try {
     // No client has a reason to connect, so it is cut off.

@@ -53,7 +53,10 @@ export interface TimelineAnswer {
   readonly now?: PodNow;
 }
 
-/** One entry of a pod's timeline. `stderr` and `detail` come from plugins: remove control characters before showing them. */
+/**
+ * One entry of a pod's timeline. `stderr` and `detail` come from plugins: remove control characters before showing
+ * them.
+ */
 export interface TimelineEntry {
   readonly wallMs: number;
   readonly containerId: string;
@@ -121,7 +124,9 @@ export interface GcAnswer {
   readonly notes: readonly string[];
 }
 
-/** `attachment`: in the journal. `lease`: an address of host-local. `pod`: a pod without a network that it asked for. */
+/**
+ * `attachment`: in the journal. `lease`: an address of host-local. `pod`: a pod without a network that it asked for.
+ */
 export interface GcFinding {
   readonly what: "attachment" | "lease" | "pod";
   readonly namespace: string;

@@ -19,7 +19,9 @@ test("plugins that hang give their slots to others, and fail by their deadline w
   for (const { outcome } of hung) {
     expect(errorOf(await outcome)).toMatchObject({
       code: 105,
-      msg: expect.stringMatching(/^default\/lan \(net1\): second was killed with its children as it ran past its/u),
+      msg: expect.stringMatching(
+        /^default\/lan \(net1\): second was killed with its children because it ran longer than/u,
+      ),
     });
   }
   expect(await leaks(node.lab)).toEqual([]);

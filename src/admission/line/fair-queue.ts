@@ -10,8 +10,8 @@ const handSize = 6;
 
 /**
  * Requests in shards that are served in turn. Each namespace has a shard of its own, so one namespace's 219 pods cannot
- * delay another's two. With more namespaces than shards, each namespace takes the shortest of a few shards that its name
- * picks at random (shuffle sharding).
+ * delay another's two. With more namespaces than shards, each namespace takes the shortest of a few shards that its
+ * name picks at random (shuffle sharding).
  */
 export class FairQueue {
   readonly #salt: number;

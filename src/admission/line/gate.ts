@@ -8,7 +8,10 @@ import type { Waiting } from "./waiting.ts";
 
 type QueueClass = Waiting["admissionClass"];
 
-/** After so many grants to higher classes a class gets one, because a stream of critical pods must not starve the others. */
+/**
+ * After so many grants to higher classes a class gets one, because a stream of critical pods must not starve the
+ * others.
+ */
 const passedOverMax = 8;
 /** Weight of the newest call in the average time that a call holds its slot. */
 const holdWeight = 0.1;

@@ -21,7 +21,10 @@ const strangersCoresMax = 0.5;
 /** After an OOM kill of a plugin, because too much ran at once. */
 const killedFactor = 0.5;
 
-/** Consecutive looks at a full node without a finished run, after which the start may double: waiting plugins are no load. */
+/**
+ * Consecutive looks at a full node without a finished run, after which the start may double: waiting plugins are no
+ * load.
+ */
 const quietLooksMax = 4;
 
 /**
@@ -73,8 +76,8 @@ export class AdaptiveLimit {
   }
 
   /**
-   * Called four times a second while calls wait and all slots are taken. Without it, a start with slow plugins would stay
-   * at its first limit until one of them ends.
+   * Called four times a second while calls wait and all slots are taken. Without it, a start with slow plugins would
+   * stay at its first limit until one of them ends.
    */
   full(): void {
     this.#quietLooks += 1;
@@ -101,8 +104,9 @@ export class AdaptiveLimit {
   }
 
   /**
-   * On busy cores every run takes long, and in a storm container starts keep the cores busy. Fewer runs of ours would not
-   * make them faster: the runtime's processes would take the free cores, and the calls in line would run out of time.
+   * On busy cores every run takes long, and in a storm container starts keep the cores busy. Fewer runs of ours would
+   * not make them faster: the runtime's processes would take the free cores, and the calls in line would run out of
+   * time.
    */
   #busyShare(): number {
     return this.#pressure === "busy" ? this.#ceiling * this.#shareOnBusy() + probeSlots : 1;

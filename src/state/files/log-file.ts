@@ -24,8 +24,8 @@ interface LogFileOptions {
 const tightWritesMax = 1_000;
 
 /**
- * An append-only file with a known end: after `size` there is nothing, or room in the form of zeros. Room already has its
- * disk blocks, so that a sync writes only the line and not the file system's journal.
+ * An append-only file with a known end: after `size` there is nothing, or room in the form of zeros. Room already has
+ * its disk blocks, so that a sync writes only the line and not the file system's journal.
  */
 export class LogFile {
   readonly path: string;

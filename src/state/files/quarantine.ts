@@ -38,7 +38,10 @@ export function quarantineFolder(stateDir: string): string {
   return join(stateDir, "quarantine");
 }
 
-/** Copies damage into quarantine, durably. The same bytes from the same place get the same name, so a repeat is harmless. */
+/**
+ * Copies damage into quarantine, durably. The same bytes from the same place get the same name, so a repeat is
+ * harmless.
+ */
 export async function putAside(stateDir: string, damage: Damage): Promise<Quarantined> {
   const { source, offset, foundWallMs, content } = damage;
   const reason = damage.reason.slice(0, reasonCharsMax);

@@ -2,7 +2,10 @@ import type { EntryKind } from "./journal-entry.ts";
 
 /** A write of this size takes some milliseconds, so no call waits long behind it. */
 export const batchBytesMax = 1_048_576;
-/** Room made at a time, for some sixty attachments. So only one sync in a hundred or more writes the file system's journal. */
+/**
+ * Room made at a time, for some sixty attachments. So only one sync in a hundred or more writes the file system's
+ * journal.
+ */
 export const roomBytes = 262_144;
 
 /** The guarantees for an entry. */

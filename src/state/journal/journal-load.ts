@@ -117,7 +117,10 @@ class Replay {
   }
 }
 
-/** The entry of a line with a correct checksum, or its problem. A newer format is fatal, because guessing could undo live pods. */
+/**
+ * The entry of a line with a correct checksum, or its problem. A newer format is fatal, because guessing could undo
+ * live pods.
+ */
 function readEntry(line: GoodLine, path: string): JournalEntry | LeveeError {
   if (line.version !== lineVersion)
     throw newer(path, line, `format version ${line.version}, this build reads version ${lineVersion}`);

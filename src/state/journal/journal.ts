@@ -38,7 +38,9 @@ export class Journal {
     this.#parts = parts;
   }
 
-  /** The caller must hold the state folder (`holdStateFolder`), because two writers would destroy each other's lines. */
+  /**
+   * The caller must hold the state folder (`holdStateFolder`), because two writers would destroy each other's lines.
+   */
   static async open(options: JournalOptions): Promise<Journal> {
     const journal = new Journal(options, await openJournal(options));
     const { multusDir, clock, logger } = options;
@@ -160,7 +162,9 @@ export class Journal {
     await this.#parts.writer.submit({ kind: "removed", token, containerId: record.containerId });
   }
 
-  /** Nothing is left to do for a container whose record was lost, so its next DEL is quick. This need not be durable. */
+  /**
+   * Nothing is left to do for a container whose record was lost, so its next DEL is quick. This need not be durable.
+   */
   async forget(containerId: ContainerId): Promise<void> {
     const { state, writer, index } = this.#parts;
     state.settle(containerId);

@@ -29,9 +29,9 @@ export function offlineFolderOf(stateDir: string): string {
 }
 
 /**
- * All readable records in the folder, sorted by name. Damaged files go to quarantine. Unfinished records stay, and so do
- * links, pipes and folders, which no shim creates. `onProblem` gets a file that can neither be read nor put aside, and
- * the others are still read.
+ * All readable records in the folder, sorted by name. Damaged files go to quarantine. Unfinished records stay, and so
+ * do links, pipes and folders, which no shim creates. `onProblem` gets a file that can neither be read nor put aside,
+ * and the others are still read.
  */
 export async function readOfflineFolder(
   stateDir: string,

@@ -13,7 +13,10 @@ import { withRouteEdit } from "../../cni/route-edit.ts";
 import type { AttachmentRecord } from "../journal/attachment-record.ts";
 import type { Shape } from "../files/json-shape.ts";
 
-/** The scratch file `<containerID>`: a list of delegates in the shape of Multus v4.2.2, which v4.3.0 and HEAD read as well. */
+/**
+ * The scratch file `<containerID>`: a list of delegates in the shape of Multus v4.2.2, which v4.3.0 and HEAD read as
+ * well.
+ */
 export function scratchFileText(record: AttachmentRecord): string {
   return `[${record.chains.map((chain) => JSON.stringify(delegateOf(chain))).join(",")}]`;
 }

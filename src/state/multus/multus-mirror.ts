@@ -25,8 +25,8 @@ export class MultusMirror {
   }
 
   /**
-   * Repairs the mirror after a killed daemon: removes temporary files and calls `write` for each attachment with missing
-   * files. Call it once, before any other write.
+   * Repairs the mirror after a killed daemon: removes temporary files and calls `write` for each attachment with
+   * missing files. Call it once, before any other write.
    */
   async repair(records: readonly AttachmentRecord[], write: (record: AttachmentRecord) => void): Promise<void> {
     const present = new Set<string>();

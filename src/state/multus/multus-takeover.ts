@@ -21,7 +21,10 @@ interface TakeoverOptions {
   readonly logger: Logger;
 }
 
-/** Puts everything that Multus has attached into the journal, once. Undefined after a failure; the next start tries again. */
+/**
+ * Puts everything that Multus has attached into the journal, once. Undefined after a failure; the next start tries
+ * again.
+ */
 export async function takeOverMultus(
   target: TakeoverTarget,
   options: TakeoverOptions,

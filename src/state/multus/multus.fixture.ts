@@ -5,7 +5,9 @@ import { aFolder } from "../journal/record.fixture.ts";
 /** The files of Multus, written by hand from its sources. */
 export const sandbox = "8f0c2d7a4b1e";
 
-/** The operator's text, with everything that re-encoding would change: unknown keys, 2^53 + 1, a duplicate, `1500.0`. */
+/**
+ * The operator's text, with everything that re-encoding would change: unknown keys, 2^53 + 1, a duplicate, `1500.0`.
+ */
 export const calico =
   '{"type":"calico","server_socket":"/run/x.sock","big":9007199254740993,"mtu":1500.0,"k":1,"k":2,"ipam":{"type":"calico-ipam","subnet":"usePodCidr"},"capabilities":{"bandwidth":true}}';
 export const portmap = '{"type":"portmap","snat":true,"capabilities":{"portMappings":true}}';

@@ -19,8 +19,8 @@ const sliceBytes = 65_536;
 const newlineByte = 0x0a;
 
 /**
- * All entries about one pod, and the entries about all pods. It only reads, so a daemon may write at the same time. With
- * an empty namespace the name is the beginning of a container ID.
+ * All entries about one pod, and the entries about all pods. It only reads, so a daemon may write at the same time.
+ * With an empty namespace the name is the beginning of a container ID.
  */
 export async function readStory(folder: string, namespace: string, name: string): Promise<RecorderStory> {
   const story = new Story(namespace, name);

@@ -20,10 +20,10 @@ const tailBytes = 32_768;
 const newlineByte = 0x0a;
 
 /**
- * The flight recorder's files. They are append-only and never synced, and the oldest file is dropped as a whole. Appended
- * lines survive the end of this process; a power cut loses about the last 30 s, which the kernel has not written back.
- * Everything is synchronous, because a write to the page cache takes microseconds and a new file comes once in a
- * thousand entries.
+ * The flight recorder's files. They are append-only and never synced, and the oldest file is dropped as a whole.
+ * Appended lines survive the end of this process; a power cut loses about the last 30 s, which the kernel has not
+ * written back. Everything is synchronous, because a write to the page cache takes microseconds and a new file comes
+ * once in a thousand entries.
  */
 export class RecorderRing {
   readonly #folder: string;
@@ -100,7 +100,10 @@ export class RecorderRing {
 
 const asideSuffix = ".aside";
 
-/** Files of another version are renamed, not extended or dropped. One ring's worth is kept for a version that reads them. */
+/**
+ * Files of another version are renamed, not extended or dropped. One ring's worth is kept for a version that reads
+ * them.
+ */
 function setAside(folder: string): void {
   const foreign = listSegments(folder).filter(({ path }) => isForeign(path));
   for (const { path } of foreign) renameSync(path, `${path}${asideSuffix}`);

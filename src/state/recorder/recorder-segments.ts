@@ -8,7 +8,9 @@ export interface RecorderSegment {
   readonly path: string;
 }
 
-/** Few enough to list at each start. The oldest file is dropped as a whole, so at least three quarters always remain. */
+/**
+ * Few enough to list at each start. The oldest file is dropped as a whole, so at least three quarters always remain.
+ */
 export const segmentCount = 4;
 
 const namePattern = /^flight\.(\d{8})\.log$/;
