@@ -42,7 +42,7 @@ export function node(limits: Partial<AdmissionLimits> = {}, seed = 1): Node {
 }
 
 /** The state of a request: its permit, its error, or neither while it waits. */
-export interface Asked {
+interface Asked {
   permit: Permit | undefined;
   error: Error | undefined;
 }

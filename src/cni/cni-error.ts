@@ -2,7 +2,7 @@ import type { LeveeError } from "../base/errors.ts";
 import { printGoJson } from "./go-json.ts";
 
 /** The error object that a failed plugin printed. */
-export interface CniError {
+interface CniError {
   readonly code: number;
   readonly msg: string;
   readonly details: string;

@@ -14,7 +14,7 @@ import { checkGrammar, JsonGrammarError, skipArray, skipObject, skipSpace } from
 export const jsonBytesMax = 256 * 1024;
 
 /** One `"key": value` of an object, by offsets into its text. */
-export interface Member {
+interface Member {
   /** Decoded: `"na\u006de"` is `name`. */
   readonly key: string;
   readonly keyStart: number;

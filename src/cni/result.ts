@@ -6,7 +6,7 @@ import type { CniResult } from "./result-model.ts";
 import { readResult } from "./result-parse.ts";
 import { printResultAs } from "./result-print.ts";
 
-export type { CniResult, ResultDns, ResultInterface, ResultIp, ResultRoute } from "./result-model.ts";
+export type { CniResult, ResultInterface, ResultRoute } from "./result-model.ts";
 
 /** Reads a plugin's result of any version. A result without `cniVersion` has the configuration's, `fallbackVersion`. */
 export function parseResult(text: JsonText, fallbackVersion: string, what: string = "the result"): CniResult {

@@ -4,7 +4,7 @@ import { type CniArgs, noArgs, parseCniArgs, podArgs } from "./cni-args.ts";
 import { ifnameProblem } from "./interface-name.ts";
 import { jsonString } from "./json-text.ts";
 
-export type Verb = "ADD" | "DEL" | "CHECK" | "GC" | "STATUS" | "VERSION";
+type Verb = "ADD" | "DEL" | "CHECK" | "GC" | "STATUS" | "VERSION";
 
 /** The variables of a call as the shim found them, with `""` for an absent one. */
 export interface RawRequest {

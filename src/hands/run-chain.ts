@@ -36,7 +36,7 @@ export interface Ran {
 }
 
 /** One link of an ADD with its step number and the previous link's result. */
-interface AddLink {
+export interface AddLink {
   readonly chain: Chain;
   readonly link: ChainLink;
   readonly step: number;

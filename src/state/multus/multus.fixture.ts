@@ -13,7 +13,7 @@ export const calico =
 export const portmap = '{"type":"portmap","snat":true,"capabilities":{"portMappings":true}}';
 export const clusterList = `{"name":"k8s-pod-network","cniVersion":"0.3.1","unknown":{"a":1},"plugins":[${calico},${portmap}]}`;
 /** The same as v4.2.1 to v4.3.0 write it into `Bytes`. */
-export const lossyList =
+const lossyList =
   '{"cniVersion":"0.3.1","name":"k8s-pod-network","plugins":[{"capabilities":{"bandwidth":true},"ipam":{"type":"calico-ipam"},"type":"calico"},{"capabilities":{"portMappings":true},"ipam":{},"type":"portmap"}]}';
 export const lan =
   '{"cniVersion":"1.0.0","name":"lan","type":"macvlan","master":"eth1","ipam":{"type":"host-local"},"id":18446744073709551615}';
