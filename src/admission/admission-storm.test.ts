@@ -53,7 +53,7 @@ describe("Admission in the storm", () => {
     expect(Math.max(...waits("web"))).toBeLessThan(500);
   });
 
-  test("survives ten times its like: whoever is told to come back does, and nobody is forgotten", async () => {
+  test("survives ten times as many pods: every refused pod retries, and every pod is served", async () => {
     const storm = new Storm(node());
     for (const request of floodOf("desktop", 2_190)) void storm.pod(request);
     await storm.clock.advance(1_000);
@@ -91,7 +91,7 @@ describe("Admission in the storm", () => {
   });
 });
 
-/** A pod whose first network works and whose second never ends; its shim says so every second. */
+/** A pod whose first network works and whose second never ends. Its shim reports that every second. */
 async function hang({ admission, clock }: Node, request: AdmissionRequest): Promise<void> {
   const asked = requestSlot(admission, request);
   while (asked.permit === undefined && asked.error === undefined) await clock.sleep(10);
@@ -153,7 +153,7 @@ describe("Admission is fair", () => {
     const requests = Array.from({ length: 300 }, (_, flow) => floodOf(`n${flow}`, 4)).flat();
     const served = await orderOf(requests, 5);
     expect(served).toHaveLength(requests.length);
-    // In the middle of it hardly anybody has not been served at all.
+    // Half-way through, hardly any pod is still without service.
     expect(new Set(served.slice(0, 600).map(({ namespace }) => namespace)).size).toBeGreaterThan(250);
   });
 

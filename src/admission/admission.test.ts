@@ -21,7 +21,7 @@ test("admit gives the slot to the next in line when the permit is disposed, and 
   expect(admission.facts()).toMatchObject({ attaching: 1, waiting: { ordinary: 1 } });
 });
 
-test("admit never queues or counts what is exempt", async () => {
+test("admit never queues or counts an exempt call", async () => {
   const { admission } = node(one);
   requestSlot(admission, attachRequest());
   const exempt = Array.from({ length: 50 }, () => requestSlot(admission, attachRequest({ kind: "other" })));
@@ -96,7 +96,7 @@ test("admit takes no notice of a caller that goes away once it has its permit: t
   const second = requestSlot(admission, attachRequest({ pod: "a/2" }), late.signal);
   await settle();
   first.permit?.[Symbol.dispose]();
-  // In the same breath as the grant: the permit is on its way and must be given back by whoever gets it.
+  // In the same tick as the grant: the permit is on its way, and its receiver must release it.
   late.abort(new Error("gone"));
   await settle();
   expect(second.permit).toBeDefined();
@@ -126,7 +126,7 @@ test("admit counts a retried ADD and the next of its network in one share", asyn
   await settle();
   for (const { permit } of y) permit?.[Symbol.dispose]();
   await settle();
-  // Critical pods go first, but one of the two slots is kept for who does not use their network.
+  // Critical pods go first, but one of the two slots is kept for a pod that does not use their network.
   expect([...x, z].map(({ permit }) => permit !== undefined)).toEqual([false, true, false, true]);
   for (const { permit } of [...x, z]) permit?.[Symbol.dispose]();
   await settle();
@@ -255,7 +255,7 @@ test("admit keeps plugins to half of what the runtime's cgroup has free", async 
   const first = requestSlot(admission, attachRequest({ pod: "a/0" }));
   const second = requestSlot(admission, attachRequest({ pod: "a/1" }));
   await settle();
-  // 40 MiB each, and half of 200 MiB less what is used: two fit, the third does not.
+  // 40 MiB each, and half of the free part of 200 MiB: two fit, the third does not.
   const cgroup = { limitBytes: 200 * mib, usageBytes: 96 * mib };
   for (let run = 0; run < 3; run += 1) first.permit?.ran(okRun({ peakBytes: 40 * mib, cgroup }));
   expect(admission.facts().limit).toBeGreaterThan(3);

@@ -13,7 +13,7 @@ function inStorm(atMs = 0): ExpectedPods {
 }
 
 describe("ExpectedPods", () => {
-  test("holds nobody while no important pod is on its way, or few pods start", () => {
+  test("holds no pod while no critical pod is expected, or few pods start", () => {
     expect(inStorm().holdsOthers(0)).toBe(false);
     const calm = new ExpectedPods(3);
     calm.granted(0);
@@ -61,7 +61,7 @@ describe("ExpectedPods", () => {
     expect(heldMs).toContain(24_000);
   });
 
-  test("rests no longer than it held, though nobody was there to see the end", () => {
+  test("rests no longer than it held, even if no request saw the end", () => {
     const expected = inStorm();
     expected.expect("a", 0);
     expect(expected.holdsOthers(0)).toBe(true);

@@ -106,7 +106,7 @@ test("a network that has not worked yet gives up the slot of one that sleeps, an
   expect(admission.facts()).toMatchObject({ hung: 3, attaching: 0, openNetworks: [] });
   await clock.advance(1_500);
   for (const permit of permits) permit.progress(2_500, "dhcp");
-  // Five times what is taken for usual have gone by for the first only.
+  // Only the first has run for five times the assumed usual time.
   expect(admission.isFailing("x")).toBe(false);
   await clock.advance(2_500);
   for (const permit of permits) permit.progress(5_000, "dhcp");
@@ -129,7 +129,7 @@ test("a network whose first run slept for seconds takes that for usual", async (
   expect(admission.usualMs("x")).toBe(3_000);
 });
 
-test("ran of a plugin that the kernel killed halves the limit and is told", async () => {
+test("ran of a plugin that the kernel killed halves the limit and emits a ruling", async () => {
   const { admission, rulings } = node({ attachCeiling: 8 });
   const permit = await admission.admit(attachRequest(), never);
   permit.ran(okRun({ result: "failed", isOomKilled: true }));
@@ -137,7 +137,7 @@ test("ran of a plugin that the kernel killed halves the limit and is told", asyn
   expect(rulings.at(-1)).toMatchObject({ what: "oom-killed", detail: "primary" });
 });
 
-test("a permit that is given back while its plugin hangs says that this is over", async () => {
+test("a permit that is released while its plugin hangs emits that the hang is over", async () => {
   const { admission, clock, rulings } = node();
   const permit = await admission.admit(attachRequest(), never);
   permit.started("primary");
@@ -148,9 +148,9 @@ test("a permit that is given back while its plugin hangs says that this is over"
   expect(admission.facts()).toMatchObject({ hung: 0, attaching: 0 });
 });
 
-test("a plugin that hangs in a network nobody knows gives up most of its memory, and has it back when it moves", async () => {
+test("a hung plugin of an unknown network releases most of its memory, and gets it back when it moves", async () => {
   const { admission, clock } = node({ attachCeiling: 8, attachStart: 8 });
-  // The cgroup has 120 MiB free, so half of that may be used: one plugin that nobody knows, and a small one.
+  // The cgroup has 120 MiB free, so half of that may be used: one unknown plugin, and a small one.
   const cgroup = { limitBytes: 128 * mib, usageBytes: 56 * mib };
   using first = await admission.admit(attachRequest({ pod: "a/1" }), never);
   first.ran(okRun({ cgroup }));

@@ -78,7 +78,7 @@ describe("canaryCheck", () => {
     expect(canaryCheck({ ...hand, canary: failed })).toMatchObject({ state: "failed", detail: failed.reason });
   });
 
-  test("only warns when the plugin was looked for in a folder that nobody named", () => {
+  test("only warns when the hand searched a default folder for the plugin", () => {
     const guess = { ...canary, isSuccess: false, isInconclusive: true, reason: "the plugin loopback is not in /a" };
     expect(canaryCheck({ ...hand, canary: guess })).toMatchObject({ state: "warning", detail: guess.reason });
   });

@@ -62,7 +62,7 @@ function sectorIn({ start, end }: { start: number; end: number }): [number, numb
 }
 
 describe("Journal after a power cut in the middle of a sync", () => {
-  test("a hole anywhere in the last write is torn: what is before it stays, nothing is put aside", async () => {
+  test("a hole anywhere in the last write is torn: the lines before it stay, and nothing goes to quarantine", async () => {
     const folder = await running(async (journal) => {
       await attachIn(journal, aRecord(1));
       // The first goes alone, the others together in the next write.

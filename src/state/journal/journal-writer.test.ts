@@ -160,7 +160,7 @@ describe("JournalWriter", () => {
     await journal.close();
   });
 
-  test("a large batch is split, so that nobody waits behind many megabytes", async () => {
+  test("a large batch is split, so that no call waits behind many megabytes", async () => {
     const { openLog, counts } = watched();
     const folder = await aFolder();
     const journal = await openIn(folder, { openLog });
@@ -291,7 +291,7 @@ describe("JournalWriter", () => {
     await journal.close();
   });
 
-  test("compaction keeps what lives and forgets what is gone", async () => {
+  test("compaction keeps live entries and drops dead ones", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
     for (let number = 0; number < 40; number += 1) await attachIn(journal, aRecord(number));
