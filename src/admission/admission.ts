@@ -84,7 +84,7 @@ export class Admission implements WaitingOwner {
   prioritize(pod: string, priority: number | undefined): void {
     const waiting = this.#byPod.get(pod);
     if (waiting === undefined || waiting.admissionClass === "critical" || !isCriticalPriority(priority)) return;
-    this.#parts.attach.gate.upgrade(waiting, "critical");
+    this.#parts.attach.line.upgrade(waiting, "critical");
     this.#rulings.emit("upgraded", waiting, `priority ${priority ?? ""}`);
     this.#pump();
   }
@@ -113,7 +113,7 @@ export class Admission implements WaitingOwner {
   /** Why a pod's ADD waits; undefined when it does not. */
   why(pod: string): WaitView | undefined {
     const waiting = this.#byPod.get(pod);
-    return waiting === undefined ? undefined : this.#parts.attach.gate.view(waiting, this.#parts.clock.monotonicMs());
+    return waiting === undefined ? undefined : this.#parts.attach.line.view(waiting, this.#parts.clock.monotonicMs());
   }
 
   /** The usual time of a network's plugins in an ADD. */
@@ -163,25 +163,25 @@ export class Admission implements WaitingOwner {
   }
 
   #join(waiting: Waiting): void {
-    const { gate } = this.#door(waiting.request);
-    const victim = gate.makesRoom(waiting);
-    gate.join(waiting);
+    const { line } = this.#door(waiting.request);
+    const victim = line.makesRoom(waiting);
+    line.join(waiting);
     if (waiting.request.kind === "attach" && waiting.request.pod !== "") this.#byPod.set(waiting.request.pod, waiting);
     this.#pump();
     if (waiting.isSettled) return;
     if (victim !== undefined) this.#refuse(victim === "newcomer" ? waiting : victim);
     if (waiting.isSettled) return;
     waiting.listen();
-    this.#rulings.emit("queued", waiting, describeBlocker(gate.blocker(waiting)));
+    this.#rulings.emit("queued", waiting, describeBlocker(line.blocker(waiting)));
     this.#sweepLater();
   }
 
   #refuse(waiting: Waiting): void {
-    const { gate } = this.#door(waiting.request);
+    const { line } = this.#door(waiting.request);
     if (waiting.isSettled) return;
     this.#leave(waiting);
     this.#rulings.emit("refused", waiting, "the line is full");
-    waiting.refuse(fullError(waiting.request, gate.waiting));
+    waiting.refuse(fullError(waiting.request, line.waiting));
   }
 
   #supersede(request: AdmissionRequest): void {
@@ -193,14 +193,14 @@ export class Admission implements WaitingOwner {
   }
 
   #leave(waiting: Waiting): void {
-    this.#door(waiting.request).gate.leave(waiting);
+    this.#door(waiting.request).line.leave(waiting);
     if (this.#byPod.get(waiting.request.pod) === waiting) this.#byPod.delete(waiting.request.pod);
   }
 
   #pump(): void {
     for (const door of [this.#parts.detach, this.#parts.attach]) {
       const nowMs = this.#parts.clock.monotonicMs();
-      for (let next = door.gate.next(nowMs); next !== undefined; next = door.gate.next(nowMs)) this.#grant(next, nowMs);
+      for (let next = door.line.next(nowMs); next !== undefined; next = door.line.next(nowMs)) this.#grant(next, nowMs);
     }
   }
 
@@ -221,9 +221,9 @@ export class Admission implements WaitingOwner {
     const nowMs = this.#parts.clock.monotonicMs();
     for (const door of [this.#parts.detach, this.#parts.attach]) this.#expire(door, nowMs);
     const { attach, detach, limit } = this.#parts;
-    if (attach.gate.waiting > 0 && attach.gate.running >= limit.slots) limit.full();
+    if (attach.line.waiting > 0 && attach.line.running >= limit.slots) limit.full();
     this.#pump();
-    if (attach.gate.waiting + detach.gate.waiting > 0) this.#sweepLater();
+    if (attach.line.waiting + detach.line.waiting > 0) this.#sweepLater();
   }
 
   #sweepLater(): void {
@@ -233,11 +233,11 @@ export class Admission implements WaitingOwner {
   }
 
   /** Refuses the requests whose time ends before the next sweep. */
-  #expire({ gate, queueMs }: Door, nowMs: number): void {
-    for (const waiting of [...gate.before(nowMs + sweepMs - queueMs)]) {
+  #expire({ line, queueMs }: Door, nowMs: number): void {
+    for (const waiting of [...line.before(nowMs + sweepMs - queueMs)]) {
       // A retry inside a call has its own limit, the time left in the call.
       if (waiting.request.isRetry === true) continue;
-      const view = gate.view(waiting, nowMs);
+      const view = line.view(waiting, nowMs);
       this.#leave(waiting);
       this.#rulings.emit("expired", waiting, describeBlocker(view.blocker));
       waiting.refuse(expiredError(waiting.request, view));

@@ -50,12 +50,12 @@ export function admissionFacts(parts: Parts): AdmissionFacts {
     ceiling: limit.ceiling,
     isSlowStart: limit.isSlowStart,
     detachCeiling: limits.detachCeiling,
-    attaching: attach.gate.running,
-    detaching: detach.gate.running,
+    attaching: attach.line.running,
+    detaching: detach.line.running,
     hung: attach.bulkhead.hung + detach.bulkhead.hung,
     waiting: {
-      detach: detach.gate.waiting,
-      ...Object.fromEntries(classes.map((name) => [name, attach.gate.waitingIn(name)])),
+      detach: detach.line.waiting,
+      ...Object.fromEntries(classes.map((name) => [name, attach.line.waitingIn(name)])),
     },
     classes: [...classes, "detach" as const].map((name) => classFacts(parts, name)),
     oldestWaitMs: oldestWaitMs(parts),
@@ -70,24 +70,24 @@ export function admissionFacts(parts: Parts): AdmissionFacts {
 }
 
 function classFacts({ clock, attach, detach }: Parts, name: ClassFacts["class"]): ClassFacts {
-  const { gate } = name === "detach" ? detach : attach;
-  const oldest = gate.oldestIn(name);
+  const { line } = name === "detach" ? detach : attach;
+  const oldest = line.oldestIn(name);
   return {
     class: name,
-    running: gate.runningIn(name),
-    waiting: gate.waitingIn(name),
+    running: line.runningIn(name),
+    waiting: line.waitingIn(name),
     oldestWaitMs: oldest === undefined ? 0 : clock.monotonicMs() - oldest.sinceMs,
   };
 }
 
 function oldestWaitMs({ clock, attach, detach }: Parts): number {
-  const since = [attach, detach].flatMap(({ gate }) => gate.oldest?.sinceMs ?? []);
+  const since = [attach, detach].flatMap(({ line }) => line.oldest?.sinceMs ?? []);
   return since.length === 0 ? 0 : clock.monotonicMs() - Math.min(...since);
 }
 
 function longestFlows({ attach, detach }: Parts): AdmissionFacts["flows"] {
   const sums = new Map<string, number>();
-  for (const { namespace, waiting } of [...attach.gate.flows(), ...detach.gate.flows()]) {
+  for (const { namespace, waiting } of [...attach.line.flows(), ...detach.line.flows()]) {
     sums.set(namespace, (sums.get(namespace) ?? 0) + waiting);
   }
   return [...sums]

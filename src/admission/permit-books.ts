@@ -29,10 +29,10 @@ export class PermitBooks implements PermitOwner {
   /** A network that has not worked yet has no usual time, so its plugin loses the slot as soon as it sleeps. */
   hangs(permit: Permit, { idleMs, plugin }: Idle): boolean {
     const { running } = permit;
-    const { gate, times } = this.#door(permit);
+    const { line, times } = this.#door(permit);
     if (running === undefined || idleMs < hungIdleMs) return false;
     const isSlow = !times.knows(running.network) || this.#isPastUsual(permit);
-    if (!isSlow || !gate.hung(permit, running.network, plugin)) return false;
+    if (!isSlow || !line.hung(permit, running.network, plugin)) return false;
     this.#keep(permit, Math.min(permit.bytes, this.#parts.memory.predictHung(running.network)));
     this.#rulings.emit(
       "hung",
@@ -60,7 +60,7 @@ export class PermitBooks implements PermitOwner {
   movesAgain(permit: Permit): void {
     const network = permit.hungNetwork;
     if (network === undefined) return;
-    this.#door(permit).gate.rejoined(permit, network);
+    this.#door(permit).line.rejoined(permit, network);
     this.#keep(permit, permit.bytes);
     this.#rulings.emit("moves-again", permit, network);
   }
@@ -96,7 +96,7 @@ export class PermitBooks implements PermitOwner {
 
   released(permit: Permit): void {
     if (permit.hungNetwork !== undefined) this.#rulings.emit("moves-again", permit, permit.hungNetwork);
-    this.#door(permit).gate.ended(permit, this.nowMs());
+    this.#door(permit).line.ended(permit, this.nowMs());
     this.#keep(permit, 0);
     this.#freed();
   }
@@ -116,15 +116,15 @@ export class PermitBooks implements PermitOwner {
    */
   #learn(permit: Permit, run: PluginRun, hasHung: boolean): void {
     if (run.result === "failed") return;
-    const { gate, times } = this.#door(permit);
+    const { line, times } = this.#door(permit);
     if (hasHung) {
-      if (run.result === "ok" && !times.knows(run.network)) times.ran(run.network, run.tookMs, gate.running);
+      if (run.result === "ok" && !times.knows(run.network)) times.ran(run.network, run.tookMs, line.running);
       return;
     }
-    if (run.result === "ok") times.ran(run.network, run.tookMs, gate.running);
+    if (run.result === "ok") times.ran(run.network, run.tookMs, line.running);
     const baselineMs = times.baselineMs(run.network);
     if (baselineMs === undefined || permit.request.kind !== "attach") return;
-    this.#parts.limit.sample(run.tookMs, baselineMs, gate.running, run.cpuMs);
+    this.#parts.limit.sample(run.tookMs, baselineMs, line.running, run.cpuMs);
   }
 
   /** Changes the memory that is reserved for its plugins. */

@@ -17,7 +17,7 @@ const passedOverMax = 8;
 const holdWeight = 0.1;
 
 /** Everything besides the order in line that decides whether a request may go. */
-export interface GateRules {
+export interface SlotRules {
   /** In the order of service. */
   readonly classes: readonly QueueClass[];
   readonly waitingMax: number;
@@ -33,20 +33,20 @@ export interface GateRules {
   trouble(lane: Lane): Blocker | undefined;
 }
 
-/** Slots and the line in front of them. ADDs have one gate, DELs another. */
-export class Gate {
-  readonly #rules: GateRules;
-  readonly #lines: ReadonlyMap<QueueClass, Line>;
+/** Slots and the line in front of them. ADDs have one, DELs another. */
+export class SlotLine {
+  readonly #rules: SlotRules;
+  readonly #queues: ReadonlyMap<QueueClass, ClassQueue>;
   /** In the order of arrival, which is also the order of deadlines. */
   readonly #byAge = new Set<Waiting>();
   readonly #runningIn = new Map<AdmissionClass, number>();
   #running = 0;
   #holdMs: number | undefined;
 
-  constructor(rules: GateRules) {
+  constructor(rules: SlotRules) {
     this.#rules = rules;
     const { salt, lateMs } = rules;
-    this.#lines = new Map(rules.classes.map((name) => [name, { queue: new FairQueue({ salt, lateMs }), passed: 0 }]));
+    this.#queues = new Map(rules.classes.map((name) => [name, { queue: new FairQueue({ salt, lateMs }), passed: 0 }]));
   }
 
   /** Without hung ones, which hold no slot. */
@@ -64,7 +64,7 @@ export class Gate {
   }
 
   waitingIn(admissionClass: QueueClass): number {
-    return this.#lines.get(admissionClass)?.queue.size ?? 0;
+    return this.#queues.get(admissionClass)?.queue.size ?? 0;
   }
 
   get oldest(): Waiting | undefined {
@@ -78,36 +78,36 @@ export class Gate {
   }
 
   flows(): readonly { readonly namespace: string; readonly waiting: number }[] {
-    return [...this.#lines.values()].flatMap(({ queue }) => queue.flows());
+    return [...this.#queues.values()].flatMap(({ queue }) => queue.flows());
   }
 
   join(waiting: Waiting): void {
     this.#rules.bulkhead.joined(waiting.lane);
     this.#byAge.add(waiting);
-    this.#line(waiting).queue.push(waiting);
+    this.#queueOf(waiting).queue.push(waiting);
   }
 
   leave(waiting: Waiting): void {
     if (!this.#byAge.delete(waiting)) return;
-    this.#line(waiting).queue.remove(waiting);
+    this.#queueOf(waiting).queue.remove(waiting);
     this.#rules.bulkhead.left(waiting.lane);
   }
 
   /** Moves a request to the end of a higher class. */
   upgrade(waiting: Waiting, admissionClass: QueueClass): void {
-    this.#line(waiting).queue.remove(waiting);
+    this.#queueOf(waiting).queue.remove(waiting);
     waiting.admissionClass = admissionClass;
-    this.#line(waiting).queue.push(waiting);
+    this.#queueOf(waiting).queue.push(waiting);
   }
 
   /** Takes the next request out of line and counts it as running; undefined when no request may go. */
   next(nowMs: number): Waiting | undefined {
     if (this.#byAge.size === 0) return undefined;
     for (const admissionClass of this.#order()) {
-      const line = this.#lines.get(admissionClass);
-      if (line === undefined || line.queue.size === 0) continue;
+      const entry = this.#queues.get(admissionClass);
+      if (entry === undefined || entry.queue.size === 0) continue;
       if (this.#running >= this.#rules.slots(admissionClass)) continue;
-      const next = line.queue.take((lane) => this.#laneBlocker(lane, admissionClass) === undefined, nowMs);
+      const next = entry.queue.take((lane) => this.#laneBlocker(lane, admissionClass) === undefined, nowMs);
       if (next === undefined) continue;
       this.#passOver(admissionClass);
       this.#start(next);
@@ -153,7 +153,7 @@ export class Gate {
   makesRoom(newcomer: Waiting): Waiting | "newcomer" | undefined {
     if (this.#byAge.size < this.#rules.waitingMax) return undefined;
     const lowest = this.#rules.classes.findLast((name) => this.waitingIn(name) > 0);
-    const queue = lowest === undefined ? undefined : this.#lines.get(lowest)?.queue;
+    const queue = lowest === undefined ? undefined : this.#queues.get(lowest)?.queue;
     const victim = queue?.newestOfLongest();
     if (queue === undefined || victim === undefined) return "newcomer";
     const rank = (name: QueueClass): number => this.#rules.classes.indexOf(name);
@@ -165,7 +165,7 @@ export class Gate {
 
   view(waiting: Waiting, nowMs: number): WaitView {
     const { admissionClass, request, sinceMs } = waiting;
-    const { queue } = this.#line(waiting);
+    const { queue } = this.#queueOf(waiting);
     const before = this.#rules.classes.slice(0, this.#rules.classes.indexOf(admissionClass));
     const ahead = before.reduce((sum, name) => sum + this.waitingIn(name), queue.ahead(waiting, nowMs));
     const slots = Math.max(1, this.#rules.slots(admissionClass));
@@ -215,28 +215,28 @@ export class Gate {
   /** By rank, except that a class that was passed over too often goes first. */
   #order(): readonly QueueClass[] {
     const { classes } = this.#rules;
-    const starving = classes.find((name) => (this.#lines.get(name)?.passed ?? 0) >= passedOverMax);
+    const starving = classes.find((name) => (this.#queues.get(name)?.passed ?? 0) >= passedOverMax);
     return starving === undefined ? classes : [starving, ...classes.filter((name) => name !== starving)];
   }
 
   #passOver(granted: QueueClass): void {
     const { classes } = this.#rules;
     for (const [rank, name] of classes.entries()) {
-      const line = this.#lines.get(name);
-      if (line === undefined) continue;
-      if (name === granted || line.queue.size === 0) line.passed = 0;
-      else if (rank > classes.indexOf(granted)) line.passed += 1;
+      const entry = this.#queues.get(name);
+      if (entry === undefined) continue;
+      if (name === granted || entry.queue.size === 0) entry.passed = 0;
+      else if (rank > classes.indexOf(granted)) entry.passed += 1;
     }
   }
 
-  #line(waiting: Waiting): Line {
-    const line = this.#lines.get(waiting.admissionClass);
-    if (line === undefined) throw new Error(`no line for the class ${waiting.admissionClass}`);
-    return line;
+  #queueOf(waiting: Waiting): ClassQueue {
+    const entry = this.#queues.get(waiting.admissionClass);
+    if (entry === undefined) throw new Error(`no queue for the class ${waiting.admissionClass}`);
+    return entry;
   }
 }
 
-interface Line {
+interface ClassQueue {
   readonly queue: FairQueue;
   /** Grants to higher classes since the last grant to this one. */
   passed: number;
