@@ -37,7 +37,7 @@ describe("an ADD in line", () => {
     expect(errorOf(await second.outcome)).toMatchObject({
       code: 11,
       msg: expect.stringMatching(
-        /^Cannot attach now: waited (1\.[6-9]|2(\.\d)?) s as all slots are taken, position 1 in line \(1 of its namespace\), about \d+(\.\d)? s more/u,
+        /^Cannot attach now: waited (1\.[6-9]|2(\.\d)?) s because all slots are taken, position 1 in line \(1 of its namespace\), about \d+(\.\d)? s more/u,
       ),
     });
     expect(second.seen.tookMs).toBeWithin(1_700, 3_500);
