@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
-import type { Journal } from "./journal/journal.ts";
-import { indexPath, journalPath } from "./journal/journal-open.ts";
-import { aFolder, aRecord, attach, containerId, openIn } from "./journal/record.fixture.ts";
+import type { Journal } from "./journal.ts";
+import { indexPath, journalPath } from "./journal-open.ts";
+import { aFolder, aRecord, attachIn, containerId, openIn } from "./record.fixture.ts";
 
 const sectorBytes = 512;
 const folders: string[] = [];
@@ -62,9 +62,9 @@ function sectorIn({ start, end }: { start: number; end: number }): [number, numb
 }
 
 describe("Journal after a power cut in the middle of a sync", () => {
-  test("a hole anywhere in the last write is torn: what is before it stays, nothing is put aside", async () => {
+  test("a hole anywhere in the last write is torn: the lines before it stay, and nothing goes to quarantine", async () => {
     const folder = await running(async (journal) => {
-      await attach(journal, aRecord(1));
+      await attachIn(journal, aRecord(1));
       // The first goes alone, the others together in the next write.
       await Promise.all([2, 3, 4, 5].map((number) => journal.begin(aRecord(number))));
     });
@@ -84,7 +84,7 @@ describe("Journal after a power cut in the middle of a sync", () => {
 
   test("two holes and a last line without its end are torn too", async () => {
     const folder = await running(async (journal) => {
-      await attach(journal, aRecord(1));
+      await attachIn(journal, aRecord(1));
       await Promise.all([2, 3, 4, 5].map((number) => journal.begin(aRecord(number))));
     });
     const first = sectorIn(await placeOf(folder, '"container3"'));
@@ -99,7 +99,7 @@ describe("Journal after a power cut in the middle of a sync", () => {
 
   test("a hole that a later line shows to have been synced is damage", async () => {
     const folder = await running(async (journal) => {
-      for (const number of [1, 2]) await attach(journal, aRecord(number));
+      for (const number of [1, 2]) await attachIn(journal, aRecord(number));
       await journal.begin(aRecord(3));
       await journal.step(aRecord(3).token, { step: 1, result: undefined });
     });
@@ -129,7 +129,7 @@ describe("Journal after a power cut in the middle of a sync", () => {
 
   test("a hole in a file that was rewritten is damage", async () => {
     const folder = await running(async (journal) => {
-      for (const number of [1, 2, 3]) await attach(journal, aRecord(number));
+      for (const number of [1, 2, 3]) await attachIn(journal, aRecord(number));
     });
     await open.pop()?.close();
     await rm(indexPath(folder));
@@ -140,7 +140,7 @@ describe("Journal after a power cut in the middle of a sync", () => {
 
   test("zeros that are no sectors are damage", async () => {
     const folder = await running(async (journal) => {
-      await attach(journal, aRecord(1));
+      await attachIn(journal, aRecord(1));
       await Promise.all([2, 3, 4].map((number) => journal.begin(aRecord(number))));
     });
     const [from, to] = sectorIn(await placeOf(folder, '"container3"'));

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { open, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import type { Journal } from "./journal/journal.ts";
-import { unknownLeak } from "./journal/leak-ledger.ts";
-import { systemClock } from "../base/clock.ts";
-import { errnoOf } from "../base/errors.ts";
-import { aFolder, aRecord, attach, json, openIn, tokenOf } from "./journal/record.fixture.ts";
+import type { Journal } from "./journal.ts";
+import { unknownLeak } from "./leak-ledger.ts";
+import { systemClock } from "../../base/clock.ts";
+import { errnoOf } from "../../base/errors.ts";
+import { aFolder, aRecord, attachIn, json, openIn, tokenOf } from "./record.fixture.ts";
 
 let disk = "";
 
@@ -52,7 +52,7 @@ describe("Journal on a full disk", () => {
   test("refuses ADD before anything is done, still records DEL and leaks, and recovers when there is room", async () => {
     const folder = join(disk, "state");
     const journal = await openIn(folder);
-    for (let number = 0; number < 20; number += 1) await attach(journal, aRecord(number));
+    for (let number = 0; number < 20; number += 1) await attachIn(journal, aRecord(number));
     const ballast = await fill("ballast");
     const next = await untilRefused(journal, 100);
     expect(journal.findByToken(tokenOf(next))).toBeUndefined();
@@ -88,7 +88,7 @@ describe("Journal on a full disk", () => {
   test("every delete of a node is recorded while the disk stays full", async () => {
     const folder = join(disk, "deletes");
     const journal = await openIn(folder);
-    await Promise.all(Array.from({ length: 60 }, (_, number) => attach(journal, aRecord(number, { chains: [] }))));
+    await Promise.all(Array.from({ length: 60 }, (_, number) => attachIn(journal, aRecord(number, { chains: [] }))));
     const ballast = await fill("ballast");
     await Promise.all(Array.from({ length: 30 }, (_, number) => journal.removed(tokenOf(number))));
     for (let number = 30; number < 60; number += 1) {
@@ -118,7 +118,7 @@ describe("Journal on a full disk", () => {
   test("damage found on a full disk is neither fatal nor thrown away", async () => {
     const folder = join(disk, "damaged");
     const journal = await openIn(folder);
-    for (const number of [1, 2, 3]) await attach(journal, aRecord(number));
+    for (const number of [1, 2, 3]) await attachIn(journal, aRecord(number));
     await journal.close();
     const path = join(folder, "journal.log");
     const file = await open(path, "r+");

@@ -8,50 +8,53 @@ import type { Waiting } from "./waiting.ts";
 
 type QueueClass = Waiting["admissionClass"];
 
-/** Grants to classes above after which a class gets one: a stream of important pods must not shut out all others. */
+/**
+ * After so many grants to higher classes a class gets one, because a stream of critical pods must not starve the
+ * others.
+ */
 const passedOverMax = 8;
-/** Weight of the newest call in the time that one holds its slot. */
+/** Weight of the newest call in the average time that a call holds its slot. */
 const holdWeight = 0.1;
 
-/** What decides besides the order in line. */
-export interface GateRules {
+/** Everything besides the order in line that decides whether a request may go. */
+export interface SlotRules {
   /** In the order of service. */
   readonly classes: readonly QueueClass[];
   readonly waitingMax: number;
-  /** From when on a line is late and its newest goes first. */
+  /** After this wait a shard is late and serves its newest request first. */
   readonly lateMs: number;
   readonly salt: number;
   readonly bulkhead: Bulkhead;
-  /** How many may run at once when one of this class is to be the last of them. */
+  /** How many calls may run at once, including a new one of this class. */
   slots(admissionClass: QueueClass): number;
-  /** What else keeps a lane from going. */
+  /** Another reason why a lane may not go. */
   blocker(lane: Lane, admissionClass: QueueClass): Blocker | undefined;
-  /** The trouble of a lane's network, also while the lane may go. */
+  /** The failing network of a lane, even while the lane may go. */
   trouble(lane: Lane): Blocker | undefined;
 }
 
-/** Slots and the lines in front of them: ADDs have one gate, DELs another. */
-export class Gate {
-  readonly #rules: GateRules;
-  readonly #lines: ReadonlyMap<QueueClass, Line>;
-  /** In the order of arrival, which is that of their deadlines. */
+/** Slots and the line in front of them. ADDs have one, DELs another. */
+export class SlotLine {
+  readonly #rules: SlotRules;
+  readonly #queues: ReadonlyMap<QueueClass, ClassQueue>;
+  /** In the order of arrival, which is also the order of deadlines. */
   readonly #byAge = new Set<Waiting>();
   readonly #runningIn = new Map<AdmissionClass, number>();
   #running = 0;
   #holdMs: number | undefined;
 
-  constructor(rules: GateRules) {
+  constructor(rules: SlotRules) {
     this.#rules = rules;
     const { salt, lateMs } = rules;
-    this.#lines = new Map(rules.classes.map((name) => [name, { queue: new FairQueue({ salt, lateMs }), passed: 0 }]));
+    this.#queues = new Map(rules.classes.map((name) => [name, { queue: new FairQueue({ salt, lateMs }), passed: 0 }]));
   }
 
-  /** Those that count: hung ones do not. */
+  /** Without hung ones, which hold no slot. */
   get running(): number {
     return this.#running;
   }
 
-  /** Those of one class, hung ones included. */
+  /** Including hung ones. */
   runningIn(admissionClass: AdmissionClass): number {
     return this.#runningIn.get(admissionClass) ?? 0;
   }
@@ -61,7 +64,7 @@ export class Gate {
   }
 
   waitingIn(admissionClass: QueueClass): number {
-    return this.#lines.get(admissionClass)?.queue.size ?? 0;
+    return this.#queues.get(admissionClass)?.queue.size ?? 0;
   }
 
   get oldest(): Waiting | undefined {
@@ -75,36 +78,36 @@ export class Gate {
   }
 
   flows(): readonly { readonly namespace: string; readonly waiting: number }[] {
-    return [...this.#lines.values()].flatMap(({ queue }) => queue.flows());
+    return [...this.#queues.values()].flatMap(({ queue }) => queue.flows());
   }
 
   join(waiting: Waiting): void {
     this.#rules.bulkhead.joined(waiting.lane);
     this.#byAge.add(waiting);
-    this.#line(waiting).queue.push(waiting);
+    this.#queueOf(waiting).queue.push(waiting);
   }
 
   leave(waiting: Waiting): void {
     if (!this.#byAge.delete(waiting)) return;
-    this.#line(waiting).queue.remove(waiting);
+    this.#queueOf(waiting).queue.remove(waiting);
     this.#rules.bulkhead.left(waiting.lane);
   }
 
-  /** Into a higher class, behind those that wait there. */
+  /** Moves a request to the end of a higher class. */
   upgrade(waiting: Waiting, admissionClass: QueueClass): void {
-    this.#line(waiting).queue.remove(waiting);
+    this.#queueOf(waiting).queue.remove(waiting);
     waiting.admissionClass = admissionClass;
-    this.#line(waiting).queue.push(waiting);
+    this.#queueOf(waiting).queue.push(waiting);
   }
 
-  /** Takes the next out of line and counts it as running; undefined when nobody may go. */
+  /** Takes the next request out of line and counts it as running; undefined when no request may go. */
   next(nowMs: number): Waiting | undefined {
     if (this.#byAge.size === 0) return undefined;
     for (const admissionClass of this.#order()) {
-      const line = this.#lines.get(admissionClass);
-      if (line === undefined || line.queue.size === 0) continue;
+      const entry = this.#queues.get(admissionClass);
+      if (entry === undefined || entry.queue.size === 0) continue;
       if (this.#running >= this.#rules.slots(admissionClass)) continue;
-      const next = line.queue.take((lane) => this.#laneBlocker(lane, admissionClass) === undefined, nowMs);
+      const next = entry.queue.take((lane) => this.#laneBlocker(lane, admissionClass) === undefined, nowMs);
       if (next === undefined) continue;
       this.#passOver(admissionClass);
       this.#start(next);
@@ -122,20 +125,20 @@ export class Gate {
     this.#holdMs = this.#holdMs === undefined ? heldMs : this.#holdMs + holdWeight * (heldMs - this.#holdMs);
   }
 
-  /** False when too many hang already: then it goes on to count. */
+  /** Returns false when too many hang already; then the permit keeps its slot. */
   hung(permit: Permit, network: string, plugin: string): boolean {
     if (!this.#rules.bulkhead.hang(permit.lane, network, plugin)) return false;
     this.#running -= 1;
     return true;
   }
 
-  /** For a while there may be one more than the limit; nobody new goes until there is not. */
+  /** May exceed the limit by one for a while. No new request goes until the number has fallen. */
   rejoined(permit: Permit, network: string): void {
     this.#rules.bulkhead.unhang(permit.lane, network);
     this.#running += 1;
   }
 
-  /** Who has been in line since before that. */
+  /** Requests that have been in line since that time or longer. */
   *before(ms: number): Generator<Waiting> {
     for (const waiting of this.#byAge) {
       if (waiting.sinceMs > ms) return;
@@ -144,13 +147,13 @@ export class Gate {
   }
 
   /**
-   * Who has to leave so that the newcomer may stand in line: nobody while there is room, else the newest of the longest
-   * line of the lowest class; "newcomer" when that would be no less deserving.
+   * The request that must leave when the line is full: the newest of the longest shard in the lowest class, or the
+   * newcomer itself if that one deserves its place more. Undefined while there is room.
    */
   makesRoom(newcomer: Waiting): Waiting | "newcomer" | undefined {
     if (this.#byAge.size < this.#rules.waitingMax) return undefined;
     const lowest = this.#rules.classes.findLast((name) => this.waitingIn(name) > 0);
-    const queue = lowest === undefined ? undefined : this.#lines.get(lowest)?.queue;
+    const queue = lowest === undefined ? undefined : this.#queues.get(lowest)?.queue;
     const victim = queue?.newestOfLongest();
     if (queue === undefined || victim === undefined) return "newcomer";
     const rank = (name: QueueClass): number => this.#rules.classes.indexOf(name);
@@ -162,7 +165,7 @@ export class Gate {
 
   view(waiting: Waiting, nowMs: number): WaitView {
     const { admissionClass, request, sinceMs } = waiting;
-    const { queue } = this.#line(waiting);
+    const { queue } = this.#queueOf(waiting);
     const before = this.#rules.classes.slice(0, this.#rules.classes.indexOf(admissionClass));
     const ahead = before.reduce((sum, name) => sum + this.waitingIn(name), queue.ahead(waiting, nowMs));
     const slots = Math.max(1, this.#rules.slots(admissionClass));
@@ -178,7 +181,7 @@ export class Gate {
     };
   }
 
-  /** A network in trouble is why its line stands still, whatever keeps this one of the line from going. */
+  /** A failing or hung network is the best explanation, even if this request waits for something else right now. */
   blocker(waiting: Waiting): Blocker {
     const { lane, admissionClass } = waiting;
     const lanes = this.#laneBlocker(lane, admissionClass);
@@ -191,7 +194,7 @@ export class Gate {
   #start(waiting: Waiting): void {
     this.#running += 1;
     this.#runningIn.set(waiting.admissionClass, this.runningIn(waiting.admissionClass) + 1);
-    // Before it leaves the line, as a lane that nobody waits for and nobody holds is forgotten.
+    // Count it before it leaves the line, because a lane without requests and permits is forgotten.
     this.#rules.bulkhead.taken(waiting.lane);
     this.#byAge.delete(waiting);
     this.#rules.bulkhead.left(waiting.lane);
@@ -209,32 +212,32 @@ export class Gate {
     return network === undefined ? undefined : { why: "network-share", network };
   }
 
-  /** By rank, but a class that has been passed over too often goes first. */
+  /** By rank, except that a class that was passed over too often goes first. */
   #order(): readonly QueueClass[] {
     const { classes } = this.#rules;
-    const starving = classes.find((name) => (this.#lines.get(name)?.passed ?? 0) >= passedOverMax);
+    const starving = classes.find((name) => (this.#queues.get(name)?.passed ?? 0) >= passedOverMax);
     return starving === undefined ? classes : [starving, ...classes.filter((name) => name !== starving)];
   }
 
   #passOver(granted: QueueClass): void {
     const { classes } = this.#rules;
     for (const [rank, name] of classes.entries()) {
-      const line = this.#lines.get(name);
-      if (line === undefined) continue;
-      if (name === granted || line.queue.size === 0) line.passed = 0;
-      else if (rank > classes.indexOf(granted)) line.passed += 1;
+      const entry = this.#queues.get(name);
+      if (entry === undefined) continue;
+      if (name === granted || entry.queue.size === 0) entry.passed = 0;
+      else if (rank > classes.indexOf(granted)) entry.passed += 1;
     }
   }
 
-  #line(waiting: Waiting): Line {
-    const line = this.#lines.get(waiting.admissionClass);
-    if (line === undefined) throw new Error(`no line for the class ${waiting.admissionClass}`);
-    return line;
+  #queueOf(waiting: Waiting): ClassQueue {
+    const entry = this.#queues.get(waiting.admissionClass);
+    if (entry === undefined) throw new Error(`no queue for the class ${waiting.admissionClass}`);
+    return entry;
   }
 }
 
-interface Line {
+interface ClassQueue {
   readonly queue: FairQueue;
-  /** How many of classes above went since one of this class did. */
+  /** Grants to higher classes since the last grant to this one. */
   passed: number;
 }

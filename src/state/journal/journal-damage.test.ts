@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { encodeLine } from "./files/checked-line.ts";
-import type { Journal } from "./journal/journal.ts";
-import { indexPath, journalPath } from "./journal/journal-open.ts";
-import { unknownLeak } from "./journal/leak-ledger.ts";
-import { systemClock } from "../base/clock.ts";
-import { aChain, aFolder, aRecord, attach, containerId, json, openIn, tokenOf } from "./journal/record.fixture.ts";
+import { encodeLine } from "../files/checked-line.ts";
+import type { Journal } from "./journal.ts";
+import { indexPath, journalPath } from "./journal-open.ts";
+import { unknownLeak } from "./leak-ledger.ts";
+import { systemClock } from "../../base/clock.ts";
+import { aChain, aFolder, aRecord, attachIn, containerId, json, openIn, tokenOf } from "./record.fixture.ts";
 
 /** Three attachments, each one line in the log, small enough to break at every byte. */
 async function threeRecords(): Promise<string> {
@@ -255,7 +255,7 @@ describe("Journal with a damaged file", () => {
   test("an attachment whose commit was damaged but that was acknowledged stays attached", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
-    await attach(journal, aRecord(1, { chains: [aChain(), aChain()] }));
+    await attachIn(journal, aRecord(1, { chains: [aChain(), aChain()] }));
     await journal.close();
     const lines = (await readFile(journalPath(folder), "utf8")).split("\n");
     const broken = lines.map((line) => (line.includes('"commit"') ? line.replace("commit", "c0mmit") : line));
@@ -268,8 +268,8 @@ describe("Journal with a damaged file", () => {
   test("entries about a record whose intent was damaged are counted, and end with its removal", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
-    await attach(journal, aRecord(1));
-    await attach(journal, aRecord(2));
+    await attachIn(journal, aRecord(1));
+    await attachIn(journal, aRecord(2));
     await journal.close();
     const lines = (await readFile(journalPath(folder), "utf8")).split("\n");
     await writeFile(

@@ -1,46 +1,46 @@
-/** What a plugin is taken to need before it has run: Calico's and Cilium's need 20 to 55 MiB. */
+/** The assumed peak of a plugin that has not run yet. Calico's and Cilium's need 20 to 55 MiB. */
 const unknownPeakBytes = 48 * 2 ** 20;
 /**
- * What one that hangs before its network has ever ended a run is taken to hold: it sleeps early in its work, so it is
- * not at its peak. Whatever it has beyond that is in the usage that shims see, and counts there as that of others.
+ * The assumed memory of a hung plugin whose network has never finished a run. It sleeps early in its work, so it is not
+ * at its peak. Any memory beyond that is in the usage that shims report, and counts as memory of others.
  */
 const unknownHungBytes = 16 * 2 ** 20;
-/** Of what is free in the runtime's cgroup: the other half is the runtime's own and the containers' that start. */
+/** Share of the free memory in the runtime's cgroup. The other half is for the runtime and for starting containers. */
 const shareOfHeadroom = 0.5;
-/** A smaller peak is believed slowly, as a larger one may come again. */
+/** The prediction falls slowly after a smaller peak, because a larger one may come again. */
 const forgetShare = 0.1;
-/** Networks remembered; those that have not run lately are forgotten first. A node uses some tens. */
+/** The most networks remembered. The one with the oldest run is forgotten first. A node uses some tens. */
 const networksMax = 256;
 
-/** What a shim says of the cgroup in which it and all delegates run. */
+/** The cgroup of the shims and all plugins, as a shim reports it. */
 export interface RuntimeCgroup {
-  /** Undefined when it is not limited. */
+  /** Undefined without a limit. */
   readonly limitBytes: number | undefined;
   readonly usageBytes: number | undefined;
 }
 
 /**
- * Delegates run in the runtime's cgroup, and an OOM kill there may hit the runtime. So what runs at once is kept to
- * half of what that cgroup has free, by the peaks that each network's plugins have had so far.
+ * Plugins run in the runtime's cgroup, and an OOM kill there may hit the runtime. So the plugins that run at once may
+ * use half of that cgroup's free memory, by the observed peaks of each network.
  */
-export class DelegateMemory {
+export class PluginMemory {
   readonly #peaks = new Map<string, number>();
   #runningBytes = 0;
   #roomBytes = Infinity;
 
-  /** What a request will need at most: its plugins run one after another, so the largest counts. */
+  /** The most memory that a request needs. Its plugins run one after another, so the largest peak counts. */
   predict(networks: readonly string[]): number {
     let bytes = 0;
     for (const network of networks) bytes = Math.max(bytes, this.#peaks.get(network) ?? unknownPeakBytes);
     return bytes;
   }
 
-  /** What a delegate of this network that hangs holds: no longer the most that any of its call's plugins may need. */
+  /** For a hung plugin, only its own network's observed peak, not the largest peak of its call. */
   predictHung(network: string): number {
     return this.#peaks.get(network) ?? unknownHungBytes;
   }
 
-  /** Whether there is room for it. One always fits: waiting for a room that never comes would help nobody. */
+  /** Whether there is room. The first one always fits, because room may never come. */
   fits(bytes: number): boolean {
     return this.#runningBytes === 0 || this.#runningBytes + bytes <= this.#roomBytes;
   }
@@ -57,13 +57,13 @@ export class DelegateMemory {
     const known = this.#peaks.get(network);
     this.#peaks.delete(network);
     const isSmaller = known !== undefined && peakBytes < known;
-    // Whole bytes: of fractions that come and go something would be left over, and never again would nothing run.
+    // Whole bytes: rounding errors of fractions would remain, and the sum would never be zero again.
     this.#peaks.set(network, Math.round(isSmaller ? known + (peakBytes - known) * forgetShare : peakBytes));
     const [oldest] = this.#peaks.keys();
     if (this.#peaks.size > networksMax && oldest !== undefined) this.#peaks.delete(oldest);
   }
 
-  /** What runs now is part of the usage that was seen, so it is counted as free: it is in `#runningBytes` already. */
+  /** The usage includes the running plugins, which are already in `#runningBytes`, so they are subtracted. */
   observed({ limitBytes, usageBytes }: RuntimeCgroup): void {
     if (limitBytes === undefined || usageBytes === undefined) {
       this.#roomBytes = Infinity;
@@ -77,7 +77,7 @@ export class DelegateMemory {
     return this.#runningBytes;
   }
 
-  /** Infinity while the cgroup is not limited, or nobody has told. */
+  /** Infinity while the cgroup has no limit, or before the first report. */
   get roomBytes(): number {
     return this.#roomBytes;
   }

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
-import { DelegateTimes } from "./delegate-times.ts";
+import { PluginTimes } from "./plugin-times.ts";
 
 test("medianMs is of the last runs, and a second before the first", () => {
-  const times = new DelegateTimes(new VirtualClock());
+  const times = new PluginTimes(new VirtualClock());
   expect(times.medianMs("p")).toBe(1_000);
   for (const tookMs of [10, 30, 20]) times.ran("p", tookMs, 1);
   expect(times.medianMs("p")).toBe(20);
@@ -13,7 +13,7 @@ test("medianMs is of the last runs, and a second before the first", () => {
 
 test("baselineMs is the long-term minimum and follows a plugin that has become slower for good", async () => {
   const clock = new VirtualClock();
-  const times = new DelegateTimes(clock);
+  const times = new PluginTimes(clock);
   expect(times.baselineMs("p")).toBeUndefined();
   times.ran("p", 30, 1);
   times.ran("p", 90, 4);
@@ -27,7 +27,7 @@ test("baselineMs is the long-term minimum and follows a plugin that has become s
 
 test("baselineMs does not take a storm that lasts for the measure of itself", async () => {
   const clock = new VirtualClock();
-  const times = new DelegateTimes(clock);
+  const times = new PluginTimes(clock);
   times.ran("p", 30, 8);
   for (let minute = 0; minute < 60; minute += 1) {
     await clock.advance(60_000);
@@ -37,7 +37,7 @@ test("baselineMs does not take a storm that lasts for the measure of itself", as
 });
 
 test("ran remembers 256 networks and forgets the one that has not run longest", () => {
-  const times = new DelegateTimes(new VirtualClock());
+  const times = new PluginTimes(new VirtualClock());
   for (let network = 0; network <= 256; network += 1) times.ran(`n${network}`, 30, 1);
   expect([times.baselineMs("n0"), times.baselineMs("n1")]).toEqual([undefined, 30]);
 });

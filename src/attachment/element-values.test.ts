@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isMacAddress } from "./mac-address.ts";
+import { isMacAddress } from "./element-values.ts";
 
 const twenty = Array.from({ length: 20 }, () => "0a").join(":");
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { silentLogger } from "../base/log.ts";
-import type { AttachmentRecord } from "./journal/attachment-record.ts";
-import { MultusMirror } from "./multus/multus-mirror.ts";
-import { aFolder, aRecord } from "./journal/record.fixture.ts";
+import { silentLogger } from "../../base/log.ts";
+import type { AttachmentRecord } from "../journal/attachment-record.ts";
+import { MultusMirror } from "./multus-mirror.ts";
+import { aFolder, aRecord } from "../journal/record.fixture.ts";
 
 test("MultusMirror.repair removes half-written files and leaves the others alone", async () => {
   const cniDir = await aFolder();
@@ -16,7 +16,7 @@ test("MultusMirror.repair removes half-written files and leaves the others alone
   expect((await readdir(cniDir, { recursive: true })).toSorted()).toEqual([...kept, "results"].toSorted());
 });
 
-test("MultusMirror.repair has written what is missing of an attachment in use, and nothing of one that is not or is whole", async () => {
+test("MultusMirror.repair writes missing files of an attachment in use, and nothing for a complete or unused one", async () => {
   const cniDir = join(await aFolder(), "multus");
   const mirror = new MultusMirror(cniDir, silentLogger);
   const record = { ...aRecord(1), phase: "acknowledged" as const };

@@ -1,20 +1,20 @@
 import type { Clock } from "../../base/clock.ts";
 
-/** Runs whose median says what is usual: enough to outvote a burst of slow ones, few enough to follow a change. */
+/** Runs in the median: enough to outvote a burst of slow runs, few enough to follow a change. */
 const recentMax = 31;
-/** The minimum is of the last one to two of these: a plugin that has become slower for good is believed after that. */
+/** The minimum covers the last one to two windows. After that, a plugin that has become slower gets a new minimum. */
 const windowMs = 300_000;
-/** With no more at once than this, what a run takes is the plugin's own time and not the load's. */
+/** With so few runs at once, the time of a run is the plugin's own and not caused by load. */
 const calmMax = 2;
-/** What is taken for usual before a network has run; a chain of plugins seldom takes longer. */
+/** The assumed time of a network that has not run yet. A chain of plugins seldom takes longer. */
 const unknownMedianMs = 1_000;
-/** Networks remembered; those that have not run lately are forgotten first. A node uses some tens. */
+/** The most networks remembered. The one with the oldest run is forgotten first. A node uses some tens. */
 const networksMax = 256;
 
 interface Times {
   readonly recentMs: number[];
   at: number;
-  /** Undefined until somebody asks: it is wanted far less often than it changes. */
+  /** Computed on demand, because it changes far more often than it is read. */
   medianMs: number | undefined;
   previousMinMs: number;
   minMs: number;
@@ -22,8 +22,8 @@ interface Times {
   sinceMs: number;
 }
 
-/** How long each network's delegates usually take, and how long they take when nothing is in their way. */
-export class DelegateTimes {
+/** The usual time of each network's plugins, and their undisturbed time. */
+export class PluginTimes {
   readonly #clock: Clock;
   readonly #networks = new Map<string, Times>();
 
@@ -31,7 +31,7 @@ export class DelegateTimes {
     this.#clock = clock;
   }
 
-  /** A run that went through. `together` is how many ran at once, itself included. */
+  /** A successful run. `together` is how many ran at once, including this one. */
   ran(network: string, tookMs: number, together: number): void {
     const times = this.#times(network);
     times.recentMs[times.at] = tookMs;
@@ -42,7 +42,7 @@ export class DelegateTimes {
     if (together <= calmMax) times.isCalm = true;
   }
 
-  /** Whether a run of it has gone through. */
+  /** Whether a run of the network has succeeded. */
   knows(network: string): boolean {
     return this.#networks.has(network);
   }
@@ -58,7 +58,7 @@ export class DelegateTimes {
     return times === undefined ? undefined : Math.min(times.minMs, times.previousMinMs);
   }
 
-  /** A window without a single calm run proves nothing: a storm that lasts must not become the measure of itself. */
+  /** A window without a calm run does not count: a long storm must not become the baseline. */
   #rotate(times: Times): void {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - times.sinceMs < windowMs || !times.isCalm) return;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { DelegateMemory } from "./delegate-memory.ts";
+import { PluginMemory } from "./plugin-memory.ts";
 import { mib } from "../admission.fixture.ts";
 
 test("predict is the largest of the networks' peaks, as plugins run one after another", () => {
-  const memory = new DelegateMemory();
+  const memory = new PluginMemory();
   expect(memory.predict(["p"])).toBe(48 * mib);
   memory.ran("p", 10 * mib);
   memory.ran("x", 30 * mib);
@@ -11,14 +11,14 @@ test("predict is the largest of the networks' peaks, as plugins run one after an
 });
 
 test("predictHung is what the network's plugins have had, and little of one that never ended", () => {
-  const memory = new DelegateMemory();
+  const memory = new PluginMemory();
   expect(memory.predictHung("p")).toBe(16 * mib);
   memory.ran("p", 30 * mib);
   expect(memory.predictHung("p")).toBe(30 * mib);
 });
 
 test("ran believes a larger peak at once and a smaller one slowly", () => {
-  const memory = new DelegateMemory();
+  const memory = new PluginMemory();
   memory.ran("p", 10 * mib);
   memory.ran("p", 50 * mib);
   expect(memory.predict(["p"])).toBe(50 * mib);
@@ -27,7 +27,7 @@ test("ran believes a larger peak at once and a smaller one slowly", () => {
 });
 
 test("fits lets one run after any number of others, whatever their peaks were", () => {
-  const memory = new DelegateMemory();
+  const memory = new PluginMemory();
   memory.observed({ limitBytes: 8 * mib, usageBytes: 8 * mib });
   for (let peakBytes = 40 * mib + 7; peakBytes > mib; peakBytes = Math.floor(peakBytes * 0.9)) {
     memory.ran("p", peakBytes);
@@ -41,7 +41,7 @@ test("fits lets one run after any number of others, whatever their peaks were", 
 });
 
 test("fits keeps to half of what the runtime's cgroup has free, but always lets one run", () => {
-  const memory = new DelegateMemory();
+  const memory = new PluginMemory();
   memory.taken(40 * mib);
   memory.observed({ limitBytes: 200 * mib, usageBytes: 80 * mib });
   // 40 of the 80 in use are what runs here: 160 are free, half of that may be used.

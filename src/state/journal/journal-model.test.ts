@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { IfName } from "../base/brand.ts";
-import { systemClock } from "../base/clock.ts";
-import type { Journal } from "./journal/journal.ts";
-import { leakOf } from "./journal/leak-ledger.ts";
-import { aFolder, aRecord, containerId, json, openIn, tokenOf } from "./journal/record.fixture.ts";
+import type { IfName } from "../../base/brand.ts";
+import { systemClock } from "../../base/clock.ts";
+import type { Journal } from "./journal.ts";
+import { leakOf } from "./leak-ledger.ts";
+import { aFolder, aRecord, containerId, json, openIn, tokenOf } from "./record.fixture.ts";
 
 /** What the journal should hold, kept the simplest way: token to phase, and the IDs of leaks. */
 interface Model {
