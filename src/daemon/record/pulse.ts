@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { firstChars } from "../../base/short-text.ts";
 import type { Subject } from "../../base/subject.ts";
-import type { DelegateView, RecentFailure, TotalsView } from "../../wire/top-view.ts";
+import type { PluginRunsView, RecentFailure, TotalsView } from "../../wire/top-view.ts";
 import { PluginRuns } from "./plugin-runs.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
@@ -52,7 +52,7 @@ export class Pulse implements Timeline {
   }
 
   /** Slowest first. */
-  plugins(): readonly DelegateView[] {
+  plugins(): readonly PluginRunsView[] {
     return this.#plugins.all();
   }
 
