@@ -1,5 +1,5 @@
 import { systemClock } from "./base/clock.ts";
-import type { Terminal } from "./cli/world.ts";
+import type { Terminal } from "./cli/shell.ts";
 
 /** The one entry of `levee`. The daemon and the commands are loaded apart, so neither carries the other's libraries. */
 const argv = process.argv.slice(2);

@@ -10,7 +10,7 @@ import { FrameReader } from "../wire/frame-reader.ts";
 import { encodeFrame, protocolVersion, textField } from "../wire/frame.ts";
 import type { AttachmentView } from "../wire/node-view.ts";
 import { FakeShim } from "./node/fake-shim.fixture.ts";
-import { fakeWorld, type FakeWorld } from "./fake-world.fixture.ts";
+import { fakeShell, type FakeShell } from "./fake-shell.fixture.ts";
 import { runCli } from "./main.ts";
 import { netnsName } from "./node/names.ts";
 import { netnsExists, removeNetns } from "./node/netns.ts";
@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(async () => {
   server?.close();
   server = undefined;
-  await removeNetns(fakeWorld(), netnsName({ namespace: "default", name: podName }));
+  await removeNetns(fakeShell(), netnsName({ namespace: "default", name: podName }));
   shim.remove();
 });
 
@@ -47,13 +47,13 @@ async function levee(
     LEVEE_SHIM: settings.shim,
     ...extra.env,
   };
-  const world: FakeWorld = fakeWorld({
+  const shell: FakeShell = fakeShell({
     argv: line === "" ? [] : line.split(" "),
     env,
     isTerminal: extra.isTerminal ?? false,
   });
-  const status = await runCli(world);
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const status = await runCli(shell);
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 /** A daemon that answers each question from the table. */

@@ -1,19 +1,19 @@
 import { CommanderError, type Command } from "commander";
 import { exitCode, failureText, toFailure, usageFailure } from "./failure.ts";
 import { buildProgram } from "./program.ts";
-import type { World } from "./world.ts";
+import type { Shell } from "./shell.ts";
 
 /** Runs one command line and returns its exit status. Writes every error, once, to stderr. */
-export async function runCli(world: World): Promise<number> {
-  const program = buildProgram(world);
-  const argv = meantBy(world.argv, program);
+export async function runCli(shell: Shell): Promise<number> {
+  const program = buildProgram(shell);
+  const argv = meantBy(shell.argv, program);
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode.ok;
   } catch (error) {
     const failure = error instanceof CommanderError ? commandLineFailure(error, argv) : toFailure(error);
     if (failure === undefined) return exitCode.ok;
-    world.stderr.write(failureText(failure));
+    shell.stderr.write(failureText(failure));
     return failure.exitCode;
   }
 }

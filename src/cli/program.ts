@@ -23,10 +23,10 @@ import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
 import { examples } from "./command-line.ts";
 import { software } from "../base/version.ts";
-import type { World } from "./world.ts";
+import type { Shell } from "./shell.ts";
 
 /** The whole command line: global options, then one file per command. */
-export function buildProgram(world: World): Command {
+export function buildProgram(shell: Shell): Command {
   const program = new Command("levee")
     .description("Levee gives pods more than one network, and tells why when it cannot.")
     .version(software, "--version", "print this program's version")
@@ -42,8 +42,8 @@ export function buildProgram(world: World): Command {
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => world.stdout.write(text),
-      writeErr: (text) => world.stderr.write(text),
+      writeOut: (text) => shell.stdout.write(text),
+      writeErr: (text) => shell.stderr.write(text),
       // Errors are written once, in our own form, by runCli.
       outputError: () => undefined,
       getOutHelpWidth: () => helpColumns,
@@ -83,7 +83,7 @@ export function buildProgram(world: World): Command {
     addGuard,
     addGitGuard,
   ])
-    add(program, world);
+    add(program, shell);
   return program;
 }
 

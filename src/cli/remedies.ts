@@ -18,19 +18,19 @@ const remedies: Partial<Record<ErrorCode, (places: Places) => string>> = {
   "delegate-missing": () => "install the plugin in one of the folders of --cni-path",
 };
 
-export interface CniError {
+export interface PrintedError {
   readonly code: number;
   readonly message: string;
 }
 
-export function remedyFor(error: CniError, places: Places, pod: PodKey): string {
-  if (isAway(error)) return daemonRemedy;
+export function remedyFor(error: PrintedError, places: Places, pod: PodKey): string {
+  if (isDaemonAway(error)) return daemonRemedy;
   const known = Object.entries(remedies).find(([code]) => cniNumber(code) === error.code);
   return known?.[1](places) ?? `levee why ${podText(pod)}`;
 }
 
 /** Whether the shim found no daemon to talk to, so that nothing was begun. It says "try later" for other reasons too. */
-export function isAway({ code, message }: CniError): boolean {
+export function isDaemonAway({ code, message }: PrintedError): boolean {
   if (code === errorCatalogue["daemon-unreachable"].cni) return true;
   return code === errorCatalogue["try-later"].cni && message.startsWith("Cannot reach the daemon");
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { usageFailure } from "./failure.ts";
 import { outputFormats, type OutputFormat } from "./terminal/print.ts";
-import type { World } from "./world.ts";
+import type { Shell } from "./shell.ts";
 
 /** Where things are and how to print: the global options, else LEVEE_ variables, else the defaults of a node. */
 export interface Settings {
@@ -29,11 +29,11 @@ const pluginFolders = ["/opt/cni/bin", "/usr/lib/cni"] as const;
 
 export function readSettings(
   given: GivenOptions,
-  world: Pick<World, "env" | "self">,
+  shell: Pick<Shell, "env" | "self">,
   formats: readonly OutputFormat[] = outputFormats,
 ): Settings {
   const choose = (option: string | undefined, name: string, otherwise: () => string): string =>
-    option ?? variable(world, name) ?? otherwise();
+    option ?? variable(shell, name) ?? otherwise();
   const stateDir = choose(given.stateDir, "LEVEE_STATE_DIR", () => settingDefaults.stateDir);
   const socketDir = choose(given.socketDir, "LEVEE_SOCKET_DIR", () => settingDefaults.socketDir);
   const directory = choose(given.directory, "LEVEE_DIRECTORY", () => join(stateDir, "directory"));
@@ -48,7 +48,7 @@ export function readSettings(
     socketDir: folder("--socket-dir", socketDir),
     stateDir: folder("--state-dir", stateDir),
     directory: folder("--directory", directory),
-    shim: choose(given.shim, "LEVEE_SHIM", () => findShim(world, cniPath)),
+    shim: choose(given.shim, "LEVEE_SHIM", () => findShim(shell, cniPath)),
     cniPath,
   };
 }
@@ -58,8 +58,8 @@ export function socketPath(settings: Pick<Settings, "socketDir">): string {
 }
 
 /** An empty variable counts as not set, as in most programs. */
-function variable(world: Pick<World, "env">, name: string): string | undefined {
-  const value = world.env[name];
+function variable(shell: Pick<Shell, "env">, name: string): string | undefined {
+  const value = shell.env[name];
   return value === undefined || value === "" ? undefined : value;
 }
 
@@ -85,8 +85,8 @@ function folder(option: string, path: string): string {
 }
 
 /** The shim that came with this program; else the one installed among the plugins. */
-function findShim(world: Pick<World, "self">, cniPath: string): string {
-  const beside = join(dirname(world.self[0]), "levee-shim");
+function findShim(shell: Pick<Shell, "self">, cniPath: string): string {
+  const beside = join(dirname(shell.self[0]), "levee-shim");
   const candidates = [
     beside,
     ...cniPath

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { fakeWorld } from "./fake-world.fixture.ts";
+import { fakeShell } from "./fake-shell.fixture.ts";
 import { runCli } from "./main.ts";
 
 async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
-  const world = fakeWorld({ argv });
-  const status = await runCli(world);
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv });
+  const status = await runCli(shell);
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 const commands = [
@@ -86,9 +86,9 @@ describe("without being root", () => {
   test.each(["attach web --networks lan", "detach web", "detach --all"])(
     "levee %s is refused before anything is done",
     async (line) => {
-      const world = fakeWorld({ argv: line.split(" "), isRoot: false });
-      expect(await runCli(world)).toBe(1);
-      expect(world.stderr.text).toContain("(not-root)\n  try: run the same command as root\n");
+      const shell = fakeShell({ argv: line.split(" "), isRoot: false });
+      expect(await runCli(shell)).toBe(1);
+      expect(shell.stderr.text).toContain("(not-root)\n  try: run the same command as root\n");
     },
   );
 });

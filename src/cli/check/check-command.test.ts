@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ScriptedServer, type Script } from "../../kube/client/scripted-server.fixture.ts";
 import { FrameReader } from "../../wire/frame-reader.ts";
 import { encodeFrame, textField } from "../../wire/frame.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 import { aNode, someChecks } from "./check-answers.fixture.ts";
 
@@ -26,8 +26,8 @@ afterEach(async () => {
 
 async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
   const env = { LEVEE_SOCKET_DIR: folder, LEVEE_STATE_DIR: join(folder, "state"), LEVEE_SHIM: join(folder, "shim") };
-  const world = fakeWorld({ argv: ["check", "node", ...argv], env });
-  return { status: await runCli(world), out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv: ["check", "node", ...argv], env });
+  return { status: await runCli(shell), out: shell.stdout.text, err: shell.stderr.text };
 }
 
 /** A daemon that answers from the table, and does not understand what is not in it. */

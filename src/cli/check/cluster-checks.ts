@@ -23,7 +23,7 @@ export interface ClusterLook {
 export async function lookAtCluster(asking: Asking, options: LookOptions): Promise<ClusterLook> {
   const snapshot = await takeSnapshot(asking, options.namespace, options.nowMs);
   const api = apiCategory(snapshot);
-  if (isAway([api])) return { snapshot, metrics: { nodes: new Map(), guards: new Map() }, categories: [api] };
+  if (isClusterAway([api])) return { snapshot, metrics: { nodes: new Map(), guards: new Map() }, categories: [api] };
   const metrics = await askDaemons(asking, snapshot, options.metricsPort);
   const categories = [
     api,
@@ -38,7 +38,7 @@ export async function lookAtCluster(asking: Asking, options: LookOptions): Promi
 }
 
 /** The API server cannot be reached, or shows this user nothing. */
-export function isAway(categories: readonly Category[]): boolean {
+export function isClusterAway(categories: readonly Category[]): boolean {
   const codes: readonly string[] = ["LVE0101", "LVE0103"];
   return categories.some(({ lines }) => lines.some(({ code, state }) => codes.includes(code) && state === "failed"));
 }

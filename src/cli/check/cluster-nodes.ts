@@ -2,9 +2,9 @@ import { KubeError, kubeStatusOf, type KubeApi } from "../../kube/client/api.ts"
 import type { ChecksAnswer, NodeAnswer } from "../../wire/node-view.ts";
 import { toFailure } from "../failure.ts";
 import { kubeRemedy } from "../cluster/kube-remedy.ts";
-import { nodeReport, type NodeReport, type NodeSaid } from "./report.ts";
+import { nodeReport, type NodeReport, type NodeSaid } from "./node-report.ts";
 
-export interface ClusterOptions {
+export interface NodesAsking {
   readonly api: KubeApi;
   readonly metricsPort: number;
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ const listMs = 30_000;
 const lanes = 8;
 
 /** Every node that can run the daemon, by name. */
-export async function nodeNames({ api, signal }: ClusterOptions): Promise<readonly string[]> {
+export async function nodeNames({ api, signal }: NodesAsking): Promise<readonly string[]> {
   const names: string[] = [];
   let token = "";
   do {
@@ -38,7 +38,7 @@ export async function nodeNames({ api, signal }: ClusterOptions): Promise<readon
 }
 
 /** Asks the daemons of these nodes, some at a time, through the API server. */
-export async function reportsOf(nodes: readonly string[], options: ClusterOptions): Promise<readonly NodeReport[]> {
+export async function reportsOf(nodes: readonly string[], options: NodesAsking): Promise<readonly NodeReport[]> {
   const reports = new Map<string, NodeReport>();
   const waiting = [...nodes];
   const lane = async (): Promise<void> => {
@@ -49,7 +49,7 @@ export async function reportsOf(nodes: readonly string[], options: ClusterOption
   return nodes.flatMap((node) => reports.get(node) ?? []);
 }
 
-async function askNode(node: string, { api, metricsPort, signal }: ClusterOptions): Promise<NodeSaid> {
+async function askNode(node: string, { api, metricsPort, signal }: NodesAsking): Promise<NodeSaid> {
   const path = `/api/v1/nodes/http:${encodeURIComponent(node)}:${metricsPort}/proxy/nodez`;
   try {
     return saidOf(await api.call({ method: "GET", path, deadlineMs: askMs, signal }));

@@ -2,7 +2,7 @@ import { oneLine } from "../../base/plain-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import type { Category, ClusterLine } from "./cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
-import { signOf } from "./report-text.ts";
+import { signOf } from "./node-report-text.ts";
 
 /** More of one kind than this tell a person nothing new; `-o wide` and `-o json` have all. */
 const evidenceShown = 8;
@@ -46,7 +46,7 @@ export function clusterValue(categories: readonly Category[]): object {
   };
 }
 
-export function countOf(categories: readonly Category[], state: ClusterLine["state"]): number {
+export function countLines(categories: readonly Category[], state: ClusterLine["state"]): number {
   return linesOf(categories).filter((line) => line.state === state).length;
 }
 
@@ -70,9 +70,9 @@ function headText({ state, name, detail, code }: ClusterLine, paint: Paint): str
 
 function resultText(categories: readonly Category[], paint: Paint): string {
   const [passed, warnings, failures] = [
-    countOf(categories, "ok"),
-    countOf(categories, "warning"),
-    countOf(categories, "failed"),
+    countLines(categories, "ok"),
+    countLines(categories, "warning"),
+    countLines(categories, "failed"),
   ];
   const state = failures > 0 ? "failed" : warnings > 0 ? "warning" : "ok";
   return `Status check results are ${signOf(state, paint)}   ${passed} passed, ${plural(warnings, "warning")}, ${failures} failed\n`;

@@ -1,12 +1,12 @@
 import type { ChecksAnswer } from "../../wire/node-view.ts";
 import { ageText } from "../terminal/span.ts";
-import type { Line } from "./line.ts";
+import type { CheckLine } from "./check-line.ts";
 
 /** More is no list that a person reads; those that come first stand for the rest. */
 const linesMax = 20;
 
 /** A network is never called ready on a node that lacks something it needs. */
-export function networkLines(answer: ChecksAnswer): readonly Line[] {
+export function networkLines(answer: ChecksAnswer): readonly CheckLine[] {
   const { networks, networksTotal } = answer;
   const broken = networks.filter(({ state }) => state === "not-ready");
   const doubtful = networks.filter(({ state, reasons }) => state === "ready" && reasons.length > 0);
@@ -24,7 +24,7 @@ function listed(
   networks: ChecksAnswer["networks"],
   state: "failed" | "warning",
   verdict: "not ready" | "ready, but",
-): readonly Line[] {
+): readonly CheckLine[] {
   const lines = networks
     .slice(0, linesMax)
     .map(({ network, reasons }) =>
@@ -35,7 +35,7 @@ function listed(
 }
 
 /** Between the start of a daemon and its first look nothing is wrong yet. */
-function unseen(count: number, { checks, networksAgeMs }: ChecksAnswer): Line {
+function unseen(count: number, { checks, networksAgeMs }: ChecksAnswer): CheckLine {
   const hasHand = checks.some(({ name, state }) => name === "hand" && state === "ok");
   if (hasHand && networksAgeMs === undefined)
     return line(
@@ -67,6 +67,6 @@ function hintFor(reasons: readonly string[]): string {
   return hints.length === 0 ? "mend the configuration of the network" : hints.join("; ");
 }
 
-function line(state: Line["state"], name: string, detail: string, hint = ""): Line {
+function line(state: CheckLine["state"], name: string, detail: string, hint = ""): CheckLine {
   return { state, name, detail, hint };
 }

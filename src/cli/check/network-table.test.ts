@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { networkRows, networkTable } from "./network-table.ts";
-import type { NodeReport } from "./report.ts";
+import type { NodeReport } from "./node-report.ts";
 
 function report(node: string, networks: NodeReport["networks"]): NodeReport {
   return { node, isGood: true, sections: [], networks, networksTotal: networks?.length ?? 0 };

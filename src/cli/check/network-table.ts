@@ -1,6 +1,6 @@
 import { renderTable } from "../terminal/table.ts";
 import { plural } from "../terminal/plural.ts";
-import type { NodeReport } from "./report.ts";
+import type { NodeReport } from "./node-report.ts";
 
 /** One network over all nodes. */
 export interface NetworkRow {

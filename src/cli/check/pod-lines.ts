@@ -4,7 +4,15 @@ import { isOwnerless } from "../../guard/facts/pod-record.ts";
 import { stopLabel } from "../../guard/decide/stop-step.ts";
 import { valueOr } from "../cluster/seen.ts";
 import type { PodSeen, Snapshot } from "../cluster/snapshot.ts";
-import { failed, good, unknown, warning, type Category, type ClusterLine, type Evidence } from "./cluster-line.ts";
+import {
+  failedLine,
+  goodLine,
+  unknownLine,
+  warningLine,
+  type Category,
+  type ClusterLine,
+  type LineEvidence,
+} from "./cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
 
 /** As the alerts NamespacePendingPodBacklog and OwnerlessPods have them. */
@@ -17,7 +25,7 @@ const clientCharsMax = 60;
 
 export function podCategory(snapshot: Snapshot): Category {
   const { pods, nowMs } = snapshot;
-  if (!("value" in pods)) return { name: "pods", lines: [unknown("LVE0601", pods)] };
+  if (!("value" in pods)) return { name: "pods", lines: [unknownLine("LVE0601", pods)] };
   const live = pods.value.filter(({ phase }) => phase !== "Succeeded" && phase !== "Failed");
   return {
     name: "pods",
@@ -34,9 +42,9 @@ function backlogLine(pods: readonly PodSeen[], nowMs: number): ClusterLine {
       `${plural(own.length, "pod")} with a node, not started for five minutes`,
     ]),
   );
-  if (many.length === 0) return good("LVE0601", stuck.size === 0 ? "" : "a few pods are slow", evidence);
+  if (many.length === 0) return goodLine("LVE0601", stuck.size === 0 ? "" : "a few pods are slow", evidence);
   const isFailed = many.some(([, own]) => own.length >= backlogFailed);
-  return (isFailed ? failed : warning)("LVE0601", plural(many.length, "namespace"), evidence);
+  return (isFailed ? failedLine : warningLine)("LVE0601", plural(many.length, "namespace"), evidence);
 }
 
 function avalancheLine(pods: readonly PodSeen[], nowMs: number): ClusterLine {
@@ -47,7 +55,9 @@ function avalancheLine(pods: readonly PodSeen[], nowMs: number): ClusterLine {
       `${members.length} pods on ${plural(nodes.size, "node")}, client says "${foreignText(clientSays, clientCharsMax)}"`,
     ]),
   );
-  return found.length === 0 ? good("LVE0603", "") : failed("LVE0603", plural(found.length, "avalanche"), evidence);
+  return found.length === 0
+    ? goodLine("LVE0603", "")
+    : failedLine("LVE0603", plural(found.length, "avalanche"), evidence);
 }
 
 function ownerlessLine(pods: readonly PodSeen[]): ClusterLine {
@@ -56,8 +66,8 @@ function ownerlessLine(pods: readonly PodSeen[]): ClusterLine {
   const evidence = clientsOf(ownerless);
   const total = [...ownerless.values()].reduce((sum, own) => sum + own.length, 0);
   if (many.length === 0)
-    return good("LVE0602", `${plural(total, "pod")} in ${plural(ownerless.size, "namespace")}`, evidence);
-  return warning("LVE0602", `${plural(many.length, "namespace")} with ${ownerlessWarning} or more`, evidence);
+    return goodLine("LVE0602", `${plural(total, "pod")} in ${plural(ownerless.size, "namespace")}`, evidence);
+  return warningLine("LVE0602", `${plural(many.length, "namespace")} with ${ownerlessWarning} or more`, evidence);
 }
 
 /** Never a failure: it is what a person wants to know before labelling a namespace. */
@@ -74,8 +84,8 @@ function denyLine(pods: readonly PodSeen[], { namespaces }: Snapshot): ClusterLi
   );
   const why = "unless a person, a kubelet or an account of kube-system makes them, which a pod does not tell";
   return refused.size === 0
-    ? good("LVE0604", "nothing that is there")
-    : good("LVE0604", `pods like these of ${plural(refused.size, "namespace")}, ${why}`, evidence);
+    ? goodLine("LVE0604", "nothing that is there")
+    : goodLine("LVE0604", `pods like these of ${plural(refused.size, "namespace")}, ${why}`, evidence);
 }
 
 function byNamespace(pods: readonly PodSeen[]): ReadonlyMap<string, readonly PodSeen[]> {
@@ -84,7 +94,7 @@ function byNamespace(pods: readonly PodSeen[]): ReadonlyMap<string, readonly Pod
 }
 
 /** How many of each client, by its own word. */
-function clientsOf(namespaces: ReadonlyMap<string, readonly PodSeen[]>): Evidence {
+function clientsOf(namespaces: ReadonlyMap<string, readonly PodSeen[]>): LineEvidence {
   return Object.fromEntries(
     [...namespaces].map(([namespace, pods]) => {
       const clients = [...Map.groupBy(pods, makerOf)];

@@ -34,7 +34,7 @@ export function waitMsOf({ wait, timeout }: WaitOptions): number {
   return wait === true ? ms : 0;
 }
 
-export function namespaceOf({ namespace }: ClusterCommandOptions): string {
+export function guardNamespaceOf({ namespace }: ClusterCommandOptions): string {
   return requireLabel("a namespace", namespace);
 }
 

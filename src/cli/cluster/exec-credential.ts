@@ -1,22 +1,22 @@
 import { LeveeError } from "../../base/errors.ts";
 import type { ExecCredential, ExecSpec, RunExec } from "../../kube/access/exec-login.ts";
 import { isSuccess, runProgram, type ProgramEnd } from "../run-program.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 /** A login may wait for a person at a browser, but not for ever. */
 const loginTimeoutMs = 120_000;
 const stderrCharsShown = 300;
 
 /** Runs the login program of a kubeconfig (`client.authentication.k8s.io`). Only the commands do; the daemon starts none. */
-export function execCredential(world: Pick<World, "clock" | "env" | "interrupted">): RunExec {
+export function execCredential(shell: Pick<Shell, "clock" | "env" | "interrupted">): RunExec {
   return async (spec) => {
     if (spec.needsTerminal) throw failed(spec, "it needs a terminal (interactiveMode: Always), and is given none");
-    const end = await runProgram(world.clock, {
+    const end = await runProgram(shell.clock, {
       file: spec.command,
       args: spec.args,
-      env: environment(world, spec),
+      env: environment(shell, spec),
       timeoutMs: loginTimeoutMs,
-      signal: world.interrupted,
+      signal: shell.interrupted,
     });
     if (!isSuccess(end)) throw failed(spec, reasonOf(end, spec));
     return parseCredential(spec, end.stdout);
@@ -24,9 +24,9 @@ export function execCredential(world: Pick<World, "clock" | "env" | "interrupted
 }
 
 /** Such programs look for their own settings in the whole environment, as they do under kubectl. */
-function environment(world: Pick<World, "env">, spec: ExecSpec): Record<string, string> {
+function environment(shell: Pick<Shell, "env">, spec: ExecSpec): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(world.env)) if (value !== undefined) env[name] = value;
+  for (const [name, value] of Object.entries(shell.env)) if (value !== undefined) env[name] = value;
   const cluster = spec.cluster === undefined ? {} : { cluster: spec.cluster };
   const info = { apiVersion: spec.apiVersion, kind: "ExecCredential", spec: { interactive: false, ...cluster } };
   return { ...env, ...spec.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) };

@@ -70,12 +70,12 @@ export function cniDaemonsOf(deployment: unknown): readonly string[] {
 }
 
 /** To whom the role of approvers is bound. */
-export interface Subject {
+export interface Approver {
   readonly kind: string;
   readonly name: string;
 }
 
-export function approverSubject(binding: unknown): readonly Subject[] | undefined {
+export function approversOf(binding: unknown): readonly Approver[] | undefined {
   if (objectOf(objectOf(binding)["roleRef"])["name"] !== "levee-approver") return undefined;
   return objectsOf(objectOf(binding)["subjects"]).map(({ kind, name }) => ({ kind: textOf(kind), name: textOf(name) }));
 }

@@ -9,8 +9,8 @@ import { projectDaemonSet, projectDeployment, projectNamespace } from "../../gua
 import { SharedTexts } from "../../base/shared-texts.ts";
 import { readDecisions, type DecisionList } from "../decisions/decision-source.ts";
 import { CommandFailure } from "../failure.ts";
-import { approverSubject, cniDaemonsOf, guardLease, nodeOf, usageOf, versionOf } from "./project.ts";
-import type { ContainerUsage, GuardLease, NodeSeen, ServerVersion, Subject } from "./project.ts";
+import { approversOf, cniDaemonsOf, guardLease, nodeOf, usageOf, versionOf } from "./project.ts";
+import type { ContainerUsage, GuardLease, NodeSeen, ServerVersion, Approver } from "./project.ts";
 import { isRefusable } from "./refusable-pod.ts";
 import { see, seeList, seeObject, valueOr, type Asking, type Seen, type Unseen } from "./seen.ts";
 
@@ -30,7 +30,7 @@ export interface Snapshot {
   readonly definitions: Seen<readonly unknown[]>;
   /** Undefined where the cluster does not know Decisions. */
   readonly decisions: Seen<DecisionList | undefined>;
-  readonly approvers: Seen<readonly Subject[]>;
+  readonly approvers: Seen<readonly Approver[]>;
   readonly mayAct: Seen<boolean>;
   readonly budget: Seen<RemovalBudget>;
   /** Empty without metrics.k8s.io. */
@@ -151,9 +151,9 @@ async function decisionsOf({ api, signal }: Asking, namespace: string): Promise<
   }
 }
 
-async function seeApprovers(asking: Asking): Promise<Seen<readonly Subject[]>> {
-  const cluster = await seeList(asking, `${rbac}/clusterrolebindings`, approverSubject);
-  const local = await seeList(asking, `${rbac}/rolebindings`, approverSubject);
+async function seeApprovers(asking: Asking): Promise<Seen<readonly Approver[]>> {
+  const cluster = await seeList(asking, `${rbac}/clusterrolebindings`, approversOf);
+  const local = await seeList(asking, `${rbac}/rolebindings`, approversOf);
   if (!("value" in cluster) && !("value" in local)) return cluster;
   return { value: [...valueOr(cluster, []), ...valueOr(local, [])].flat() };
 }

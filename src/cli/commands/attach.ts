@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { attach, splitNetworks, type Attached } from "../node/attach.ts";
+import { attachPod, splitNetworks, type Attached } from "../node/attach-pod.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
 import { interfaceTable } from "../terminal/interface-table.ts";
@@ -7,7 +7,7 @@ import { parseNetwork, parseNetworks, parsePod, podText } from "../node/names.ts
 import { print } from "../terminal/print.ts";
 import { requireRoot } from "../node/require-root.ts";
 import { addShimOptions, readConf, requirePluginFolders } from "../node/shim-options.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface AttachOptions {
   readonly networks?: string;
@@ -16,7 +16,7 @@ interface AttachOptions {
   readonly conf?: string;
 }
 
-export function addAttach(program: Command, world: World): void {
+export function addAttach(program: Command, shell: Shell): void {
   const command = program
     .command("attach <name>")
     .description("Make a network namespace and attach it to networks, as a container runtime would")
@@ -41,14 +41,18 @@ export function addAttach(program: Command, world: World): void {
     ].join("\n"),
   );
   command.action(async (name: string, options: AttachOptions) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const pod = parsePod(name, options.namespace);
     const chosen = options.default === undefined ? undefined : parseNetwork(options.default, pod.namespace);
     const networks = splitNetworks(parseNetworks(requireList(options), pod.namespace), chosen);
     requirePluginFolders(context.settings);
-    requireRoot(world);
-    const attached = await attach(context, { pod, ...networks, conf: await readConf(options.conf, context.settings) });
-    print(world.stdout, context.settings.output, {
+    requireRoot(shell);
+    const attached = await attachPod(context, {
+      pod,
+      ...networks,
+      conf: await readConf(options.conf, context.settings),
+    });
+    print(shell.stdout, context.settings.output, {
       value: attached,
       text: () => attachedText(attached),
       wide: () => attachedText(attached),

@@ -1,19 +1,19 @@
 import type { Command } from "commander";
-import { nodeNames, reportsOf, type ClusterOptions } from "../check/cluster-nodes.ts";
+import { nodeNames, reportsOf, type NodesAsking } from "../check/cluster-nodes.ts";
 import { networkRows, networkTable } from "../check/network-table.ts";
 import { plural } from "../terminal/plural.ts";
-import { reportText, summaryText } from "../check/report-text.ts";
-import type { NodeReport } from "../check/report.ts";
+import { nodeReportText, summaryText } from "../check/node-report-text.ts";
+import type { NodeReport } from "../check/node-report.ts";
 import { thisNode } from "../check/this-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, interruptedFailure, usageFailure } from "../failure.ts";
 import { metricsPortOf } from "../cluster/port-option.ts";
-import { openCluster } from "../cluster/kube-access.ts";
+import { openKubeApi } from "../cluster/kube-access.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { withProgress } from "../terminal/progress.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface NodeOptions {
   readonly all?: boolean;
@@ -27,7 +27,7 @@ interface NodeOptions {
 /** What the manifests set. */
 export const metricsPortDefault = "9810";
 
-export function addCheckNode(check: Command, world: World): void {
+export function addCheckNode(check: Command, shell: Shell): void {
   const command = check
     .command("node")
     .argument("[name...]", "nodes of the cluster; this machine when none is named")
@@ -49,7 +49,7 @@ export function addCheckNode(check: Command, world: World): void {
     const options = command.optsWithGlobals<NodeOptions>();
     if (options.wait === true || options.failOn !== "error")
       throw usageFailure("Cannot use --wait and --fail-on with nodes: they belong to levee check", "levee check node");
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     metricsPortOf(options.metricsPort, metricsPortDefault);
     const isCluster = options.all === true || names.length > 0;
     const reports = isCluster ? await clusterReports(context, names, options) : [await localReport(context)];
@@ -60,44 +60,44 @@ export function addCheckNode(check: Command, world: World): void {
 }
 
 function localReport(context: Context): Promise<NodeReport> {
-  return withProgress(context.world, "Asking the daemon", () => thisNode(context));
+  return withProgress(context.shell, "Asking the daemon", () => thisNode(context));
 }
 
 async function clusterReports(
-  { world }: Context,
+  { shell }: Context,
   names: readonly string[],
   options: NodeOptions,
 ): Promise<readonly NodeReport[]> {
   if (options.all === true && names.length > 0)
     throw usageFailure("Cannot take names beside --all", "levee check node --all");
-  const api = await openCluster(world, options);
+  const api = await openKubeApi(shell, options);
   try {
-    const cluster: ClusterOptions = {
+    const cluster: NodesAsking = {
       api,
       metricsPort: metricsPortOf(options.metricsPort, metricsPortDefault),
-      signal: world.interrupted,
+      signal: shell.interrupted,
     };
     const nodes = options.all === true ? await nodeNames(cluster) : [...new Set(names)];
     if (nodes.length === 0) throw new CommandFailure("no-nodes", "The cluster has no nodes that could be asked");
-    return await withProgress(world, `Asking ${plural(nodes.length, "node")}`, () => reportsOf(nodes, cluster));
+    return await withProgress(shell, `Asking ${plural(nodes.length, "node")}`, () => reportsOf(nodes, cluster));
   } catch (thrown) {
-    if (world.interrupted.aborted) throw interruptedFailure("asking the nodes");
+    if (shell.interrupted.aborted) throw interruptedFailure("asking the nodes");
     throw thrown;
   } finally {
     api.close();
   }
 }
 
-function show({ world, settings }: Context, reports: readonly NodeReport[], isCluster: boolean): void {
-  const paint = paintFor(world.stdout, world.env);
+function show({ shell, settings }: Context, reports: readonly NodeReport[], isCluster: boolean): void {
+  const paint = paintFor(shell.stdout, shell.env);
   const networks = networkRows(reports);
   const nodes = reports.map(({ node }) => node);
   const text = (isFull: boolean): string => {
-    const parts = reports.map((report) => reportText(report, { paint, isFull: isFull || reports.length === 1 }));
+    const parts = reports.map((report) => nodeReportText(report, { paint, isFull: isFull || reports.length === 1 }));
     const table = isCluster ? networkTable(networks, nodes, isFull) : "";
     return [...parts, ...(table === "" ? [] : [table.trimEnd().concat("\n")]), summaryText(reports, paint)].join("\n");
   };
-  print(world.stdout, settings.output, {
+  print(shell.stdout, settings.output, {
     value: { isGood: reports.every(({ isGood }) => isGood), nodes: reports, networks },
     text: () => text(false),
     wide: () => text(true),

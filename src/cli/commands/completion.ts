@@ -3,12 +3,12 @@ import { examples } from "../command-line.ts";
 import { candidates } from "../completion/candidates.ts";
 import { bashScript } from "../completion/bash-script.ts";
 import { usageFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 /** As kubectl reads it from a plugin's completion: no files besides. */
 const noFiles = ":4";
 
-export function addCompletion(program: Command, world: World): void {
+export function addCompletion(program: Command, shell: Shell): void {
   const completion = program
     .command("completion")
     .configureHelp({ showGlobalOptions: false })
@@ -21,18 +21,18 @@ export function addCompletion(program: Command, world: World): void {
         "source <(levee completion bash)",
       )}`,
     )
-    .action((shell: string) => {
-      if (shell !== "bash")
-        throw usageFailure(`Cannot complete for ${JSON.stringify(shell)}: only bash is known`, "levee completion bash");
-      world.stdout.write(bashScript);
+    .action((name: string) => {
+      if (name !== "bash")
+        throw usageFailure(`Cannot complete for ${JSON.stringify(name)}: only bash is known`, "levee completion bash");
+      shell.stdout.write(bashScript);
     });
   completion
     .command("words", { hidden: true })
     .argument("[words...]")
     .option("--kubectl", "end with the word that kubectl wants")
     .action(async (words: readonly string[], options: { readonly kubectl?: boolean }) => {
-      const found = await candidates(program, words, world);
+      const found = await candidates(program, words, shell);
       const end = options.kubectl === true ? [noFiles] : [];
-      world.stdout.write([...found, ...end].map((word) => `${word}\n`).join(""));
+      shell.stdout.write([...found, ...end].map((word) => `${word}\n`).join(""));
     });
 }

@@ -8,7 +8,7 @@ import {
   addClusterOptions,
   addWaitOptions,
   clusterExitText,
-  namespaceOf,
+  guardNamespaceOf,
   waitMsOf,
   type ClusterCommandOptions,
   type WaitOptions,
@@ -21,21 +21,21 @@ import {
   readApprovals,
   readDecision,
   readDecisions,
-  sayWord,
+  createApproval,
   whoAmI,
   type DecisionSource,
 } from "../decisions/decision-source.ts";
 import { decisionTable } from "../decisions/decision-table.ts";
 import { decisionText } from "../decisions/decision-text.ts";
-import { follow, requireSuccess } from "../decisions/follow.ts";
+import { follow, requireSucceeded } from "../decisions/follow.ts";
 import { usageFailure } from "../failure.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { print, type OutputFormat } from "../terminal/print.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 const formats: readonly OutputFormat[] = ["table", "wide", "json", "yaml", "name"];
 
-export function addDecisions(program: Command, world: World): void {
+export function addDecisions(program: Command, shell: Shell): void {
   const decisions = program
     .command("decisions")
     .alias("decision")
@@ -62,35 +62,35 @@ export function addDecisions(program: Command, world: World): void {
             "levee decisions --help",
           );
     });
-  addList(decisions, world);
-  addShow(decisions, world);
-  for (const verb of verbs) addVerb(decisions, world, verb);
+  addList(decisions, shell);
+  addShow(decisions, shell);
+  for (const verb of verbs) addVerb(decisions, shell, verb);
 }
 
-function addList(decisions: Command, world: World): void {
+function addList(decisions: Command, shell: Shell): void {
   const list = addClusterOptions(
     decisions.command("list").alias("ls").description("List Decisions, the one that has waited longest first"),
   ).addHelpText("after", `${examples("levee decisions list", "levee decisions list -o name")}\n${clusterExitText}`);
   list.action(async (options: ClusterCommandOptions) => {
-    const { settings } = contextOf(list, world, formats);
-    const found = await withCluster(world, options, (api) => readDecisions(sourceOf(api, world, options)));
-    const nowMs = world.clock.wallMs();
+    const { settings } = contextOf(list, shell, formats);
+    const found = await withCluster(shell, options, (api) => readDecisions(sourceOf(api, shell, options)));
+    const nowMs = shell.clock.wallMs();
     const table = (isWide: boolean): string =>
       found.decisions.length === 0
-        ? `No Decisions in ${namespaceOf(options)}\n`
+        ? `No Decisions in ${guardNamespaceOf(options)}\n`
         : decisionTable(found.decisions, nowMs, isWide);
-    print(world.stdout, settings.output, {
+    print(shell.stdout, settings.output, {
       value: { apiVersion: "v1", kind: "List", items: found.decisions },
       text: () => table(false),
       wide: () => table(true),
       name: () => found.decisions.map((decision) => `${resourceName(decision)}\n`).join(""),
     });
     if (found.unread.length > 0)
-      world.stderr.write(`Not shown, as this program is older than they are: ${found.unread.join(", ")}\n`);
+      shell.stderr.write(`Not shown, as this program is older than they are: ${found.unread.join(", ")}\n`);
   });
 }
 
-function addShow(decisions: Command, world: World): void {
+function addShow(decisions: Command, shell: Shell): void {
   const show = addClusterOptions(
     decisions
       .command("show")
@@ -101,8 +101,8 @@ function addShow(decisions: Command, world: World): void {
     `${examples("levee decisions show recover-shop-1", "levee decisions show recover-shop-1 -o yaml")}\n${clusterExitText}`,
   );
   show.action(async (name: string, options: ClusterCommandOptions) => {
-    const context = contextOf(show, world, formats);
-    const shown = await withCluster(world, options, (api) => everythingOf(sourceOf(api, world, options), name, world));
+    const context = contextOf(show, shell, formats);
+    const shown = await withCluster(shell, options, (api) => everythingOf(sourceOf(api, shell, options), name, shell));
     showDecision(context, shown);
   });
 }
@@ -124,7 +124,7 @@ interface VerbOptions extends ClusterCommandOptions, WaitOptions, ConsentOptions
   readonly reason?: string;
 }
 
-function addVerb(decisions: Command, world: World, { verdict, description }: Verb): void {
+function addVerb(decisions: Command, shell: Shell, { verdict, description }: Verb): void {
   const verb = commandOf(verdict);
   const command = addClusterOptions(
     decisions.command(verb).argument("<name>", "of the Decision").description(description),
@@ -139,8 +139,8 @@ function addVerb(decisions: Command, world: World, { verdict, description }: Ver
   // After a breaker is reset a Decision stays as it is until somebody resumes it.
   if (verdict !== "ResetBreaker") addWaitOptions(command, "follow it until it has ended or waits for a person", "30m");
   command.action(async (name: string, options: VerbOptions) => {
-    const context = contextOf(command, world, formats);
-    await withCluster(world, options, (api) => say(context, sourceOf(api, world, options), { name, verdict, options }));
+    const context = contextOf(command, shell, formats);
+    await withCluster(shell, options, (api) => say(context, sourceOf(api, shell, options), { name, verdict, options }));
   });
 }
 
@@ -152,18 +152,18 @@ interface Saying {
 
 /** Shows the plan, gets the person's consent to this very plan, and writes it down in their name. */
 async function say(context: Context, source: DecisionSource, { name, verdict, options }: Saying): Promise<void> {
-  const { world, settings } = context;
+  const { shell, settings } = context;
   const waitMs = waitMsOf(options);
-  const shown = await everythingOf(source, name, world);
+  const shown = await everythingOf(source, name, shell);
   const { decision } = shown;
   const isText = settings.output === "table" || settings.output === "wide";
   if (isText && verdict !== "Pause") showDecision(context, shown);
   requireOpen(decision, verdict);
-  const { approval, text } = await wordOf(world, source, shown, { name, verdict, options });
-  if (isText) world.stdout.write(`\n${text}`);
-  const last = waitMs === 0 ? decision : await follow({ world, source, timeoutMs: waitMs }, decision);
+  const { approval, text } = await wordOf(shell, source, shown, { name, verdict, options });
+  if (isText) shell.stdout.write(`\n${text}`);
+  const last = waitMs === 0 ? decision : await follow({ shell, source, timeoutMs: waitMs }, decision);
   showOutcome(context, approval, last, waitMs > 0);
-  if (waitMs > 0 && care[verdict] === "plan") requireSuccess(last);
+  if (waitMs > 0 && care[verdict] === "plan") requireSucceeded(last);
 }
 
 interface GivenWord {
@@ -171,14 +171,14 @@ interface GivenWord {
   readonly text: string;
 }
 
-async function wordOf(world: World, source: DecisionSource, shown: Everything, saying: Saying): Promise<GivenWord> {
+async function wordOf(shell: Shell, source: DecisionSource, shown: Everything, saying: Saying): Promise<GivenWord> {
   const { verdict, options } = saying;
   const standing = verdict === "Approve" ? standingApproval(shown) : undefined;
   if (standing === undefined || options.planHash !== undefined)
-    await requireConsent(world, shown.decision, verdict, options);
+    await requireConsent(shell, shown.decision, verdict, options);
   if (standing !== undefined) return { approval: standing, text: stoodText(standing) };
   const by = await whoAmI(source);
-  const approval = await sayWord(source, shown.decision, { verdict, by, reason: options.reason });
+  const approval = await createApproval(source, shown.decision, { verdict, by, reason: options.reason });
   return { approval, text: saidText(approval) };
 }
 
@@ -192,8 +192,8 @@ function stoodText({ metadata, spec }: DecisionApproval): string {
   return `${spec.by.username} approved ${spec.decision} already at ${metadata.creationTimestamp ?? ""}; nothing is said again\n`;
 }
 
-function showOutcome({ world, settings }: Context, approval: DecisionApproval, last: Decision, isEnd: boolean): void {
-  print(world.stdout, settings.output, {
+function showOutcome({ shell, settings }: Context, approval: DecisionApproval, last: Decision, isEnd: boolean): void {
+  print(shell.stdout, settings.output, {
     value: { approval, decision: last },
     text: () => (isEnd ? `${last.metadata.name} is ${phaseOf(last)}\n` : ""),
     name: () => `decisionapproval.levee.dev/${approval.metadata.name}\n`,
@@ -211,17 +211,17 @@ interface Everything {
   readonly budget: readonly string[];
 }
 
-async function everythingOf(source: DecisionSource, name: string, world: World): Promise<Everything> {
+async function everythingOf(source: DecisionSource, name: string, shell: Shell): Promise<Everything> {
   const decision = await readDecision(source, name);
   return {
     decision,
     approvals: await readApprovals(source, decision.metadata.name),
-    budget: await budgetOf(source, world),
+    budget: await budgetOf(source, shell),
   };
 }
 
 /** An approver need not have the right to read the guard's ConfigMap; the proposal's own notes have the limits too. */
-async function budgetOf({ api, namespace }: DecisionSource, { clock }: World): Promise<readonly string[]> {
+async function budgetOf({ api, namespace }: DecisionSource, { clock }: Shell): Promise<readonly string[]> {
   try {
     const { budget } = await new BudgetStore(api, namespace).read();
     return budgetNotes(budget, defaultBudgetLimits, clock.wallMs());
@@ -231,17 +231,17 @@ async function budgetOf({ api, namespace }: DecisionSource, { clock }: World): P
   }
 }
 
-function showDecision({ world, settings }: Context, shown: Everything): void {
-  const paint = paintFor(world.stdout, world.env);
-  print(world.stdout, settings.output, {
+function showDecision({ shell, settings }: Context, shown: Everything): void {
+  const paint = paintFor(shell.stdout, shell.env);
+  print(shell.stdout, settings.output, {
     value: shown,
-    text: () => decisionText({ ...shown, nowMs: world.clock.wallMs(), paint }),
+    text: () => decisionText({ ...shown, nowMs: shell.clock.wallMs(), paint }),
     name: () => `${resourceName(shown.decision)}\n`,
   });
 }
 
-function sourceOf(api: KubeApi, { interrupted }: World, options: ClusterCommandOptions): DecisionSource {
-  return { api, namespace: namespaceOf(options), signal: interrupted };
+function sourceOf(api: KubeApi, { interrupted }: Shell, options: ClusterCommandOptions): DecisionSource {
+  return { api, namespace: guardNamespaceOf(options), signal: interrupted };
 }
 
 function resourceName({ metadata }: Decision): string {

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { runDemo } from "../demo/run-demo.ts";
 import { usageFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-export function addDemo(program: Command, world: World): void {
+export function addDemo(program: Command, shell: Shell): void {
   const command = program
     .command("demo")
     .description("Run daemon, hand and a pod on two networks on this machine, without a cluster, until Ctrl-C")
@@ -23,7 +23,7 @@ export function addDemo(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: { readonly once?: true }) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const { output } = context.settings;
     if (output === "json" || output === "yaml")
       throw usageFailure(`Cannot print the demo as ${output}: it is a story for people`, "levee demo --once");

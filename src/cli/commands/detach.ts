@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
-import { attachedPods, detachEach, type Detached } from "../node/detach.ts";
+import { attachedPods, detachEach, type DetachedPod } from "../node/detach-pod.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { parsePod, podText, type PodKey } from "../node/names.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../terminal/print.ts";
 import { requireRoot } from "../node/require-root.ts";
 import { addShimOptions, readConf, requirePluginFolders } from "../node/shim-options.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface DetachOptions {
   readonly namespace?: string;
@@ -16,7 +16,7 @@ interface DetachOptions {
   readonly conf?: string;
 }
 
-export function addDetach(program: Command, world: World): void {
+export function addDetach(program: Command, shell: Shell): void {
   const command = program
     .command("detach [name]")
     .description("Detach what levee attach attached, and remove its network namespace")
@@ -30,14 +30,14 @@ export function addDetach(program: Command, world: World): void {
     ].join("\n"),
   );
   command.action(async (name: string | undefined, options: DetachOptions) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     requireOneChoice(name, options);
     requirePluginFolders(context.settings);
-    requireRoot(world);
+    requireRoot(shell);
     const pods = await chosenPods(context, name, options);
     const conf = await readConf(options.conf, context.settings);
     const { done, failed } = await detachEach(context, pods, conf);
-    print(world.stdout, context.settings.output, {
+    print(shell.stdout, context.settings.output, {
       value: { detached: done },
       text: () => detachedText(done, failed.length),
     });
@@ -62,12 +62,12 @@ async function chosenPods(
   return name === undefined ? await attachedPods(context) : [parsePod(name, options.namespace)];
 }
 
-function detachedText(done: readonly Detached[], failedCount: number): string {
+function detachedText(done: readonly DetachedPod[], failedCount: number): string {
   if (done.length === 0 && failedCount === 0) return "Nothing is attached\n";
   return done.map((pod) => `${podText(pod)} ${endingOf(pod)}\n`).join("");
 }
 
-function endingOf(pod: Detached): string {
+function endingOf(pod: DetachedPod): string {
   if (!pod.wasAttached) return "was not attached, nothing to do";
   if (pod.isLeftToDaemon) return "is detached; the daemon was not there, the rest is done when it is back";
   if (pod.leftBehind.length === 0) return "is detached";

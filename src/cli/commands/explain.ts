@@ -5,9 +5,9 @@ import { paintFor, type Paint } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Topic } from "../explain/topics.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-export function addExplain(program: Command, world: World): void {
+export function addExplain(program: Command, shell: Shell): void {
   const command = program
     .command("explain")
     .description("Say what a check, an error, an alert, a step or a phase means, and what to do about it")
@@ -17,13 +17,13 @@ export function addExplain(program: Command, world: World): void {
       `${examples("levee explain LVE0301", "levee explain MultusOOMLoop", "levee explain Paused")}\nExit status: 0 told, 2 there is no such name.`,
     );
   command.action(async (code: string | undefined) => {
-    const { settings } = contextOf(command, world);
+    const { settings } = contextOf(command, shell);
     // The pages are loaded only here.
     const { allTopics } = await import("../explain/topics.ts");
     const { findTopic, nearestNames } = await import("../explain/find-topic.ts");
     const topics = allTopics();
     if (code === undefined) {
-      print(world.stdout, settings.output, {
+      print(shell.stdout, settings.output, {
         value: topics.map(({ name, kind, title }) => ({ name, kind, title })),
         text: () =>
           renderTable(
@@ -35,9 +35,9 @@ export function addExplain(program: Command, world: World): void {
     }
     const topic = findTopic(topics, code);
     if (topic === undefined) throw unknownTopic(code, nearestNames(topics, code));
-    print(world.stdout, settings.output, {
+    print(shell.stdout, settings.output, {
       value: topic,
-      text: () => topicText(topic, paintFor(world.stdout, world.env)),
+      text: () => topicText(topic, paintFor(shell.stdout, shell.env)),
     });
   });
 }

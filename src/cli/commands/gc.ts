@@ -6,14 +6,14 @@ import { runGcRound } from "../node/gc-round.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../terminal/print.ts";
 import { renderTable } from "../terminal/table.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface GcOptions {
   readonly dryRun?: true;
   readonly fix?: true;
 }
 
-export function addGc(program: Command, world: World): void {
+export function addGc(program: Command, shell: Shell): void {
   const command = program
     .command("gc")
     .description("Show what is left over on this node and why, and with --fix have it removed")
@@ -30,27 +30,27 @@ export function addGc(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: GcOptions) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     if (options.dryRun === true && options.fix === true)
       throw usageFailure("Cannot both look only and fix", "levee gc --dry-run, or levee gc --fix");
     const answer = await runGcRound(context, options.fix === true ? "fix" : "look");
-    print(world.stdout, context.settings.output, {
+    print(shell.stdout, context.settings.output, {
       value: answer,
       text: () => gcText(answer, false),
       wide: () => gcText(answer, true),
     });
-    for (const note of answer.notes) world.stderr.write(`Note: ${oneLine(note)}\n`);
-    if (options.fix === true) noteLeft(world, answer.findings);
+    for (const note of answer.notes) shell.stderr.write(`Note: ${oneLine(note)}\n`);
+    if (options.fix === true) noteLeft(shell, answer.findings);
     refuseFailed(answer.findings.filter(({ action }) => action === "failed"));
   });
 }
 
 /** Somebody who asked for a fix must not take a report for one. */
-function noteLeft(world: World, findings: readonly GcFinding[]): void {
+function noteLeft(shell: Shell, findings: readonly GcFinding[]): void {
   const left = findings.filter(({ action }) => action === "report").length;
   if (left === 0) return;
   const are = left === 1 ? "finding is" : "findings are";
-  world.stderr.write(
+  shell.stderr.write(
     `Note: ${left} ${are} left alone, as it is not certain that nobody needs it; the column WHY says what it would take\n`,
   );
 }

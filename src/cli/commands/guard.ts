@@ -5,9 +5,9 @@ import { JsonLogger } from "../../base/log.ts";
 import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
-import { openCluster, type KubeOptions } from "../cluster/kube-access.ts";
+import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
 import { guardPlaces } from "../cluster/guard-options.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 /** Each may take 64Mi of the volume that the Deployment gives them. */
 const repositoriesMax = 8;
@@ -23,7 +23,7 @@ interface GuardCommandOptions extends KubeOptions {
   readonly gitFolder: string;
 }
 
-export function addGuard(program: Command, world: World): void {
+export function addGuard(program: Command, shell: Shell): void {
   program
     .command("guard")
     .configureHelp({ showGlobalOptions: false })
@@ -66,27 +66,27 @@ export function addGuard(program: Command, world: World): void {
         ),
       ].join("\n"),
     )
-    .action((options: GuardCommandOptions) => guard(world, options));
+    .action((options: GuardCommandOptions) => guard(shell, options));
 }
 
 function several(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
-async function guard(world: World, options: GuardCommandOptions): Promise<void> {
-  const { clock } = world;
+async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> {
+  const { clock } = shell;
   const asked = guardPlaces(options);
-  const logger = new JsonLogger({ clock, level: "info", write: (line) => world.stderr.write(line) });
+  const logger = new JsonLogger({ clock, level: "info", write: (line) => shell.stderr.write(line) });
   // Loaded late: no other command needs it.
   const { runGuard } = await import("../../guard/run-guard.ts");
   const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
   const { cniDaemons = defaultGuardSettings.cniDaemons, ...places } = asked;
   const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
   const settings = { ...defaultGuardSettings, namespace: options.namespace, cluster: options.cluster, cniDaemons };
-  const git = await gitOf(world, options);
-  const api = await openCluster(world, options);
+  const git = await gitOf(shell, options);
+  const api = await openKubeApi(shell, options);
   try {
-    await runGuard({ api, clock, logger, settings, identity, git, ...places }, world.interrupted);
+    await runGuard({ api, clock, logger, settings, identity, git, ...places }, shell.interrupted);
   } finally {
     logger.flush();
     api.close();
@@ -94,7 +94,7 @@ async function guard(world: World, options: GuardCommandOptions): Promise<void> 
   }
 }
 
-async function gitOf({ clock }: World, { gitRepository = [], gitFolder }: GuardCommandOptions): Promise<GitMirrors> {
+async function gitOf({ clock }: Shell, { gitRepository = [], gitFolder }: GuardCommandOptions): Promise<GitMirrors> {
   const { GitMirrors: Mirrors } = await import("../../guard/git/git-mirrors.ts");
   const { parseGitRepository } = await import("../../guard/git/git-repository.ts");
   if (gitRepository.length > repositoriesMax)

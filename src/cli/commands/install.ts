@@ -4,14 +4,14 @@ import { contextOf, examples } from "../command-line.ts";
 import { installPassthru, passthruName, type InstalledPassthru } from "../move-in/install-passthru.ts";
 import { installShim, shimName, type InstalledShim } from "../move-in/install.ts";
 import { print } from "../terminal/print.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface InstallCommandOptions {
   readonly dest: string;
   readonly source?: string;
 }
 
-export function addInstall(program: Command, world: World): void {
+export function addInstall(program: Command, shell: Shell): void {
   const command = program
     .command("install")
     .description("Put the shim among a node's plugins, as the init container does")
@@ -26,12 +26,12 @@ export function addInstall(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: InstallCommandOptions) => {
-    const { settings } = contextOf(command, world);
+    const { settings } = contextOf(command, shell);
     const dest = resolve(options.dest);
-    const source = resolve(options.source ?? join(dirname(world.self[0]), shimName));
-    const { shim, content } = await installShim(world, { source, dest });
-    const passthru = await installPassthru(world, dest, content);
-    print(world.stdout, settings.output, { value: { shim, passthru }, text: () => installedText(shim, passthru) });
+    const source = resolve(options.source ?? join(dirname(shell.self[0]), shimName));
+    const { shim, content } = await installShim(shell, { source, dest });
+    const passthru = await installPassthru(shell, dest, content);
+    print(shell.stdout, settings.output, { value: { shim, passthru }, text: () => installedText(shim, passthru) });
   });
 }
 

@@ -9,7 +9,7 @@ import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../terminal/print.ts";
 import { ageText } from "../terminal/span.ts";
 import { renderTable } from "../terminal/table.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface LeaksOptions {
   readonly retry?: true;
@@ -17,7 +17,7 @@ interface LeaksOptions {
   readonly yes?: true;
 }
 
-export function addLeaks(program: Command, world: World): void {
+export function addLeaks(program: Command, shell: Shell): void {
   const command = program
     .command("leaks")
     .description("Show what could not be undone yet, and records of the journal that were put aside")
@@ -38,7 +38,7 @@ export function addLeaks(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: LeaksOptions) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     if (options.yes === true && options.forget === undefined)
       throw usageFailure("Cannot use --yes alone: it belongs to --forget", "levee leaks --forget ID --yes");
     if (options.forget !== undefined) {
@@ -48,10 +48,10 @@ export function addLeaks(program: Command, world: World): void {
     const read: Sourced<LeaksAnswer> =
       options.retry === true ? { source: "daemon", answer: await retryLeaks(context) } : await readLeaks(context);
     const view = {
-      nowMs: world.clock.wallMs(),
+      nowMs: shell.clock.wallMs(),
       quarantineFolder: read.answer.quarantined.length === 0 ? "" : await readQuarantineFolder(context, read.source),
     };
-    print(world.stdout, context.settings.output, {
+    print(shell.stdout, context.settings.output, {
       value: { source: read.source, ...read.answer, quarantineFolder: view.quarantineFolder },
       text: () => leaksText(read.answer, { ...view, isWide: false }),
       wide: () => leaksText(read.answer, { ...view, isWide: true }),
@@ -63,7 +63,7 @@ async function forget(context: Context, { forget: id = "", yes, retry }: LeaksOp
   if (retry === true)
     throw usageFailure("Cannot both retry and forget", "levee leaks --retry, or levee leaks --forget ID");
   const leak = await forgetLeak(context, id, yes === true);
-  print(context.world.stdout, context.settings.output, {
+  print(context.shell.stdout, context.settings.output, {
     value: { forgotten: leak },
     text: () => `${leak.id} is forgotten\n`,
   });

@@ -7,9 +7,9 @@ import { paintFor, type Paint } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { ageText } from "../terminal/span.ts";
 import { renderTable } from "../terminal/table.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-export function addLs(program: Command, world: World): void {
+export function addLs(program: Command, shell: Shell): void {
   const command = program
     .command("ls")
     .alias("list")
@@ -24,13 +24,13 @@ export function addLs(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: { readonly namespace?: string }) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const read = await readAttachments(context);
     const attachments = read.answer.attachments
       .filter((view) => options.namespace === undefined || view.namespace === options.namespace)
       .toSorted((left, right) => podOf(left).localeCompare(podOf(right), "en"));
-    const view = { nowMs: world.clock.wallMs(), paint: paintFor(world.stdout, world.env) };
-    print(world.stdout, context.settings.output, {
+    const view = { nowMs: shell.clock.wallMs(), paint: paintFor(shell.stdout, shell.env) };
+    print(shell.stdout, context.settings.output, {
       value: { source: read.source, attachments },
       text: () => attachmentTable(attachments, view),
       wide: () => wideTable(attachments, view),

@@ -1,23 +1,23 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { openCluster, type KubeOptions } from "../cluster/kube-access.ts";
+import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
 import { checkDropIn } from "../move-in/migrate/check-drop-in.ts";
 import { checkMigration } from "../move-in/migrate/check-migration.ts";
 import type { KubeObject } from "../move-in/migrate/kube-object.ts";
 import { readCluster } from "../move-in/migrate/read-cluster.ts";
 import { readManifests } from "../move-in/migrate/read-manifests.ts";
-import { reportText } from "../move-in/migrate/report.ts";
+import { findingsText } from "../move-in/migrate/findings-text.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface MigrateOptions extends KubeOptions {
   readonly check?: boolean;
   readonly dropIn?: string;
 }
 
-export function addMigrate(program: Command, world: World): void {
+export function addMigrate(program: Command, shell: Shell): void {
   const command = program
     .command("migrate")
     .description("Say what will differ when Levee takes the place of Multus, and what stands in the way")
@@ -46,12 +46,12 @@ export function addMigrate(program: Command, world: World): void {
         "Cannot migrate by itself: levee migrate looks and says, and kubectl apply moves",
         "levee migrate --check",
       );
-    const { settings } = contextOf(command, world);
-    const objects = paths.length > 0 ? await readManifests(paths) : await fromCluster(world, options);
+    const { settings } = contextOf(command, shell);
+    const objects = paths.length > 0 ? await readManifests(paths) : await fromCluster(shell, options);
     const findings = [...checkMigration(objects), ...(await checkDropIn(options.dropIn))];
-    print(world.stdout, settings.output, {
+    print(shell.stdout, settings.output, {
       value: { findings },
-      text: () => reportText(findings, paintFor(world.stdout, world.env)),
+      text: () => findingsText(findings, paintFor(shell.stdout, shell.env)),
     });
     const blocking = findings.filter((finding) => finding.level === "blocks").length;
     if (blocking > 0)
@@ -61,10 +61,10 @@ export function addMigrate(program: Command, world: World): void {
   });
 }
 
-async function fromCluster(world: World, options: KubeOptions): Promise<readonly KubeObject[]> {
-  const api = await openCluster(world, options);
+async function fromCluster(shell: Shell, options: KubeOptions): Promise<readonly KubeObject[]> {
+  const api = await openKubeApi(shell, options);
   try {
-    return await readCluster(api, world.interrupted);
+    return await readCluster(api, shell.interrupted);
   } finally {
     api.close();
   }

@@ -4,7 +4,7 @@ import { writeFileAtomically } from "../../base/atomic-file.ts";
 import {
   addClusterOptions,
   clusterExitText,
-  namespaceOf,
+  guardNamespaceOf,
   type ClusterCommandOptions,
 } from "../cluster/cluster-options.ts";
 import { withCluster } from "../cluster/with-cluster.ts";
@@ -12,14 +12,14 @@ import { contextOf, examples } from "../command-line.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { readApprovals, readDecision } from "../decisions/decision-source.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { reportText } from "../decisions/report/report-text.ts";
-import type { World } from "../world.ts";
+import { postMortemText } from "../decisions/report/post-mortem-text.ts";
+import type { Shell } from "../shell.ts";
 
 interface ReportOptions extends ClusterCommandOptions {
   readonly file?: string;
 }
 
-export function addReport(program: Command, world: World): void {
+export function addReport(program: Command, shell: Shell): void {
   const command = addClusterOptions(
     program
       .command("report")
@@ -34,14 +34,14 @@ export function addReport(program: Command, world: World): void {
     )}\n${clusterExitText}`,
   );
   command.action(async (name: string, options: ReportOptions) => {
-    requireMarkdown(contextOf(command, world).settings.output, name);
-    const namespace = namespaceOf(options);
-    const text = await withCluster(world, options, async (api) => {
-      const source = { api, namespace, signal: world.interrupted };
+    requireMarkdown(contextOf(command, shell).settings.output, name);
+    const namespace = guardNamespaceOf(options);
+    const text = await withCluster(shell, options, async (api) => {
+      const source = { api, namespace, signal: shell.interrupted };
       const decision = await readDecision(source, name);
-      return reportText(decision, await readApprovals(source, decision.metadata.name));
+      return postMortemText(decision, await readApprovals(source, decision.metadata.name));
     });
-    if (options.file === undefined) world.stdout.write(text);
+    if (options.file === undefined) shell.stdout.write(text);
     else await writeReport(resolve(options.file), text);
   });
 }

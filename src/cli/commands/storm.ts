@@ -4,14 +4,14 @@ import type { Context } from "../context.ts";
 import { requirePluginFolders } from "../node/shim-options.ts";
 import { podsMax, readPlan, sizesOf, stormDefaults, type StormWords } from "../storm/plan.ts";
 import { rehearse } from "../storm/rehearse.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface StormOptions extends StormWords {
   readonly plugins?: string;
   readonly report?: string;
 }
 
-export function addStorm(program: Command, world: World): void {
+export function addStorm(program: Command, shell: Shell): void {
   const command = program
     .command("storm")
     .description("Rehearse a storm of pods on this machine, without a cluster, and say whether Levee holds it")
@@ -54,7 +54,7 @@ export function addStorm(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: StormOptions) => {
-    const outer = contextOf(command, world);
+    const outer = contextOf(command, shell);
     const context: Context = {
       ...outer,
       settings: options.plugins === undefined ? outer.settings : { ...outer.settings, cniPath: options.plugins },

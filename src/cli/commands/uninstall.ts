@@ -2,11 +2,11 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { readJournalOnly } from "../../state/journal/read-only.ts";
 import { contextOf, examples } from "../command-line.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { shimName } from "../move-in/install.ts";
 import { print } from "../terminal/print.ts";
 import { countPods, uninstall, type NodeState, type Uninstalled } from "../move-in/uninstall.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface UninstallCommandOptions {
   readonly confDir: string;
@@ -15,7 +15,7 @@ interface UninstallCommandOptions {
   readonly yes?: true;
 }
 
-export function addUninstall(program: Command, world: World): void {
+export function addUninstall(program: Command, shell: Shell): void {
   const command = program
     .command("uninstall")
     .description("Take Levee's conf out of the runtime's folder, so that the next network serves new pods")
@@ -35,7 +35,7 @@ export function addUninstall(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: UninstallCommandOptions) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const node = await nodeState(context);
     const chosen = {
       confDir: resolve(options.confDir),
@@ -44,7 +44,7 @@ export function addUninstall(program: Command, world: World): void {
       yes: options.yes === true,
     };
     const done = await uninstall(chosen, node);
-    print(world.stdout, context.settings.output, {
+    print(shell.stdout, context.settings.output, {
       value: { ...done, stateDir: context.settings.stateDir, attachedPods: node.attachedPods },
       text: () => uninstalledText(done, node, { ...chosen, stateDir: context.settings.stateDir }),
     });
@@ -53,7 +53,7 @@ export function addUninstall(program: Command, world: World): void {
 
 async function nodeState(context: Context): Promise<NodeState> {
   const { stateDir } = context.settings;
-  const isDaemonHere = await ask(context, { ask: "node" }).then(
+  const isDaemonHere = await askDaemon(context, { ask: "node" }).then(
     () => true,
     () => false,
   );

@@ -9,9 +9,9 @@ import { paintFor } from "../terminal/paint.ts";
 import { outcomeOf } from "../node/pod-outcome.ts";
 import { print } from "../terminal/print.ts";
 import { timelineText } from "../node/timeline-text.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-export function addWhy(program: Command, world: World): void {
+export function addWhy(program: Command, shell: Shell): void {
   const command = program
     .command("why <name>")
     .description("Tell the story of one pod: each step, plugin, time and error, and what it amounts to")
@@ -32,16 +32,16 @@ export function addWhy(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (name: string, options: { readonly namespace?: string }) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const asked = parseSubject(name, options.namespace);
     const all = await readAttachments(context);
     const pod = options.namespace === undefined ? subjectAmong(all.answer.attachments, name, asked) : asked;
     const timeline = await storyOf(context, pod, { name, source: all.source });
     const attachments = all.answer.attachments.filter((view) => isSame(view, pod));
     if (timeline.answer.entries.length === 0 && attachments.length === 0) throw unknownPod(name);
-    const nowMs = world.clock.wallMs();
-    const paint = paintFor(world.stdout, world.env);
-    print(world.stdout, context.settings.output, {
+    const nowMs = shell.clock.wallMs();
+    const paint = paintFor(shell.stdout, shell.env);
+    print(shell.stdout, context.settings.output, {
       value: {
         source: timeline.source,
         outcome: outcomeOf({ timeline: timeline.answer, attachments }),

@@ -3,7 +3,7 @@ import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
 import { phaseOf } from "../../guard/decide/standing.ts";
 import { terminalPhases } from "../../guard/decision/decision.ts";
 import { CommandFailure, exitCode } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 import { typeLine } from "./type-line.ts";
 
 export interface ConsentOptions {
@@ -47,7 +47,7 @@ export function requireOpen(decision: Decision, verdict: Verdict): void {
 
 /** Gets the consent of the person who runs the command, or throws: exit status 4. */
 export async function requireConsent(
-  world: World,
+  shell: Shell,
   decision: Decision,
   verdict: Verdict,
   options: ConsentOptions,
@@ -65,7 +65,7 @@ export async function requireConsent(
     );
   }
   if (care[verdict] === "none" || (care[verdict] === "question" && options.yes === true)) return;
-  const typed = await typeLine(world, `Type the Decision's name to say ${verdict} to plan ${planHash}: `);
+  const typed = await typeLine(shell, `Type the Decision's name to say ${verdict} to plan ${planHash}: `);
   if (typed === undefined)
     throw missing("approval-required", `Cannot say ${verdict} to ${name}: nobody is here to confirm it`, {
       remedy: `levee decisions ${commandOf(verdict)} ${name} --plan-hash ${planHash}`,

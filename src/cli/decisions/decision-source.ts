@@ -85,14 +85,18 @@ export async function whoAmI({ api, signal }: DecisionSource): Promise<string> {
   return textOf(objectOf(objectOf(objectOf(review)["status"])["userInfo"])["username"]);
 }
 
-export interface Word {
+export interface NewApproval {
   readonly verdict: Verdict;
   readonly by: string;
   readonly reason?: string | undefined;
 }
 
 /** Creates a person's word on this very Decision and this very plan. */
-export async function sayWord(source: DecisionSource, decision: Decision, word: Word): Promise<DecisionApproval> {
+export async function createApproval(
+  source: DecisionSource,
+  decision: Decision,
+  word: NewApproval,
+): Promise<DecisionApproval> {
   const { name, uid = "" } = decision.metadata;
   const text = await source.api.call({
     method: "POST",

@@ -6,9 +6,9 @@ import { propose } from "../../guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
 import { outage } from "../../guard/outage.fixture.ts";
 import { ScriptedServer } from "../../kube/client/scripted-server.fixture.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
-import type { Terminal } from "../world.ts";
+import type { Terminal } from "../shell.ts";
 import { TypedLine } from "./type-line.ts";
 
 const [stop, recover] = propose(outage(), defaultGuardSettings);
@@ -84,8 +84,8 @@ interface End {
 }
 
 async function levee(argv: readonly string[], typed?: string): Promise<End> {
-  const world = fakeWorld({ argv: ["decisions", ...argv, "--kubeconfig", join(dir, "kubeconfig")] });
-  interrupt = () => world.interrupt();
+  const shell = fakeShell({ argv: ["decisions", ...argv, "--kubeconfig", join(dir, "kubeconfig")] });
+  interrupt = () => shell.interrupt();
   const terminal: Terminal = {
     size: () => ({ columns: 80, rows: 24 }),
     hold(listener) {
@@ -93,8 +93,8 @@ async function levee(argv: readonly string[], typed?: string): Promise<End> {
       return () => undefined;
     },
   };
-  const status = await runCli({ ...world, terminal: typed === undefined ? undefined : terminal });
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const status = await runCli({ ...shell, terminal: typed === undefined ? undefined : terminal });
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 describe("levee decisions list", () => {

@@ -5,7 +5,7 @@ import { terminalPhases, type Decision } from "../../guard/decision/decision.ts"
 import { KubeError } from "../../kube/client/api.ts";
 import { CommandFailure, exitCode, interruptedFailure } from "../failure.ts";
 import { momentText } from "../terminal/span.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 import { readDecision, type DecisionSource } from "./decision-source.ts";
 import { statusLines } from "./step-text.ts";
 
@@ -13,7 +13,7 @@ import { statusLines } from "./step-text.ts";
 const pollMs = 1_000;
 
 export interface Following {
-  readonly world: World;
+  readonly shell: Shell;
   readonly source: DecisionSource;
   readonly timeoutMs: number;
 }
@@ -24,12 +24,12 @@ export async function follow(following: Following, before: Decision): Promise<De
     return await followToEnd(following, before);
   } catch (thrown) {
     // Ctrl-C ends the request or the sleep that it comes into, each with an error of its own.
-    throw following.world.interrupted.aborted ? leftAlone(before) : thrown;
+    throw following.shell.interrupted.aborted ? leftAlone(before) : thrown;
   }
 }
 
-async function followToEnd({ world, source, timeoutMs }: Following, before: Decision): Promise<Decision> {
-  const { clock, interrupted, stderr } = world;
+async function followToEnd({ shell, source, timeoutMs }: Following, before: Decision): Promise<Decision> {
+  const { clock, interrupted, stderr } = shell;
   const endMs = clock.monotonicMs() + timeoutMs;
   const told = new Set<string>();
   for (;;) {
@@ -46,7 +46,7 @@ async function followToEnd({ world, source, timeoutMs }: Following, before: Deci
 }
 
 /** How the command ends after it has followed a Decision to where it stands. */
-export function requireSuccess({ metadata, status }: Decision): void {
+export function requireSucceeded({ metadata, status }: Decision): void {
   const { phase = "Proposed", message = "" } = status ?? {};
   if (phase === "Succeeded") return;
   const needsWord = ["Proposed", "Paused", "Expired", "Superseded"].includes(phase);

@@ -1,5 +1,5 @@
 import { interruptedFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 /** Longer than any name; what is typed beyond it is not kept. */
 const charsMax = 300;
@@ -9,8 +9,8 @@ const stopKeys: ReadonlySet<string> = new Set(["\u0003", "\u0004"]);
 const rubKeys: ReadonlySet<string> = new Set(["\u007f", "\b"]);
 
 /** One line as a person types it, or undefined where nobody sits. */
-export async function typeLine(world: World, question: string): Promise<string | undefined> {
-  const { terminal, stderr, interrupted } = world;
+export async function typeLine(shell: Shell, question: string): Promise<string | undefined> {
+  const { terminal, stderr, interrupted } = shell;
   if (terminal === undefined) return undefined;
   stderr.write(question);
   const { promise, resolve, reject } = Promise.withResolvers<string>();

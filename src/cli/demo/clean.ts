@@ -22,7 +22,7 @@ export interface Cleaned {
  * 3. bridges; 4. folders last, as they hold the list of namespaces: a clean-up that is cut short can be repeated.
  */
 export async function cleanSite(context: Context, site: Site): Promise<Cleaned> {
-  const { world } = context;
+  const { shell } = context;
   const removed: string[] = [];
   const problems: string[] = [];
   const attempt = async (work: () => Promise<readonly string[]>): Promise<void> => {
@@ -34,14 +34,14 @@ export async function cleanSite(context: Context, site: Site): Promise<Cleaned> 
   };
   await attempt(async () => {
     const stale = await staleProcesses(site);
-    await endStale(world, site);
+    await endStale(shell, site);
     return stale.map((pid) => `process ${pid}`);
   });
   // Without the folder nothing of the site was made: a bridge or namespace of that name is somebody else's.
   const isMade = existsSync(site.stateDir);
   const names = isMade ? await siteNetns(site) : [];
-  for (const name of names) await attempt(async () => ((await removeNetns(world, name)) ? [netnsPath(name)] : []));
-  if (isMade) await attempt(() => removeBridges(world, site));
+  for (const name of names) await attempt(async () => ((await removeNetns(shell, name)) ? [netnsPath(name)] : []));
+  if (isMade) await attempt(() => removeBridges(shell, site));
   const folders = problems.length === 0 ? [site.runDir, site.stateDir] : [];
   for (const folder of folders) await attempt(() => removeFolder(folder));
   return { removed, left: [...problems, ...(isMade ? await leftovers(site, names) : [])] };

@@ -13,7 +13,7 @@ export async function memoryOf(pid: number, proc = "/proc"): Promise<Memory | un
   return rssKib === undefined || anonymousKib === undefined ? undefined : { rssKib, anonymousKib };
 }
 
-export function memoryText(memory: Memory | undefined): string {
+export function processMemoryText(memory: Memory | undefined): string {
   if (memory === undefined) return "unknown";
   return `${mib(memory.rssKib)} MiB (${mib(memory.anonymousKib)} MiB of its own)`;
 }

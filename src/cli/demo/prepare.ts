@@ -15,8 +15,8 @@ const pluginsNeeded = ["bridge", "host-local"] as const;
 
 /** Says what is missing before anything is made. Returns the folder that has the plugins. */
 export function requireMachine(context: Context): string {
-  const { world, settings } = context;
-  requireRoot(world);
+  const { shell, settings } = context;
+  requireRoot(shell);
   if (!existsSync(settings.shim)) {
     throw new CommandFailure("shim-missing", `Cannot find the shim: there is no ${settings.shim}`, {
       remedy: "npm run build, or name it with --shim FILE",
@@ -60,5 +60,5 @@ export async function prepareSite(context: Context, site: Site, binDir: string):
   await writeFileAtomically(paths.config, daemonConfig(site, binDir), options);
   for (const network of site.networks)
     await writeFileAtomically(join(paths.networks, `${network.name}.yaml`), networkYaml(site, network), options);
-  await makeBridges(context.world, site);
+  await makeBridges(context.shell, site);
 }

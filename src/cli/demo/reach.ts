@@ -4,7 +4,7 @@ import { errnoOf } from "../../base/errors.ts";
 import { runTool } from "../context.ts";
 import { netnsPath } from "../node/netns.ts";
 import { isSuccess } from "../run-program.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 /** A port nobody listens on: the refusal is the answer. */
 const closedPort = 9;
@@ -19,11 +19,11 @@ export interface Reach {
 
 /** Whether packets go both ways between the pod and its gateway: ping from within, or a refused connection from outside. */
 export async function reach(
-  world: World,
+  shell: Shell,
   route: { readonly netns: string; readonly address: string; readonly gateway: string },
 ): Promise<Reach> {
   const args = ["netns", "exec", route.netns, "ping", "-c", "1", "-W", "2", route.gateway];
-  const ping = await runTool(world, "ip", args);
+  const ping = await runTool(shell, "ip", args);
   if (isSuccess(ping)) {
     const time = /time=([0-9.]+ ms)/u.exec(ping.stdout)?.[1];
     return {
@@ -34,7 +34,7 @@ export async function reach(
     };
   }
   // Without ping, or where it may not open its socket: the pod's own kernel refuses a connection, so packets came and went.
-  const how = await knock(world.clock, route.address);
+  const how = await knock(shell.clock, route.address);
   return { from: route.gateway, to: route.address, isReached: how.isReached, how: how.words };
 }
 

@@ -1,8 +1,8 @@
-import type { Attached } from "../node/attach.ts";
+import type { Attached } from "../node/attach-pod.ts";
 import { interfaceTable } from "../terminal/interface-table.ts";
 import { netnsName, podText } from "../node/names.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { memoryText, type Memory } from "./memory.ts";
+import { processMemoryText, type Memory } from "./memory.ts";
 import type { Reach } from "./reach.ts";
 import type { Site } from "./site.ts";
 
@@ -24,7 +24,7 @@ export function gotText(facts: DemoFacts, paint: Paint): string {
     interfaceTable(facts.attached),
     "\nPackets between the pod and its gateways:\n",
     ...proofs,
-    `\nMemory: daemon ${memoryText(facts.memory.daemon)}, resident hand ${memoryText(facts.memory.hand)}\n`,
+    `\nMemory: daemon ${processMemoryText(facts.memory.daemon)}, resident hand ${processMemoryText(facts.memory.hand)}\n`,
   ].join("");
 }
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import { runTool } from "../context.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 import { sitePaths, type Site } from "./site.ts";
 
 /** A demonstration that was killed leaves its daemon and its hand running: found by the site's own paths on their command lines. */
@@ -22,14 +22,14 @@ const killedMs = 2000;
 const pollMs = 100;
 
 /** Ends them, politely first. Returns those that are still there. */
-export async function endStale(world: Pick<World, "clock" | "env">, site: Site): Promise<readonly number[]> {
+export async function endStale(shell: Pick<Shell, "clock" | "env">, site: Site): Promise<readonly number[]> {
   for (const [signal, waitMs] of [
     ["TERM", askedMs],
     ["KILL", killedMs],
   ] as const) {
     for (const pid of await staleProcesses(site))
-      await runTool(world, "sh", ["-c", 'kill -s "$0" "$1"', signal, String(pid)]);
-    await untilGone(world.clock, site, waitMs);
+      await runTool(shell, "sh", ["-c", 'kill -s "$0" "$1"', signal, String(pid)]);
+    await untilGone(shell.clock, site, waitMs);
   }
   return await staleProcesses(site);
 }

@@ -1,13 +1,13 @@
 import type { DecisionPhase } from "../../guard/decision/decision.ts";
 
-export interface PhaseFacts {
+export interface PhaseExplanation {
   readonly means: string;
   readonly why: string;
   readonly todo: string;
 }
 
 /** What each phase of a Decision means to the person who sees it. */
-export const phaseFacts: Readonly<Record<DecisionPhase, PhaseFacts>> = {
+export const phaseFacts: Readonly<Record<DecisionPhase, PhaseExplanation>> = {
   Proposed: {
     means: "The guard has named a cause and frozen a plan against it. Nothing has been done.",
     why: "It lives as long as its cause; meanwhile the outage goes on.",

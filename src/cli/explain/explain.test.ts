@@ -5,13 +5,13 @@ import { decisionPhases } from "../../guard/decision/decision.ts";
 import { stepActions } from "../../guard/decision/step.ts";
 import { errorCatalogue } from "../../base/errors.ts";
 import { checkCodes } from "../check/check-codes.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 import { allTopics } from "./topics.ts";
 
 async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
-  const world = fakeWorld({ argv: ["explain", ...argv] });
-  return { status: await runCli(world), out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv: ["explain", ...argv] });
+  return { status: await runCli(shell), out: shell.stdout.text, err: shell.stderr.text };
 }
 
 test("allTopics has every check, error, phase and runbook, each with what to do", () => {

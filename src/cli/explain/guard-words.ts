@@ -1,12 +1,12 @@
 import type { StepAction } from "../../guard/decision/step.ts";
 
-export interface WordFacts {
+export interface Explanation {
   readonly means: string;
   readonly todo: string;
 }
 
 /** What each step of a plan does to a cluster. */
-export const stepFacts: Readonly<Record<StepAction, WordFacts>> = {
+export const stepFacts: Readonly<Record<StepAction, Explanation>> = {
   StopSource: {
     means:
       "A namespace is made to refuse new pods without an owner: by a label that an installed policy reads, or by a quota where that policy is missing or does not hold the maker. It is done when no more pods of the make come for half a minute.",
@@ -44,7 +44,7 @@ export const stepFacts: Readonly<Record<StepAction, WordFacts>> = {
   },
 };
 
-export const causeFacts: Readonly<Record<string, WordFacts>> = {
+export const causeFacts: Readonly<Record<string, Explanation>> = {
   OwnerlessPodAvalanche: {
     means:
       "At least 20 pods without an owner, of one make and in one namespace, have a node and are Pending for over five minutes. Nobody deletes them and nobody counts them; the kubelet tries each of them without end, which is what the CNI daemon drowns in.",
@@ -53,7 +53,7 @@ export const causeFacts: Readonly<Record<string, WordFacts>> = {
 };
 
 /** Why a command about Decisions ended without doing anything. */
-export const decisionFailures: Readonly<Record<string, WordFacts>> = {
+export const decisionFailures: Readonly<Record<string, Explanation>> = {
   "approval-required": {
     means:
       "The word was not said: nobody was at the terminal to confirm it, or what was typed is not the Decision's name.",

@@ -2,7 +2,7 @@ import errorsPage from "../../../docs/errors.md" with { type: "text" };
 import { errorCatalogue } from "../../base/errors.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { phaseFacts } from "./decision-phases.ts";
-import { causeFacts, decisionFailures, stepFacts, type WordFacts } from "./guard-words.ts";
+import { causeFacts, decisionFailures, stepFacts, type Explanation } from "./guard-words.ts";
 import { runbookPages } from "./runbook-pages.ts";
 
 /** Something that has a name of ours and can be explained. */
@@ -28,7 +28,7 @@ export function allTopics(): readonly Topic[] {
   ];
 }
 
-function wordTopics(words: Readonly<Record<string, WordFacts>>, kind: TopicKind, title: string): readonly Topic[] {
+function wordTopics(words: Readonly<Record<string, Explanation>>, kind: TopicKind, title: string): readonly Topic[] {
   return Object.entries(words).map(([name, { means, todo }]) => ({ name, kind, title, text: parts(means, todo) }));
 }
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { errnoOf } from "../../base/errors.ts";
 import { lastChars } from "../../base/short-text.ts";
 import { CommandFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 /** A hook that cannot look lets nothing through: 1 is a refusal, this is "could not tell". */
 export const cannotTell = 3;
@@ -22,11 +22,11 @@ export interface GitQuestion {
 
 /** Asks the repository that the hook runs in. The variables by which git tells its hooks where that is go with it. */
 export class Git {
-  readonly #world: World;
+  readonly #shell: Shell;
   readonly #folder: string | undefined;
 
-  constructor(world: World, folder: string | undefined) {
-    this.#world = world;
+  constructor(shell: Shell, folder: string | undefined) {
+    this.#shell = shell;
     this.#folder = folder;
   }
 
@@ -53,7 +53,7 @@ export class Git {
   }
 
   ask(question: GitQuestion): Promise<number> {
-    const { clock, interrupted } = this.#world;
+    const { clock, interrupted } = this.#shell;
     const args = [...(this.#folder === undefined ? [] : ["-C", this.#folder]), ...question.args];
     return new Promise((resolve, reject) => {
       const child = spawn("git", args, { env: this.#env(), stdio: ["pipe", "pipe", "pipe"] });
@@ -79,7 +79,7 @@ export class Git {
 
   #env(): Record<string, string> {
     const env: Record<string, string> = { LC_ALL: "C", GIT_NO_REPLACE_OBJECTS: "1", GIT_OPTIONAL_LOCKS: "0" };
-    for (const [name, value] of Object.entries(this.#world.env)) {
+    for (const [name, value] of Object.entries(this.#shell.env)) {
       const isForGit = name.startsWith("GIT_") || ["PATH", "HOME", "XDG_CONFIG_HOME"].includes(name);
       if (isForGit && value !== undefined) env[name] = value;
     }

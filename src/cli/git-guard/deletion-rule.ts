@@ -5,7 +5,7 @@ export interface DeletionLimits {
 }
 
 /** From an accident that left 2 of 1,167 files; a person who deletes as many on purpose can say so. */
-export const defaultLimits: DeletionLimits = { filesMax: 20, percentMax: 10 };
+export const defaultDeletionLimits: DeletionLimits = { filesMax: 20, percentMax: 10 };
 
 /** In a small repository a tenth is no file at all: so many may always go, unless they are all there are. */
 const filesAlways = 3;

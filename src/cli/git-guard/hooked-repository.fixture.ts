@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 
 const main = resolve(import.meta.dirname, "../../main.ts");
 
-export interface Ran {
+export interface CommandRun {
   readonly status: number | null;
   readonly text: string;
 }
@@ -47,31 +47,31 @@ export class HookedRepository implements Disposable {
   }
 
   /** Adds everything and commits it; the message may have several paragraphs. */
-  commit(...paragraphs: readonly string[]): Ran {
+  commit(...paragraphs: readonly string[]): CommandRun {
     this.must(this.folder, "git", "add", "-A");
     const messages = (paragraphs.length === 0 ? ["a change"] : paragraphs).flatMap((text) => ["-m", text]);
     return this.git("commit", "-q", ...messages);
   }
 
-  push(...refs: readonly string[]): Ran {
+  push(...refs: readonly string[]): CommandRun {
     return this.git("push", "-q", "origin", ...refs);
   }
 
-  git(...args: readonly string[]): Ran {
+  git(...args: readonly string[]): CommandRun {
     return this.run(this.folder, "git", ...args);
   }
 
-  run(folder: string, program: string, ...args: readonly string[]): Ran {
+  run(folder: string, program: string, ...args: readonly string[]): CommandRun {
     return this.runWith({}, folder, program, ...args);
   }
 
-  runWith(extra: Record<string, string>, folder: string, program: string, ...args: readonly string[]): Ran {
+  runWith(extra: Record<string, string>, folder: string, program: string, ...args: readonly string[]): CommandRun {
     const ran = spawnSync(program, [...args], { cwd: folder, env: { ...env, ...extra }, encoding: "utf8" });
     return { status: ran.status, text: `${ran.stdout}${ran.stderr}` };
   }
 
   /** The command itself, as CI calls it. */
-  guard(...args: readonly string[]): Ran {
+  guard(...args: readonly string[]): CommandRun {
     return this.run(this.folder, process.execPath, main, "git-guard", ...args);
   }
 

@@ -2,7 +2,7 @@ import { oneLine } from "../../base/plain-text.ts";
 import { CommandFailure } from "../failure.ts";
 import { cannotTell, type Git } from "./ask-git.ts";
 import type { DeletionLimits } from "./deletion-rule.ts";
-import { judgeRange, type Range, type Refusal } from "./judge-range.ts";
+import { judgeRange, type Range, type DeletionRefusal } from "./judge-range.ts";
 
 /** One line of what git writes to a pre-receive hook. */
 export interface RefUpdate {
@@ -31,7 +31,7 @@ export async function judgePush(
   git: Git,
   updates: readonly RefUpdate[],
   limits: DeletionLimits,
-): Promise<Refusal | string | undefined> {
+): Promise<DeletionRefusal | string | undefined> {
   const head = await defaultBranch(git);
   for (const update of updates) {
     const found = await judgeUpdate(git, update, { head, limits });
@@ -50,7 +50,7 @@ async function judgeUpdate(
   git: Git,
   { old, next, ref }: RefUpdate,
   { head, limits }: PushContext,
-): Promise<Refusal | string | undefined> {
+): Promise<DeletionRefusal | string | undefined> {
   if (isNothing(next))
     return ref === head ? `the push deletes ${oneLine(ref)}, the branch that the others come from` : undefined;
   const commit = await git.commit(next);

@@ -11,7 +11,7 @@ import { deletionsAllowed, type DeletionLimits } from "./deletion-rule.ts";
 import { massDeleteOf } from "./mass-delete-trailer.ts";
 
 /** Something that deletes more than it may without saying so. */
-export interface Refusal {
+export interface DeletionRefusal {
   /** What does it: a commit, a push, the index. */
   readonly what: string;
   readonly deletions: Deletions;
@@ -35,7 +35,7 @@ export interface Range {
 }
 
 /** Judges each new commit by itself, and then what they delete all together. */
-export async function judgeRange(git: Git, range: Range, limits: DeletionLimits): Promise<Refusal | undefined> {
+export async function judgeRange(git: Git, range: Range, limits: DeletionLimits): Promise<DeletionRefusal | undefined> {
   const commits = await newCommits(git, range);
   let declaredSum = 0;
   if (commits.length <= commitsMax) {
@@ -85,7 +85,7 @@ async function judgeCommit(
   git: Git,
   { id, parent, deletions }: JudgedCommit,
   limits: DeletionLimits,
-): Promise<{ readonly refusal?: Refusal; readonly declared: number }> {
+): Promise<{ readonly refusal?: DeletionRefusal; readonly declared: number }> {
   if (deletions.count === 0) return { declared: 0 };
   const files = await filesOf(git, parent);
   const allowed = deletionsAllowed(files, limits);
@@ -102,7 +102,7 @@ async function judgeWhole(
   { what, old, next }: Range,
   declaredSum: number,
   limits: DeletionLimits,
-): Promise<Refusal | undefined> {
+): Promise<DeletionRefusal | undefined> {
   if (old === undefined || old === next) return undefined;
   const deletions = await deletionsBetween(git, old, next);
   const files = await filesOf(git, old);

@@ -1,9 +1,12 @@
 import { oneLine } from "../../base/plain-text.ts";
 import { CommandFailure } from "../failure.ts";
-import type { Refusal } from "./judge-range.ts";
+import type { DeletionRefusal } from "./judge-range.ts";
 
 /** What a person reads in place of the commit or the push that did not happen. */
-export function refusalOf({ what, deletions, files, allowed, declared }: Refusal, remedy: string): CommandFailure {
+export function refusalOf(
+  { what, deletions, files, allowed, declared }: DeletionRefusal,
+  remedy: string,
+): CommandFailure {
   const { count, names } = deletions;
   const more = count > names.length ? [`… and ${count - names.length} more`] : [];
   const claim = declared === undefined ? "" : `, and not ${declared} as its message says`;

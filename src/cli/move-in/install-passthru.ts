@@ -1,7 +1,7 @@
 import { link, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder, writeFileAtomically } from "../../base/atomic-file.ts";
-import { installFailure, isShim, readProgram, shimName, temporaryName, type InstallWorld } from "./install.ts";
+import { installFailure, isShimProgram, readProgram, shimName, temporaryName, type InstallShell } from "./install.ts";
 
 export const passthruName = "passthru";
 
@@ -13,16 +13,16 @@ export interface InstalledPassthru {
 }
 
 export async function installPassthru(
-  world: InstallWorld,
+  shell: InstallShell,
   dest: string,
   content: Uint8Array,
 ): Promise<InstalledPassthru> {
   const file = join(dest, passthruName);
   try {
     const there = await readProgram(file);
-    if (there === "other" || (there !== undefined && !isShim(there))) return { file, state: "left-alone" };
+    if (there === "other" || (there !== undefined && !isShimProgram(there))) return { file, state: "left-alone" };
     if (there?.equals(content) === true) return { file, state: "already-installed" };
-    const fresh = temporaryName(world, dest);
+    const fresh = temporaryName(shell, dest);
     try {
       await linkOrCopy(join(dest, shimName), fresh, content);
       await rename(fresh, file);

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 
 const mark = "levee-shim: the hands of Levee";
@@ -49,9 +49,9 @@ async function install(
   ...args: readonly string[]
 ): Promise<{ readonly status: number; readonly out: string; readonly err: string }> {
   const argv = ["install", "--dest", dest, ...args];
-  const world = fakeWorld({ argv, self: [join(root, "levee")] });
-  const status = await runCli(world);
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv, self: [join(root, "levee")] });
+  const status = await runCli(shell);
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 function names(): readonly string[] {
@@ -210,9 +210,9 @@ describe("levee install fails with a clear error and leaves nothing behind", () 
   });
 
   test("without --dest", async () => {
-    const world = fakeWorld({ argv: ["install"] });
-    expect(await runCli(world)).toBe(2);
-    expect(world.stderr.text).toContain("--dest <folder>");
+    const shell = fakeShell({ argv: ["install"] });
+    expect(await runCli(shell)).toBe(2);
+    expect(shell.stderr.text).toContain("--dest <folder>");
   });
 });
 

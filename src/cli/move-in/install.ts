@@ -8,7 +8,7 @@ import { runTool } from "../context.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { isSuccess } from "../run-program.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 export const shimName = "levee-shim";
 
@@ -34,14 +34,14 @@ export interface InstalledShim {
   readonly software: string | undefined;
 }
 
-export type InstallWorld = Pick<World, "clock" | "env">;
+export type InstallShell = Pick<Shell, "clock" | "env">;
 
 /**
  * Puts the shim among a node's plugins. Runtimes start it at any moment, and the old one may be running: so the new one
  * is written beside it, tried out, and renamed into its place.
  */
 export async function installShim(
-  world: InstallWorld,
+  shell: InstallShell,
   options: InstallOptions,
 ): Promise<{ readonly shim: InstalledShim; readonly content: Uint8Array }> {
   const { dest } = options;
@@ -49,23 +49,23 @@ export async function installShim(
   try {
     const content = await readSource(options.source);
     await requireFolder(dest);
-    await removeLeftovers(world, dest);
+    await removeLeftovers(shell, dest);
     const facts = { file, bytes: content.length, sha256: sha256Of(content) };
     const isThere = await isInstalled(file, content);
-    const software = isThere ? await tryOut(world, file) : await putProgram(world, { file, dest, content });
+    const software = isThere ? await tryOut(shell, file) : await putProgram(shell, { file, dest, content });
     return { shim: { ...facts, isNew: !isThere, software }, content };
   } catch (thrown) {
     throw installFailure(thrown, dest);
   }
 }
 
-export function isShim(content: Buffer): boolean {
+export function isShimProgram(content: Buffer): boolean {
   return content.includes(shimMark);
 }
 
 /** A name for a file on its way into the folder, which the next install removes should this one be killed. */
-export function temporaryName(world: Pick<World, "clock">, dest: string): string {
-  return join(dest, `.levee-install-${Buffer.from(world.clock.randomBytes(8)).toString("hex")}`);
+export function temporaryName(shell: Pick<Shell, "clock">, dest: string): string {
+  return join(dest, `.levee-install-${Buffer.from(shell.clock.randomBytes(8)).toString("hex")}`);
 }
 
 /** What stands there; undefined for nothing, "other" for what is no file or far too large to be a plugin of ours. */
@@ -111,7 +111,7 @@ async function readSource(source: string): Promise<Buffer> {
       });
     },
   );
-  if (isShim(content)) return content;
+  if (isShimProgram(content)) return content;
   throw new CommandFailure("source-unusable", `Cannot install ${source}: it is no ${shimName}`, {
     remedy: "--source FILE with the levee-shim that came with this program",
   });
@@ -122,7 +122,7 @@ async function requireFolder(dest: string): Promise<void> {
   throw Object.assign(new Error(dest), { code: "ENOTDIR" });
 }
 
-async function removeLeftovers({ clock }: InstallWorld, dest: string): Promise<void> {
+async function removeLeftovers({ clock }: InstallShell, dest: string): Promise<void> {
   for (const name of (await readdir(dest)).filter((each) => leftoverPattern.test(each))) {
     const facts = await lstat(join(dest, name)).catch(() => undefined);
     if (facts !== undefined && clock.wallMs() - facts.mtimeMs > leftoverMs) await rm(join(dest, name), { force: true });
@@ -142,12 +142,12 @@ interface Put {
   readonly content: Buffer;
 }
 
-async function putProgram(world: InstallWorld, { file, dest, content }: Put): Promise<string | undefined> {
-  const fresh = temporaryName(world, dest);
+async function putProgram(shell: InstallShell, { file, dest, content }: Put): Promise<string | undefined> {
+  const fresh = temporaryName(shell, dest);
   try {
     await writeFileAtomically(fresh, content, { mode: 0o755, exactMode: true, sync: true });
     await requireSame(fresh, content);
-    const software = await tryOut(world, fresh);
+    const software = await tryOut(shell, fresh);
     await rename(fresh, file);
     await syncFolder(dest);
     return software;
@@ -167,8 +167,8 @@ async function requireSame(file: string, content: Buffer): Promise<void> {
 }
 
 /** Undefined where files must not be executed, such as a volume mounted noexec: that says nothing about the host. */
-async function tryOut(world: InstallWorld, file: string): Promise<string | undefined> {
-  const end = await runTool(world, file, ["--version"]);
+async function tryOut(shell: InstallShell, file: string): Promise<string | undefined> {
+  const end = await runTool(shell, file, ["--version"]);
   if (end.startError === "EACCES" || end.startError === "EPERM") return undefined;
   const software = oneLine(end.stdout.split("\n")[0] ?? "");
   if (isSuccess(end) && software.startsWith(`${shimName} `)) return software;

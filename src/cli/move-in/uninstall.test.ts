@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Journal } from "../../state/journal/journal.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
 import { encodeFrame } from "../../wire/frame.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { journalOptions } from "../node/journal-options.fixture.ts";
 import { runCli } from "../main.ts";
 
@@ -48,9 +48,9 @@ async function uninstall(...args: readonly string[]): Promise<{ status: number; 
     "--socket-dir",
     join(root, "run"),
   ];
-  const world = fakeWorld({ argv: ["uninstall", ...folders, ...args] });
-  const status = await runCli(world);
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv: ["uninstall", ...folders, ...args] });
+  const status = await runCli(shell);
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 async function attachPod(): Promise<void> {

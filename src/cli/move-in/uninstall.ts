@@ -6,7 +6,7 @@ import { confFileName, confWorkFolder, shimType } from "../../config/shim-conf.t
 import { readConfFile, readConfFolder, type ConfFile } from "./conf-folder.ts";
 import { CommandFailure } from "../failure.ts";
 import { passthruName } from "./install-passthru.ts";
-import { isShim, readProgram, shimName } from "./install.ts";
+import { isShimProgram, readProgram, shimName } from "./install.ts";
 
 export interface UninstallOptions {
   readonly confDir: string;
@@ -145,5 +145,5 @@ async function removePrograms(binDir: string): Promise<readonly string[]> {
 
 async function isOurs(file: string): Promise<boolean> {
   const content = await readProgram(file);
-  return content instanceof Buffer && isShim(content);
+  return content instanceof Buffer && isShimProgram(content);
 }

@@ -16,7 +16,7 @@ import {
 } from "../../wire/frame.ts";
 import { encodeRefuse } from "../../wire/messages.ts";
 import { failureOf } from "../failure-of.fixture.ts";
-import { ask, isListening, isUnreachable } from "./ask.ts";
+import { askSocket, isListening, isUnreachable } from "./ask.ts";
 import { CommandFailure } from "../failure.ts";
 
 let folder = "";
@@ -56,8 +56,8 @@ function answerFrame(value: unknown): Uint8Array {
 function asking(
   socket: string,
   extra: { signal?: AbortSignal; deadlineMs?: number } = {},
-): ReturnType<typeof ask<{ ask: "leaks" }>> {
-  return ask({ ask: "leaks" }, { socket, clock: systemClock, ...extra });
+): ReturnType<typeof askSocket<{ ask: "leaks" }>> {
+  return askSocket({ ask: "leaks" }, { socket, clock: systemClock, ...extra });
 }
 
 describe("ask", () => {

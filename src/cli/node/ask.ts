@@ -40,7 +40,7 @@ export interface AskOptions {
 const askDeadlineMs = 5000;
 
 /** Asks the daemon one question over its socket. Fails with code daemon-unreachable when there is nobody to answer. */
-export async function ask<Q extends Question>(question: Q, options: AskOptions): Promise<AnswerOf[Q["ask"]]> {
+export async function askSocket<Q extends Question>(question: Q, options: AskOptions): Promise<AnswerOf[Q["ask"]]> {
   const limitMs = options.deadlineMs ?? askDeadlineMs;
   const silent = (): Error => unreachable(options.socket, `no answer within ${limitMs / 1000} s`, undefined);
   using limit = deadline(options.clock, limitMs, silent);

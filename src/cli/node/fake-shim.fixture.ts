@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Context } from "../context.ts";
-import { fakeWorld, type FakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell, type FakeShell } from "../fake-shell.fixture.ts";
 
 /**
  * A shim that records what it is given and does what the test says: a shell script, run as a real process.
@@ -46,7 +46,7 @@ esac
       });
   }
 
-  context(world: FakeWorld = fakeWorld()): Context & { readonly world: FakeWorld } {
+  context(shell: FakeShell = fakeShell()): Context & { readonly shell: FakeShell } {
     const settings = {
       output: "table" as const,
       socketDir: join(this.folder, "run"),
@@ -55,7 +55,7 @@ esac
       shim: this.path,
       cniPath: "/opt/cni/bin:/usr/lib/cni",
     };
-    return { world, settings };
+    return { shell, settings };
   }
 
   remove(): void {

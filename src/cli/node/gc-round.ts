@@ -1,5 +1,5 @@
 import type { GcAnswer } from "../../wire/node-view.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 
 /** The daemon answers at once and works meanwhile. */
@@ -9,11 +9,11 @@ const roundMsMax = 300_000;
 
 /** Has the daemon look for garbage now, or look and act, and waits for the end of that round. */
 export async function runGcRound(context: Context, run: "look" | "fix"): Promise<GcAnswer> {
-  const { clock, interrupted } = context.world;
-  const { round } = await ask(context, { ask: "gc", run });
+  const { clock, interrupted } = context.shell;
+  const { round } = await askDaemon(context, { ask: "gc", run });
   const endsMs = clock.monotonicMs() + roundMsMax;
   while (clock.monotonicMs() < endsMs) {
-    const answer = await ask(context, { ask: "gc" });
+    const answer = await askDaemon(context, { ask: "gc" });
     if (answer.finished >= round) return requireLook(answer);
     if (answer.round < round) throw ended("The daemon was started anew meanwhile");
     await clock.sleep(pollMs, interrupted);

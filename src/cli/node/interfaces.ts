@@ -1,5 +1,5 @@
-import { ip, requireSuccess } from "./netns.ts";
-import type { World } from "../world.ts";
+import { ip, requireToolSuccess } from "./netns.ts";
+import type { Shell } from "../shell.ts";
 
 /** An interface as the kernel has it: what a pod really got, whatever anybody reported. */
 export interface InterfaceFacts {
@@ -9,7 +9,7 @@ export interface InterfaceFacts {
   readonly gateways: readonly string[];
 }
 
-type Tools = Pick<World, "clock" | "env" | "isRoot">;
+type Tools = Pick<Shell, "clock" | "env" | "isRoot">;
 
 /** Every interface of the namespace except `lo`. */
 export async function interfacesOf(tools: Tools, netns: string): Promise<readonly InterfaceFacts[]> {
@@ -40,7 +40,7 @@ function addressesOf(link: object): readonly string[] {
 
 async function ipJson(tools: Tools, netns: string, args: readonly string[]): Promise<readonly object[]> {
   const end = await ip(tools, ["-n", netns, "-j", ...args]);
-  requireSuccess(tools, end, `Cannot read the interfaces of the network namespace ${netns}`);
+  requireToolSuccess(tools, end, `Cannot read the interfaces of the network namespace ${netns}`);
   // iproute2 prints nothing at all where there is nothing to list.
   return end.stdout.trim() === "" ? [] : objects(JSON.parse(end.stdout));
 }

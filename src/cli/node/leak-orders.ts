@@ -1,5 +1,5 @@
 import type { LeaksAnswer, LeakView } from "../../wire/node-view.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 
 const pollMs = 200;
@@ -8,7 +8,7 @@ const retryMsMax = 60_000;
 
 /** Crosses out one entry without undoing anything. `isSure` is the person's word that it is dealt with. */
 export async function forgetLeak(context: Context, id: string, isSure: boolean): Promise<LeakView> {
-  const { leaks } = await ask(context, { ask: "leaks" });
+  const { leaks } = await askDaemon(context, { ask: "leaks" });
   const leak = oneOf(
     leaks.filter((entry) => entry.id.startsWith(id)),
     id,
@@ -18,19 +18,19 @@ export async function forgetLeak(context: Context, id: string, isSure: boolean):
       `Forgetting ${leak.id} leaves ${leak.network === "" ? "what it stands for" : `${leak.network} (${leak.ifname})`} of ${podOf(leak)} on the node for ever, as nobody will try to undo it again`,
       `levee leaks --forget ${leak.id} --yes, once you have removed it by hand`,
     );
-  await ask(context, { ask: "leaks", forget: leak.id });
+  await askDaemon(context, { ask: "leaks", forget: leak.id });
   return leak;
 }
 
 /** Has the resident hand try every leak now, and waits until each was tried once. */
 export async function retryLeaks(context: Context): Promise<LeaksAnswer> {
-  const { clock, interrupted } = context.world;
-  const before = await ask(context, { ask: "leaks" });
-  let now = await ask(context, { ask: "leaks", retry: true });
+  const { clock, interrupted } = context.shell;
+  const before = await askDaemon(context, { ask: "leaks" });
+  let now = await askDaemon(context, { ask: "leaks", retry: true });
   const endsMs = clock.monotonicMs() + retryMsMax;
   while (untried(before, now).length > 0 && clock.monotonicMs() < endsMs) {
     await clock.sleep(pollMs, interrupted);
-    now = await ask(context, { ask: "leaks" });
+    now = await askDaemon(context, { ask: "leaks" });
   }
   return now;
 }

@@ -6,7 +6,7 @@ import { readStory } from "../../state/recorder/recorder-read.ts";
 import { recorderFolder } from "../../state/recorder/recorder-segments.ts";
 import type { AttachmentsAnswer, LeaksAnswer, TimelineAnswer } from "../../wire/node-view.ts";
 import { isUnreachable } from "./ask.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { attachmentsOnDisk, leaksOnDisk, timelineOnDisk, type DiskJournal } from "./disk-view.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import type { PodKey } from "./names.ts";
@@ -18,11 +18,11 @@ export interface Sourced<T> {
 }
 
 export function readAttachments(context: Context): Promise<Sourced<AttachmentsAnswer>> {
-  return daemonOrDisk(context, () => ask(context, { ask: "attachments" }), attachmentsOnDisk);
+  return daemonOrDisk(context, () => askDaemon(context, { ask: "attachments" }), attachmentsOnDisk);
 }
 
 export function readLeaks(context: Context): Promise<Sourced<LeaksAnswer>> {
-  return daemonOrDisk(context, () => ask(context, { ask: "leaks" }), leaksOnDisk);
+  return daemonOrDisk(context, () => askDaemon(context, { ask: "leaks" }), leaksOnDisk);
 }
 
 /** Where damaged records are put: the daemon's own state folder, which need not be the one of the settings. */
@@ -30,7 +30,7 @@ export async function readQuarantineFolder(context: Context, source: "daemon" | 
   const { stateDir } = context.settings;
   if (source === "disk") return quarantineFolder(stateDir);
   // It has just answered; should it be gone now, the settings are the best guess.
-  const node = await ask(context, { ask: "node" }).catch(() => ({ stateDir }));
+  const node = await askDaemon(context, { ask: "node" }).catch(() => ({ stateDir }));
   return quarantineFolder(node.stateDir);
 }
 
@@ -46,7 +46,7 @@ export function readTimeline(
   };
   return source === "disk"
     ? readDisk(context, fromDisk)
-    : daemonOrDisk(context, () => ask(context, { ask: "timeline", ...pod }), fromDisk);
+    : daemonOrDisk(context, () => askDaemon(context, { ask: "timeline", ...pod }), fromDisk);
 }
 
 async function daemonOrDisk<T>(
@@ -61,12 +61,12 @@ async function daemonOrDisk<T>(
     const read = await readDisk(context, fromDisk).catch((diskError: unknown) => {
       // Both ways are closed; the daemon's absence is the one to mend, the other goes along.
       const failure = toFailure(error);
-      context.world.stderr.write(
+      context.shell.stderr.write(
         `Note: the journal in ${context.settings.stateDir} cannot be read either: ${toFailure(diskError).message}\n`,
       );
       throw failure;
     });
-    context.world.stderr.write(
+    context.shell.stderr.write(
       `Note: ${toFailure(error).message}. Showing what the journal in ${context.settings.stateDir} says, as of its last write\n`,
     );
     return read;

@@ -2,13 +2,13 @@ import { CommandFailure, cniCodeName, interruptedFailure } from "../failure.ts";
 import { podText } from "./names.ts";
 import { netnsPath } from "./netns.ts";
 import type { AttachedPod } from "./pod-file.ts";
-import { remedyFor, type CniError, type Places } from "../remedies.ts";
+import { remedyFor, type PrintedError, type Places } from "../remedies.ts";
 import { isSuccess, runProgram, type ProgramEnd } from "../run-program.ts";
 import type { Settings } from "../settings.ts";
-import { childEnv, type World } from "../world.ts";
+import { childEnv, type Shell } from "../shell.ts";
 
 /** A pod to call the shim for. */
-export interface Sandbox extends AttachedPod {
+export interface PodSandbox extends AttachedPod {
   /** Where its namespace is, when that is not the one `levee attach` makes; it may be gone. */
   readonly netnsPath?: string;
 }
@@ -16,7 +16,7 @@ export interface Sandbox extends AttachedPod {
 /** One CNI call, as a container runtime makes it. */
 export interface ShimCall {
   readonly verb: "ADD" | "DEL";
-  readonly pod: Sandbox;
+  readonly pod: PodSandbox;
   /** The configuration on the shim's stdin. */
   readonly conf: string;
   readonly signal?: AbortSignal;
@@ -32,9 +32,9 @@ const shimTimeoutMs = 65_000;
 
 /** The shim answered with an error of the CNI specification. */
 export class CniFailure extends CommandFailure {
-  readonly error: CniError;
+  readonly error: PrintedError;
 
-  constructor(error: CniError, message: string, remedy: string) {
+  constructor(error: PrintedError, message: string, remedy: string) {
     super(cniCodeName(error.code), message, { remedy });
     this.error = error;
   }
@@ -43,11 +43,11 @@ export class CniFailure extends CommandFailure {
 export type ShimSettings = Pick<Settings, "shim" | "cniPath"> & Places;
 
 /** Runs the shim as containerd would and returns what it printed. */
-export async function callShim(world: World, settings: ShimSettings, call: ShimCall): Promise<string> {
-  const end = await runProgram(world.clock, {
+export async function callShim(shell: Shell, settings: ShimSettings, call: ShimCall): Promise<string> {
+  const end = await runProgram(shell.clock, {
     file: settings.shim,
     args: [],
-    env: childEnv(world, cniEnv(call, settings.cniPath)),
+    env: childEnv(shell, cniEnv(call, settings.cniPath)),
     input: call.conf,
     timeoutMs: shimTimeoutMs,
     ...(call.signal === undefined ? {} : { signal: call.signal }),
@@ -108,7 +108,7 @@ function shimFailure(call: ShimCall, settings: ShimSettings, end: ProgramEnd): C
       },
     );
   }
-  const error = parseCniError(end.stdout);
+  const error = parsePrintedError(end.stdout);
   if (error !== undefined) {
     const details = error.details === "" ? "" : `; ${error.details}`;
     return new CniFailure(error, `${what}: ${error.message}${details}`, remedyFor(error, settings, call.pod));
@@ -121,7 +121,7 @@ function shimFailure(call: ShimCall, settings: ShimSettings, end: ProgramEnd): C
 }
 
 /** The error object of the CNI specification, which plugins print on stdout. */
-export function parseCniError(stdout: string): (CniError & { readonly details: string }) | undefined {
+export function parsePrintedError(stdout: string): (PrintedError & { readonly details: string }) | undefined {
   try {
     const value: unknown = JSON.parse(stdout);
     if (typeof value !== "object" || value === null || !("code" in value) || !("msg" in value)) return undefined;

@@ -22,7 +22,7 @@ export function addShimOptions(command: Command): Command {
 }
 
 /** By the first line of `--version`: any program has one. */
-export function isShim(software: string): boolean {
+export function isShimVersion(software: string): boolean {
   return /^levee-shim[ /]/u.test(software);
 }
 

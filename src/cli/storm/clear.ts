@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import type { Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
-import { ip, requireSuccess } from "../node/netns.ts";
+import { ip, requireToolSuccess } from "../node/netns.ts";
 import { LimitedGroup } from "./machine/limited-group.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import { removeOwnDisk } from "./machine/own-disk.ts";
 import type { Marker } from "./prepare.ts";
-import { site, sitePaths } from "./site.ts";
+import { site, stormPaths } from "./site.ts";
 
 /** What a clear-up found and removed, and what it could not. */
 export interface Cleared {
@@ -45,8 +45,8 @@ export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cl
   return { removed, left };
 }
 
-async function removeGroup({ world }: Context): Promise<string | undefined> {
-  const group = LimitedGroup.existing(world.clock, site.group);
+async function removeGroup({ shell }: Context): Promise<string | undefined> {
+  const group = LimitedGroup.existing(shell.clock, site.group);
   if (group === undefined) return undefined;
   await group.remove();
   return `the cgroup ${site.group}`;
@@ -55,13 +55,13 @@ async function removeGroup({ world }: Context): Promise<string | undefined> {
 const endedWithinMs = 5000;
 const endedPollMs = 20;
 
-async function endProcesses({ world }: Context): Promise<string | undefined> {
+async function endProcesses({ shell }: Context): Promise<string | undefined> {
   const first = siteProcesses().length;
-  const endMs = world.clock.monotonicMs() + endedWithinMs;
+  const endMs = shell.clock.monotonicMs() + endedWithinMs;
   for (let pids = siteProcesses(); pids.length > 0; pids = siteProcesses()) {
     for (const pid of pids) kill(pid);
-    if (world.clock.monotonicMs() > endMs) throw new Error(`Cannot end the processes ${pids.join(", ")}`);
-    await world.clock.sleep(endedPollMs);
+    if (shell.clock.monotonicMs() > endMs) throw new Error(`Cannot end the processes ${pids.join(", ")}`);
+    await shell.clock.sleep(endedPollMs);
   }
   return first === 0 ? undefined : plural(first, "process", "processes");
 }
@@ -93,10 +93,10 @@ async function removeNetns(netns: NetnsBatch): Promise<string | undefined> {
   return count === 0 ? undefined : plural(count, "network namespace", "network namespaces");
 }
 
-async function removeBridges({ world }: Context): Promise<string | undefined> {
+async function removeBridges({ shell }: Context): Promise<string | undefined> {
   const bridges = readdirSync("/sys/class/net").filter((name) => name.startsWith(`${site.bridgePrefix}-`));
   for (const bridge of bridges)
-    requireSuccess(world, await ip(world, ["link", "del", bridge]), `Cannot remove the bridge ${bridge}`);
+    requireToolSuccess(shell, await ip(shell, ["link", "del", bridge]), `Cannot remove the bridge ${bridge}`);
   return bridges.length === 0 ? undefined : plural(bridges.length, "bridge", "bridges");
 }
 
@@ -116,9 +116,9 @@ export function leasesIn(folder: string): readonly string[] {
     .filter((path) => textOf(path).startsWith(site.containerIdPrefix));
 }
 
-async function removeDisk({ world }: Context, { workDir }: Partial<Marker>): Promise<string | undefined> {
+async function removeDisk({ shell }: Context, { workDir }: Partial<Marker>): Promise<string | undefined> {
   if (workDir === undefined) return undefined;
-  return (await removeOwnDisk(world, sitePaths(workDir))) ? "its disk" : undefined;
+  return (await removeOwnDisk(shell, stormPaths(workDir))) ? "its disk" : undefined;
 }
 
 /** Our own file. A storm that was killed before it was written has made nothing else. */
@@ -128,7 +128,7 @@ async function readMarker(): Promise<Partial<Marker>> {
 
 /** The one in /run last: it is the marker. */
 async function removeFolders({ workDir }: Partial<Marker>): Promise<string | undefined> {
-  const folders = [...(workDir === undefined ? [] : [sitePaths(workDir).root]), site.runDir];
+  const folders = [...(workDir === undefined ? [] : [stormPaths(workDir).root]), site.runDir];
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
   return folders.join(" and ");
 }

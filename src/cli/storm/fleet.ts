@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { PodKey } from "../node/names.ts";
-import type { Caller, CallEnd, Sandbox } from "./caller/caller.ts";
+import type { Caller, CallResult, StormSandbox } from "./caller/caller.ts";
 import { seededRandom } from "./seeded-random.ts";
 
 export interface FleetPod extends PodKey {
@@ -11,7 +11,7 @@ export interface FleetPod extends PodKey {
 export type PodPhase = "waiting" | "backing-off" | "attached" | "deleting" | "deleted";
 
 /** What became of one pod. Times are milliseconds since the fleet's start. */
-export interface PodRecord {
+export interface PodProgress {
   readonly pod: FleetPod;
   phase: PodPhase;
   readonly arrivedMs: number;
@@ -46,11 +46,11 @@ const startsAtOnce = 8;
  * operation per pod at a time, and no bound on how many pods at once.
  */
 export class Fleet {
-  readonly records: PodRecord[] = [];
+  readonly records: PodProgress[] = [];
   readonly #options: FleetOptions;
   readonly #random: () => number;
   readonly #startMs: number;
-  readonly #sandboxes = new Map<PodRecord, Sandbox>();
+  readonly #sandboxes = new Map<PodProgress, StormSandbox>();
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -86,7 +86,7 @@ export class Fleet {
   }
 
   /** All at once. To start a program takes a millisecond or two; whoever watches the daemon meanwhile gets his turn. */
-  async #each(records: readonly PodRecord[], work: (record: PodRecord) => Promise<void>): Promise<void> {
+  async #each(records: readonly PodProgress[], work: (record: PodProgress) => Promise<void>): Promise<void> {
     const underWay: Promise<void>[] = [];
     for (const [at, record] of records.entries()) {
       if (at > 0 && at % startsAtOnce === 0) await this.#options.clock.sleep(0);
@@ -95,14 +95,14 @@ export class Fleet {
     await Promise.all(underWay);
   }
 
-  async #takeDown(record: PodRecord, signal: AbortSignal): Promise<void> {
+  async #takeDown(record: PodProgress, signal: AbortSignal): Promise<void> {
     record.phase = "deleting";
     if (!(await this.#tearDown(record, signal))) return;
     record.phase = "deleted";
     record.deletedMs = this.nowMs();
   }
 
-  async #bringUp(record: PodRecord, signal: AbortSignal): Promise<void> {
+  async #bringUp(record: PodProgress, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       record.phase = "waiting";
       record.attempts += 1;
@@ -122,7 +122,7 @@ export class Fleet {
   }
 
   /** Whether the sandbox is gone. */
-  async #tearDown(record: PodRecord, signal: AbortSignal): Promise<boolean> {
+  async #tearDown(record: PodProgress, signal: AbortSignal): Promise<boolean> {
     const sandbox = this.#sandboxes.get(record);
     if (sandbox === undefined) return true;
     for (;;) {
@@ -136,9 +136,9 @@ export class Fleet {
     }
   }
 
-  #newSandbox(record: PodRecord): Sandbox {
+  #newSandbox(record: PodProgress): StormSandbox {
     const { clock, netns, containerIdPrefix = "" } = this.#options;
-    const sandbox: Sandbox = {
+    const sandbox: StormSandbox = {
       ...record.pod,
       containerId: `${containerIdPrefix}${Buffer.from(clock.randomBytes(32)).toString("hex")}`.slice(0, 64),
       netnsPath: netns.path(netnsNameOf(record.pod)),
@@ -157,7 +157,7 @@ export class Fleet {
     );
   }
 
-  #errorOf({ code, message }: CallEnd): { readonly atMs: number; readonly message: string } {
+  #errorOf({ code, message }: CallResult): { readonly atMs: number; readonly message: string } {
     return { atMs: this.nowMs(), message: code === undefined ? message : `${message} (CNI code ${code})` };
   }
 }
@@ -167,7 +167,7 @@ export function netnsNameOf(pod: PodKey): string {
   return `${pod.namespace}.${pod.name}`;
 }
 
-function newRecord(pod: FleetPod, arrivedMs: number): PodRecord {
+function newRecord(pod: FleetPod, arrivedMs: number): PodProgress {
   return {
     pod,
     phase: "waiting",

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
-import { netnsFolder, netnsPath, requireSuccess } from "../node/netns.ts";
+import { netnsFolder, netnsPath, requireToolSuccess } from "../node/netns.ts";
 import { runProgram } from "../run-program.ts";
 
 /** Thousands in one go, on a machine that is busy. */
@@ -64,6 +64,6 @@ export class NetnsBatch {
       timeoutMs: batchTimeoutMs,
       isApart: true,
     });
-    requireSuccess({ isRoot: true }, end, doing);
+    requireToolSuccess({ isRoot: true }, end, doing);
   }
 }

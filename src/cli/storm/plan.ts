@@ -118,7 +118,7 @@ export function sizesOf(plan: StormPlan, words: Pick<StormWords, "untilItBreaks"
 }
 
 /** "219 pods at 50Mi and 100m of CPU" */
-export function planText({
+export function stormPlanText({
   pods,
   limitBytes,
   cpuMillis,

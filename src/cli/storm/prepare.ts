@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { runTool, type Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import { ip, requireSuccess } from "../node/netns.ts";
+import { ip, requireToolSuccess } from "../node/netns.ts";
 import { requireRoot } from "../node/require-root.ts";
 import { isSuccess } from "../run-program.ts";
-import { ownPlugins, readDelegate, requirePlugins, type Delegate } from "./delegates.ts";
+import { ownPlugins, readSiteConf, requirePlugins, type SiteConf } from "./site-confs.ts";
 import { netnsNameOf } from "./fleet.ts";
 import { readKernelFile } from "./machine/kernel-file.ts";
-import { daemonConfig, networkConf, networkManifest, podManifest } from "./manifests.ts";
+import { stormDaemonConfig, networkConf, networkManifest, podManifest } from "./manifests.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import { makeOwnDisk } from "./machine/own-disk.ts";
 import type { StormPlan } from "./plan.ts";
-import { mib } from "./quantity.ts";
-import { ownNetworks, site, sitePaths, type SiteNetwork, type SitePaths, type SitePods } from "./site.ts";
+import { mibText } from "./quantity.ts";
+import { ownNetworks, site, stormPaths, type OwnNetwork, type StormPaths, type StormPods } from "./site.ts";
 
 /** What the next storm must know to clear up after this one. */
 export interface Marker {
@@ -33,17 +33,17 @@ export interface StormNetworks {
 }
 
 /** Says what is missing before anything is made. */
-export async function requireMachine({ world, settings }: Context, plan: StormPlan): Promise<void> {
-  requireRoot(world);
+export async function requireStormMachine({ shell, settings }: Context, plan: StormPlan): Promise<void> {
+  requireRoot(shell);
   if (!existsSync(settings.shim)) {
     throw new CommandFailure("shim-missing", `Cannot find the shim: there is no ${settings.shim}`, {
       remedy: "npm run build, or name it with --shim FILE",
     });
   }
   requireFiles(plan);
-  await requireRoom(plan, world.self[0]);
+  await requireRoom(plan, shell.self[0]);
   if (plan.delegates.length === 0) requirePlugins(ownPlugins, settings.cniPath);
-  for (const path of plan.delegates) requirePlugins((await readDelegate(path)).plugins, settings.cniPath);
+  for (const path of plan.delegates) requirePlugins((await readSiteConf(path)).plugins, settings.cniPath);
 }
 
 /** What this process has open besides one handle for each call under way. */
@@ -75,23 +75,23 @@ async function requireRoom({ workDir, pods, second }: StormPlan, program: string
   if (bavail * bsize >= neededBytes) return;
   throw new CommandFailure(
     "disk-full",
-    `Cannot rehearse ${pods} pods in ${workDir}: it takes ${mib(neededBytes)}, and ${mib(bavail * bsize)} are free`,
+    `Cannot rehearse ${pods} pods in ${workDir}: it takes ${mibText(neededBytes)}, and ${mibText(bavail * bsize)} are free`,
     { remedy: "--work-dir with a folder that has room" },
   );
 }
 
 /** Folders, configuration, networks, pods and their namespaces: everything before the daemon starts. */
-export async function prepareSite(
+export async function prepareStorm(
   context: Context,
   plan: StormPlan,
-  { pods, netns }: { readonly pods: SitePods; readonly netns: NetnsBatch },
+  { pods, netns }: { readonly pods: StormPods; readonly netns: NetnsBatch },
 ): Promise<StormNetworks> {
-  const paths = sitePaths(plan.workDir);
-  const delegates = await Promise.all(plan.delegates.map(readDelegate));
+  const paths = stormPaths(plan.workDir);
+  const delegates = await Promise.all(plan.delegates.map(readSiteConf));
   // Whoever can talk on the socket runs plugins as root, so its folder is root's alone; the daemon insists on it.
   await mkdir(site.runDir, { mode: 0o700 });
   await mark(plan, delegates);
-  if (plan.readAheadKib !== undefined) await makeOwnDisk(context.world, paths, plan.readAheadKib);
+  if (plan.readAheadKib !== undefined) await makeOwnDisk(context.shell, paths, plan.readAheadKib);
   for (const folder of [site.calls, paths.root, paths.journal]) await mkdir(folder, { mode: 0o700, recursive: true });
   for (const folder of [paths.directory, paths.networks, paths.pods])
     await mkdir(folder, { mode: 0o755, recursive: true });
@@ -108,15 +108,15 @@ export async function prepareSite(
  * own cgroup; that of this command's own file would be charged to us, and the measurement would be too good.
  */
 export async function freshProgram(
-  { world }: Context,
-  { program }: SitePaths,
+  { shell }: Context,
+  { program }: StormPaths,
 ): Promise<readonly [string, ...string[]]> {
-  const [file, ...script] = world.self;
-  if (script.length > 0) return world.self; // From source, the program is the interpreter: there is no such file.
-  const copied = await runTool(world, "dd", [`if=${file}`, `of=${program}`, "bs=1M", "conv=fdatasync"]);
+  const [file, ...script] = shell.self;
+  if (script.length > 0) return shell.self; // From source, the program is the interpreter: there is no such file.
+  const copied = await runTool(shell, "dd", [`if=${file}`, `of=${program}`, "bs=1M", "conv=fdatasync"]);
   // With a count of nothing dd only asks the kernel to forget what it has of the file.
-  const dropped = await runTool(world, "dd", [`if=${program}`, "iflag=nocache", "count=0"]);
-  const marked = await runTool(world, "chmod", ["755", program]);
+  const dropped = await runTool(shell, "dd", [`if=${program}`, "iflag=nocache", "count=0"]);
+  const marked = await runTool(shell, "chmod", ["755", program]);
   const bad = [copied, dropped, marked].find((end) => !isSuccess(end));
   if (bad !== undefined)
     throw new CommandFailure("copy-failed", `Cannot copy ${file} to ${program}: ${bad.stderr.trim()}`, {
@@ -127,7 +127,7 @@ export async function freshProgram(
 
 async function makeOwn(context: Context, plan: StormPlan): Promise<StormNetworks> {
   const networks = ownNetworks(plan).flat();
-  const paths = sitePaths(plan.workDir);
+  const paths = stormPaths(plan.workDir);
   for (const network of networks) {
     await makeBridge(context, network);
     await write(
@@ -135,36 +135,36 @@ async function makeOwn(context: Context, plan: StormPlan): Promise<StormNetworks
       networkManifest(network.name, networkConf(network, paths)),
     );
   }
-  await write(paths.config, daemonConfig(paths, networks[0]?.name ?? "", binDirOf(context)));
+  await write(paths.config, stormDaemonConfig(paths, networks[0]?.name ?? "", binDirOf(context)));
   return { bridges: networks.map(({ bridge }) => bridge), leases: networks.map(({ name }) => join(paths.ipam, name)) };
 }
 
 async function takeDelegates(
   context: Context,
   plan: StormPlan,
-  delegates: readonly Delegate[],
+  delegates: readonly SiteConf[],
 ): Promise<StormNetworks> {
-  const paths = sitePaths(plan.workDir);
+  const paths = stormPaths(plan.workDir);
   for (const [at, { content }] of delegates.entries())
     if (at > 0) await write(join(paths.networks, `site${at}.json`), networkManifest(`site${at}`, content));
-  await write(paths.config, daemonConfig(paths, delegates[0]?.path ?? "", binDirOf(context)));
+  await write(paths.config, stormDaemonConfig(paths, delegates[0]?.path ?? "", binDirOf(context)));
   return { bridges: [], leases: leasesOf(delegates) };
 }
 
 /** Before anything else is made or changed: from here on the next storm can clear up after this one. */
-async function mark(plan: StormPlan, delegates: readonly Delegate[]): Promise<void> {
+async function mark(plan: StormPlan, delegates: readonly SiteConf[]): Promise<void> {
   const marker: Marker = { workDir: plan.workDir, leases: leasesOf(delegates) };
   await write(site.marker, JSON.stringify(marker));
 }
 
-function leasesOf(delegates: readonly Delegate[]): readonly string[] {
+function leasesOf(delegates: readonly SiteConf[]): readonly string[] {
   return delegates.flatMap(({ leases }) => leases);
 }
 
-async function makeBridge({ world }: Context, { bridge }: SiteNetwork): Promise<void> {
+async function makeBridge({ shell }: Context, { bridge }: OwnNetwork): Promise<void> {
   const doing = `Cannot make the bridge ${bridge}`;
-  requireSuccess(world, await ip(world, ["link", "add", bridge, "type", "bridge"]), doing);
-  requireSuccess(world, await ip(world, ["link", "set", bridge, "up"]), doing);
+  requireToolSuccess(shell, await ip(shell, ["link", "add", bridge, "type", "bridge"]), doing);
+  requireToolSuccess(shell, await ip(shell, ["link", "set", bridge, "up"]), doing);
 }
 
 function binDirOf({ settings }: Context): string {

@@ -61,7 +61,7 @@ export function parseCount(option: string, text: string, { min, max, example = 2
   return count;
 }
 
-export function mib(bytes: number): string {
+export function mibText(bytes: number): string {
   return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }
 

@@ -21,7 +21,7 @@ export const site = {
 } as const;
 
 /** Where the storm lives on a disk, given the folder it may use. */
-export function sitePaths(workDir: string): SitePaths {
+export function stormPaths(workDir: string): StormPaths {
   const at = (...parts: readonly string[]): string => join(workDir, site.name, ...parts);
   return {
     root: at(),
@@ -40,7 +40,7 @@ export function sitePaths(workDir: string): SitePaths {
   };
 }
 
-export interface SitePaths {
+export interface StormPaths {
   readonly root: string;
   /** Of the disk of the storm's own, when it has one: it is mounted on the root. */
   readonly image: string;
@@ -60,29 +60,29 @@ export interface SitePaths {
 /** The kernel takes 1,024 ports on a bridge; a /22 has as many addresses. */
 const podsPerBridge = 900;
 
-export interface SiteNetwork {
+export interface OwnNetwork {
   readonly name: string;
   readonly bridge: string;
   readonly subnet: string;
 }
 
 /** Two networks, and two more for every 900 pods beyond. */
-export function ownNetworks(plan: StormPlan): readonly (readonly [SiteNetwork, SiteNetwork])[] {
+export function ownNetworks(plan: StormPlan): readonly (readonly [OwnNetwork, OwnNetwork])[] {
   const groups = Math.ceil((plan.pods + plan.second.pods) / podsPerBridge);
   return Array.from({ length: groups }, (_, at) => [ownNetwork("lan", 203, at), ownNetwork("dmz", 204, at)] as const);
 }
 
-function ownNetwork(kind: string, second: number, at: number): SiteNetwork {
+function ownNetwork(kind: string, second: number, at: number): OwnNetwork {
   // Nothing on this host gets one of these addresses or a route there, so they clash with nobody's.
   return { name: `${kind}${at}`, bridge: `${site.bridgePrefix}-${kind}${at}`, subnet: `10.${second}.${at * 4}.0/22` };
 }
 
-export interface SitePods {
-  readonly burst: readonly SitePod[];
-  readonly second: readonly SitePod[];
+export interface StormPods {
+  readonly burst: readonly StormPod[];
+  readonly second: readonly StormPod[];
 }
 
-export interface SitePod extends FleetPod {
+export interface StormPod extends FleetPod {
   readonly annotations: Readonly<Record<string, string>>;
   readonly priority: number | undefined;
 }
@@ -91,9 +91,9 @@ export interface SitePod extends FleetPod {
 const criticalPriority = 2_000_001_000;
 
 /** Pods in the order of their networks; those of the second namespace are on the networks of the first pods. */
-export function sitePods(plan: StormPlan): SitePods {
+export function stormPods(plan: StormPlan): StormPods {
   const annotationsOf = plan.delegates.length === 0 ? ownAnnotations : siteAnnotations(plan.delegates.length);
-  const pod = (namespace: string, at: number, priority: number | undefined): SitePod => ({
+  const pod = (namespace: string, at: number, priority: number | undefined): StormPod => ({
     namespace,
     name: `pod-${at}`,
     uid: `${namespace}-${at}`,

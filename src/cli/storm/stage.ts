@@ -1,27 +1,27 @@
 import { readFile } from "node:fs/promises";
 import { daemonEnv } from "../../config/daemon-env.ts";
 import { isUnreachable } from "../node/ask.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { Child } from "../demo/child.ts";
 import { CommandFailure, interruptedFailure } from "../failure.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { readConf } from "../node/shim-options.ts";
-import { childEnv } from "../world.ts";
+import { childEnv } from "../shell.ts";
 import { clearSite } from "./clear.ts";
 import { KeptDaemon } from "./kept-daemon.ts";
 import { LimitedGroup } from "./machine/limited-group.ts";
 import { NetnsBatch } from "./netns-batch.ts";
 import type { StormPlan } from "./plan.ts";
-import { freshProgram, prepareSite, type StormNetworks } from "./prepare.ts";
+import { freshProgram, prepareStorm, type StormNetworks } from "./prepare.ts";
 import { programCaller } from "./caller/program-caller.ts";
-import { site, sitePaths, sitePods, type SitePods } from "./site.ts";
+import { site, stormPaths, stormPods, type StormPods } from "./site.ts";
 import { stoppable, type StoppableCaller } from "./caller/stoppable-caller.ts";
 
 /** What is running while a storm is. */
 export interface Stage {
   readonly context: Context;
   readonly plan: StormPlan;
-  readonly pods: SitePods;
+  readonly pods: StormPods;
   readonly netns: NetnsBatch;
   readonly networks: StormNetworks;
   readonly group: LimitedGroup;
@@ -31,10 +31,10 @@ export interface Stage {
 
 /** Prepares a storm, has `work` run it, and clears everything away, whatever happened. */
 export async function withStage<T>(outer: Context, plan: StormPlan, work: (stage: Stage) => Promise<T>): Promise<T> {
-  const { world } = outer;
-  const paths = sitePaths(plan.workDir);
+  const { shell } = outer;
+  const paths = stormPaths(plan.workDir);
   const context: Context = {
-    world,
+    shell,
     settings: {
       ...outer.settings,
       socketDir: site.runDir,
@@ -42,15 +42,15 @@ export async function withStage<T>(outer: Context, plan: StormPlan, work: (stage
       directory: paths.directory,
     },
   };
-  const netns = new NetnsBatch(world.clock, childEnv(world), site.netnsPrefix);
+  const netns = new NetnsBatch(shell.clock, childEnv(shell), site.netnsPrefix);
   const running: Running = {};
   try {
-    const stage = await withProgress(world, `Preparing ${plan.pods} pods`, () =>
+    const stage = await withProgress(shell, `Preparing ${plan.pods} pods`, () =>
       setStage(context, plan, { netns, running }),
     );
     return await work(stage);
   } finally {
-    await withProgress(world, "Clearing away", () => strike(context, netns, running));
+    await withProgress(shell, "Clearing away", () => strike(context, netns, running));
   }
 }
 
@@ -66,7 +66,7 @@ const daemonGraceMs = 3000;
 
 async function strike(context: Context, netns: NetnsBatch, { caller, hand, daemon }: Running): Promise<void> {
   caller?.stop();
-  await hand?.stop(context.world.clock);
+  await hand?.stop(context.shell.clock);
   await daemon?.stop(daemonGraceMs);
   const { left } = await clearSite(context, netns);
   if (left.length > 0)
@@ -81,11 +81,11 @@ interface Making {
 }
 
 async function setStage(context: Context, plan: StormPlan, { netns, running }: Making): Promise<Stage> {
-  const { world, settings } = context;
-  const { clock } = world;
-  const pods = sitePods(plan);
-  const paths = sitePaths(plan.workDir);
-  const networks = await prepareSite(context, plan, { pods, netns });
+  const { shell, settings } = context;
+  const { clock } = shell;
+  const pods = stormPods(plan);
+  const paths = stormPaths(plan.workDir);
+  const networks = await prepareStorm(context, plan, { pods, netns });
   const command = await freshProgram(context, paths);
   const { limitBytes: memoryBytes, cpuMillis } = plan;
   const group = await LimitedGroup.make(clock, site.group, {
@@ -96,7 +96,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
     clock,
     command: [...command, "daemon", "--config", paths.config],
     // The way the daemon is run on a node.
-    env: childEnv(world, daemonEnv),
+    env: childEnv(shell, daemonEnv),
     group,
     log: paths.daemonLog,
   });
@@ -105,7 +105,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
   running.hand = await Child.start({
     name: "resident hand",
     command: [settings.shim, "--resident", "--socket-dir", site.runDir],
-    env: childEnv(world, { CNI_PATH: settings.cniPath }),
+    env: childEnv(shell, { CNI_PATH: settings.cniPath }),
     log: paths.handLog,
   });
   await untilReady(context, daemon, paths.daemonLog);
@@ -115,7 +115,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
       program: settings.shim,
       conf: await readConf(undefined, settings),
       cniPath: settings.cniPath,
-      env: childEnv(world),
+      env: childEnv(shell),
       folder: site.calls,
     }),
   );
@@ -128,10 +128,10 @@ const readyTimeoutMs = 120_000;
 const readyPollMs = 100;
 
 async function untilReady(context: Context, daemon: KeptDaemon, log: string): Promise<void> {
-  const { clock, interrupted } = context.world;
+  const { clock, interrupted } = context.shell;
   const endMs = clock.monotonicMs() + readyTimeoutMs;
   for (;;) {
-    const node = await ask(context, { ask: "node" }).catch((error: unknown) => {
+    const node = await askDaemon(context, { ask: "node" }).catch((error: unknown) => {
       if (isUnreachable(error)) return undefined;
       throw error;
     });

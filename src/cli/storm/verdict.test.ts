@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { noTraces, testFacts, testPlan, testRecord, testRun } from "./run.fixture.ts";
 import { site } from "./site.ts";
-import { judge } from "./verdict.ts";
+import { judgeStorm } from "./verdict.ts";
 
 const { burst, second } = site.namespaces;
 
@@ -31,7 +31,7 @@ describe("judge", () => {
       "a pod of the second namespace waited 70 ms, longer than 60 ms",
     ],
   ])("says what did not hold: %j", (changes, text) => {
-    expect(judge(testFacts(changes)).broken).toContain(text);
+    expect(judgeStorm(testFacts(changes)).broken).toContain(text);
   });
 
   test("counts pods that were never attached, also those that never came", () => {

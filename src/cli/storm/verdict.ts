@@ -1,7 +1,7 @@
 import { messageKind } from "../terminal/message-kind.ts";
 import { tookText } from "../terminal/span.ts";
-import type { PodRecord } from "./fleet.ts";
-import { leakTexts, type Traces } from "./leaks.ts";
+import type { PodProgress } from "./fleet.ts";
+import { leakTexts, type Traces } from "./traces.ts";
 import type { StormPlan } from "./plan.ts";
 import type { Moment, ShimPeak } from "./series.ts";
 import { site } from "./site.ts";
@@ -9,7 +9,7 @@ import { site } from "./site.ts";
 /** All that was measured in one storm. */
 export interface StormFacts {
   readonly plan: StormPlan;
-  readonly records: readonly PodRecord[];
+  readonly records: readonly PodProgress[];
   readonly moments: readonly Moment[];
   readonly shims: ShimPeak;
   readonly peakBytes: number;
@@ -55,7 +55,7 @@ export interface StormRun extends StormFacts {
   readonly broken: readonly string[];
 }
 
-export function judge(facts: StormFacts): StormRun {
+export function judgeStorm(facts: StormFacts): StormRun {
   const second = waitsOf(facts, site.namespaces.second);
   const burst = waitsOf(facts, site.namespaces.burst);
   const isComplete = burst.attached === burst.pods;
@@ -130,7 +130,7 @@ function waitsOf({ plan, records }: StormFacts, namespace: string): Waits {
 }
 
 /** From arrival to attachment, in order of length. */
-export function waitsMs(records: readonly PodRecord[], namespace: string): readonly number[] {
+export function waitsMs(records: readonly PodProgress[], namespace: string): readonly number[] {
   return records
     .filter(({ pod }) => pod.namespace === namespace)
     .flatMap(({ attachedMs, arrivedMs }) => (attachedMs === undefined ? [] : [attachedMs - arrivedMs]))
@@ -139,7 +139,7 @@ export function waitsMs(records: readonly PodRecord[], namespace: string): reado
 
 const errorsShown = 3;
 
-function topErrors(records: readonly PodRecord[]): StormRun["errors"] {
+function topErrors(records: readonly PodProgress[]): StormRun["errors"] {
   const kinds = new Map<string, { readonly message: string; count: number }>();
   for (const { message } of records.flatMap(({ errors, delErrors }) => [...errors, ...delErrors])) {
     // Names and figures differ from pod to pod; what went wrong does not. One of each kind is shown as it was.

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import { plainValue } from "../../base/plain-text.ts";
-import type { Screen } from "../world.ts";
+import type { Screen } from "../shell.ts";
 
 export const outputFormats = ["table", "wide", "json", "yaml"] as const;
 /** Of commands that have them. */

@@ -1,6 +1,6 @@
 import { oneLine } from "../../../base/plain-text.ts";
 import { plural } from "../../terminal/plural.ts";
-import { signOf } from "../../check/report-text.ts";
+import { signOf } from "../../check/node-report-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { ageText } from "../../terminal/span.ts";
 import type { DaemonView, StatusPart, StatusView } from "./status-view.ts";

@@ -3,14 +3,14 @@ import { checkOwnership } from "./check-ownership.ts";
 import type { Finding, Level } from "./finding.ts";
 import { hostFolderAt, isDynamicNetworks, isOpenShiftMultus, type MultusInstall } from "./find-multus.ts";
 import {
-  at,
+  valueIn,
   containersOf,
   kindOf,
-  listAt,
+  listIn,
   nameOf,
   namespaceOf,
   podSpecOf,
-  textAt,
+  textIn,
   titleOf,
   type KubeObject,
 } from "./kube-object.ts";
@@ -61,7 +61,7 @@ function checkVersion({ daemonSet, version, image }: MultusInstall): readonly Fi
         "look",
         object,
         `the version cannot be told from the image ${image}; moving is tested from ${testedVersions.join(" and ")}`,
-        `kubectl -n ${namespaceOf(daemonSet)} exec ds/${textAt(daemonSet, "metadata", "name")} -- /usr/src/multus-cni/bin/multus-daemon -version`,
+        `kubectl -n ${namespaceOf(daemonSet)} exec ds/${textIn(daemonSet, "metadata", "name")} -- /usr/src/multus-cni/bin/multus-daemon -version`,
       ),
     ];
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -88,7 +88,7 @@ function checkNames({ daemonSet }: MultusInstall): readonly Finding[] {
     return [
       found("blocks", object, `it is not ${dropInName}, so the drop-in would run beside it and not replace it`, remedy),
     ];
-  const selector = JSON.stringify(at(daemonSet, "spec", "selector", "matchLabels"));
+  const selector = JSON.stringify(valueIn(daemonSet, "spec", "selector", "matchLabels"));
   if (selector === '{"name":"multus"}') return [found("ok", object, "the drop-in has the same name and selector")];
   return [found("blocks", object, `its selector is ${selector}, which cannot be changed to name=multus`, remedy)];
 }
@@ -156,13 +156,13 @@ function socketUser(object: KubeObject): Finding {
 
 function isCertApprover(object: KubeObject): boolean {
   return containersOf(object).some((container) =>
-    listAt(container, "command").some((word) => String(word).endsWith("cert-approver")),
+    listIn(container, "command").some((word) => String(word).endsWith("cert-approver")),
   );
 }
 
 function mountsSocket(object: KubeObject): boolean {
-  return listAt(podSpecOf(object), "volumes").some((volume) =>
-    /^\/(?:var\/)?run\/multus(?:\/|$)/u.test(textAt(volume, "hostPath", "path")),
+  return listIn(podSpecOf(object), "volumes").some((volume) =>
+    /^\/(?:var\/)?run\/multus(?:\/|$)/u.test(textIn(volume, "hostPath", "path")),
   );
 }
 

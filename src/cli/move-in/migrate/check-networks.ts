@@ -4,7 +4,7 @@ import { parseNetworkConf, type NetworkConf } from "../../../cni/network-conf.ts
 import { netDefaults } from "../../../config/net-settings.ts";
 import { plural } from "../../terminal/plural.ts";
 import type { Finding, Level } from "./finding.ts";
-import { kindOf, nameOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
+import { kindOf, nameOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
 
 /** A network definition of the cluster, and its configuration when it can be read. */
 export interface KnownNetwork {
@@ -41,12 +41,12 @@ function checkNetwork(
   readonly conf: NetworkConf | undefined;
 } {
   const title = titleOf(object);
-  const text = textAt(object, "spec", "config");
+  const text = textIn(object, "spec", "config");
   if (text.trim() === "") return { findings: [fromFile(title, confDir)], conf: undefined };
   try {
     const conf = parseNetworkConf(asJsonText(text, title), {
       what: title,
-      defaultName: textAt(object, "metadata", "name"),
+      defaultName: textIn(object, "metadata", "name"),
     });
     return { findings: sharedCapabilities(title, conf), conf };
   } catch (thrown) {

@@ -1,6 +1,6 @@
 import type { Finding } from "./finding.ts";
 import type { MultusInstall } from "./find-multus.ts";
-import { at, listAt, nameOf, textAt, titleOf } from "./kube-object.ts";
+import { valueIn, listIn, nameOf, textIn, titleOf } from "./kube-object.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -10,16 +10,16 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
  */
 export function checkOwnership({ daemonSet }: MultusInstall): readonly Finding[] {
   // A manifest that was never in a cluster belongs to nobody yet.
-  if (textAt(daemonSet, "metadata", "uid") === "") return [];
+  if (textIn(daemonSet, "metadata", "uid") === "") return [];
   const base = { topic: "multus", object: titleOf(daemonSet) } as const;
   const owners = specOwners(daemonSet);
-  if (textAt(daemonSet, "metadata", "annotations", lastApplied) !== "") {
+  if (textIn(daemonSet, "metadata", "annotations", lastApplied) !== "") {
     const others = owners
       .filter(({ manager, isMaker }) => !isMaker && !kubectlOwn.has(manager))
       .map(({ manager }) => manager);
     if (others.length === 0) return [];
     const what = `${others.join(", ")} changed it beside kubectl apply; what they set stays when the drop-in is applied`;
-    const remedy = `kubectl -n ${nameOf(daemonSet).split("/")[0] ?? ""} get daemonset ${textAt(daemonSet, "metadata", "name")} -o yaml --show-managed-fields shows what; docs/migrate.md, step 4`;
+    const remedy = `kubectl -n ${nameOf(daemonSet).split("/")[0] ?? ""} get daemonset ${textIn(daemonSet, "metadata", "name")} -o yaml --show-managed-fields shows what; docs/migrate.md, step 4`;
     return [{ ...base, level: "differs", what, remedy }];
   }
   const server = owners.find(({ operation }) => operation === "Apply");
@@ -59,11 +59,11 @@ interface Owner {
 
 /** Who has set anything of the specification. The controller sets the status only. */
 function specOwners(daemonSet: unknown): readonly Owner[] {
-  return listAt(daemonSet, "metadata", "managedFields")
-    .filter((entry) => at(entry, "fieldsV1", "f:spec") !== undefined && textAt(entry, "subresource") === "")
+  return listIn(daemonSet, "metadata", "managedFields")
+    .filter((entry) => valueIn(entry, "fieldsV1", "f:spec") !== undefined && textIn(entry, "subresource") === "")
     .map((entry) => ({
-      manager: textAt(entry, "manager"),
-      operation: textAt(entry, "operation"),
-      isMaker: at(entry, "fieldsV1", "f:spec", "f:selector") !== undefined,
+      manager: textIn(entry, "manager"),
+      operation: textIn(entry, "operation"),
+      isMaker: valueIn(entry, "fieldsV1", "f:spec", "f:selector") !== undefined,
     }));
 }

@@ -16,7 +16,7 @@ import { netDefaults } from "../../../config/net-settings.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { KnownNetwork } from "./check-networks.ts";
 import type { Finding, Level } from "./finding.ts";
-import { at, isRecord, kindOf, listAt, namespaceOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
+import { valueIn, isKubeObject, kindOf, listIn, namespaceOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
 
 export interface PodsInput {
   readonly objects: readonly KubeObject[];
@@ -54,19 +54,19 @@ function wishOf(object: KubeObject): readonly Wish[] {
 
 function ofPod(object: KubeObject): Readonly<Record<string, string>> {
   const path = kindOf(object) === "Pod" ? ["metadata", "annotations"] : ["spec", "template", "metadata", "annotations"];
-  const annotations = at(object, ...path);
-  if (!isRecord(annotations)) return {};
+  const annotations = valueIn(object, ...path);
+  if (!isKubeObject(annotations)) return {};
   return Object.fromEntries(Object.entries(annotations).map(([key, value]) => [key, String(value)]));
 }
 
 /** KubeVirt makes the pod's annotation of the machine's networks, and asks for the MAC address of the interface. */
 function ofMachine(object: KubeObject): Readonly<Record<string, string>> {
-  const spec = at(object, "spec", "template", "spec");
-  const interfaces = listAt(spec, "domain", "devices", "interfaces");
-  const elements = listAt(spec, "networks").flatMap((network) => {
-    const [name = "", namespace] = textAt(network, "multus", "networkName").split("/").toReversed();
-    const nic = interfaces.find((each) => textAt(each, "name") === textAt(network, "name"));
-    const mac = textAt(nic, "macAddress");
+  const spec = valueIn(object, "spec", "template", "spec");
+  const interfaces = listIn(spec, "domain", "devices", "interfaces");
+  const elements = listIn(spec, "networks").flatMap((network) => {
+    const [name = "", namespace] = textIn(network, "multus", "networkName").split("/").toReversed();
+    const nic = interfaces.find((each) => textIn(each, "name") === textIn(network, "name"));
+    const mac = textIn(nic, "macAddress");
     return name === "" ? [] : [{ name, namespace, ...(mac === "" ? {} : { mac }) }];
   });
   return elements.length === 0 ? {} : { [networksAnnotation]: JSON.stringify(elements) };
@@ -160,7 +160,7 @@ function checkElement(
       found("look", wish.title, `the network ${name} is not there; the pod is refused, as with Multus`, "create it"),
     ];
   const findings: Finding[] = [];
-  if (network.conf === undefined && textAt(network.object, "spec", "config").trim() !== "")
+  if (network.conf === undefined && textIn(network.object, "spec", "config").trim() !== "")
     findings.push(
       found("blocks", wish.title, `it asks for ${name}, whose configuration is refused`, "correct the network"),
     );

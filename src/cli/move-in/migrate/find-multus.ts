@@ -1,13 +1,13 @@
 import { findLevee } from "./check-levee.ts";
 import {
-  at,
+  valueIn,
   containersOf,
   kindOf,
-  listAt,
+  listIn,
   nameOf,
   namespaceOf,
   podSpecOf,
-  textAt,
+  textIn,
   type KubeObject,
 } from "./kube-object.ts";
 
@@ -34,7 +34,7 @@ export function findMultus(objects: readonly KubeObject[]): readonly MultusInsta
 
 /** The controller that adds networks to running pods, by the daemon's `/delegate`. */
 export function isDynamicNetworks(object: KubeObject): boolean {
-  return [...imagesOf(object), textAt(object, "metadata", "name")].some((text) => /dynamic-networks/u.test(text));
+  return [...imagesOf(object), textIn(object, "metadata", "name")].some((text) => /dynamic-networks/u.test(text));
 }
 
 /** It belongs to the cluster's network operator, and its image has no name to know it by. */
@@ -49,32 +49,32 @@ function isMultus(object: KubeObject): boolean {
 }
 
 function imagesOf(object: KubeObject): readonly string[] {
-  return containersOf(object).map((container) => textAt(container, "image"));
+  return containersOf(object).map((container) => textIn(container, "image"));
 }
 
 function describe(daemonSet: KubeObject): MultusInstall {
   const image = imagesOf(daemonSet).find((each) => each.includes("multus")) ?? "";
   const config = settingsOf(daemonSet);
-  const words = containersOf(daemonSet).flatMap((container) => listAt(container, "command"));
+  const words = containersOf(daemonSet).flatMap((container) => listIn(container, "command"));
   const isThick = image.includes("thick") || words.some((word) => String(word).endsWith("multus-daemon"));
   return { daemonSet, image, config, isThick, version: /:v?(\d+\.\d+\.\d+)/u.exec(image)?.[1] };
 }
 
 /** The ConfigMap that is mounted where Multus looks for daemon-config.json. */
 function settingsOf(daemonSet: KubeObject): MultusInstall["config"] {
-  const mounts = containersOf(daemonSet).flatMap((container) => listAt(container, "volumeMounts"));
-  const mount = mounts.find((each) => textAt(each, "mountPath").replace(/\/$/u, "") === settingsFolder);
-  const volume = listAt(podSpecOf(daemonSet), "volumes").find((each) => textAt(each, "name") === textAt(mount, "name"));
-  const name = textAt(volume, "configMap", "name");
+  const mounts = containersOf(daemonSet).flatMap((container) => listIn(container, "volumeMounts"));
+  const mount = mounts.find((each) => textIn(each, "mountPath").replace(/\/$/u, "") === settingsFolder);
+  const volume = listIn(podSpecOf(daemonSet), "volumes").find((each) => textIn(each, "name") === textIn(mount, "name"));
+  const name = textIn(volume, "configMap", "name");
   return mount === undefined || name === "" ? undefined : { namespace: namespaceOf(daemonSet), name };
 }
 
 /** The host's folder that is mounted at a path of the pod, or undefined. */
 export function hostFolderAt(daemonSet: KubeObject, mountPath: string): string | undefined {
-  const mounts = containersOf(daemonSet).flatMap((container) => listAt(container, "volumeMounts"));
-  const mount = mounts.find((each) => textAt(each, "mountPath") === mountPath);
+  const mounts = containersOf(daemonSet).flatMap((container) => listIn(container, "volumeMounts"));
+  const mount = mounts.find((each) => textIn(each, "mountPath") === mountPath);
   if (mount === undefined) return undefined;
-  const volume = listAt(podSpecOf(daemonSet), "volumes").find((each) => textAt(each, "name") === textAt(mount, "name"));
-  const path = at(volume, "hostPath", "path");
+  const volume = listIn(podSpecOf(daemonSet), "volumes").find((each) => textIn(each, "name") === textIn(mount, "name"));
+  const path = valueIn(volume, "hostPath", "path");
   return typeof path === "string" ? path : undefined;
 }

@@ -4,12 +4,12 @@
  */
 export type Level = "ok" | "look" | "differs" | "blocks";
 
-export const topics = ["multus", "settings", "other users of Multus", "networks", "pods"] as const;
-export type Topic = (typeof topics)[number];
+export const findingTopics = ["multus", "settings", "other users of Multus", "networks", "pods"] as const;
+export type FindingTopic = (typeof findingTopics)[number];
 
 /** One thing that `levee migrate --check` found out. */
 export interface Finding {
-  readonly topic: Topic;
+  readonly topic: FindingTopic;
   readonly level: Level;
   /** The object it is about: `DaemonSet kube-system/kube-multus-ds`; several are counted. */
   readonly object: string;

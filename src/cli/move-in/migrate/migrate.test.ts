@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { KubeError, type KubeApi, type KubeRequest } from "../../../kube/client/api.ts";
-import { fakeWorld } from "../../fake-world.fixture.ts";
+import { fakeShell } from "../../fake-shell.fixture.ts";
 import { runCli } from "../../main.ts";
 import { checkMigration } from "./check-migration.ts";
 import type { Finding } from "./finding.ts";
@@ -392,9 +392,9 @@ describe("checkMigration of details", () => {
 
 describe("levee migrate", () => {
   async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
-    const world = fakeWorld({ argv });
-    const status = await runCli(world);
-    return { status, out: world.stdout.text, err: world.stderr.text };
+    const shell = fakeShell({ argv });
+    const status = await runCli(shell);
+    return { status, out: shell.stdout.text, err: shell.stderr.text };
   }
 
   test("reports what blocks with exit status 1, and nothing with 0", async () => {

@@ -1,7 +1,7 @@
 import { defaultNetworkAnnotation, networksAnnotation } from "../../../attachment/selection.ts";
 import { kubeStatusOf, type KubeApi } from "../../../kube/client/api.ts";
 import { findMultus } from "./find-multus.ts";
-import { isRecord, listAt, textAt, type KubeObject } from "./kube-object.ts";
+import { isKubeObject, listIn, textIn, type KubeObject } from "./kube-object.ts";
 
 /** Lists leave the kind of their items out. */
 const lists = [
@@ -30,15 +30,15 @@ async function* itemsOf(api: KubeApi, list: (typeof lists)[number], signal: Abor
   do {
     const query = `?limit=${pageItems}${next === "" ? "" : `&continue=${encodeURIComponent(next)}`}`;
     const page = await read(api, `${list.path}${query}`, signal);
-    for (const item of listAt(page, "items")) if (isRecord(item)) yield { ...item, kind: list.kind };
-    next = textAt(page, "metadata", "continue");
+    for (const item of listIn(page, "items")) if (isKubeObject(item)) yield { ...item, kind: list.kind };
+    next = textIn(page, "metadata", "continue");
   } while (next !== "");
 }
 
 /** Pods of workloads repeat their template; only their own annotations are looked at, so most are dropped. */
 function isOfInterest(object: KubeObject): boolean {
-  if (textAt(object, "kind") !== "Pod") return true;
-  const annotations = Object.keys(isRecord(object["metadata"]) ? (object["metadata"]["annotations"] ?? {}) : {});
+  if (textIn(object, "kind") !== "Pod") return true;
+  const annotations = Object.keys(isKubeObject(object["metadata"]) ? (object["metadata"]["annotations"] ?? {}) : {});
   return annotations.some((key) => key === networksAnnotation || key === defaultNetworkAnnotation);
 }
 
@@ -51,7 +51,7 @@ async function configMaps(
   for (const { config } of findMultus(objects)) {
     if (config === undefined) continue;
     const map = await read(api, `/api/v1/namespaces/${config.namespace}/configmaps/${config.name}`, signal);
-    if (isRecord(map)) found.push({ ...map, kind: "ConfigMap" });
+    if (isKubeObject(map)) found.push({ ...map, kind: "ConfigMap" });
   }
   return found;
 }

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { usageFailure } from "../../failure.ts";
-import { isRecord, kindOf, listAt, type KubeObject } from "./kube-object.ts";
+import { isKubeObject, kindOf, listIn, type KubeObject } from "./kube-object.ts";
 
 /** A GitOps repository has some hundred; more is a wrong folder. */
 const filesMax = 2_000;
@@ -56,6 +56,6 @@ async function objectsOf(file: string): Promise<readonly KubeObject[]> {
 
 /** `kubectl get -o yaml` prints a List. */
 export function itemsOf(value: unknown): readonly KubeObject[] {
-  if (!isRecord(value)) return [];
-  return kindOf(value).endsWith("List") ? listAt(value, "items").flatMap(itemsOf) : [value];
+  if (!isKubeObject(value)) return [];
+  return kindOf(value).endsWith("List") ? listIn(value, "items").flatMap(itemsOf) : [value];
 }

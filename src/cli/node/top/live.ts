@@ -1,9 +1,9 @@
 import type { TopAnswer } from "../../../wire/top-view.ts";
 import { isUnreachable } from "../ask.ts";
-import { ask, type Context } from "../../context.ts";
+import { askDaemon, type Context } from "../../context.ts";
 import { interruptedFailure, toFailure } from "../../failure.ts";
 import { paintFor } from "../../terminal/paint.ts";
-import type { Terminal } from "../../world.ts";
+import type { Terminal } from "../../shell.ts";
 import { topScreen } from "./screen.ts";
 
 const refreshMs = 1_000;
@@ -15,7 +15,7 @@ const quitKeys = /^\u001b$|^[^\u001b]*[qQ\u0003\u0004]/u;
 
 /** Shows the node until somebody presses q. The terminal is as it was afterwards, however it ends. */
 export async function runLive(context: Context, terminal: Terminal, first: TopAnswer): Promise<void> {
-  const { stdout, interrupted } = context.world;
+  const { stdout, interrupted } = context.shell;
   const quit = new AbortController();
   const stop = (): void => quit.abort();
   interrupted.addEventListener("abort", stop, { once: true });
@@ -28,7 +28,7 @@ export async function runLive(context: Context, terminal: Terminal, first: TopAn
   stdout.write(enter);
   try {
     // Asking ends with the screen as well.
-    const asking = { ...context, world: { ...context.world, interrupted: quit.signal } };
+    const asking = { ...context, shell: { ...context.shell, interrupted: quit.signal } };
     await refresh(asking, terminal, { first, quit: quit.signal, woken });
   } finally {
     stdout.write(leave);
@@ -46,13 +46,13 @@ interface Loop {
 }
 
 async function refresh(context: Context, terminal: Terminal, { first, quit, woken }: Loop): Promise<void> {
-  const { world } = context;
-  const paint = paintFor(world.stdout, world.env);
+  const { shell } = context;
+  const paint = paintFor(shell.stdout, shell.env);
   let [answer, before, trouble]: [TopAnswer, TopAnswer | undefined, string] = [first, undefined, ""];
   while (!quit.aborted) {
     const { columns, rows } = terminal.size();
     const lines = topScreen({ answer, before, columns, rows, paint, trouble });
-    world.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`);
+    shell.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`);
     const isDue = await woken.orAfter(context, quit);
     // A key or a new size draws what is known again; asking is for the clock.
     if (!isDue || quit.aborted) continue;
@@ -65,7 +65,7 @@ async function refresh(context: Context, terminal: Terminal, { first, quit, woke
 /** A daemon that is being restarted is no reason to leave: it is what one wants to watch. */
 async function askOrSay(context: Context, quit: AbortSignal): Promise<TopAnswer | string> {
   try {
-    return await ask(context, { ask: "top" });
+    return await askDaemon(context, { ask: "top" });
   } catch (thrown) {
     if (quit.aborted) return "";
     if (isUnreachable(thrown)) return `${toFailure(thrown).message}; the numbers are the last it told`;
@@ -82,7 +82,7 @@ class Wakeup {
   }
 
   /** True when the time is up. */
-  orAfter({ world }: Context, quit: AbortSignal): Promise<boolean> {
+  orAfter({ shell }: Context, quit: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isDue: boolean): void => {
         this.#wake = undefined;
@@ -91,7 +91,7 @@ class Wakeup {
         resolve(isDue);
       };
       const onQuit = (): void => end(false);
-      const cancel = world.clock.after(refreshMs, () => end(true));
+      const cancel = shell.clock.after(refreshMs, () => end(true));
       this.#wake = () => end(false);
       quit.addEventListener("abort", onQuit, { once: true });
     });

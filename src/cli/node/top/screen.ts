@@ -3,7 +3,7 @@ import { openNetworkText } from "../pod-now-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { ageText, momentText, tookText } from "../../terminal/span.ts";
 import { failureRows } from "./failure-rows.ts";
-import { aligned, fitSections, painted, type Line, type Section } from "./section.ts";
+import { aligned, fitSections, painted, type ScreenLine, type ScreenSection } from "./section.ts";
 
 export interface TopView {
   readonly answer: TopAnswer;
@@ -24,7 +24,7 @@ export function topScreen(view: TopView): readonly string[] {
   return lines.slice(0, view.rows).map((line) => painted(line, view.columns, view.paint));
 }
 
-function headLines(view: TopView): readonly Line[] {
+function headLines(view: TopView): readonly ScreenLine[] {
   const { answer, trouble } = view;
   const { nodeName, software, attachments, leaks, quarantined, heldPods } = answer;
   const left = [
@@ -69,7 +69,7 @@ function ratesText({ answer, before }: TopView): string {
   return `${isRate ? "rates " : "so far"}  ${parts.join("  ")}`;
 }
 
-function slotsLine({ slots }: TopAnswer): Line {
+function slotsLine({ slots }: TopAnswer): ScreenLine {
   const { attaching, limit, ceiling, detaching, detachCeiling, hung, why } = slots;
   const hanging = hung === 0 ? "" : `  hung ${hung}`;
   return {
@@ -86,7 +86,7 @@ const memoryWords = {
 } as const;
 const memoryColours = { free: {}, frozen: { colour: "yellow" }, exhausted: { colour: "red" } } as const;
 
-function memoryLine(memory: MemoryView, columns: number): Line {
+function memoryLine(memory: MemoryView, columns: number): ScreenLine {
   const { usageBytes, limitBytes, oomKills = 0, delegateBytes, delegateBytesMax } = memory;
   const own =
     usageBytes === undefined || limitBytes === undefined
@@ -111,12 +111,12 @@ function mib(bytes: number): string {
   return (bytes / 1_048_576).toFixed(1);
 }
 
-function pressureLines({ pressure }: TopAnswer): readonly Line[] {
+function pressureLines({ pressure }: TopAnswer): readonly ScreenLine[] {
   const parts = Object.entries(pressure).map(([name, percent]) => `${name} ${Math.round(percent)} %`);
   return parts.length === 0 ? [] : [{ text: `stalls  ${parts.join("  ")} of the last 10 s` }];
 }
 
-function classLines({ classes }: TopAnswer): readonly Line[] {
+function classLines({ classes }: TopAnswer): readonly ScreenLine[] {
   const rows = classes.map((row) => [
     row.class,
     String(row.running),
@@ -127,7 +127,7 @@ function classLines({ classes }: TopAnswer): readonly Line[] {
   return [{ text: heading, colour: "bold" }, ...lines.map((text) => ({ text }))];
 }
 
-function sectionsOf(answer: TopAnswer): readonly Section[] {
+function sectionsOf(answer: TopAnswer): readonly ScreenSection[] {
   return [
     {
       heading: "HANGING",
@@ -153,7 +153,7 @@ function sectionsOf(answer: TopAnswer): readonly Section[] {
   ];
 }
 
-function tableSection(headings: readonly string[], rows: readonly (readonly string[])[]): Section {
+function tableSection(headings: readonly string[], rows: readonly (readonly string[])[]): ScreenSection {
   const [heading = "", ...lines] = aligned([headings, ...rows]);
   return { heading, rows: lines.map((text) => ({ text })) };
 }

@@ -2,22 +2,22 @@ import { plainText } from "../../../base/plain-text.ts";
 import type { Colour, Paint } from "../../terminal/paint.ts";
 
 /** A line of the screen. Colour comes last, as its codes have no width. */
-export interface Line {
+export interface ScreenLine {
   readonly text: string;
   readonly colour?: Colour;
 }
 
 /** A heading and its rows, of which a low screen shows fewer. */
-export interface Section {
+export interface ScreenSection {
   readonly heading: string;
-  readonly rows: readonly Line[];
+  readonly rows: readonly ScreenLine[];
 }
 
 /** Shown of every list before any other gets more. */
 const rowsFirst = 2;
 
 /** As many rows of each list as the screen has room for, shared out one by one. */
-export function fitSections(sections: readonly Section[], rowsMax: number): readonly Line[] {
+export function fitSections(sections: readonly ScreenSection[], rowsMax: number): readonly ScreenLine[] {
   const shown = sections.map(({ rows }) => Math.min(rows.length, rowsFirst));
   const height = (): number => shown.reduce((sum, count) => sum + count + 2, 0);
   for (let isGrowing = true; isGrowing;) {
@@ -49,7 +49,7 @@ export function aligned(rows: readonly (readonly string[])[]): readonly string[]
 }
 
 /** No longer than the screen is wide; what a plugin wrote must not drive the terminal. */
-export function painted({ text, colour }: Line, columns: number, paint: Paint): string {
+export function painted({ text, colour }: ScreenLine, columns: number, paint: Paint): string {
   const plain = plainText(text).replaceAll("\n", " ").replaceAll("\t", " ");
   const characters = [...plain];
   const cut = characters.length > columns ? `${characters.slice(0, Math.max(0, columns - 1)).join("")}…` : plain;

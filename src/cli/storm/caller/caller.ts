@@ -1,7 +1,7 @@
 import type { PodKey } from "../../node/names.ts";
 
 /** One sandbox of a pod: kubelet makes a new one for every attempt. */
-export interface Sandbox extends PodKey {
+export interface StormSandbox extends PodKey {
   readonly uid: string;
   readonly containerId: string;
   readonly netnsPath: string;
@@ -10,7 +10,7 @@ export interface Sandbox extends PodKey {
 export type CallVerb = "ADD" | "DEL";
 
 /** How a CNI call ended. */
-export interface CallEnd {
+export interface CallResult {
   readonly isOk: boolean;
   /** The CNI error's code, when the program said one. */
   readonly code?: number;
@@ -21,13 +21,13 @@ export interface CallEnd {
 /** Whoever makes CNI calls for a fleet: through a shim, or plugins directly. */
 export interface Caller {
   /** Never rejects: a program that cannot be started is a call that failed. */
-  call(verb: CallVerb, sandbox: Sandbox): Promise<CallEnd>;
+  call(verb: CallVerb, sandbox: StormSandbox): Promise<CallResult>;
   /** The processes of calls under way, whose children are the plugins. */
   readonly running: ReadonlySet<number>;
 }
 
 /** The variables of the CNI specification and of Kubernetes, as containerd sets them. */
-export function sandboxEnv(verb: CallVerb, sandbox: Sandbox, cniPath: string): Record<string, string> {
+export function sandboxEnv(verb: CallVerb, sandbox: StormSandbox, cniPath: string): Record<string, string> {
   return {
     CNI_COMMAND: verb,
     CNI_CONTAINERID: sandbox.containerId,

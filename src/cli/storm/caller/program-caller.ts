@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { writeFileAtomically } from "../../../base/atomic-file.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { parseCniError } from "../../node/shim-call.ts";
-import { sandboxEnv, type Caller, type CallEnd, type CallVerb, type Sandbox } from "./caller.ts";
+import { parsePrintedError } from "../../node/shim-call.ts";
+import { sandboxEnv, type Caller, type CallResult, type CallVerb, type StormSandbox } from "./caller.ts";
 import { runCheaply, type CheapEnd } from "./cheap-process.ts";
 
 /** kubelet gives RunPodSandbox twice its runtime request timeout of two minutes. */
@@ -30,7 +30,7 @@ export async function programCaller(options: ProgramCallerOptions): Promise<Call
   const running = new Set<number>();
   return {
     running,
-    async call(verb: CallVerb, sandbox: Sandbox): Promise<CallEnd> {
+    async call(verb: CallVerb, sandbox: StormSandbox): Promise<CallResult> {
       const end = await runCheaply(clock, {
         program,
         env: { ...env, ...sandboxEnv(verb, sandbox, cniPath) },
@@ -45,8 +45,8 @@ export async function programCaller(options: ProgramCallerOptions): Promise<Call
 }
 
 /** Any program can end with status 0; an ADD that attached something says what. */
-export function callEnd(verb: CallVerb, { exitCode, reason, stdout }: CheapEnd): CallEnd {
-  const error = parseCniError(stdout);
+export function callEnd(verb: CallVerb, { exitCode, reason, stdout }: CheapEnd): CallResult {
+  const error = parsePrintedError(stdout);
   if (exitCode === 0 && error === undefined && (verb === "DEL" || stdout.includes("{")))
     return { isOk: true, message: "" };
   if (error !== undefined)

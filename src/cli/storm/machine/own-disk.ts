@@ -4,18 +4,18 @@ import { writeFileAtomically } from "../../../base/atomic-file.ts";
 import { runTool } from "../../context.ts";
 import { CommandFailure } from "../../failure.ts";
 import { isSuccess, type ProgramEnd } from "../../run-program.ts";
-import type { World } from "../../world.ts";
+import type { Shell } from "../../shell.ts";
 import { writeKernelFile } from "./kernel-file.ts";
 import { readAheadOf } from "./read-ahead.ts";
-import type { SitePaths } from "../site.ts";
+import type { StormPaths } from "../site.ts";
 
 /** Sparse: only what is written takes room. Program, journal and a few files for each of the most pods fit in. */
 const imageBytes = 1024 ** 3;
 /** A file of each kind for each pod, many of them small: 262,144 files. */
 const bytesPerFile = 4096;
 
-type Tools = Pick<World, "clock" | "env">;
-type DiskPaths = Pick<SitePaths, "root" | "image">;
+type Tools = Pick<Shell, "clock" | "env">;
+type DiskPaths = Pick<StormPaths, "root" | "image">;
 
 /**
  * A file system of the storm's own on a loop device, mounted where the storm lives, so that its read-ahead can be chosen

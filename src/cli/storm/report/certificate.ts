@@ -1,11 +1,11 @@
 import type { Paint } from "../../terminal/paint.ts";
 import { tookText } from "../../terminal/span.ts";
-import { planText } from "../plan.ts";
-import { bytesText, mib } from "../quantity.ts";
+import { stormPlanText } from "../plan.ts";
+import { bytesText, mibText } from "../quantity.ts";
 import type { StormRun, Waits } from "../verdict.ts";
 
 /** What the machine is on which a storm was held. */
-export interface NodeFacts {
+export interface MachineFacts {
   readonly levee: string;
   readonly wallMs: number;
   readonly host: string;
@@ -24,7 +24,7 @@ export interface NodeFacts {
 
 /** One storm, or several until one broke. */
 export interface Certificate {
-  readonly node: NodeFacts;
+  readonly node: MachineFacts;
   readonly runs: readonly StormRun[];
   /** Whether the sizes were to grow until one did not hold. */
   readonly isUntilItBreaks: boolean;
@@ -52,11 +52,11 @@ export function verdictText(certificate: Certificate): string {
   const reason = broke === undefined ? "" : broke.broken.join("; ");
   if (!certificate.isUntilItBreaks || held === undefined)
     return broke === undefined
-      ? `holds ${planText(held?.plan ?? noPlan)} on this node`
-      : `does not hold ${planText(broke.plan)} on this node: ${reason}`;
+      ? `holds ${stormPlanText(held?.plan ?? noPlan)} on this node`
+      : `does not hold ${stormPlanText(broke.plan)} on this node: ${reason}`;
   return broke === undefined
-    ? `holds ${planText(held.plan)} on this node, and did not break up to there`
-    : `holds ${planText(held.plan)} on this node, and breaks at ${broke.plan.pods}: ${reason}`;
+    ? `holds ${stormPlanText(held.plan)} on this node, and did not break up to there`
+    : `holds ${stormPlanText(held.plan)} on this node, and breaks at ${broke.plan.pods}: ${reason}`;
 }
 
 const noPlan = { pods: 0, limitBytes: 0, cpuMillis: undefined };
@@ -90,11 +90,11 @@ export function runRows(run: StormRun): readonly CertificateRow[] {
     ...run.errors.map(({ message, count }): CertificateRow => ["", `${count} × ${message}`]),
     [
       "daemon's memory",
-      `${mib(run.peakBytes)} of ${mib(plan.limitBytes)} at most; in use ${mib(run.peakWorkingBytes)}, its own ${mib(run.peakAnonBytes)}`,
+      `${mibText(run.peakBytes)} of ${mibText(plan.limitBytes)} at most; in use ${mibText(run.peakWorkingBytes)}, its own ${mibText(run.peakAnonBytes)}`,
     ],
     ["daemon's CPU", `${tookText(run.daemonCpuMs)}${plan.cpuMillis === undefined ? "" : ` at ${plan.cpuMillis}m`}`],
     ["kills, restarts", `${run.oomKills}, ${run.restarts}`],
-    ["shims and plugins", `${mib(run.shims.pssBytes)} of the host at most, in ${run.shims.processes} processes`],
+    ["shims and plugins", `${mibText(run.shims.pssBytes)} of the host at most, in ${run.shims.processes} processes`],
     ["deleted", deletedText(run)],
     ["left behind", leftText(run)],
   ];
@@ -130,7 +130,7 @@ function leftText({ deletedTraces }: StormRun): string {
     : `${leases} addresses, ${ports + interfaces} interfaces, ${journalRecords + journalLeaks} records`;
 }
 
-export function nodeRows(node: NodeFacts): readonly CertificateRow[] {
+export function nodeRows(node: MachineFacts): readonly CertificateRow[] {
   return [
     [
       "node",
@@ -144,7 +144,7 @@ export function nodeRows(node: NodeFacts): readonly CertificateRow[] {
   ];
 }
 
-function readAheadText({ readAheadKib, nodeReadAheadKib, hasOwnDisk }: NodeFacts): string {
+function readAheadText({ readAheadKib, nodeReadAheadKib, hasOwnDisk }: MachineFacts): string {
   const text = readAheadKib === undefined ? "unknown" : `${readAheadKib} KiB`;
   return hasOwnDisk ? `${text} on a disk of its own (the node's: ${nodeReadAheadKib ?? "unknown"})` : text;
 }
@@ -158,7 +158,7 @@ export function sizesText(runs: readonly StormRun[]): string {
   return rowsText(
     runs.map((run): CertificateRow => {
       const took = run.tookMs === undefined ? "" : `in ${tookText(run.tookMs)}, `;
-      return [`${run.plan.pods} pods`, `${holds(run) ? "held" : "broke"}: ${took}${mib(run.peakBytes)} at most`];
+      return [`${run.plan.pods} pods`, `${holds(run) ? "held" : "broke"}: ${took}${mibText(run.peakBytes)} at most`];
     }),
   );
 }

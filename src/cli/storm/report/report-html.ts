@@ -1,6 +1,6 @@
 import { plainText } from "../../../base/plain-text.ts";
 import { isHeld, nodeRows, runRows, verdictText, type Certificate, type CertificateRow } from "./certificate.ts";
-import { planText } from "../plan.ts";
+import { stormPlanText } from "../plan.ts";
 import { escapeHtml, plotFigure } from "./plot.ts";
 import { runPlots } from "./run-plots.ts";
 import type { StormRun } from "../verdict.ts";
@@ -41,7 +41,7 @@ ${rowsTable(nodeRows(certificate.node))}
 function runSection(run: StormRun, isOpen: boolean): string {
   const word = run.broken.length === 0 ? "held" : "did not hold";
   return `<details${isOpen ? " open" : ""}>
-<summary>${escapeHtml(planText(run.plan))}: ${word}</summary>
+<summary>${escapeHtml(stormPlanText(run.plan))}: ${word}</summary>
 ${run.broken.length === 0 ? "" : `<ul class="broken">${run.broken.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul>`}
 <div class="plots">
 ${runPlots(run).map(plotFigure).join("\n")}

@@ -12,7 +12,7 @@ const leftAloneShown = 50;
  * A post-mortem of one Decision. It says only what the Decision and its approvals hold: nothing is counted or computed
  * here, so that every number in it can be found there.
  */
-export function reportText(decision: Decision, approvals: readonly DecisionApproval[]): string {
+export function postMortemText(decision: Decision, approvals: readonly DecisionApproval[]): string {
   const { spec, metadata } = decision;
   const sections: readonly (readonly [string, string])[] = [
     ["Summary", summaryText(decision)],

@@ -1,7 +1,7 @@
 import type { Command, Option } from "commander";
 
 /** What stands on the command line up to the word that is to be completed. */
-export interface Line {
+export interface PartialLine {
   readonly command: Command;
   /** Words of it that are neither commands nor options. */
   readonly operands: readonly string[];
@@ -12,7 +12,7 @@ export interface Line {
 }
 
 /** Reads the words before the last one as the program would, without running anything. */
-export function readLine(program: Command, words: readonly string[]): Line {
+export function readPartialLine(program: Command, words: readonly string[]): PartialLine {
   let command = program;
   let awaits: Option | undefined;
   const operands: string[] = [];

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 
 /** The process as the commands see it, so that every command runs in a test without a process of its own. */
-export interface World {
+export interface Shell {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Screen;
@@ -39,12 +39,12 @@ export interface Screen {
 const passedOn = ["PATH", "TRACEPARENT", "TRACESTATE"] as const;
 
 export function childEnv(
-  world: Pick<World, "env">,
+  shell: Pick<Shell, "env">,
   extra: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const env: Record<string, string> = {};
   for (const name of passedOn) {
-    const value = world.env[name];
+    const value = shell.env[name];
     if (value !== undefined) env[name] = value;
   }
   return { ...env, ...extra };

@@ -5,7 +5,7 @@ import { errnoOf } from "../../base/errors.ts";
 import { CommandFailure } from "../failure.ts";
 
 /** One of the site's own CNI configurations, as far as a storm must know it. */
-export interface Delegate {
+export interface SiteConf {
   readonly path: string;
   readonly content: string;
   /** Plugins it runs, address management included. */
@@ -17,7 +17,7 @@ export interface Delegate {
 /** host-local's own default. */
 const leasesDefault = "/var/lib/cni/networks";
 
-export async function readDelegate(given: string): Promise<Delegate> {
+export async function readSiteConf(given: string): Promise<SiteConf> {
   const path = resolve(given);
   const content = await readFile(path, "utf8").catch((cause: unknown) => {
     throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot read the configuration ${path}`, {
@@ -25,10 +25,10 @@ export async function readDelegate(given: string): Promise<Delegate> {
       cause,
     });
   });
-  return { path, content, ...parseDelegate(content, path) };
+  return { path, content, ...parseSiteConf(content, path) };
 }
 
-export function parseDelegate(content: string, path: string): Pick<Delegate, "plugins" | "leases"> {
+export function parseSiteConf(content: string, path: string): Pick<SiteConf, "plugins" | "leases"> {
   const value = parsed(content, path);
   const name = text(value, "name");
   const list = member(value, "plugins");

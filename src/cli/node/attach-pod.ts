@@ -17,7 +17,7 @@ import {
   type NewPod,
 } from "./pod-file.ts";
 import { withProgress } from "../terminal/progress.ts";
-import { isAway } from "../remedies.ts";
+import { isDaemonAway } from "../remedies.ts";
 import { resultGateways } from "./result-gateways.ts";
 import { CniFailure, callShim } from "./shim-call.ts";
 
@@ -41,26 +41,26 @@ export interface AttachedInterface extends InterfaceFacts {
 }
 
 /** Plays the container runtime for one pod: namespace, pod file, ADD. All of it is there afterwards, or none. */
-export async function attach(context: Context, request: AttachRequest): Promise<Attached> {
+export async function attachPod(context: Context, request: AttachRequest): Promise<Attached> {
   await refuseExisting(context, request.pod);
-  const pod = newPod(request, context.world.clock);
+  const pod = newPod(request, context.shell.clock);
   // The kernel lets one caller only make this name: of two attaches at once the second ends here, with nothing to undo.
-  await addNetns(context.world, pod.netns);
+  await addNetns(context.shell, pod.netns);
   let isAddTried = false;
   let isDaemonThere = false;
   let folderMade: string | undefined;
   try {
     folderMade = await makePodFolder(context.settings.directory);
     await writePodFile(context.settings.directory, pod);
-    if (context.world.interrupted.aborted) throw interruptedFailure(`attaching ${podText(pod)}`);
+    if (context.shell.interrupted.aborted) throw interruptedFailure(`attaching ${podText(pod)}`);
     isDaemonThere = await noteAbsence(context, request.conf);
     isAddTried = true;
-    const result = await withProgress(context.world, `Attaching ${podText(pod)}`, () =>
-      callShim(context.world, context.settings, {
+    const result = await withProgress(context.shell, `Attaching ${podText(pod)}`, () =>
+      callShim(context.shell, context.settings, {
         verb: "ADD",
         pod,
         conf: request.conf,
-        signal: context.world.interrupted,
+        signal: context.shell.interrupted,
       }),
     );
     return await describe(context, pod, result);
@@ -115,12 +115,12 @@ async function refuseExisting({ settings }: Context, pod: PodKey): Promise<void>
 }
 
 /** The shim waits for a daemon that is away; the person should know at once. Returns whether there is one. */
-async function noteAbsence({ world, settings }: Context, conf: string): Promise<boolean> {
+async function noteAbsence({ shell, settings }: Context, conf: string): Promise<boolean> {
   const { socket, addBudgetMs } = confFacts(conf, settings);
   if (await isListening(socket)) return true;
   // Nobody is going to wait: the call fails at once.
   if (!existsSync(settings.shim)) return false;
-  world.stderr.write(`Note: nobody listens on ${socket} yet; waiting up to ${Math.ceil(addBudgetMs / 1000)} s\n`);
+  shell.stderr.write(`Note: nobody listens on ${socket} yet; waiting up to ${Math.ceil(addBudgetMs / 1000)} s\n`);
   return false;
 }
 
@@ -141,7 +141,7 @@ function uuid(random: Uint8Array): string {
 
 async function describe(context: Context, pod: NewPod, result: string): Promise<Attached> {
   const networks = networkByInterface(pod);
-  const facts = await interfacesOf(context.world, pod.netns);
+  const facts = await interfacesOf(context.shell, pod.netns);
   const interfaces = facts.map((link) => ({
     ...link,
     network: networks.get(link.ifname) ?? "",
@@ -178,7 +178,7 @@ interface FailedAttach {
 
 /** Removes everything that was made and returns the error to show: the first one, with what could not be removed. */
 async function withdraw(context: Context, request: AttachRequest, failed: FailedAttach): Promise<CommandFailure> {
-  const { world, settings } = context;
+  const { shell, settings } = context;
   const { pod, folderMade } = failed;
   const left: string[] = [];
   const attempt = async (work: () => Promise<unknown>): Promise<void> => {
@@ -186,10 +186,10 @@ async function withdraw(context: Context, request: AttachRequest, failed: Failed
   };
   const first = toFailure(failed.cause);
   if (await needsDelete(context, request.conf, failed))
-    await attempt(() => callShim(world, settings, { verb: "DEL", pod, conf: request.conf }));
+    await attempt(() => callShim(shell, settings, { verb: "DEL", pod, conf: request.conf }));
   await attempt(() => removePodFile(settings.directory, pod));
   if (folderMade !== undefined) await attempt(() => removePodFolder(settings.directory, folderMade));
-  await attempt(() => removeNetns(world, pod.netns));
+  await attempt(() => removeNetns(shell, pod.netns));
   if (left.length === 0) return first;
   return new CommandFailure(first.code, `${first.message}. Cleaning up failed too: ${left.join("; ")}`, {
     remedy: `levee detach ${podText(pod)}`,
@@ -206,6 +206,6 @@ async function withdraw(context: Context, request: AttachRequest, failed: Failed
 async function needsDelete({ settings }: Context, conf: string, failed: FailedAttach): Promise<boolean> {
   const { cause } = failed;
   if (!failed.isAddTried || toFailure(cause).code === "shim-missing") return false;
-  if (cause instanceof CniFailure) return !isAway(cause.error);
+  if (cause instanceof CniFailure) return !isDaemonAway(cause.error);
   return failed.isDaemonThere || (await isListening(confFacts(conf, settings).socket));
 }

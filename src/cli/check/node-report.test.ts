@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { version } from "../../base/version.ts";
 import type { ChecksAnswer, NetworkReadyView } from "../../wire/node-view.ts";
 import { aNode, someChecks } from "./check-answers.fixture.ts";
-import { reportText, summaryText } from "./report-text.ts";
-import type { Line } from "./line.ts";
-import { nodeReport, type NodeReport } from "./report.ts";
+import { nodeReportText, summaryText } from "./node-report-text.ts";
+import type { CheckLine } from "./check-line.ts";
+import { nodeReport, type NodeReport } from "./node-report.ts";
 
 const vlan57: NetworkReadyView = {
   network: "prod/vlan57",
@@ -13,7 +13,7 @@ const vlan57: NetworkReadyView = {
 };
 
 function textOf(report: NodeReport, isFull = true): string {
-  return reportText(report, { paint: (_colour, text) => text, isFull });
+  return nodeReportText(report, { paint: (_colour, text) => text, isFull });
 }
 
 describe("nodeReport", () => {
@@ -126,7 +126,7 @@ test("summaryText counts over all nodes", () => {
   expect(textOf(good, false)).toBe("worker-1\n  √ all is well\n".replace("worker-1", "a"));
 });
 
-function linesOf(checks: ChecksAnswer): readonly Line[] {
+function linesOf(checks: ChecksAnswer): readonly CheckLine[] {
   return nodeReport({ node: "n", said: { node: aNode(), checks }, shim: "" }).sections.at(-1)?.lines ?? [];
 }
 

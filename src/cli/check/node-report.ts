@@ -1,12 +1,12 @@
 import { software as ownSoftware } from "../../base/version.ts";
 import type { ChecksAnswer, NetworkReadyView, NodeAnswer } from "../../wire/node-view.ts";
-import type { Line } from "./line.ts";
+import type { CheckLine } from "./check-line.ts";
 import { networkLines } from "./network-lines.ts";
 import { plural } from "../terminal/plural.ts";
 
-export interface Section {
+export interface ReportSection {
   readonly title: string;
-  readonly lines: readonly Line[];
+  readonly lines: readonly CheckLine[];
 }
 
 /** All that is known of one node. */
@@ -14,7 +14,7 @@ export interface NodeReport {
   readonly node: string;
   /** No line failed. */
   readonly isGood: boolean;
-  readonly sections: readonly Section[];
+  readonly sections: readonly ReportSection[];
   /** Undefined when its daemon could not be asked. */
   readonly networks: readonly NetworkReadyView[] | undefined;
   readonly networksTotal: number;
@@ -31,7 +31,7 @@ export interface ReportInput {
   /** Of the shim that the runtime starts; empty when nobody could ask it. */
   readonly shim: string;
   /** More that was found out without the daemon. */
-  readonly more?: readonly Line[];
+  readonly more?: readonly CheckLine[];
 }
 
 /** Which checks stand together. What a newer daemon has beyond these comes last. */
@@ -44,21 +44,31 @@ const places: readonly { readonly title: string; readonly names: readonly string
 
 export function nodeReport({ node, said, shim, more = [] }: ReportInput): NodeReport {
   if ("away" in said) {
-    const away: Line = { state: "failed", name: "daemon", detail: `does not answer: ${said.away}`, hint: said.hint };
+    const away: CheckLine = {
+      state: "failed",
+      name: "daemon",
+      detail: `does not answer: ${said.away}`,
+      hint: said.hint,
+    };
     return report(node, [section("daemon", [away, ...more])], undefined);
   }
   const { checks } = said;
   const daemon = section("daemon", [answers(said.node), ...skews(said.node, shimOf(shim, checks)), ...more]);
   if (checks === undefined) {
     const hint = "use the levee program that came with the daemon";
-    const old: Line = { state: "warning", name: "checks", detail: "the daemon is too old to be asked for them", hint };
+    const old: CheckLine = {
+      state: "warning",
+      name: "checks",
+      detail: "the daemon is too old to be asked for them",
+      hint,
+    };
     return report(node, [daemon, section("other", [old])], undefined);
   }
   const sections = [daemon, ...placed(checks), section("networks", networkLines(checks))];
   return report(node, sections, checks);
 }
 
-function report(node: string, all: readonly Section[], checks: ChecksAnswer | undefined): NodeReport {
+function report(node: string, all: readonly ReportSection[], checks: ChecksAnswer | undefined): NodeReport {
   const sections = all.filter(({ lines }) => lines.length > 0);
   return {
     node,
@@ -69,11 +79,11 @@ function report(node: string, all: readonly Section[], checks: ChecksAnswer | un
   };
 }
 
-function section(title: string, lines: readonly Line[]): Section {
+function section(title: string, lines: readonly CheckLine[]): ReportSection {
   return { title, lines };
 }
 
-function answers({ software, attachments, startedWallMs }: NodeAnswer): Line {
+function answers({ software, attachments, startedWallMs }: NodeAnswer): CheckLine {
   const since = new Date(startedWallMs).toISOString();
   const detail = `answers: ${software}, since ${since}, ${plural(attachments, "attachment")}`;
   return { state: "ok", name: "daemon", detail, hint: "" };
@@ -85,7 +95,7 @@ function shimOf(shim: string, checks: ChecksAnswer | undefined): string {
 }
 
 /** Neighbouring versions work together, so another version is a sign of a rollout that stopped half-way, not a failure. */
-function skews(daemon: NodeAnswer, shim: string): readonly Line[] {
+function skews(daemon: NodeAnswer, shim: string): readonly CheckLine[] {
   const wanted = versionOf(daemon.software);
   const others = [
     ["shim", shim, "run levee install on the node, as the init container of the DaemonSet does"],
@@ -94,7 +104,7 @@ function skews(daemon: NodeAnswer, shim: string): readonly Line[] {
   ] as const;
   const lines = others
     .filter(([, software]) => software !== "" && versionOf(software) !== wanted)
-    .map(([part, software, hint]): Line => {
+    .map(([part, software, hint]): CheckLine => {
       const detail = `the ${part} is ${software}, the daemon ${daemon.software}`;
       return { state: "warning", name: "versions", detail, hint };
     });
@@ -109,7 +119,7 @@ function versionOf(software: string): string {
   return /[^ /]*$/u.exec(software)?.[0] ?? "";
 }
 
-function placed({ checks }: ChecksAnswer): readonly Section[] {
+function placed({ checks }: ChecksAnswer): readonly ReportSection[] {
   // Each network has a line of its own below.
   const rest = checks.filter(({ name }) => name !== "networks" && !places.some(({ names }) => names.includes(name)));
   return [

@@ -3,7 +3,7 @@ import { readJournalOnly } from "../../state/journal/read-only.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { isSuccess, runProgram } from "../run-program.ts";
-import { childEnv } from "../world.ts";
+import { childEnv } from "../shell.ts";
 import { leasesIn } from "./clear.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import type { StormNetworks } from "./prepare.ts";
@@ -55,11 +55,11 @@ const countTimeoutMs = 300_000;
  * Only the names that a pod's interfaces get: with some modules loaded, every namespace has devices of the kernel's own.
  * One shell for all, as a program for each would take longer than the storm.
  */
-async function interfacesIn({ world }: Context, netns: NetnsBatch): Promise<number> {
-  const end = await runProgram(world.clock, {
+async function interfacesIn({ shell }: Context, netns: NetnsBatch): Promise<number> {
+  const end = await runProgram(shell.clock, {
     file: "sh",
     args: ["-c", countScript, "sh", netns.prefix],
-    env: childEnv(world),
+    env: childEnv(shell),
     timeoutMs: countTimeoutMs,
     isApart: true,
   });
