@@ -4,9 +4,6 @@ import type { OutputFormat } from "./terminal/print.ts";
 import { readSettings, type GivenOptions } from "./settings.ts";
 import type { Shell } from "./shell.ts";
 
-/** Adds one command to the program; the command's own file says what it does. */
-export type AddCommand = (program: Command, shell: Shell) => void;
-
 /** Where things are for this command: its options and the global ones, over the environment and the defaults. */
 export function contextOf(command: Command, shell: Shell, formats?: readonly OutputFormat[]): Context {
   return { shell, settings: readSettings(command.optsWithGlobals<GivenOptions>(), shell, formats) };

@@ -27,7 +27,7 @@ export class CommandFailure extends Error {
   }
 }
 
-export interface FailureFacts {
+interface FailureFacts {
   readonly remedy?: string;
   readonly exitCode?: number;
   readonly details?: string;

@@ -21,7 +21,7 @@ export class FakeScreen implements Screen {
   }
 }
 
-export interface FakeShellOptions {
+interface FakeShellOptions {
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly isTerminal?: boolean;

@@ -20,7 +20,7 @@ describe("remedyFor", () => {
   });
 });
 
-describe("isAway", () => {
+describe("isDaemonAway", () => {
   test("tells a daemon that was never reached from one that was busy", () => {
     expect(isDaemonAway({ code: 11, message: "Cannot reach the daemon, tried 2 times" })).toBe(true);
     expect(isDaemonAway({ code: 115, message: "Cannot obey the process" })).toBe(true);

@@ -24,7 +24,7 @@ export interface GivenOptions {
   readonly cniPath?: string;
 }
 
-export const settingDefaults = { socketDir: "/run/levee", stateDir: "/var/lib/levee" } as const;
+const settingDefaults = { socketDir: "/run/levee", stateDir: "/var/lib/levee" } as const;
 const pluginFolders = ["/opt/cni/bin", "/usr/lib/cni"] as const;
 
 export function readSettings(

@@ -25,7 +25,7 @@ export interface Terminal {
   hold(listener: TerminalListener): () => void;
 }
 
-export interface TerminalListener {
+interface TerminalListener {
   onKey(key: string): void;
   onResize(): void;
 }

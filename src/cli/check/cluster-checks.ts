@@ -7,7 +7,7 @@ import { decisionCategory, guardCategory } from "./guard-lines.ts";
 import { apiCategory, installCategory } from "./install-lines.ts";
 import { podCategory } from "./pod-lines.ts";
 
-export interface LookOptions {
+interface LookOptions {
   readonly namespace: string;
   readonly metricsPort: number;
   readonly nowMs: number;

@@ -7,7 +7,7 @@ import { signOf } from "./node-report-text.ts";
 /** More of one kind than this tell a person nothing new; `-o wide` and `-o json` have all. */
 const evidenceShown = 8;
 
-export interface ClusterTextOptions {
+interface ClusterTextOptions {
   readonly paint: Paint;
   readonly isWide: boolean;
 }

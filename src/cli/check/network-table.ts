@@ -3,7 +3,7 @@ import { plural } from "../terminal/plural.ts";
 import type { NodeReport } from "./node-report.ts";
 
 /** One network over all nodes. */
-export interface NetworkRow {
+interface NetworkRow {
   readonly network: string;
   /** `ready`, `not-ready`, `unknown`; a node that does not know the network, or was not asked, is missing. */
   readonly states: Readonly<Record<string, "ready" | "not-ready" | "unknown">>;

@@ -4,7 +4,7 @@ import { oneLine } from "../../base/plain-text.ts";
 import type { CheckLine } from "./check-line.ts";
 import type { NodeReport, ReportSection } from "./node-report.ts";
 
-export interface TextOptions {
+interface TextOptions {
   readonly paint: Paint;
   /** All lines, or only those that ask for something. */
   readonly isFull: boolean;

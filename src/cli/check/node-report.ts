@@ -25,7 +25,7 @@ export type NodeSaid =
   | { readonly node: NodeAnswer; readonly checks: ChecksAnswer | undefined }
   | { readonly away: string; readonly hint: string };
 
-export interface ReportInput {
+interface ReportInput {
   readonly node: string;
   readonly said: NodeSaid;
   /** Of the shim that the runtime starts; empty when nobody could ask it. */

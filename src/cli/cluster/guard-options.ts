@@ -4,14 +4,14 @@ import { parseAlertmanager } from "./alertmanager-option.ts";
 import { usageFailure } from "../failure.ts";
 import { metricsPortOf, portOf } from "./port-option.ts";
 
-export interface GuardPlaceOptions {
+interface GuardPlaceOptions {
   readonly metricsPort?: string;
   readonly daemonPort?: string;
   readonly alertmanager?: readonly string[];
   readonly cniDaemon?: readonly string[];
 }
 
-export interface GuardPlaces {
+interface GuardPlaces {
   readonly metricsPort?: number;
   readonly daemonPort?: number;
   readonly alertmanagers?: readonly Alertmanager[];

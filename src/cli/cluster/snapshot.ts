@@ -89,7 +89,7 @@ async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
   };
 }
 
-export function mapped<T, U>(seen: Seen<T>, change: (value: T) => U): Seen<U> {
+function mapped<T, U>(seen: Seen<T>, change: (value: T) => U): Seen<U> {
   return "value" in seen ? { value: change(seen.value) } : seen;
 }
 

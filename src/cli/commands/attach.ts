@@ -66,6 +66,6 @@ function requireList({ networks }: AttachOptions): string {
   throw usageFailure("Required option '--networks <list>' not specified", "levee attach --help");
 }
 
-export function attachedText(attached: Attached): string {
+function attachedText(attached: Attached): string {
   return `${podText(attached)} is attached, network namespace ${attached.netns}\n\n${interfaceTable(attached)}`;
 }

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { examples } from "../command-line.ts";
 import { candidates } from "../completion/candidates.ts";
-import { bashScript } from "../completion/bash-script.ts";
 import { usageFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 
@@ -36,3 +35,13 @@ export function addCompletion(program: Command, shell: Shell): void {
       shell.stdout.write([...found, ...end].map((word) => `${word}\n`).join(""));
     });
 }
+
+/** Asks the program itself, so that it never lags behind. Without an answer bash offers files. */
+const bashScript = `# bash completion of levee: source it, or put it into /etc/bash_completion.d
+_levee() {
+  local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  local IFS=$'\\n'
+  COMPREPLY=($("\${COMP_WORDS[0]}" completion words -- "\${words[@]}" 2>/dev/null))
+}
+complete -o default -F _levee levee
+`;

@@ -64,7 +64,7 @@ function refuseFailed(failed: readonly GcFinding[]): void {
   );
 }
 
-export function gcText({ findings }: Pick<GcAnswer, "findings">, isWide: boolean): string {
+function gcText({ findings }: Pick<GcAnswer, "findings">, isWide: boolean): string {
   if (findings.length === 0) return "Nothing is left over\n";
   const heading = ["WHAT", "POD", "NETWORK", "WHY", "ACTION", ...(isWide ? ["INTERFACE", "CONTAINER"] : [])];
   const rows = findings.map((finding) => [

@@ -75,7 +75,7 @@ interface View {
   readonly isWide: boolean;
 }
 
-export function leaksText(answer: LeaksAnswer, view: View): string {
+function leaksText(answer: LeaksAnswer, view: View): string {
   const { nowMs, isWide } = view;
   if (answer.leaks.length === 0 && answer.quarantined.length === 0) return "No leaks, no damaged records\n";
   const parts = [

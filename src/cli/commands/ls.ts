@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { AttachmentView, NetworkView } from "../../wire/node-view.ts";
 import { readAttachments } from "../node/node-source.ts";
-import { withoutPrefix } from "../node/addresses.ts";
+import { withoutPrefix } from "../node/interfaces.ts";
 import { paintFor, type Paint } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { ageText } from "../terminal/span.ts";
@@ -51,7 +51,7 @@ const phaseColour = {
   lost: "red",
 } as const;
 
-export function attachmentTable(attachments: readonly AttachmentView[], view: View): string {
+function attachmentTable(attachments: readonly AttachmentView[], view: View): string {
   if (attachments.length === 0) return "No attachments\n";
   return painted(
     renderTable(
@@ -63,7 +63,7 @@ export function attachmentTable(attachments: readonly AttachmentView[], view: Vi
   );
 }
 
-export function wideTable(attachments: readonly AttachmentView[], view: View): string {
+function wideTable(attachments: readonly AttachmentView[], view: View): string {
   if (attachments.length === 0) return "No attachments\n";
   const rows = attachments.map((one) => [
     ...row(one, view.nowMs),
@@ -78,7 +78,7 @@ export function wideTable(attachments: readonly AttachmentView[], view: View): s
   );
 }
 
-export function networkPhrase(network: NetworkView): string {
+function networkPhrase(network: NetworkView): string {
   return `${network.network}→${[network.ifname, ...network.ips.map(withoutPrefix)].join(" ")}`;
 }
 

@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
-import { checkDropIn } from "../move-in/migrate/check-drop-in.ts";
+import { placeholders } from "../move-in/migrate/check-levee.ts";
 import { checkMigration } from "../move-in/migrate/check-migration.ts";
+import type { Finding } from "../move-in/migrate/finding.ts";
 import type { KubeObject } from "../move-in/migrate/kube-object.ts";
 import { readCluster } from "../move-in/migrate/read-cluster.ts";
 import { readManifests } from "../move-in/migrate/read-manifests.ts";
@@ -68,4 +70,15 @@ async function fromCluster(shell: Shell, options: KubeOptions): Promise<readonly
   } finally {
     api.close();
   }
+}
+
+/** Where the repository has it, for whoever stands in its folder, as the commands of docs/migrate.md do. */
+const usualPath = "deploy/multus-drop-in.yaml";
+
+/** Whether the file that is going to be applied can be; without one at hand there is nothing to say. */
+async function checkDropIn(given: string | undefined): Promise<readonly Finding[]> {
+  if (given === undefined && !existsSync(usualPath)) return [];
+  const file = given ?? usualPath;
+  const [finding] = placeholders(await readManifests([file]));
+  return finding === undefined ? [] : [{ ...finding, object: file }];
 }

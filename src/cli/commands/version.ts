@@ -34,7 +34,7 @@ export function addVersion(program: Command, shell: Shell): void {
   });
 }
 
-export function versionText(versions: Versions): string {
+function versionText(versions: Versions): string {
   const cli: Part = { software: `levee ${versions.cli.version}`, protocol: versions.cli.protocol };
   const rows = Object.entries({ cli, daemon: versions.daemon, shim: versions.shim }).map(([part, facts]) =>
     "unavailable" in facts

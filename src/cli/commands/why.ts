@@ -69,7 +69,7 @@ async function storyOf(
 /** Longer than any pod's name can be in one label: a container ID, as `levee ls -o wide` and the runtimes show it. */
 const containerId = /^[0-9a-f]{64}$/u;
 
-export function parseSubject(name: string, namespaceOption: string | undefined): PodKey {
+function parseSubject(name: string, namespaceOption: string | undefined): PodKey {
   return containerId.test(name) ? { namespace: "", name } : parsePod(name, namespaceOption, requireSubdomain);
 }
 
@@ -77,7 +77,7 @@ export function parseSubject(name: string, namespaceOption: string | undefined):
 const containerIdPrefix = /^[0-9a-f]{6,63}$/u;
 
 /** The pod of that name; when there is none, the owner of the one container whose ID begins so. */
-export function subjectAmong(views: readonly Owner[], name: string, asked: PodKey): PodKey {
+function subjectAmong(views: readonly Owner[], name: string, asked: PodKey): PodKey {
   if (!containerIdPrefix.test(name) || views.some((view) => isSame(view, asked))) return asked;
   const owners = views.filter((view) => view.containerId.startsWith(name));
   const [owner] = owners;

@@ -85,7 +85,7 @@ export async function whoAmI({ api, signal }: DecisionSource): Promise<string> {
   return textOf(objectOf(objectOf(objectOf(review)["status"])["userInfo"])["username"]);
 }
 
-export interface NewApproval {
+interface NewApproval {
   readonly verdict: Verdict;
   readonly by: string;
   readonly reason?: string | undefined;

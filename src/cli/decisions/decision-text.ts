@@ -9,7 +9,7 @@ import { ageText } from "../terminal/span.ts";
 import { renderTable } from "../terminal/table.ts";
 import { stepText } from "./step-text.ts";
 
-export interface Shown {
+interface Shown {
   readonly decision: Decision;
   readonly approvals: readonly DecisionApproval[];
   /** What may be removed now, as the cluster has it. */
@@ -40,7 +40,7 @@ export function decisionText(shown: Shown): string {
 }
 
 /** The steps alone, for one who is about to approve them. */
-export function planText({ decision, paint }: Pick<Shown, "decision" | "paint">): string {
+function planText({ decision, paint }: Pick<Shown, "decision" | "paint">): string {
   const { spec, status } = decision;
   return spec.steps
     .map((step) =>

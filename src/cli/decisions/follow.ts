@@ -12,7 +12,7 @@ import { statusLines } from "./step-text.ts";
 /** The guard looks every ten seconds; while it works it writes more often. */
 const pollMs = 1_000;
 
-export interface Following {
+interface Following {
   readonly shell: Shell;
   readonly source: DecisionSource;
   readonly timeoutMs: number;

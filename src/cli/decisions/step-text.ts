@@ -23,7 +23,7 @@ export function stepText(step: Step, status: StepStatus | undefined, paint: Pain
 }
 
 /** The parameters that matter, in words. The whole of them is what `-o yaml` prints. */
-export function detailsOf(step: Step): readonly string[] {
+function detailsOf(step: Step): readonly string[] {
   switch (step.action) {
     case "StopSource": {
       const { stopSource } = step;

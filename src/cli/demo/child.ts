@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import { CommandFailure } from "../failure.ts";
 
-export interface ChildSpec {
+interface ChildSpec {
   /** For people: "daemon", "resident hand". */
   readonly name: string;
   readonly command: readonly [string, ...string[]];

@@ -10,7 +10,7 @@ import { endStale, staleProcesses } from "./stale-processes.ts";
 import { sitePaths, type Site } from "./site.ts";
 
 /** What a clean-up found, and what it could not remove. */
-export interface Cleaned {
+interface Cleaned {
   readonly removed: readonly string[];
   readonly left: readonly string[];
 }

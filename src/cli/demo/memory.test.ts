@@ -13,7 +13,7 @@ describe("memoryOf", () => {
   });
 });
 
-describe("memoryText", () => {
+describe("processMemoryText", () => {
   test("is in MiB", () => {
     expect(processMemoryText({ rssKib: 30_000, anonymousKib: 7168 })).toBe("29.3 MiB (7.0 MiB of its own)");
     expect(processMemoryText(undefined)).toBe("unknown");

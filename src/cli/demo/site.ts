@@ -18,7 +18,7 @@ export interface SiteNetwork {
   readonly isDefaultRoute: boolean;
 }
 
-export interface SiteSubnet {
+interface SiteSubnet {
   readonly subnet: string;
   readonly gateway: string;
   readonly prefixLength: number;
@@ -63,7 +63,7 @@ export function sitePaths(site: Site): SitePaths {
   };
 }
 
-export interface SitePaths {
+interface SitePaths {
   readonly config: string;
   readonly directory: string;
   readonly networks: string;

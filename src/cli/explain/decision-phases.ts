@@ -1,6 +1,6 @@
 import type { DecisionPhase } from "../../guard/decision/decision.ts";
 
-export interface PhaseExplanation {
+interface PhaseExplanation {
   readonly means: string;
   readonly why: string;
   readonly todo: string;

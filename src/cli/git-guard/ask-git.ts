@@ -10,7 +10,7 @@ export const cannotTell = 3;
 const timeoutMs = 120_000;
 const stderrCharsMax = 2_000;
 
-export interface GitQuestion {
+interface GitQuestion {
   readonly args: readonly string[];
   readonly input?: string;
   /** Called for each record up to a NUL, or up to the end of the line with `isLines`. */

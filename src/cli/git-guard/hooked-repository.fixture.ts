@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 
 const main = resolve(import.meta.dirname, "../../main.ts");
 
-export interface CommandRun {
+interface CommandRun {
   readonly status: number | null;
   readonly text: string;
 }

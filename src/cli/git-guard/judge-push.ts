@@ -5,7 +5,7 @@ import type { DeletionLimits } from "./deletion-rule.ts";
 import { judgeRange, type Range, type DeletionRefusal } from "./judge-range.ts";
 
 /** One line of what git writes to a pre-receive hook. */
-export interface RefUpdate {
+interface RefUpdate {
   readonly old: string;
   readonly next: string;
   readonly ref: string;

@@ -20,7 +20,7 @@ const programBytesMax = 64 * 1024 * 1024;
 const leftoverMs = 600_000;
 const leftoverPattern = /^\.levee-install-[0-9a-f]+(?:\.tmp)?$/u;
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly source: string;
   readonly dest: string;
 }

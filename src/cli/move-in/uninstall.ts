@@ -8,7 +8,7 @@ import { CommandFailure } from "../failure.ts";
 import { passthruName } from "./install-passthru.ts";
 import { isShimProgram, readProgram, shimName } from "./install.ts";
 
-export interface UninstallOptions {
+interface UninstallOptions {
   readonly confDir: string;
   readonly binDir: string;
   /** Removes programs too. */

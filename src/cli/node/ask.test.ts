@@ -60,7 +60,7 @@ function asking(
   return askSocket({ ask: "leaks" }, { socket, clock: systemClock, ...extra });
 }
 
-describe("ask", () => {
+describe("askSocket", () => {
   test("sends version, software and question, and returns the answer", async () => {
     const leaks = { leaks: [], quarantined: [] };
     const socket = await daemon((peer) => peer.write(answerFrame({ answer: leaks })));
@@ -123,7 +123,7 @@ describe("ask", () => {
   });
 });
 
-describe("ask without a daemon", () => {
+describe("askSocket without a daemon", () => {
   test("names the socket and what to check when it does not exist", async () => {
     const failure = await failureOf(asking(join(folder, "none.sock")));
     expect(isUnreachable(failure)).toBe(true);

@@ -29,7 +29,7 @@ interface AnswerOf {
   readonly top: TopAnswer;
 }
 
-export interface AskOptions {
+interface AskOptions {
   readonly socket: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal;

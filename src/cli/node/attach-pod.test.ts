@@ -43,7 +43,7 @@ async function listen(): Promise<void> {
   await new Promise<void>((resolve) => void server?.listen(join(socketDir, "levee.sock"), resolve));
 }
 
-describe("attach", () => {
+describe("attachPod", () => {
   test("makes a namespace with lo up, runs ADD in it and tells what the kernel has", async () => {
     const attached = await attachPod(shim.context(), request());
     expect(attached).toMatchObject({ ...pod, netns: `/var/run/netns/${netns}` });
@@ -145,7 +145,7 @@ describe("attach", () => {
   });
 });
 
-describe("attach that fails", () => {
+describe("attachPod that fails", () => {
   test("shows the CNI error with its code, sends DEL, and leaves nothing", async () => {
     shim.behave({
       add: `echo '{"cniVersion":"1.0.0","code":101,"msg":"Cannot find lan","details":"default/lan"}'; exit 1`,
@@ -228,7 +228,7 @@ describe("attach that fails", () => {
   });
 });
 
-describe("attach without a daemon", () => {
+describe("attachPod without a daemon", () => {
   const away = `echo '{"code":11,"msg":"Cannot reach the daemon, tried 3 times within 9 ms: x"}'; exit 1`;
 
   test("says at once that nobody listens, and nothing when somebody does", async () => {
@@ -271,7 +271,7 @@ describe("attach without a daemon", () => {
   });
 });
 
-describe("attach with a shim that is none", () => {
+describe("attachPod with a shim that is none", () => {
   test.each(["exit 0", "echo '{}'", "echo hello", "echo null"])("%s is no success", async (add) => {
     shim.behave({ add });
     expect(await failureOf(attachPod(shim.context(), request()))).toMatchObject({

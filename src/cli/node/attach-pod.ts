@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
+import type { JsonText } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
+import { parseResult } from "../../cni/result.ts";
 import { isListening } from "./ask.ts";
 import { confFacts } from "./conf-facts.ts";
 import type { Context } from "../context.ts";
@@ -18,7 +20,6 @@ import {
 } from "./pod-file.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { isDaemonAway } from "../remedies.ts";
-import { resultGateways } from "./result-gateways.ts";
 import { CniFailure, callShim } from "./shim-call.ts";
 
 export interface AttachRequest {
@@ -36,7 +37,7 @@ export interface Attached extends PodKey {
   readonly interfaces: readonly AttachedInterface[];
 }
 
-export interface AttachedInterface extends InterfaceFacts {
+interface AttachedInterface extends InterfaceFacts {
   readonly network: string;
 }
 
@@ -155,6 +156,16 @@ async function describe(context: Context, pod: NewPod, result: string): Promise<
     netns: netnsPath(pod.netns),
     interfaces,
   };
+}
+
+/** The gateways named in a CNI result of any version. A result that cannot be read names none. */
+export function resultGateways(result: string): readonly string[] {
+  try {
+    const { ips } = parseResult(result as JsonText, "1.0.0");
+    return [...new Set(ips.flatMap(({ gateway }) => gateway ?? []))];
+  } catch {
+    return []; // The shim has already been judged by its exit status; this is only for show.
+  }
 }
 
 /** Interface names by the rule of the multi-net specification: eth0, then net1, net2, … by position. */

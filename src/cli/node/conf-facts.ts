@@ -3,7 +3,7 @@ import { numberKnobs } from "../../config/knobs.ts";
 import { socketPath, type Settings } from "../settings.ts";
 
 /** What the shim is going to read in its configuration, where that is of interest here too. */
-export interface ConfFacts {
+interface ConfFacts {
   readonly socket: string;
   readonly stateDir: string;
   readonly addBudgetMs: number;

@@ -45,7 +45,7 @@ async function emptyJournal(): Promise<void> {
   await (await Journal.open(journalOptions(shim.context().settings.stateDir))).close();
 }
 
-describe("detach", () => {
+describe("detachPod", () => {
   test("runs DEL with the IDs of the attach, then removes namespace and file", async () => {
     const attached = await attachToLan(pod);
     expect(await detachPod(shim.context(), pod, "{conf}")).toEqual({
@@ -113,7 +113,7 @@ describe("detach", () => {
   });
 });
 
-describe("detach without a pod file", () => {
+describe("detachPod without a pod file", () => {
   const mine: AttachmentView = {
     namespace: "default",
     pod: pod.name,

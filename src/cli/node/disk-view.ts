@@ -61,7 +61,7 @@ export function timelineOnDisk(journal: DiskJournal, pod: PodKey, story: DiskSto
 const noStory: DiskStory = { entries: [], omitted: 0 };
 
 /** What the flight recorder's files say of one pod. */
-export interface DiskStory {
+interface DiskStory {
   readonly entries: readonly TimelineEntry[];
   readonly omitted: number;
 }

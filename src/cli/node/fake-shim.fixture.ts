@@ -63,7 +63,7 @@ esac
   }
 }
 
-export interface ShimRecord {
+interface ShimRecord {
   readonly verb: string;
   readonly env: Readonly<Record<string, string>>;
   readonly conf: string;

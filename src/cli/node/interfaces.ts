@@ -54,3 +54,8 @@ function text(from: object, key: string): string {
   const value: unknown = Object.entries(from).find(([name]) => name === key)?.[1];
   return typeof value === "string" ? value : "";
 }
+
+/** `10.0.0.2` of `10.0.0.2/24`: in a sentence the network's size is noise. */
+export function withoutPrefix(address: string): string {
+  return address.split("/", 1)[0] ?? address;
+}

@@ -35,7 +35,7 @@ describe("addNetns and removeNetns", () => {
   });
 });
 
-describe("requireSuccess", () => {
+describe("requireToolSuccess", () => {
   const thrown = (isRoot: boolean, change: object): unknown => {
     try {
       requireToolSuccess({ isRoot }, { ...end, ...change }, "Cannot do it");

@@ -19,7 +19,7 @@ export interface NewPod extends AttachedPod {
   readonly additional: readonly NetworkChoice[];
 }
 
-export const annotationKey = {
+const annotationKey = {
   defaultNetwork: defaultNetworkAnnotation,
   networks: networksAnnotation,
   containerId: "levee.dev/container-id",

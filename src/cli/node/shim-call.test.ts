@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { resultGateways } from "./result-gateways.ts";
+import { resultGateways } from "./attach-pod.ts";
 import { cniEnv, parsePrintedError } from "./shim-call.ts";
 import { childEnv } from "../shell.ts";
 
-describe("parseCniError", () => {
+describe("parsePrintedError", () => {
   test("reads code, message and details", () => {
     expect(parsePrintedError('{"cniVersion":"1.0.0","code":7,"msg":"bad","details":"more"}')).toEqual({
       code: 7,

@@ -14,7 +14,7 @@ export interface PodSandbox extends AttachedPod {
 }
 
 /** One CNI call, as a container runtime makes it. */
-export interface ShimCall {
+interface ShimCall {
   readonly verb: "ADD" | "DEL";
   readonly pod: PodSandbox;
   /** The configuration on the shim's stdin. */
@@ -40,7 +40,7 @@ export class CniFailure extends CommandFailure {
   }
 }
 
-export type ShimSettings = Pick<Settings, "shim" | "cniPath"> & Places;
+type ShimSettings = Pick<Settings, "shim" | "cniPath"> & Places;
 
 /** Runs the shim as containerd would and returns what it printed. */
 export async function callShim(shell: Shell, settings: ShimSettings, call: ShimCall): Promise<string> {

@@ -1,5 +1,5 @@
 import type { TimelineAnswer, TimelineEntry } from "../../wire/node-view.ts";
-import { withoutPrefix } from "./addresses.ts";
+import { withoutPrefix } from "./interfaces.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { oneLine, plainText } from "../../base/plain-text.ts";
 import { failuresText, heldText, openNetworkLines, waitingText } from "./pod-now-text.ts";

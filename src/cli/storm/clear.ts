@@ -12,7 +12,7 @@ import type { Marker } from "./prepare.ts";
 import { site, stormPaths } from "./site.ts";
 
 /** What a clear-up found and removed, and what it could not. */
-export interface Cleared {
+interface Cleared {
   readonly removed: readonly string[];
   readonly left: readonly string[];
 }

@@ -1,14 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { PodKey } from "../node/names.ts";
 import type { Caller, CallResult, StormSandbox } from "./caller/caller.ts";
-import { seededRandom } from "./seeded-random.ts";
 
 export interface FleetPod extends PodKey {
   readonly uid: string;
 }
 
 /** Where a pod is on its way. */
-export type PodPhase = "waiting" | "backing-off" | "attached" | "deleting" | "deleted";
+type PodPhase = "waiting" | "backing-off" | "attached" | "deleting" | "deleted";
 
 /** What became of one pod. Times are milliseconds since the fleet's start. */
 export interface PodProgress {
@@ -23,7 +22,7 @@ export interface PodProgress {
   readonly delErrors: { readonly atMs: number; readonly message: string }[];
 }
 
-export interface FleetOptions {
+interface FleetOptions {
   readonly clock: Clock;
   readonly caller: Caller;
   /** The pod's namespace on this machine. A second sandbox of the same pod gets a new one in its place. */
@@ -177,5 +176,16 @@ function newRecord(pod: FleetPod, arrivedMs: number): PodProgress {
     attempts: 0,
     errors: [],
     delErrors: [],
+  };
+}
+
+/** A small generator (xorshift): the same seed gives the same numbers in [0, 1) again. */
+function seededRandom(seed: number): () => number {
+  let state = seed | 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
   };
 }

@@ -4,7 +4,7 @@ import type { Cancel, Clock } from "../../base/clock.ts";
 import { CommandFailure } from "../failure.ts";
 import type { LimitedGroup } from "./machine/limited-group.ts";
 
-export interface KeptDaemonOptions {
+interface KeptDaemonOptions {
   readonly clock: Clock;
   readonly command: readonly [string, ...string[]];
   /** A program that starts the command and stays outside of the group, with its arguments. */

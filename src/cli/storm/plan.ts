@@ -21,7 +21,7 @@ export interface StormPlan {
 }
 
 /** The pods of another namespace, which did nothing to deserve the storm. */
-export interface SecondPlan {
+interface SecondPlan {
   readonly pods: number;
   readonly afterMs: number;
   /** How long the slowest of them may wait. */

@@ -45,7 +45,7 @@ export function parseSpan(option: string, text: string): number {
   return Number(digits) * (timeUnits[unit] ?? 1);
 }
 
-export interface Bounds {
+interface Bounds {
   readonly min: number;
   readonly max: number;
   readonly example?: number;

@@ -29,7 +29,7 @@ import { runCourse } from "./storm-course.ts";
 import type { StormRun } from "./verdict.ts";
 import { childEnv } from "../shell.ts";
 
-export interface StormOrder {
+interface StormOrder {
   readonly plan: StormPlan;
   /** How many pods, in order; one after the other until one does not hold. */
   readonly sizes: readonly number[];

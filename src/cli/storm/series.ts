@@ -29,7 +29,7 @@ export interface ShimPeak {
   readonly anonBytes: number;
 }
 
-export interface Watched {
+interface Watched {
   readonly clock: Clock;
   readonly fleet: Fleet;
   readonly group: LimitedGroup;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { failureOf } from "../failure-of.fixture.ts";
 import { parseSiteConf, readSiteConf, requirePlugins } from "./site-confs.ts";
 
-describe("parseDelegate", () => {
+describe("parseSiteConf", () => {
   test("knows the plugins of a conflist, and where host-local books addresses", () => {
     const conf = {
       name: "site",
@@ -28,7 +28,7 @@ describe("parseDelegate", () => {
   );
 });
 
-describe("readDelegate", () => {
+describe("readSiteConf", () => {
   test("says which file cannot be read", async () => {
     expect(await failureOf(readSiteConf("/nowhere/x.conf"))).toMatchObject({
       code: "ENOENT",

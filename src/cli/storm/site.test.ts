@@ -33,7 +33,7 @@ describe("ownNetworks", () => {
   });
 });
 
-describe("sitePods", () => {
+describe("stormPods", () => {
   test("are of two namespaces, and only the second can be critical", () => {
     const { burst, second } = stormPods({ ...plan, second: { ...plan.second, isCritical: true } });
     expect([burst.length, second.length]).toEqual([219, 6]);
@@ -60,7 +60,7 @@ describe("sitePods", () => {
   });
 });
 
-describe("daemonConfig", () => {
+describe("stormDaemonConfig", () => {
   test("is one the daemon takes, and it installs no conf on this machine", () => {
     const config = parseDaemonConfig(stormDaemonConfig(paths, "lan0", "/usr/lib/cni"), "daemon-config.json");
     expect(config).toMatchObject({ socketDir: site.runDir, stateDir: paths.journal, directory: paths.directory });

@@ -27,7 +27,7 @@ export function stormBar(shell: Pick<Shell, "stderr">, plan: StormPlan): { show(
   };
 }
 
-export function barText(moment: Moment, plan: StormPlan): string {
+function barText(moment: Moment, plan: StormPlan): string {
   const filled = Math.floor((moment.attached / plan.pods) * barCells);
   const bar = `${"#".repeat(filled)}${"-".repeat(barCells - filled)}`;
   const second = plan.second.pods === 0 ? "" : `, second ${moment.secondAttached}/${plan.second.pods}`;

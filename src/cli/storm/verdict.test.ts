@@ -5,7 +5,7 @@ import { judgeStorm } from "./verdict.ts";
 
 const { burst, second } = site.namespaces;
 
-describe("judge", () => {
+describe("judgeStorm", () => {
   test("finds nothing broken in a storm that held, and sums it up", () => {
     expect(testRun()).toMatchObject({
       broken: [],

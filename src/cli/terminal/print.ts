@@ -29,7 +29,7 @@ function textIn(format: OutputFormat, answer: Printable): string {
   }
 }
 
-export interface Printable {
+interface Printable {
   readonly value: unknown;
   text(): string;
   wide?(): string;

@@ -41,7 +41,7 @@ export interface DaemonView {
   readonly killed: number;
 }
 
-export interface GuardView {
+interface GuardView {
   readonly desired: number;
   readonly available: number;
   /** Empty when nobody leads. */
@@ -49,7 +49,7 @@ export interface GuardView {
   readonly term: number;
 }
 
-export interface DecisionView {
+interface DecisionView {
   readonly name: string;
   readonly phase: string;
   readonly step: string;

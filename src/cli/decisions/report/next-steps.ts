@@ -13,7 +13,7 @@ export function nextSteps(decision: Decision): readonly string[] {
   ];
 }
 
-export function wasDone({ status }: Decision, { id }: Step): boolean {
+function wasDone({ status }: Decision, { id }: Step): boolean {
   return status?.steps?.find((step) => step.id === id)?.phase === "Done";
 }
 

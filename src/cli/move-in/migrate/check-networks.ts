@@ -14,7 +14,7 @@ export interface KnownNetwork {
   readonly conf: NetworkConf | undefined;
 }
 
-export interface NetworksCheck {
+interface NetworksCheck {
   readonly findings: readonly Finding[];
   readonly networks: ReadonlyMap<string, KnownNetwork>;
 }

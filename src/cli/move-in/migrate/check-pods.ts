@@ -18,7 +18,7 @@ import type { KnownNetwork } from "./check-networks.ts";
 import type { Finding, Level } from "./finding.ts";
 import { valueIn, isKubeObject, kindOf, listIn, namespaceOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
 
-export interface PodsInput {
+interface PodsInput {
   readonly objects: readonly KubeObject[];
   readonly networks: ReadonlyMap<string, KnownNetwork>;
   /** Undefined when the settings could not be read. */

@@ -5,7 +5,7 @@
 export type Level = "ok" | "look" | "differs" | "blocks";
 
 export const findingTopics = ["multus", "settings", "other users of Multus", "networks", "pods"] as const;
-export type FindingTopic = (typeof findingTopics)[number];
+type FindingTopic = (typeof findingTopics)[number];
 
 /** One thing that `levee migrate --check` found out. */
 export interface Finding {

@@ -1,7 +1,7 @@
 /** An object of the cluster as it was read; nothing in it is believed before it is looked at. */
 export type KubeObject = Readonly<Record<string, unknown>>;
 
-export type PathKey = string | number;
+type PathKey = string | number;
 
 export function isKubeObject(value: unknown): value is KubeObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -55,7 +55,7 @@ async function objectsOf(file: string): Promise<readonly KubeObject[]> {
 }
 
 /** `kubectl get -o yaml` prints a List. */
-export function itemsOf(value: unknown): readonly KubeObject[] {
+function itemsOf(value: unknown): readonly KubeObject[] {
   if (!isKubeObject(value)) return [];
   return kindOf(value).endsWith("List") ? listIn(value, "items").flatMap(itemsOf) : [value];
 }

@@ -5,7 +5,7 @@ import { runCheaply } from "./cheap-process.ts";
 import { callEnd, type ProgramCallerOptions } from "./program-caller.ts";
 
 /** One plugin of the floor: the plugin's file, its whole configuration and the pod's interface. */
-export interface DirectPlugin {
+interface DirectPlugin {
   readonly program: string;
   readonly conf: string;
   readonly ifname: string;

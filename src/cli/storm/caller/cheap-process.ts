@@ -7,7 +7,7 @@ import { errnoOf } from "../../../base/errors.ts";
  * A program run with files for stdin and stdout. A storm starts thousands: without pipes there is nothing to poll,
  * nothing to drain, and no descriptor is kept here while the program waits.
  */
-export interface CheapRun {
+interface CheapRun {
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdinPath: string;

@@ -9,7 +9,7 @@ export interface GroupLimits {
 }
 
 /** One kernel file and what is written to it. */
-export interface GroupSetting {
+interface GroupSetting {
   readonly path: string;
   readonly value: string;
   /** Whether kernels without this file are fine. */

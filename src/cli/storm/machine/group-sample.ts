@@ -12,7 +12,7 @@ export interface GroupSample {
 }
 
 /** The kernel's files as text; empty for one that this kernel does not have. */
-export interface GroupTexts {
+interface GroupTexts {
   readonly version: 1 | 2;
   readonly usage: string;
   readonly peak: string;

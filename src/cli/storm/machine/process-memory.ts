@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /** What some processes and all their descendants take of the machine. */
-export interface ProcessMemory {
+interface ProcessMemory {
   readonly processes: number;
   /** Pages shared by several processes are counted once, in shares. */
   readonly pssBytes: number;

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { readKernelFile } from "./kernel-file.ts";
 
 /** A disk's read-ahead, which decides how much program text is charged to a small cgroup. */
-export interface ReadAhead {
+interface ReadAhead {
   /** Undefined when the kernel does not tell, as for a memory file system. */
   readonly kib: number | undefined;
   /** The kernel's file with it. */

@@ -32,7 +32,7 @@ export interface Certificate {
 }
 
 /** The last one that held. */
-export function lastHeld({ runs }: Certificate): StormRun | undefined {
+function lastHeld({ runs }: Certificate): StormRun | undefined {
   return runs.findLast(({ broken }) => broken.length === 0);
 }
 
