@@ -4,12 +4,12 @@ import type { OutputFormat } from "./terminal/print.ts";
 import { readSettings, type GivenOptions } from "./settings.ts";
 import type { Shell } from "./shell.ts";
 
-/** Where things are for this command: its options and the global ones, over the environment and the defaults. */
+/** The context of one command. Options win over environment variables, and those over defaults. */
 export function contextOf(command: Command, shell: Shell, formats?: readonly OutputFormat[]): Context {
   return { shell, settings: readSettings(command.optsWithGlobals<GivenOptions>(), shell, formats) };
 }
 
-/** The examples that close every help text. */
+/** The examples at the end of a help text. */
 export function examples(...lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}\n`;
 }

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { Screen, Shell } from "./shell.ts";
 
-/** A process for tests: what is written is kept, and Ctrl-C is a method. */
+/** A process for tests: it keeps what is written, and Ctrl-C is a method. */
 export interface FakeShell extends Shell {
   readonly stdout: FakeScreen;
   readonly stderr: FakeScreen;

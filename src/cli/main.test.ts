@@ -367,7 +367,7 @@ describe("levee attach and detach", () => {
     const offline = join(shim.context().settings.stateDir, "offline");
     shim.behave({ del: `mkdir -p ${offline}; echo x > "${offline}/$CNI_CONTAINERID:$CNI_IFNAME.del"` });
     expect((await levee(`detach ${podName}`)).out).toBe(
-      `default/${podName} is detached; the daemon was not there, the rest is done when it is back\n`,
+      `default/${podName} is detached; the daemon is away and finishes the undo when it is back\n`,
     );
   });
 

@@ -79,7 +79,7 @@ describe("levee check node", () => {
     const value = JSON.parse(out) as { isGood: boolean; nodes: { sections: { title: string }[] }[] };
     expect(value.isGood).toBe(false);
     expect(value.nodes[0]?.sections.map(({ title }) => title)).toEqual(["daemon", "hand"]);
-    expect(err).toBe("Error: Cannot call the node ready: see the lines marked × (check-failed)\n");
+    expect(err).toBe("Error: The node is not ready: see the lines marked × (check-failed)\n");
   });
 
   test("goes on with a daemon that does not know the question", async () => {
@@ -135,11 +135,11 @@ describe("levee check node", () => {
     const kubeconfig = await apiServer((_request, response) => void response.end("<html>"));
     const { out } = await levee("worker-9", "--metrics-port", "9999", "--kubeconfig", kubeconfig);
     expect(cluster?.paths()).toEqual(["/api/v1/nodes/http:worker-9:9999/proxy/nodez"]);
-    expect(out).toContain("what answers on that port is no daemon of Levee");
+    expect(out).toContain("the program on that port is not Levee's daemon");
   });
 
   test.each([
-    [["--all", "worker-1"], "Cannot take names beside --all"],
+    [["--all", "worker-1"], "Cannot use node names together with --all"],
     [["worker-1", "--metrics-port", "0"], "Cannot use --metrics-port"],
   ])("refuses %j", async (argv, message) => {
     const kubeconfig = await apiServer((_request, response) => void response.end("{}"));

@@ -1,4 +1,4 @@
-/** One line: what was looked at, how it is, and what to do about it. */
+/** One check: its name, its result, and what to do about it. */
 export interface CheckLine {
   readonly state: "ok" | "warning" | "failed";
   readonly name: string;

@@ -124,7 +124,7 @@ describe("guardCategory", () => {
       "LVE0305 failed",
       "LVE0306 warning",
     ]);
-    expect(line(found, "LVE0303").evidence).toEqual({ pods: "nothing heard for 3m20s" });
+    expect(line(found, "LVE0303").evidence).toEqual({ pods: "no news for 3m20s" });
     expect(line(found, "LVE0306").detail).toContain("service accounts only");
   });
 
@@ -244,5 +244,5 @@ test("statusText says what it could not look at, and shows the rest", () => {
   for (const label of ["Daemons", "Nodes", "Pods"])
     expect(text).toMatch(new RegExp(`^${label} +not known: Cannot list nodes: alice may not$`, "mu"));
   expect(text).toMatch(/^Decisions +none open$/mu);
-  expect(text).not.toContain("none of Levee or Multus");
+  expect(text).not.toContain("neither Levee nor Multus is installed");
 });

@@ -19,7 +19,7 @@ export interface ClusterLook {
   readonly categories: readonly Category[];
 }
 
-/** Everything that is looked at in a cluster, category by category; only the first one when nobody answers. */
+/** All checks of the cluster, by category; only the first category if the API server does not answer. */
 export async function lookAtCluster(asking: Asking, options: LookOptions): Promise<ClusterLook> {
   const snapshot = await takeSnapshot(asking, options.namespace, options.nowMs);
   const api = apiCategory(snapshot);

@@ -2,10 +2,10 @@ import { checkCodes, type CheckCode } from "./check-codes.ts";
 import type { Unseen } from "../cluster/seen.ts";
 import type { CheckLine } from "./check-line.ts";
 
-/** A line about the cluster: what was looked at has a code, and what was seen stands below it. */
+/** A check of the cluster. It has a code, and evidence below the line. */
 export interface ClusterLine extends CheckLine {
   readonly code: CheckCode;
-  /** What each thing that matters showed, by its name. */
+  /** What was seen, by the name of the thing. */
   readonly evidence: LineEvidence;
 }
 
@@ -28,7 +28,7 @@ export function failedLine(code: CheckCode, detail: string, evidence: LineEviden
   return line("failed", code, { detail, evidence });
 }
 
-/** What could not be looked at is not well. What to do about the thing itself is no hint then. */
+/** A check that could not run is a warning. The code's own hint does not apply then. */
 export function unknownLine(code: CheckCode, { why, status }: Unseen): ClusterLine {
   const isRefused = status === 401 || status === 403;
   const detail = `not known: ${isRefused ? "this user may not see it (LVE0103)" : why}`;

@@ -17,7 +17,7 @@ import {
 } from "./cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
 
-/** As the alert MultusMemoryPressure has it, and where the daemon itself serves DELs only. */
+/** The threshold of the alert MultusMemoryPressure, and the point from which the daemon serves only DELs. */
 const shareWarning = 0.8;
 const shareFailed = 0.95;
 const killsWithinMs = 3_600_000;
@@ -68,7 +68,7 @@ interface Share {
   readonly limitBytes: number;
 }
 
-/** By the daemons' own word, and by metrics.k8s.io for those that have none. */
+/** From the daemons' own metrics, and from metrics.k8s.io for other daemons. */
 function memoryShares(snapshot: Snapshot, { nodes }: DaemonMetrics): readonly Share[] {
   const own = [...nodes].flatMap(([node, seen]): Share[] => {
     const metrics = valueOr(seen, []);
@@ -98,7 +98,7 @@ function usageShares(daemonSet: DaemonSetFacts, { usage, pods }: Snapshot): read
 }
 
 function memoryLine(shares: readonly Share[], { usage }: Snapshot): ClusterLine {
-  const silent = { why: "no daemon tells it and metrics.k8s.io does not either", status: undefined };
+  const silent = { why: "neither a daemon nor metrics.k8s.io reports it", status: undefined };
   if (shares.length === 0) return unknownLine("LVE0402", "why" in usage ? usage : silent);
   const tight = shares
     .filter(({ usedBytes, limitBytes }) => usedBytes > limitBytes * shareWarning)
@@ -142,7 +142,7 @@ function askedLine({ nodes }: DaemonMetrics): ClusterLine {
   return goodLine("LVE0404", nodes.size === 0 ? "Levee's daemon is not installed" : plural(nodes.size, "node"));
 }
 
-/** The node's own mark, as our daemon sees it. */
+/** The node's own mark, as Levee's daemon sees it. */
 function rebootLine({ nowMs, daemonSets }: Snapshot, { nodes }: DaemonMetrics): ClusterLine {
   const told = [...nodes].flatMap(([node, seen]) => {
     const metrics = valueOr(seen, []);
@@ -152,7 +152,7 @@ function rebootLine({ nowMs, daemonSets }: Snapshot, { nodes }: DaemonMetrics): 
   });
   if (told.length === 0) {
     const hasOurs = valueOr(daemonSets, []).some(({ name }) => name === "levee");
-    const why = hasOurs ? "no daemon could be asked" : "only Levee's daemon tells it";
+    const why = hasOurs ? "no daemon answers" : "only Levee's daemon reports it";
     return unknownLine("LVE0502", { why, status: undefined });
   }
   const waiting = told.filter(({ isRequired }) => isRequired);

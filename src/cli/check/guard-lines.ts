@@ -8,9 +8,9 @@ import { ageText } from "../terminal/span.ts";
 import { failedLine, goodLine, unknownLine, warningLine, type Category, type ClusterLine } from "./cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
 
-/** As the alert LeveeBlind has it. */
+/** The threshold of the alert LeveeBlind. */
 const viewAgeSecondsMax = 180;
-/** As the alert LeveeDecisionWaiting has it. */
+/** The threshold of the alert LeveeDecisionWaiting. */
 const waitsMsMax = 5 * 60_000;
 
 export function guardCategory(snapshot: Snapshot, { guards }: DaemonMetrics): Category {
@@ -33,13 +33,13 @@ function runsLine({ guard }: Snapshot): ClusterLine {
 
 function leadsLine({ lease, nowMs }: Snapshot): ClusterLine {
   if (!("value" in lease)) return unknownLine("LVE0302", lease);
-  if (lease.value === undefined || lease.value.holder === "") return failedLine("LVE0302", "nobody holds the Lease");
+  if (lease.value === undefined || lease.value.holder === "") return failedLine("LVE0302", "no guard holds the Lease");
   const { holder, renewedMs, transitions } = lease.value;
   const renewed = `${holder}, renewed ${ageText(nowMs - renewedMs)} ago, term ${transitions}`;
   return leads(lease.value, nowMs) ? goodLine("LVE0302", renewed) : failedLine("LVE0302", `it has lapsed: ${renewed}`);
 }
 
-/** Of the one that leads; a replica that waits may be behind. */
+/** Only the leader counts; a waiting replica may be behind. */
 function freshLine(guards: DaemonMetrics["guards"], snapshot: Snapshot): ClusterLine {
   const answers = [...guards.values()].flatMap((seen) => ("value" in seen ? [seen.value] : []));
   const leader = answers.find((metrics) =>
@@ -52,27 +52,27 @@ function freshLine(guards: DaemonMetrics["guards"], snapshot: Snapshot): Cluster
   const ages = leader.filter(({ name }) => name === "levee_guard_view_last_event_age_seconds");
   const old = ages.filter(({ value }) => value > viewAgeSecondsMax);
   const evidence = Object.fromEntries(
-    old.map(({ labels, value }) => [labels["resource"] ?? "", `nothing heard for ${ageText(value * 1_000)}`]),
+    old.map(({ labels, value }) => [labels["resource"] ?? "", `no news for ${ageText(value * 1_000)}`]),
   );
   return old.length === 0
     ? goodLine("LVE0303", `${ages.length} resources are followed`)
     : failedLine("LVE0303", `${old.length} of ${ages.length} resources are old`, evidence);
 }
 
-/** A guard that is run by hand, or that has just taken over, leads and is not among the pods that say so. */
+/** A guard that runs outside the cluster, or has just taken over, leads without a pod that reports it. */
 function unaskedText(pods: number, { lease, nowMs, namespace }: Snapshot): string {
   const holder = "value" in lease && lease.value !== undefined && leads(lease.value, nowMs) ? lease.value.holder : "";
   if (holder === "") return "no guard leads";
   return pods === 0
-    ? `${holder} leads, and ${namespace} has no pod of the guard to be asked`
-    : `${holder} leads, and no pod of the guard in ${namespace} says that it does`;
+    ? `${holder} leads, but ${namespace} has no guard pod to ask`
+    : `${holder} leads, but no guard pod in ${namespace} reports that it leads`;
 }
 
 function actsLine({ mayAct }: Snapshot): ClusterLine {
   if (!("value" in mayAct)) return unknownLine("LVE0304", mayAct);
   return mayAct.value
     ? goodLine("LVE0304", "")
-    : warningLine("LVE0304", "the ClusterRoleBinding levee-guard-acts is gone: everything is stopped");
+    : warningLine("LVE0304", "the ClusterRoleBinding levee-guard-acts is missing, so all actions are stopped");
 }
 
 function breakerLine({ budget }: Snapshot): ClusterLine {
@@ -88,7 +88,7 @@ function approverLine({ approvers }: Snapshot): ClusterLine {
   return warningLine(
     "LVE0306",
     approvers.value.length === 0
-      ? "the role levee-approver is bound to nobody"
+      ? "the role levee-approver is bound to no one"
       : "the role levee-approver is bound to service accounts only, which cannot approve",
   );
 }
@@ -111,8 +111,18 @@ export function decisionCategory({ decisions, nowMs }: Snapshot): Category {
     name,
     lines: [
       late.length === 0
-        ? goodLine("LVE0701", waiting.length === 0 ? "" : `${waiting.length} are new`, told(waiting))
-        : warningLine("LVE0701", `${plural(late.length, "Decision")} for more than five minutes`, told(waiting)),
+        ? goodLine(
+            "LVE0701",
+            waiting.length === 0
+              ? ""
+              : `${plural(waiting.length, "Decision")} waiting, none for more than five minutes`,
+            told(waiting),
+          )
+        : warningLine(
+            "LVE0701",
+            `${plural(late.length, "Decision")} waiting for more than five minutes`,
+            told(waiting),
+          ),
       paused.length === 0
         ? goodLine("LVE0702", "")
         : failedLine("LVE0702", plural(paused.length, "Decision"), told(paused)),

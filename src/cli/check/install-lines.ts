@@ -26,14 +26,14 @@ export function apiCategory(snapshot: Snapshot): Category {
   };
 }
 
-/** What the API server keeps from this user, in its own words; the lines below only say that it does. */
+/** What the API server refuses this user, in its own words. The lines below only say that it refuses. */
 function rightsLine(snapshot: Snapshot): ClusterLine {
   const refused = Object.entries(snapshot).flatMap(([part, seen]): (readonly [string, string])[] => {
     const { status, why } = objectOf(seen) as Partial<{ status: number; why: string }>; // a Seen, or a plain value
     return status === 401 || status === 403 ? [[part, /\((.*)\)$/u.exec(why ?? "")?.[1] ?? why ?? ""]] : [];
   });
   if (refused.length === 0) return goodLine("LVE0103", "");
-  const text = `${plural(refused.length, "part")} of the cluster cannot be seen`;
+  const text = `${plural(refused.length, "part")} of the cluster cannot be read`;
   const isBlind = [snapshot.nodes, snapshot.pods].every((seen) => "why" in seen);
   return (isBlind ? failedLine : warningLine)("LVE0103", text, Object.fromEntries(refused));
 }
@@ -63,7 +63,7 @@ function definitionLine(definitions: Snapshot["definitions"]): ClusterLine {
   if (problems.length === 0) return goodLine("LVE0201", plural(shippedDefinitions.length, "definition"));
   const isAbsent = definitions.value.length === 0;
   const evidence = Object.fromEntries(problems);
-  // Levee works without its guard.
+  // Levee works without the guard, so this is only a warning.
   return isAbsent
     ? warningLine("LVE0201", "the guard is not installed", evidence)
     : failedLine("LVE0201", `${problems.length} of ${shippedDefinitions.length} are not`, evidence);
@@ -73,7 +73,7 @@ function hashOf(definition: unknown): string {
   try {
     return definitionHash(definition);
   } catch {
-    // Ours can be hashed, so it is not ours.
+    // A shipped definition can always be hashed, so this one is not as shipped.
     return "";
   }
 }

@@ -6,7 +6,7 @@ import type { NodeReport, ReportSection } from "./node-report.ts";
 
 interface TextOptions {
   readonly paint: Paint;
-  /** All lines, or only those that ask for something. */
+  /** All lines, or only warnings and failures. */
   readonly isFull: boolean;
 }
 
@@ -20,7 +20,7 @@ export function nodeReportText(report: NodeReport, options: TextOptions): string
   return `${head}${sections.length === 0 ? `  ${signOf("ok", options.paint)} all is well\n` : sections.join("")}`;
 }
 
-/** The last line: how many of what. */
+/** The last line, with the counts. */
 export function summaryText(reports: readonly NodeReport[], paint: Paint): string {
   const lines = reports.flatMap(({ sections }) => sections.flatMap(({ lines: own }) => own));
   const count = (state: CheckLine["state"]): number => lines.filter((line) => line.state === state).length;

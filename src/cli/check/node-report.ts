@@ -9,18 +9,18 @@ export interface ReportSection {
   readonly lines: readonly CheckLine[];
 }
 
-/** All that is known of one node. */
+/** All checks of one node. */
 export interface NodeReport {
   readonly node: string;
   /** No line failed. */
   readonly isGood: boolean;
   readonly sections: readonly ReportSection[];
-  /** Undefined when its daemon could not be asked. */
+  /** Undefined if its daemon did not answer. */
   readonly networks: readonly NetworkReadyView[] | undefined;
   readonly networksTotal: number;
 }
 
-/** What a node's daemon said, or why it said nothing. */
+/** A node's daemon's answer, or why there is none. */
 export type NodeSaid =
   | { readonly node: NodeAnswer; readonly checks: ChecksAnswer | undefined }
   | { readonly away: string; readonly hint: string };
@@ -28,13 +28,13 @@ export type NodeSaid =
 interface ReportInput {
   readonly node: string;
   readonly said: NodeSaid;
-  /** Of the shim that the runtime starts; empty when nobody could ask it. */
+  /** Version of the shim that the runtime starts; empty if unknown. */
   readonly shim: string;
-  /** More that was found out without the daemon. */
+  /** Checks that need no daemon. */
   readonly more?: readonly CheckLine[];
 }
 
-/** Which checks stand together. What a newer daemon has beyond these comes last. */
+/** The sections and their checks. Further checks of a newer daemon come last. */
 const places: readonly { readonly title: string; readonly names: readonly string[] }[] = [
   { title: "runtime", names: ["conf", "primary"] },
   { title: "cluster", names: ["api", "view"] },
@@ -59,7 +59,7 @@ export function nodeReport({ node, said, shim, more = [] }: ReportInput): NodeRe
     const old: CheckLine = {
       state: "warning",
       name: "checks",
-      detail: "the daemon is too old to be asked for them",
+      detail: "the daemon is too old to answer this question",
       hint,
     };
     return report(node, [daemon, section("other", [old])], undefined);
@@ -89,12 +89,12 @@ function answers({ software, attachments, startedWallMs }: NodeAnswer): CheckLin
   return { state: "ok", name: "daemon", detail, hint: "" };
 }
 
-/** The shim itself, when it could be asked; else the one that made the last call. */
+/** The shim on this node if known; else the shim that made the last call. */
 function shimOf(shim: string, checks: ChecksAnswer | undefined): string {
   return shim === "" ? (checks?.shimSoftware ?? "") : shim;
 }
 
-/** Neighbouring versions work together, so another version is a sign of a rollout that stopped half-way, not a failure. */
+/** Neighbouring versions work together, so a difference is only a sign of a rollout that stopped half-way. */
 function skews(daemon: NodeAnswer, shim: string): readonly CheckLine[] {
   const wanted = versionOf(daemon.software);
   const others = [
@@ -114,13 +114,13 @@ function skews(daemon: NodeAnswer, shim: string): readonly CheckLine[] {
   return [{ state: "ok", name: "versions", detail: `${parts} and daemon are all ${wanted}`, hint: "" }];
 }
 
-/** `levee 0.1.0` and `levee-shim/0.1.0` are of one version. */
+/** The version without the name: `levee 0.1.0` and `levee-shim/0.1.0` are the same version. */
 function versionOf(software: string): string {
   return /[^ /]*$/u.exec(software)?.[0] ?? "";
 }
 
 function placed({ checks }: ChecksAnswer): readonly ReportSection[] {
-  // Each network has a line of its own below.
+  // Each network gets its own line below.
   const rest = checks.filter(({ name }) => name !== "networks" && !places.some(({ names }) => names.includes(name)));
   return [
     ...places.map(({ title, names }) =>

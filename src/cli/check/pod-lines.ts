@@ -15,11 +15,11 @@ import {
 } from "./cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
 
-/** As the alerts NamespacePendingPodBacklog and OwnerlessPods have them. */
+/** The thresholds of the alerts NamespacePendingPodBacklog and OwnerlessPods. */
 const backlogWarning = 25;
 const backlogFailed = 100;
 const ownerlessWarning = 50;
-/** More clients of one namespace than this are counted. */
+/** More clients than this are only counted. */
 const clientsShown = 3;
 const clientCharsMax = 60;
 
@@ -70,21 +70,21 @@ function ownerlessLine(pods: readonly PodSeen[]): ClusterLine {
   return warningLine("LVE0602", `${plural(many.length, "namespace")} with ${ownerlessWarning} or more`, evidence);
 }
 
-/** Never a failure: it is what a person wants to know before labelling a namespace. */
+/** Never a failure: a person reads this before labelling a namespace. */
 function denyLine(pods: readonly PodSeen[], { namespaces }: Snapshot): ClusterLine {
   const labels = new Map(valueOr(namespaces, []).map(({ name, labels: own }) => [name, own[stopLabel.key] ?? ""]));
-  // Where a namespace says allow, nothing is asked.
+  // The policy skips a namespace with the label allow.
   const refused = byNamespace(pods.filter((pod) => pod.isRefusable && labels.get(pod.namespace) !== "allow"));
   const clients = clientsOf(refused);
   const evidence = Object.fromEntries(
     Object.entries(clients).map(([namespace, text]) => [
       namespace,
-      labels.get(namespace) === stopLabel.value ? `${text}; denies already, so no new ones` : text,
+      labels.get(namespace) === stopLabel.value ? `${text}; the namespace already denies new ones` : text,
     ]),
   );
-  const why = "unless a person, a kubelet or an account of kube-system makes them, which a pod does not tell";
+  const why = "unless a person, a kubelet or an account in kube-system creates them, which a pod does not show";
   return refused.size === 0
-    ? goodLine("LVE0604", "nothing that is there")
+    ? goodLine("LVE0604", "none of the existing pods")
     : goodLine("LVE0604", `pods like these of ${plural(refused.size, "namespace")}, ${why}`, evidence);
 }
 
@@ -93,7 +93,7 @@ function byNamespace(pods: readonly PodSeen[]): ReadonlyMap<string, readonly Pod
   return new Map([...found].toSorted(([, left], [, right]) => right.length - left.length));
 }
 
-/** How many of each client, by its own word. */
+/** Pods per client, as the clients call themselves. */
 function clientsOf(namespaces: ReadonlyMap<string, readonly PodSeen[]>): LineEvidence {
   return Object.fromEntries(
     [...namespaces].map(([namespace, pods]) => {
@@ -111,5 +111,5 @@ function clientsOf(namespaces: ReadonlyMap<string, readonly PodSeen[]>): LineEvi
 function makerOf({ owner, clientSays }: PodSeen): string {
   if (owner !== "") return "with an owner that does not control them";
   const client = foreignText(clientSays, clientCharsMax);
-  return client === "" ? "of a client that says nothing" : `of a client that says "${client}"`;
+  return client === "" ? "of an unnamed client" : `of a client that says "${client}"`;
 }

@@ -10,7 +10,7 @@ import type { CheckLine } from "./check-line.ts";
 import { plural } from "../terminal/plural.ts";
 import { nodeReport, type NodeReport, type NodeSaid } from "./node-report.ts";
 
-/** This machine: its daemon over the socket, or without one what is on the disk. */
+/** Checks this machine: its daemon over the socket, or without a daemon the journal on disk. */
 export async function thisNode(context: Context): Promise<NodeReport> {
   const [said, shim] = await Promise.all([whatDaemonSays(context), shimSoftware(context)]);
   if ("away" in said) {
@@ -31,7 +31,7 @@ async function whatDaemonSays(context: Context): Promise<NodeSaid> {
   }
 }
 
-/** A daemon from before this question does not understand it. */
+/** An old daemon does not know this question. */
 async function checksOf(context: Context): Promise<ChecksAnswer | undefined> {
   try {
     return await askDaemon(context, { ask: "checks" });
@@ -55,7 +55,7 @@ async function journalOnDisk({ settings }: Context): Promise<CheckLine> {
       return {
         state: "warning",
         name: "journal",
-        detail: `there is none in ${stateDir}: no daemon has run on that folder`,
+        detail: `there is none in ${stateDir}: no daemon has run with that folder`,
         hint: "",
       };
     const detail = `${plural(journal.records.length, "attachment")} and ${plural(journal.leaks.length, "leak")} in ${stateDir}; they wait for the daemon`;

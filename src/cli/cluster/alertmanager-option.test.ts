@@ -25,8 +25,8 @@ for (const [text, why] of [
   ["https://am.example,token=secret", "token= must be the absolute path of a file that holds the token"],
   ["https://am.example,token=//secret", "token= must be the absolute path of a file that holds the token"],
   ["https://am.example,ca=secret", "ca= must be the absolute path of a file with certificates"],
-  ["https://am.example,server-name=10.0.0.1", "server-name= must be a DNS name that the certificate is for"],
-  ["https://am.example,server-name=a secret", "server-name= must be a DNS name that the certificate is for"],
+  ["https://am.example,server-name=10.0.0.1", "server-name= must be a DNS name of the certificate"],
+  ["https://am.example,server-name=a secret", "server-name= must be a DNS name of the certificate"],
 ] as const) {
   test(`parseAlertmanager refuses ${text}`, async () => {
     const failure = await failureOf(Promise.try(() => parseAlertmanager(text)));

@@ -18,10 +18,10 @@ interface GuardPlaces {
   readonly cniDaemons?: readonly CniDaemon[];
 }
 
-/** More of them are no replicas of one Alertmanager, and each that is dead costs a look its time. */
+/** One Alertmanager has fewer replicas, and each dead one delays a look. */
 const alertmanagersMax = 8;
 
-/** Where the guard looks and is looked at, as it was told on the command line. */
+/** Parses the guard's ports, Alertmanagers and CNI daemons. */
 export function guardPlaces({ metricsPort, daemonPort, alertmanager, cniDaemon }: GuardPlaceOptions): GuardPlaces {
   if ((alertmanager?.length ?? 0) > alertmanagersMax)
     throw usageFailure(

@@ -74,7 +74,7 @@ const answer = (status: string, version = "v1"): string =>
 for (const [what, script, fields, message] of [
   ["fails", "echo no luck >&2; exit 7", "", "it ended with 7: no luck"],
   ["answers in another version", answer('{"token":"t"}', "v1beta1"), "", "must have the apiVersion"],
-  ["answers nonsense", "echo secret", "", "login: its answer is no JSON"],
+  ["answers nonsense", "echo secret", "", "login: its answer is not JSON"],
   ["gives nothing", answer("{}"), "", "neither token nor certificate"],
   ["gives half a pair", answer('{"clientCertificateData":"c"}'), "", "a certificate without its key"],
   ["gives a wrong time", answer('{"token":"t","expirationTimestamp":"soon"}'), "", "is no time: soon"],

@@ -8,22 +8,22 @@ import { execCredential } from "./exec-credential.ts";
 import { usageFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 
-/** What `--kubeconfig` and `--context` said. */
+/** The options `--kubeconfig` and `--context`. */
 export interface KubeOptions {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
-  /** Only tests have it elsewhere. */
+  /** Only tests set this. */
   readonly serviceAccountFolder?: string;
 }
 
 type KubeShell = Pick<Shell, "clock" | "env" | "interrupted">;
 
-/** The client of the cluster that kubectl would talk to here. Close it, or its connections keep the command alive. */
+/** The client of the cluster that kubectl would use here. Close it, or its connections keep the command alive. */
 export async function openKubeApi(shell: KubeShell, options: KubeOptions): Promise<ApiClient> {
   return new ApiClient({ access: await kubeAccess(shell, options), clock: shell.clock });
 }
 
-/** `--kubeconfig`, else KUBECONFIG, else the person's own file, else the pod's service account. */
+/** `--kubeconfig`, else KUBECONFIG, else ~/.kube/config, else the pod's service account. */
 export async function kubeAccess(shell: KubeShell, options: KubeOptions): Promise<KubeAccess> {
   const paths = kubeconfigPaths(shell, options.kubeconfig);
   const { clock } = shell;
@@ -36,15 +36,15 @@ export async function kubeAccess(shell: KubeShell, options: KubeOptions): Promis
   return inClusterAccess({ host, port, clock, folder: options.serviceAccountFolder ?? serviceAccountFolder });
 }
 
-/** As kubectl, KUBECONFIG stands for the person's own file even if none of it is there. */
+/** As with kubectl, KUBECONFIG replaces ~/.kube/config even if none of its files exist. */
 function missing({ env }: KubeShell): string {
   const listed = env["KUBECONFIG"] ?? "";
   return listed === ""
     ? "there is no --kubeconfig, no KUBECONFIG, no ~/.kube/config and no service account"
-    : `KUBECONFIG names ${listed}, where no file is, and there is no --kubeconfig and no service account`;
+    : `KUBECONFIG names ${listed}, which does not exist, and there is no --kubeconfig and no service account`;
 }
 
-/** A file that was asked for by name must be there; those of KUBECONFIG may be missing, as with kubectl. */
+/** The file of --kubeconfig must exist; files of KUBECONFIG may be missing, as with kubectl. */
 function kubeconfigPaths(shell: KubeShell, given: string | undefined): readonly string[] {
   if (given !== undefined) return [given];
   const listed = (shell.env["KUBECONFIG"] ?? "").split(":").filter((path) => path !== "");

@@ -1,9 +1,9 @@
 import type { Shell } from "../shell.ts";
 
-/** Between two looks: each reads most of the cluster. */
+/** The pause between two looks, because each one reads most of the cluster. */
 const againMs = 5_000;
 
-/** Looks, and again until it is well or the time is over. The last look counts. */
+/** Looks again until all is well or the time is over. Returns the last look. */
 export async function untilWell<T>(
   shell: Shell,
   waitMs: number,

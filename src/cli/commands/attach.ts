@@ -22,17 +22,17 @@ export function addAttach(program: Command, shell: Shell): void {
     .description("Make a network namespace and attach it to networks, as a container runtime would")
     .option(
       "--networks <list>",
-      "required: networks in order, [NAMESPACE/]NAME[@INTERFACE], comma-separated; the first becomes eth0, the others net1, net2, …",
+      "required: comma-separated networks as [NAMESPACE/]NAME[@INTERFACE]; the first becomes eth0, the others net1, net2, …",
     )
     .option("-n, --namespace <name>", "the pod's namespace (default: default)")
-    .option("--default <network>", "the network that becomes eth0, instead of the first of --networks");
+    .option("--default <network>", "the network that becomes eth0 instead of the first one in --networks");
   addShimOptions(command).addHelpText(
     "after",
     [
-      "\nThe first network is the pod's default one (annotation v1.multus-cni.io/default-network, interface eth0);",
-      "the others are additional ones (annotation k8s.v1.cni.cncf.io/networks).",
-      "The network namespace is called levee-NAME, for pods of other namespaces than default levee-NAMESPACE.NAME.",
-      "When attaching fails, everything made for it is removed again.",
+      "\nThe first network is the pod's default network (annotation v1.multus-cni.io/default-network, interface eth0);",
+      "the others are additional networks (annotation k8s.v1.cni.cncf.io/networks).",
+      "The network namespace is levee-NAME, or levee-NAMESPACE.NAME for a pod outside the namespace default.",
+      "If the command fails, it removes everything it made.",
       examples(
         "levee attach web --networks lan,dmz",
         "levee attach web --networks dmz,backup@store0 --default lan",
@@ -60,7 +60,7 @@ export function addAttach(program: Command, shell: Shell): void {
   });
 }
 
-/** Asked for here, so that a slip such as --network is told first. */
+/** Checked here and not by commander, so that a mistyped option such as --network is reported first. */
 function requireList({ networks }: AttachOptions): string {
   if (networks !== undefined) return networks;
   throw usageFailure("Required option '--networks <list>' not specified", "levee attach --help");

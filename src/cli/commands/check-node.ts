@@ -24,31 +24,34 @@ interface NodeOptions {
   readonly failOn?: string;
 }
 
-/** What the manifests set. */
+/** The manifests set this port. */
 export const metricsPortDefault = "9810";
 
 export function addCheckNode(check: Command, shell: Shell): void {
   const command = check
     .command("node")
-    .argument("[name...]", "nodes of the cluster; this machine when none is named")
-    .description("Check this node, or nodes of the cluster by name")
-    .option("-a, --all", "every node of the cluster")
+    .argument("[name...]", "nodes of the cluster; without a name, this machine")
+    .description("Check this node, or named nodes of the cluster")
+    .option("-a, --all", "check every node of the cluster")
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
-    .option("--kubeconfig <file>", "as of kubectl (KUBECONFIG; default: ~/.kube/config)")
-    .option("--context <name>", "context of the kubeconfig")
+    .option("--kubeconfig <file>", "kubeconfig file, as for kubectl (KUBECONFIG; default: ~/.kube/config)")
+    .option("--context <name>", "context in the kubeconfig")
     .addHelpText(
       "after",
       [
         "\nA network is not ready on a node that lacks its bridge, its master interface or a plugin's program.",
-        "Exit status 1 when anything fails (×); warnings (‼) do not count.",
+        "Exit status 1 if a check fails (×); warnings (‼) do not count.",
         examples("levee check node", "levee check node --all", "levee check node worker-1 worker-2 -o json"),
       ].join("\n"),
     );
   command.action(async (names: readonly string[]) => {
-    // Those that the cluster's check has too are given to it.
+    // Commander gives the options that `levee check` also has to that command.
     const options = command.optsWithGlobals<NodeOptions>();
     if (options.wait === true || options.failOn !== "error")
-      throw usageFailure("Cannot use --wait and --fail-on with nodes: they belong to levee check", "levee check node");
+      throw usageFailure(
+        "Cannot use --wait or --fail-on with nodes: they are options of levee check",
+        "levee check node",
+      );
     const context = contextOf(command, shell);
     metricsPortOf(options.metricsPort, metricsPortDefault);
     const isCluster = options.all === true || names.length > 0;
@@ -69,7 +72,7 @@ async function clusterReports(
   options: NodeOptions,
 ): Promise<readonly NodeReport[]> {
   if (options.all === true && names.length > 0)
-    throw usageFailure("Cannot take names beside --all", "levee check node --all");
+    throw usageFailure("Cannot use node names together with --all", "levee check node --all");
   const api = await openKubeApi(shell, options);
   try {
     const cluster: NodesAsking = {
@@ -78,7 +81,8 @@ async function clusterReports(
       signal: shell.interrupted,
     };
     const nodes = options.all === true ? await nodeNames(cluster) : [...new Set(names)];
-    if (nodes.length === 0) throw new CommandFailure("no-nodes", "The cluster has no nodes that could be asked");
+    if (nodes.length === 0)
+      throw new CommandFailure("no-nodes", "Cannot check any node: the cluster has no Linux nodes");
     return await withProgress(shell, `Asking ${plural(nodes.length, "node")}`, () => reportsOf(nodes, cluster));
   } catch (thrown) {
     if (shell.interrupted.aborted) throw interruptedFailure("asking the nodes");
@@ -106,6 +110,6 @@ function show({ shell, settings }: Context, reports: readonly NodeReport[], isCl
 
 function failureOf(reports: readonly NodeReport[], bad: number): string {
   return reports.length === 1
-    ? "Cannot call the node ready: see the lines marked ×"
-    : `Cannot call ${bad} of ${reports.length} nodes ready: see the lines marked ×`;
+    ? "The node is not ready: see the lines marked ×"
+    : `${bad} of ${reports.length} nodes are not ready: see the lines marked ×`;
 }

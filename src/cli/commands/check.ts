@@ -37,19 +37,19 @@ export function addCheck(program: Command, shell: Shell): void {
     addClusterOptions(
       program
         .command("check")
-        .description("Check the cluster, or whether nodes can attach pods, and say what is missing")
-        .argument("[what]", "node; the cluster when nothing is named"),
+        .description("Check the cluster, or whether nodes can attach pods, and show what is missing")
+        .argument("[what]", "node, to check nodes; without it, the cluster"),
     ),
     "check again until nothing fails",
     "5m",
   )
-    .option("--fail-on <what>", "warning or error: what counts for the exit status", "error")
+    .option("--fail-on <what>", "warning or error: the least severe result that fails the command", "error")
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
     .addHelpText(
       "after",
       `${[
-        "\n√ is well, ‼ a warning, × failed. Every line that asks for something has a code: levee explain CODE.",
-        "-o table, wide (all evidence), short (only what asks for something), json or yaml.",
+        "\n√ passed, ‼ warning, × failed. Each warning and failure has a code: levee explain CODE.",
+        "-o table, wide (all evidence), short (only warnings and failures), json or yaml.",
         examples(
           "levee check",
           "levee check --wait --fail-on warning",
@@ -61,7 +61,7 @@ export function addCheck(program: Command, shell: Shell): void {
   check.action(async (what: string | undefined, options: CheckOptions) => {
     if (what !== undefined)
       throw usageFailure(
-        `Cannot check ${JSON.stringify(what)}: only the cluster and nodes are checked`,
+        `Cannot check ${JSON.stringify(what)}: only the cluster and nodes can be checked`,
         "levee check node",
       );
     await checkCluster(contextOf(check, shell, formats), options);
@@ -109,8 +109,8 @@ function endWith(categories: readonly Category[], countsFrom: "warning" | "error
   if (isClusterAway(categories)) throw clusterAway(categories);
   const count = troubleOf(categories, countsFrom);
   if (count > 0)
-    throw new CommandFailure("check-failed", `Cannot call the cluster well: ${failedText(count, countsFrom)}`, {
-      remedy: "levee explain CODE says what each of them means",
+    throw new CommandFailure("check-failed", `The cluster is not well: ${failedText(count, countsFrom)}`, {
+      remedy: "levee explain CODE explains each one",
     });
 }
 

@@ -4,31 +4,34 @@ import { candidates } from "../completion/candidates.ts";
 import { usageFailure } from "../failure.ts";
 import type { Shell } from "../shell.ts";
 
-/** As kubectl reads it from a plugin's completion: no files besides. */
+/** kubectl reads this from a plugin's completion as: offer no files. */
 const noFiles = ":4";
 
 export function addCompletion(program: Command, shell: Shell): void {
   const completion = program
     .command("completion")
     .configureHelp({ showGlobalOptions: false })
-    .description("Print what makes a shell complete commands, options and names of Decisions")
+    .description("Print a shell script that completes commands, options and names of Decisions")
     .argument("<shell>", "bash")
     .addHelpText(
       "after",
-      `\nFor kubectl levee put kubectl_complete-levee beside kubectl-levee on the PATH.\n${examples(
+      `\nFor kubectl levee, put kubectl_complete-levee beside kubectl-levee on the PATH.\n${examples(
         "levee completion bash > /etc/bash_completion.d/levee",
         "source <(levee completion bash)",
       )}`,
     )
     .action((name: string) => {
       if (name !== "bash")
-        throw usageFailure(`Cannot complete for ${JSON.stringify(name)}: only bash is known`, "levee completion bash");
+        throw usageFailure(
+          `Cannot complete for ${JSON.stringify(name)}: only bash is supported`,
+          "levee completion bash",
+        );
       shell.stdout.write(bashScript);
     });
   completion
     .command("words", { hidden: true })
     .argument("[words...]")
-    .option("--kubectl", "end with the word that kubectl wants")
+    .option("--kubectl", "end with the word that kubectl expects")
     .action(async (words: readonly string[], options: { readonly kubectl?: boolean }) => {
       const found = await candidates(program, words, shell);
       const end = options.kubectl === true ? [noFiles] : [];
@@ -36,7 +39,7 @@ export function addCompletion(program: Command, shell: Shell): void {
     });
 }
 
-/** Asks the program itself, so that it never lags behind. Without an answer bash offers files. */
+/** The script asks the program itself, so it is never out of date. Without an answer bash offers files. */
 const bashScript = `# bash completion of levee: source it, or put it into /etc/bash_completion.d
 _levee() {
   local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")

@@ -39,7 +39,7 @@ export function addDecisions(program: Command, shell: Shell): void {
   const decisions = program
     .command("decisions")
     .alias("decision")
-    .description("Show what the guard proposes, and say yes or no to it")
+    .description("Show what the guard proposes, and approve or reject it")
     .argument("[verb]", "list, show, approve, reject, pause, resume or reset-breaker")
     .addHelpText(
       "after",
@@ -50,13 +50,13 @@ export function addDecisions(program: Command, shell: Shell): void {
         "levee decisions approve stop-shop-1 --plan-hash sha256:…",
       )}\n${clusterExitText}`,
     );
-  // A verb that is not there comes with the name and the options it was meant to have.
+  // An unknown verb still brings a name and options, which must not hide the real error.
   decisions
     .allowExcessArguments()
     .allowUnknownOption()
     .action((verb: string | undefined) => {
       throw verb === undefined
-        ? usageFailure("Cannot tell what to do with Decisions", "levee decisions list")
+        ? usageFailure("Cannot run levee decisions without a verb", "levee decisions list")
         : usageFailure(
             `Cannot ${JSON.stringify(verb)} a Decision: the verbs are ${decisions.commands.map((one) => one.name()).join(", ")}`,
             "levee decisions --help",
@@ -69,7 +69,7 @@ export function addDecisions(program: Command, shell: Shell): void {
 
 function addList(decisions: Command, shell: Shell): void {
   const list = addClusterOptions(
-    decisions.command("list").alias("ls").description("List Decisions, the one that has waited longest first"),
+    decisions.command("list").alias("ls").description("List Decisions, oldest first"),
   ).addHelpText("after", `${examples("levee decisions list", "levee decisions list -o name")}\n${clusterExitText}`);
   list.action(async (options: ClusterCommandOptions) => {
     const { settings } = contextOf(list, shell, formats);
@@ -86,7 +86,7 @@ function addList(decisions: Command, shell: Shell): void {
       name: () => found.decisions.map((decision) => `${resourceName(decision)}\n`).join(""),
     });
     if (found.unread.length > 0)
-      shell.stderr.write(`Not shown, as this program is older than they are: ${found.unread.join(", ")}\n`);
+      shell.stderr.write(`Not shown, because a newer guard wrote them: ${found.unread.join(", ")}\n`);
   });
 }
 
@@ -94,8 +94,8 @@ function addShow(decisions: Command, shell: Shell): void {
   const show = addClusterOptions(
     decisions
       .command("show")
-      .argument("<name>", "of the Decision")
-      .description("Show one: what was seen, what is proposed step by step, what can go wrong, how far it is"),
+      .argument("<name>", "name of the Decision")
+      .description("Show a Decision: the evidence, each proposed step, what can go wrong, and its progress"),
   ).addHelpText(
     "after",
     `${examples("levee decisions show recover-shop-1", "levee decisions show recover-shop-1 -o yaml")}\n${clusterExitText}`,
@@ -113,10 +113,10 @@ interface Verb {
 }
 
 const verbs: readonly Verb[] = [
-  { verdict: "Approve", description: "Approve a plan, after reading it and typing its name" },
-  { verdict: "Reject", description: "Say no: it ends, and what was done stays" },
-  { verdict: "Pause", description: "Stop it before its next write" },
-  { verdict: "Resume", description: "Go on with what was paused" },
+  { verdict: "Approve", description: "Approve a plan: shows it and asks you to type its name" },
+  { verdict: "Reject", description: "Reject it: it ends, and finished steps stay done" },
+  { verdict: "Pause", description: "Pause it before its next write" },
+  { verdict: "Resume", description: "Resume a paused Decision" },
   { verdict: "ResetBreaker", description: "Allow removals again after a daily limit was reached" },
 ];
 
@@ -127,31 +127,38 @@ interface VerbOptions extends ClusterCommandOptions, WaitOptions, ConsentOptions
 function addVerb(decisions: Command, shell: Shell, { verdict, description }: Verb): void {
   const verb = commandOf(verdict);
   const command = addClusterOptions(
-    decisions.command(verb).argument("<name>", "of the Decision").description(description),
+    decisions.command(verb).argument("<name>", "name of the Decision").description(description),
   )
-    .option("--plan-hash <hash>", "the plan that was read, instead of typing the name; another plan is refused")
-    .option("--reason <text>", "why, for the record")
-    .option("--yes", verdict === "Reject" ? "do not ask" : "taken, and never stands for the confirmation")
+    .option("--plan-hash <hash>", "hash of the plan you read, instead of typing the name; another plan is refused")
+    .option("--reason <text>", "reason, for the record")
+    .option("--yes", verdict === "Reject" ? "do not ask" : "accepted, but never replaces the confirmation")
     .addHelpText(
       "after",
       `${examples(`levee decisions ${verb} recover-shop-1`, `levee decisions ${verb} recover-shop-1 --plan-hash sha256:…`)}\n${clusterExitText}`,
     );
-  // After a breaker is reset a Decision stays as it is until somebody resumes it.
-  if (verdict !== "ResetBreaker") addWaitOptions(command, "follow it until it has ended or waits for a person", "30m");
+  // Resetting the breaker does not resume the Decision, so there is nothing to follow.
+  if (verdict !== "ResetBreaker")
+    addWaitOptions(command, "follow the Decision until it ends or waits for a person", "30m");
   command.action(async (name: string, options: VerbOptions) => {
     const context = contextOf(command, shell, formats);
-    await withCluster(shell, options, (api) => say(context, sourceOf(api, shell, options), { name, verdict, options }));
+    await withCluster(shell, options, (api) =>
+      giveVerdict(context, sourceOf(api, shell, options), { name, verdict, options }),
+    );
   });
 }
 
-interface Saying {
+interface VerdictRequest {
   readonly name: string;
   readonly verdict: Verdict;
   readonly options: VerbOptions;
 }
 
-/** Shows the plan, gets the person's consent to this very plan, and writes it down in their name. */
-async function say(context: Context, source: DecisionSource, { name, verdict, options }: Saying): Promise<void> {
+/** Shows the plan, asks for the person's consent to exactly this plan, and creates the approval in their name. */
+async function giveVerdict(
+  context: Context,
+  source: DecisionSource,
+  { name, verdict, options }: VerdictRequest,
+): Promise<void> {
   const { shell, settings } = context;
   const waitMs = waitMsOf(options);
   const shown = await everythingOf(source, name, shell);
@@ -159,37 +166,42 @@ async function say(context: Context, source: DecisionSource, { name, verdict, op
   const isText = settings.output === "table" || settings.output === "wide";
   if (isText && verdict !== "Pause") showDecision(context, shown);
   requireOpen(decision, verdict);
-  const { approval, text } = await wordOf(shell, source, shown, { name, verdict, options });
+  const { approval, text } = await approvalFor(shell, source, shown, { name, verdict, options });
   if (isText) shell.stdout.write(`\n${text}`);
   const last = waitMs === 0 ? decision : await follow({ shell, source, timeoutMs: waitMs }, decision);
   showOutcome(context, approval, last, waitMs > 0);
   if (waitMs > 0 && care[verdict] === "plan") requireSucceeded(last);
 }
 
-interface GivenWord {
+interface StandingApproval {
   readonly approval: DecisionApproval;
   readonly text: string;
 }
 
-async function wordOf(shell: Shell, source: DecisionSource, shown: Everything, saying: Saying): Promise<GivenWord> {
-  const { verdict, options } = saying;
+async function approvalFor(
+  shell: Shell,
+  source: DecisionSource,
+  shown: Everything,
+  request: VerdictRequest,
+): Promise<StandingApproval> {
+  const { verdict, options } = request;
   const standing = verdict === "Approve" ? standingApproval(shown) : undefined;
   if (standing === undefined || options.planHash !== undefined)
     await requireConsent(shell, shown.decision, verdict, options);
-  if (standing !== undefined) return { approval: standing, text: stoodText(standing) };
+  if (standing !== undefined) return { approval: standing, text: alreadyApprovedText(standing) };
   const by = await whoAmI(source);
   const approval = await createApproval(source, shown.decision, { verdict, by, reason: options.reason });
-  return { approval, text: saidText(approval) };
+  return { approval, text: newApprovalText(approval) };
 }
 
-/** Who repeats an approval, after Ctrl-C perhaps, wants to see it through and not to say it twice. */
+/** A repeated approval, after Ctrl-C perhaps, follows the one that stands and creates no second. */
 function standingApproval({ decision, approvals }: Everything): DecisionApproval | undefined {
   if (!["Approved", "Running"].includes(phaseOf(decision))) return undefined;
   return approvals.find(({ metadata }) => metadata.name === decision.status?.approval?.name);
 }
 
-function stoodText({ metadata, spec }: DecisionApproval): string {
-  return `${spec.by.username} approved ${spec.decision} already at ${metadata.creationTimestamp ?? ""}; nothing is said again\n`;
+function alreadyApprovedText({ metadata, spec }: DecisionApproval): string {
+  return `${spec.by.username} approved ${spec.decision} already at ${metadata.creationTimestamp ?? ""}; no second approval is created\n`;
 }
 
 function showOutcome({ shell, settings }: Context, approval: DecisionApproval, last: Decision, isEnd: boolean): void {
@@ -200,9 +212,9 @@ function showOutcome({ shell, settings }: Context, approval: DecisionApproval, l
   });
 }
 
-function saidText({ metadata, spec }: DecisionApproval): string {
-  const limit = spec.verdict === "Approve" ? "; it begins within 15 minutes or is void" : "";
-  return `${spec.by.username} says ${spec.verdict} to ${spec.decision}${limit}\nTo take it back: kubectl -n ${metadata.namespace} delete decisionapproval ${metadata.name}\n`;
+function newApprovalText({ metadata, spec }: DecisionApproval): string {
+  const limit = spec.verdict === "Approve" ? "; the approval is void unless the plan begins within 15 minutes" : "";
+  return `${spec.by.username} gave the verdict ${spec.verdict} on ${spec.decision}${limit}\nTo withdraw it: kubectl -n ${metadata.namespace} delete decisionapproval ${metadata.name}\n`;
 }
 
 interface Everything {
@@ -220,7 +232,7 @@ async function everythingOf(source: DecisionSource, name: string, shell: Shell):
   };
 }
 
-/** An approver need not have the right to read the guard's ConfigMap; the proposal's own notes have the limits too. */
+/** An approver may lack the right to read the guard's ConfigMap; the proposal's notes have the limits too. */
 async function budgetOf({ api, namespace }: DecisionSource, { clock }: Shell): Promise<readonly string[]> {
   try {
     const { budget } = await new BudgetStore(api, namespace).read();

@@ -19,13 +19,13 @@ interface DetachOptions {
 export function addDetach(program: Command, shell: Shell): void {
   const command = program
     .command("detach [name]")
-    .description("Detach what levee attach attached, and remove its network namespace")
+    .description("Detach a pod that levee attach attached, and remove its network namespace")
     .option("-n, --namespace <name>", "the pod's namespace (default: default)")
     .option("--all", "detach every pod that levee attach made in this --directory");
   addShimOptions(command).addHelpText(
     "after",
     [
-      "\nDetaching what is not attached is not an error. What a plugin will not undo is said, and kept in levee leaks.\nWhen it fails, the namespace and the pod file stay, so that it can be repeated.",
+      "\nA pod that is not attached is not an error. If a plugin cannot undo its part, levee leaks lists what is left.\nIf the command fails, the namespace and the pod file stay, so you can repeat it.",
       examples("levee detach web", "levee detach shop/web", "levee detach --all"),
     ].join("\n"),
   );
@@ -69,10 +69,10 @@ function detachedText(done: readonly DetachedPod[], failedCount: number): string
 
 function endingOf(pod: DetachedPod): string {
   if (!pod.wasAttached) return "was not attached, nothing to do";
-  if (pod.isLeftToDaemon) return "is detached; the daemon was not there, the rest is done when it is back";
+  if (pod.isLeftToDaemon) return "is detached; the daemon is away and finishes the undo when it is back";
   if (pod.leftBehind.length === 0) return "is detached";
   const left = pod.leftBehind.map(({ network, ifname }) => `${oneLine(network)} (${oneLine(ifname)})`).join(", ");
-  return `is detached; what was made for it on ${left} is left behind, see levee leaks`;
+  return `is detached; the undo on ${left} failed, see levee leaks`;
 }
 
 function joinFailures(failed: readonly CommandFailure[]): CommandFailure {
@@ -80,7 +80,7 @@ function joinFailures(failed: readonly CommandFailure[]): CommandFailure {
   if (first !== undefined && failed.length === 1) return first;
   return new CommandFailure(
     first?.code ?? "internal",
-    `${failed.length} pods could not be detached: ${failed.map(({ message }) => message).join("; ")}`,
+    `${failed.length} pods were not detached: ${failed.map(({ message }) => message).join("; ")}`,
     { remedy: first?.remedy ?? "" },
   );
 }

@@ -13,13 +13,13 @@ export function addLs(program: Command, shell: Shell): void {
   const command = program
     .command("ls")
     .alias("list")
-    .description("List the pods of this node, their phase and their networks")
+    .description("List this node's pods with phase and networks")
     .option("-n, --namespace <name>", "only pods of this namespace")
     .addHelpText(
       "after",
       [
-        "\nPhases: attaching, attached, detaching, undoing (a failed attach is being undone), lost (its shim went away, undo is due).",
-        "Without a daemon the list is read from the journal on disk, and a note on stderr says so.",
+        "\nPhases: attaching, attached, detaching, undoing (a failed attach is being undone), lost (its shim is gone, undo is due).",
+        "Without a daemon the list comes from the journal on disk, and a note on stderr says so.",
         examples("levee ls", "levee ls -o wide", "levee ls -o json | jq -r '.attachments[].pod'"),
       ].join("\n"),
     );
@@ -86,7 +86,7 @@ function row(one: AttachmentView, nowMs: number): readonly string[] {
   return [podOf(one), one.phase, one.networks.map(networkPhrase).join(", "), ageText(nowMs - one.sinceWallMs)];
 }
 
-/** Colour comes after the columns are laid out, as its codes have no width. */
+/** Colours are added after the columns are aligned, because their codes have no width. */
 function painted(table: string, attachments: readonly AttachmentView[], paint: Paint): string {
   const [heading = "", ...lines] = table.split("\n");
   const coloured = lines.map((line, at) => {
@@ -96,7 +96,7 @@ function painted(table: string, attachments: readonly AttachmentView[], paint: P
   return [paint("bold", heading), ...coloured].join("\n");
 }
 
-/** A pod of another runtime may come without a name; its container is still worth a line. */
+/** Some runtimes send no pod name; the container still gets a line. */
 function podOf(one: AttachmentView): string {
   return one.pod === "" ? `container ${one.containerId.slice(0, 13)}` : `${one.namespace}/${one.pod}`;
 }

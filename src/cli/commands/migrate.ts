@@ -22,15 +22,12 @@ interface MigrateOptions extends KubeOptions {
 export function addMigrate(program: Command, shell: Shell): void {
   const command = program
     .command("migrate")
-    .description("Say what will differ when Levee takes the place of Multus, and what stands in the way")
+    .description("Show what differs once Levee replaces Multus, and what blocks the move")
     .argument("[paths...]", "files and folders of YAML or JSON to read instead of the cluster")
-    .option("--check", "look and say; nothing is changed (the only thing this command does)")
-    .option(
-      "--drop-in <file>",
-      "the file that is going to be applied (default: deploy/multus-drop-in.yaml, if it is here)",
-    )
-    .option("--kubeconfig <file>", "the cluster to read (default: as kubectl)")
-    .option("--context <name>", "context of the kubeconfig")
+    .option("--check", "only look; change nothing (required, there is no other mode)")
+    .option("--drop-in <file>", "the file you are going to apply (default: deploy/multus-drop-in.yaml, if it exists)")
+    .option("--kubeconfig <file>", "kubeconfig of the cluster to read (default: as kubectl)")
+    .option("--context <name>", "context in the kubeconfig")
     .addHelpText(
       "after",
       [
@@ -45,7 +42,7 @@ export function addMigrate(program: Command, shell: Shell): void {
   command.action(async (paths: string[], options: MigrateOptions) => {
     if (options.check !== true)
       throw usageFailure(
-        "Cannot migrate by itself: levee migrate looks and says, and kubectl apply moves",
+        "Cannot migrate: levee migrate only checks, and kubectl apply makes the move",
         "levee migrate --check",
       );
     const { settings } = contextOf(command, shell);
@@ -57,8 +54,8 @@ export function addMigrate(program: Command, shell: Shell): void {
     });
     const blocking = findings.filter((finding) => finding.level === "blocks").length;
     if (blocking > 0)
-      throw new CommandFailure("migration-blocked", `Cannot move yet: ${blocking} of the findings block it`, {
-        remedy: "do what stands behind the arrows, then check again",
+      throw new CommandFailure("migration-blocked", `Cannot move yet: ${blocking} of the findings block the move`, {
+        remedy: "do what the arrows say, then check again",
       });
   });
 }
@@ -72,10 +69,10 @@ async function fromCluster(shell: Shell, options: KubeOptions): Promise<readonly
   }
 }
 
-/** Where the repository has it, for whoever stands in its folder, as the commands of docs/migrate.md do. */
+/** The path in the repository, from whose folder the commands of docs/migrate.md run. */
 const usualPath = "deploy/multus-drop-in.yaml";
 
-/** Whether the file that is going to be applied can be; without one at hand there is nothing to say. */
+/** Checks the file that the person is going to apply, if there is one. */
 async function checkDropIn(given: string | undefined): Promise<readonly Finding[]> {
   if (given === undefined && !existsSync(usualPath)) return [];
   const file = given ?? usualPath;

@@ -23,12 +23,12 @@ export function addReport(program: Command, shell: Shell): void {
   const command = addClusterOptions(
     program
       .command("report")
-      .description("Write the post-mortem of a Decision, in Markdown")
-      .argument("<decision>", "its name")
-      .option("--file <path>", "write it there instead of printing it"),
+      .description("Write the post-mortem of a Decision as Markdown")
+      .argument("<decision>", "name of the Decision")
+      .option("--file <path>", "write to this file instead of printing"),
   ).addHelpText(
     "after",
-    `\nIt says only what the Decision and its approvals hold.\n${examples(
+    `\nIt contains only what the Decision and its approvals hold.\n${examples(
       "levee report recover-shop-1",
       "levee report recover-shop-1 --file post-mortem.md",
     )}\n${clusterExitText}`,
@@ -46,7 +46,7 @@ export function addReport(program: Command, shell: Shell): void {
   });
 }
 
-/** What a program wants of it is the Decision itself. */
+/** A program reads the Decision itself instead. */
 function requireMarkdown(output: string, name: string): void {
   if (output !== "json" && output !== "yaml") return;
   throw usageFailure(
@@ -63,7 +63,7 @@ async function writeReport(path: string, text: string): Promise<void> {
       "report-unwritten",
       `Cannot write the report to ${path}: ${errnoOf(cause) ?? String(cause)}`,
       {
-        remedy: "--file in a folder that is there and that you may write to",
+        remedy: "--file in a folder that exists and that you may write to",
         cause,
       },
     );

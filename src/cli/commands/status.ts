@@ -42,7 +42,7 @@ export function addStatus(program: Command, shell: Shell): void {
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
     .option(
       "--alertmanager <service>",
-      "[https:]NAMESPACE/SERVICE:PORT (default: alertmanager-operated:9093, wherever it is)",
+      "[https:]NAMESPACE/SERVICE:PORT (default: alertmanager-operated:9093 in any namespace)",
     )
     .addHelpText(
       "after",
@@ -57,11 +57,11 @@ export function addStatus(program: Command, shell: Shell): void {
       text: () => statusText(view, shell.clock.wallMs(), paint),
     });
     if (!isWell(view))
-      throw new CommandFailure("status-failed", "Cannot call the cluster well: see Failed", { remedy: "levee check" });
+      throw new CommandFailure("status-failed", "The cluster is not well: see Failed", { remedy: "levee check" });
   });
 }
 
-/** A server that is being started is waited for as well. */
+/** With --wait the command also waits for an API server that is starting. */
 type StatusLook = { readonly view: StatusView } | { readonly away: CommandFailure };
 
 async function look(shell: Shell, options: StatusOptions): Promise<StatusView> {

@@ -18,16 +18,16 @@ interface UninstallCommandOptions {
 export function addUninstall(program: Command, shell: Shell): void {
   const command = program
     .command("uninstall")
-    .description("Take Levee's conf out of the runtime's folder, so that the next network serves new pods")
-    .requiredOption("--conf-dir <folder>", "where the runtime looks for confs, such as /host/etc/cni/net.d")
-    .requiredOption("--bin-dir <folder>", "where the runtime looks for plugins, such as /host/opt/cni/bin")
-    .option("--binaries", `remove ${shimName} and passthru too, once no pod needs them`)
-    .option("--yes", "go on even if the node is left without a conf, or pods without their DEL")
+    .description("Remove Levee's conf from the runtime's folder, so that the next network serves new pods")
+    .requiredOption("--conf-dir <folder>", "the runtime's conf folder, such as /host/etc/cni/net.d")
+    .requiredOption("--bin-dir <folder>", "the runtime's plugin folder, such as /host/opt/cni/bin")
+    .option("--binaries", `also remove ${shimName} and passthru, once no pod needs them`)
+    .option("--yes", "continue even if the node keeps no conf, or pods get no DEL")
     .addHelpText(
       "after",
       [
-        `\nPods that are running keep their networks. ${shimName} stays by default, because their DEL may still come to it,`,
-        "and the journal stays in any case. Run it after the daemon is gone from the node.",
+        `\nRunning pods keep their networks. ${shimName} stays by default, because it may still get their DEL,`,
+        "and the journal always stays. Run this command after the daemon is gone from the node.",
         examples(
           "levee uninstall --conf-dir /host/etc/cni/net.d --bin-dir /host/opt/cni/bin",
           "levee uninstall --conf-dir /etc/cni/net.d --bin-dir /opt/cni/bin --binaries",
@@ -77,7 +77,9 @@ function uninstalledText(done: Uninstalled, node: NodeState, place: Place): stri
     ...podLines(node),
     ...(place.binaries
       ? []
-      : [`${shimName} stays in ${place.binDir}: the DEL of a pod that it attached may still come to it (--binaries)`]),
+      : [
+          `${shimName} stays in ${place.binDir}, because it may still get the DEL of a pod it attached (--binaries removes it)`,
+        ]),
     node.attachedPods === undefined
       ? `No journal was found in ${place.stateDir}`
       : `The journal stays in ${place.stateDir}`,
@@ -87,7 +89,7 @@ function uninstalledText(done: Uninstalled, node: NodeState, place: Place): stri
 }
 
 function nothingLine({ confDir }: Place): string {
-  return `There is no conf of Levee in ${confDir}. If this is the first time that you ask: is it the runtime's folder?`;
+  return `There is no conf of Levee in ${confDir}. If this is the first uninstall, check that it is the runtime's folder`;
 }
 
 function removedLine(file: string): string {
@@ -96,12 +98,14 @@ function removedLine(file: string): string {
 
 function nextLine({ next }: Uninstalled, { confDir }: Place): string {
   if (next === undefined || !("types" in next))
-    return `No conf is left in ${confDir}: the node can start no pods until there is one`;
+    return `No conf is left in ${confDir}: the node cannot start pods until there is one`;
   return `The runtime uses ${confDir}/${next.fileName} from now on: network ${next.network} (${next.types.join(", ")})`;
 }
 
-/** The next network's DEL knows nothing of a pod's other networks, so their addresses would stay taken. */
+/** The next network's DEL does not know a pod's other networks, so their addresses would stay taken. */
 function podLines({ attachedPods = 0 }: NodeState): readonly string[] {
   if (attachedPods === 0) return [];
-  return [`${countPods(attachedPods)} in the journal: drain the node, or their further networks are not given back`];
+  return [
+    `${countPods(attachedPods)} in the journal: drain the node, or the addresses of their additional networks stay taken`,
+  ];
 }

@@ -17,7 +17,7 @@ interface Versions {
   readonly shim: Part;
 }
 
-/** What a part says of itself, or why it says nothing. */
+/** A part's version, or why it is not known. */
 type Part = { readonly software: string; readonly protocol?: number } | { readonly unavailable: string };
 
 export function addVersion(program: Command, shell: Shell): void {
@@ -57,6 +57,7 @@ async function shimVersion(context: Context): Promise<Part> {
   const end = await runTool(context.shell, context.settings.shim, ["--version"]);
   const software = oneLine(end.stdout.split("\n")[0] ?? "");
   if (isSuccess(end) && isShimVersion(software)) return { software };
-  const says = software === "" ? "it does not say" : `it is no shim of Levee: it says ${JSON.stringify(software)}`;
+  const says =
+    software === "" ? "it prints no version" : `it is not Levee's shim: it prints ${JSON.stringify(software)}`;
   return { unavailable: `${context.settings.shim}: ${end.startError ?? says}` };
 }

@@ -10,10 +10,10 @@ import { outputFormats } from "../terminal/print.ts";
 import type { Shell } from "../shell.ts";
 import { optionsOf, readPartialLine, subcommandNames, type PartialLine } from "./partial-line.ts";
 
-/** Nobody waits longer for a Tab. */
+/** The longest wait after Tab. */
 const clusterMs = 3_000;
 
-/** What the last of the words may become. */
+/** The possible completions of the last word. */
 export async function candidates(program: Command, words: readonly string[], shell: Shell): Promise<readonly string[]> {
   const last = words.at(-1) ?? "";
   const line = readPartialLine(program, words.slice(0, -1));
@@ -27,7 +27,7 @@ async function possible(line: PartialLine, last: string, shell: Shell): Promise<
   return [...(line.operands.length === 0 ? subcommandNames(line.command) : []), ...(await operandsOf(line, shell))];
 }
 
-/** Of options whose values are few; for the others the shell offers files. */
+/** For options with few values; for the others the shell offers files. */
 function valuesOf(option: Option, command: Command): readonly string[] {
   switch (option.long) {
     case "--output":
@@ -55,7 +55,7 @@ async function operandsOf({ command, operands, given }: PartialLine, shell: Shel
     : [];
 }
 
-/** To one that has ended nothing can be said. A cluster that does not answer offers nothing. */
+/** With `isOpen`, only Decisions that have not ended. A cluster that does not answer gives no names. */
 async function decisionNames(given: PartialLine["given"], shell: Shell, isOpen: boolean): Promise<readonly string[]> {
   using limit = deadline(shell.clock, clusterMs, () => new Error("too late"), shell.interrupted);
   const { kubeconfig, context, namespace = guardNamespace } = given;
@@ -67,7 +67,7 @@ async function decisionNames(given: PartialLine["given"], shell: Shell, isOpen: 
       .filter((decision) => !isOpen || !terminalPhases.has(phaseOf(decision)))
       .map(({ metadata }) => metadata.name);
   } catch {
-    // A shell has no place for why.
+    // Completion has no place to show an error.
     return [];
   }
 }

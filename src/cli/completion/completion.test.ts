@@ -93,7 +93,7 @@ describe("levee completion bash", () => {
   test("refuses another shell", async () => {
     const shell = fakeShell({ argv: ["completion", "tcsh"] });
     expect(await runCli(shell)).toBe(2);
-    expect(shell.stderr.text).toContain("only bash is known");
+    expect(shell.stderr.text).toContain("only bash is supported");
   });
 });
 

@@ -6,7 +6,7 @@ import type { Site, SiteNetwork } from "./site.ts";
 
 type Tools = Pick<Shell, "clock" | "env" | "isRoot">;
 
-/** The site's two bridges with their gateways' addresses. Made here, so that no plugin has to change this host's forwarding. */
+/** Makes the two bridges with their gateways' addresses, so that no plugin has to change this host's forwarding. */
 export async function makeBridges(tools: Tools, site: Site): Promise<void> {
   await refuseTakenSubnets(tools, site);
   for (const network of site.networks) await makeBridge(tools, network);
@@ -27,7 +27,7 @@ async function makeBridge(tools: Tools, network: SiteNetwork): Promise<void> {
   const doing = `Cannot make the bridge ${network.bridge}`;
   requireToolSuccess(tools, await ip(tools, ["link", "add", network.bridge, "type", "bridge"]), doing);
   for (const { gateway, prefixLength } of network.subnets) {
-    // Nobody else is on this link yet, so waiting for duplicate detection would only cost a second.
+    // The link is new, so duplicate address detection would only cost a second.
     const flags = gateway.includes(":") ? ["nodad"] : [];
     requireToolSuccess(
       tools,
@@ -38,7 +38,7 @@ async function makeBridge(tools: Tools, network: SiteNetwork): Promise<void> {
   requireToolSuccess(tools, await ip(tools, ["link", "set", network.bridge, "up"]), doing);
 }
 
-/** A machine that uses one of these networks already must not lose its way to it. */
+/** A machine that already uses one of these subnets must keep its route. */
 async function refuseTakenSubnets(tools: Tools, site: Site): Promise<void> {
   for (const { subnet } of site.networks.flatMap(({ subnets }) => subnets)) {
     const end = await ip(tools, [subnet.includes(":") ? "-6" : "-4", "route", "show", "table", "all", "root", subnet]);
@@ -46,9 +46,9 @@ async function refuseTakenSubnets(tools: Tools, site: Site): Promise<void> {
     if (route !== "") {
       throw new CommandFailure(
         "subnet-taken",
-        `Cannot use ${subnet} for the demonstration: this machine has a route there: ${route}`,
+        `Cannot use ${subnet} for the demo: this machine has a route to it: ${route}`,
         {
-          remedy: "run the demonstration on another machine, or remove that route for the time being",
+          remedy: "run the demo on another machine, or remove that route for now",
         },
       );
     }

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 
 export interface Memory {
   readonly rssKib: number;
-  /** Not shared with the program's file: what the process itself needs. */
+  /** Memory of the process itself, without the program's file. */
   readonly anonymousKib: number;
 }
 

@@ -117,7 +117,7 @@ describe.skipIf(!canRun)("levee demo", () => {
     expect(existsSync("/var/run/netns/levee-demo")).toBe(true);
     const { status, out } = run("demo", "--once");
     expect(status).toBe(0);
-    expect(out).toContain("An earlier demonstration was cut short; removed what it left: process");
+    expect(out).toContain("An earlier demo was killed; removed what it left: process");
     expectNothingLeft();
   });
 

@@ -19,7 +19,7 @@ import { withProgress } from "../terminal/progress.ts";
 import { readConf } from "../node/shim-options.ts";
 import { childEnv } from "../shell.ts";
 
-/** The whole of Levee on this machine without a cluster: start, attach, show, wait, and leave nothing behind. */
+/** Runs all of Levee on this machine without a cluster: start, attach, show, wait, and clean up. */
 export async function runDemo(outer: Context, options: { readonly isOnce: boolean }): Promise<void> {
   const { shell } = outer;
   const binDir = requireMachine(outer);
@@ -42,8 +42,8 @@ export async function runDemo(outer: Context, options: { readonly isOnce: boolea
     await startChildren(context, site, children);
     const end = new AbortController();
     const ended = endOf(children, shell.interrupted, end);
-    ended.catch(() => undefined); // It is looked at below; until then a child that ends early must not count as unhandled.
-    // Ends by itself when `end` is aborted, and is waited for: nobody may be attaching any more when the rest is removed.
+    ended.catch(() => undefined); // Awaited below; until then an early end must not count as an unhandled rejection.
+    // Ends when `end` is aborted. We await it, because no attach may run while the rest is removed.
     const shown = await show({ ...context, shell: { ...shell, interrupted: end.signal } }, site, children).catch(
       async (error: unknown) => {
         await (end.signal.aborted && !shell.interrupted.aborted ? ended : undefined);
@@ -59,7 +59,7 @@ export async function runDemo(outer: Context, options: { readonly isOnce: boolea
   }
 }
 
-/** Resolves on Ctrl-C, rejects when a child ends by itself; either aborts `end`. */
+/** Resolves on Ctrl-C, rejects when a child ends by itself; both abort `end`. */
 async function endOf(children: readonly Child[], interrupted: AbortSignal, end: AbortController): Promise<void> {
   try {
     await Promise.race([whenInterrupted(interrupted), ...children.map((child) => child.failure())]);
@@ -69,18 +69,18 @@ async function endOf(children: readonly Child[], interrupted: AbortSignal, end: 
 }
 
 async function removeStale(context: Context, site: Site): Promise<void> {
-  const { removed, left } = await withProgress(context.shell, "Removing what an earlier demonstration left", () =>
+  const { removed, left } = await withProgress(context.shell, "Removing what an earlier demo left", () =>
     cleanSite(context, site),
   );
   if (removed.length > 0)
-    context.shell.stdout.write(`An earlier demonstration was cut short; removed what it left: ${removed.join(", ")}\n`);
+    context.shell.stdout.write(`An earlier demo was killed; removed what it left: ${removed.join(", ")}\n`);
   if (left.length > 0)
-    throw new CommandFailure("leftovers", `Cannot remove what an earlier demonstration left: ${left.join(", ")}`, {
+    throw new CommandFailure("leftovers", `Cannot remove what an earlier demo left: ${left.join(", ")}`, {
       remedy: "remove it by hand, then start again",
     });
 }
 
-/** Adds to `children` as it goes, so that whatever was started is also stopped. */
+/** Adds each child to `children` at once, so that everything that was started is also stopped. */
 async function startChildren(context: Context, site: Site, children: Child[]): Promise<void> {
   const { shell, settings } = context;
   const paths = sitePaths(site);
@@ -134,7 +134,7 @@ async function show(context: Context, site: Site, children: readonly Child[]): P
 const readyTimeoutMs = 30_000;
 const readyPollMs = 100;
 
-/** The socket answers and the hand has introduced itself. */
+/** Waits until the socket answers and the hand is connected. */
 async function untilReady(context: Context): Promise<void> {
   const { clock, interrupted } = context.shell;
   const endMs = clock.monotonicMs() + readyTimeoutMs;
@@ -148,7 +148,7 @@ async function untilReady(context: Context): Promise<void> {
       const missing = node === undefined ? "daemon" : "resident hand";
       throw new CommandFailure(
         "not-ready",
-        `Cannot go on: the ${missing} was not ready within ${readyTimeoutMs / 1000} s`,
+        `Cannot continue the demo: the ${missing} was not ready within ${readyTimeoutMs / 1000} s`,
         { remedy: `see ${context.settings.stateDir}/daemon.log and hand.log while it waits` },
       );
     }
@@ -180,10 +180,10 @@ function whenInterrupted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Detaches every pod through the daemon, as a runtime would; then stops it, and removes what may still be there. */
+/** Detaches every pod through the daemon, as a runtime would; then stops the daemon and removes the rest. */
 async function leave(context: Context, site: Site, children: readonly Child[]): Promise<void> {
   const { shell } = context;
-  // From here on Ctrl-C changes nothing: it is being done already.
+  // From here on Ctrl-C changes nothing, because the cleanup already runs.
   const calm: Context = { ...context, shell: { ...shell, interrupted: new AbortController().signal } };
   shell.stdout.write("\nCleaning up\n");
   const { failed } = await detachEach(calm, await attachedPods(calm), await readConf(undefined, calm.settings));

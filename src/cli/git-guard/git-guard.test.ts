@@ -24,7 +24,9 @@ test("git-guard pre-commit refuses the commit of a worktree without a checkout, 
   );
   const ran = repository.run(worktree, "git", "commit", "-q", "-m", "fix one file");
   expect(ran.status).toBe(1);
-  expect(ran.text).toContain("Error: This commit deletes 199 of 200 files; 20 may go without saying so (mass-delete)");
+  expect(ran.text).toContain(
+    "Error: This commit deletes 199 of 200 files; 20 may be deleted without a declaration (mass-delete)",
+  );
   expect(ran.text).toContain("  | deleted: apps/0/file-1.yaml\n");
   expect(ran.text).toContain("  | … and 194 more\n");
   expect(ran.text).toContain("MASS_DELETE=199 git commit");
@@ -81,7 +83,7 @@ test("git-guard pre-receive refuses a push whose commit deletes too much, and ta
   const refused = repository.push("main");
   expect(refused.status).toBe(1);
   expect(refused.text).toMatch(
-    /remote: Error: Commit [0-9a-f]{12} deletes 50 of 200 files; 20 may go without saying so/,
+    /remote: Error: Commit [0-9a-f]{12} deletes 50 of 200 files; 20 may be deleted without a declaration/,
   );
   expect(repository.must(repository.bare, "git", "log", "--format=%s", "main")).toBe("first");
   repository.must(repository.folder, "git", "commit", "-q", "--amend", "-m", "clean up", "-m", "Mass-Delete: 50");

@@ -10,7 +10,7 @@ interface CommandRun {
   readonly text: string;
 }
 
-/** A real repository and a real server of it, whose hooks run the real command. */
+/** A real repository with a real server. Their hooks run the real command. */
 export class HookedRepository implements Disposable {
   readonly root = mkdtempSync(join(tmpdir(), "levee-git-guard-"));
   readonly bare = join(this.root, "server.git");
@@ -30,7 +30,7 @@ export class HookedRepository implements Disposable {
     this.#hook(this.bare, "pre-receive");
   }
 
-  /** So many files, in folders of ten, each with a content of its own. */
+  /** Writes `count` files in folders of ten, each with its own content. */
   write(count: number, from = 0): void {
     for (let index = from; index < from + count; index += 1)
       this.file(`apps/${Math.floor(index / 10)}/file-${index}.yaml`, `content of ${index}\nline\nline\nline\n`);
@@ -46,7 +46,7 @@ export class HookedRepository implements Disposable {
       rmSync(join(this.folder, `apps/${Math.floor(index / 10)}/file-${index}.yaml`));
   }
 
-  /** Adds everything and commits it; the message may have several paragraphs. */
+  /** Commits everything; the message may have several paragraphs. */
   commit(...paragraphs: readonly string[]): CommandRun {
     this.must(this.folder, "git", "add", "-A");
     const messages = (paragraphs.length === 0 ? ["a change"] : paragraphs).flatMap((text) => ["-m", text]);

@@ -3,7 +3,7 @@ import { deletionsOfIndex, filesOf } from "./count-deletions.ts";
 import { deletionsAllowed, type DeletionLimits } from "./deletion-rule.ts";
 import type { DeletionRefusal } from "./judge-range.ts";
 
-/** Judges the commit that is about to be made, with the count that its maker says it deletes. */
+/** Judges the next commit. `declared` is the number of deletions that its author declares. */
 export async function judgeIndex(
   git: Git,
   declared: number | undefined,

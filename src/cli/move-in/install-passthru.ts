@@ -5,10 +5,10 @@ import { installFailure, isShimProgram, readProgram, shimName, temporaryName, ty
 
 export const passthruName = "passthru";
 
-/** What became of the plugin that starts auxiliary chains. The shim is that plugin under this name. */
+/** The plugin that starts auxiliary chains. It is the shim under another name. */
 export interface InstalledPassthru {
   readonly file: string;
-  /** left-alone: a program of somebody else has the name, such as the one that Multus brings. */
+  /** left-alone: another program has this name, such as the one that Multus ships. */
   readonly state: "installed" | "already-installed" | "left-alone";
 }
 
@@ -36,7 +36,7 @@ export async function installPassthru(
   }
 }
 
-/** One file under two names where the file system can, so that the second costs nothing. */
+/** Links the file if the file system allows it, so that the second name costs no space. */
 async function linkOrCopy(from: string, to: string, content: Uint8Array): Promise<void> {
   try {
     await link(from, to);

@@ -161,7 +161,7 @@ describe("levee install fails with a clear error and leaves nothing behind", () 
     mkdirSync(join(dest, "levee-shim"));
     expect(await install()).toMatchObject({
       status: 1,
-      err: expect.stringContaining("a folder of that name is in the way"),
+      err: expect.stringContaining("a folder already has that name"),
     });
     expect(names()).toEqual(["levee-shim"]);
   });
@@ -196,7 +196,7 @@ describe("levee install fails with a clear error and leaves nothing behind", () 
     if (!mount("size=512k,noexec")) return;
     const { status, out } = await install();
     expect(status).toBe(0);
-    expect(out).toContain("It was not tried out: files in that folder may not be executed here");
+    expect(out).toContain("It was not tried out, because files in that folder cannot be executed here");
   });
 
   test("a source that is missing, or no shim", async () => {

@@ -68,7 +68,7 @@ describe("levee uninstall", () => {
     expect(out.split("\n")).toEqual([
       `${confDir}/00-levee.conf is removed`,
       `The runtime uses ${confDir}/10-primary.conflist from now on: network pods (bridge, portmap)`,
-      "1 attached pod in the journal: drain the node, or their further networks are not given back",
+      "1 attached pod in the journal: drain the node, or the addresses of their additional networks stay taken",
       `levee-shim stays in ${binDir}: the DEL of a pod that it attached may still come to it (--binaries)`,
       `The journal stays in ${stateDir}`,
       "",
@@ -136,7 +136,7 @@ describe("levee uninstall refuses without --yes, and removes nothing then", () =
     );
     expect(readdirSync(confDir)).toContain("00-levee.conf");
     const { out } = await uninstall("--yes");
-    expect(out).toContain(`No conf is left in ${confDir}: the node can start no pods until there is one\n`);
+    expect(out).toContain(`No conf is left in ${confDir}: the node cannot start pods until there is one\n`);
     expect(readdirSync(confDir)).not.toContain("00-levee.conf");
   });
 

@@ -184,7 +184,7 @@ describe("attachPod that fails", () => {
     shim.behave({ add: `echo '{"code":7,"msg":"bad conf"}'; exit 1`, del: `echo '{"code":11,"msg":"later"}'; exit 1` });
     expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "message",
-      expect.stringMatching(/bad conf\. Cleaning up failed too: Cannot detach .*: later/u),
+      expect.stringMatching(/bad conf\. The cleanup failed too: Cannot detach .*: later/u),
     );
     expectNothingLeft();
   });
@@ -236,7 +236,7 @@ describe("attachPod without a daemon", () => {
     shim.behave({ add: away });
     await failureOf(attachPod(context, { ...request(), conf: '{"addBudgetMs":7000}' }));
     const socket = join(context.settings.socketDir, "levee.sock");
-    expect(context.shell.stderr.text).toBe(`Note: nobody listens on ${socket} yet; waiting up to 7 s\n`);
+    expect(context.shell.stderr.text).toBe(`Note: no daemon listens on ${socket} yet; waiting up to 7 s\n`);
     await listen();
     shim.behave({});
     const second = shim.context();

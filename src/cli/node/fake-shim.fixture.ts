@@ -5,8 +5,8 @@ import type { Context } from "../context.ts";
 import { fakeShell, type FakeShell } from "../fake-shell.fixture.ts";
 
 /**
- * A shim that records what it is given and does what the test says: a shell script, run as a real process.
- * For ADD it makes interfaces in the namespace, so that there is something real to look at.
+ * A shim that records its calls and does what the test tells it: a shell script, run as a real process.
+ * For ADD it makes real interfaces in the namespace.
  */
 export class FakeShim {
   readonly folder = mkdtempSync(join(tmpdir(), "levee-cli-"));
@@ -17,7 +17,7 @@ export class FakeShim {
     this.behave({});
   }
 
-  /** What the script does for each verb, as shell code; `ok` when left out. */
+  /** Shell code for each verb; without it the call succeeds. */
   behave(on: { readonly add?: string; readonly del?: string }): void {
     const script = `#!/bin/sh
 n=$(ls "${this.folder}/calls" | wc -l)

@@ -5,8 +5,6 @@ import { CommandFailure } from "../failure.ts";
 import { isSuccess, type ProgramEnd } from "../run-program.ts";
 import type { Shell } from "../shell.ts";
 
-/** Network namespaces by name, through iproute2. */
-
 type Tools = Pick<Shell, "clock" | "env" | "isRoot">;
 
 export const netnsFolder = "/var/run/netns";
@@ -19,7 +17,7 @@ export function netnsExists(name: string): boolean {
   return existsSync(netnsPath(name));
 }
 
-/** Makes the namespace with `lo` up. The kernel lets only one caller make a name, so this is also the lock. */
+/** Makes the namespace with `lo` up. Only one caller can create a name, so this is also the lock. */
 export async function addNetns(tools: Tools, name: string): Promise<void> {
   requireToolSuccess(tools, await ip(tools, ["netns", "add", name]), `Cannot make the network namespace ${name}`);
   const up = await ip(tools, ["-n", name, "link", "set", "lo", "up"]);
@@ -32,7 +30,7 @@ export async function addNetns(tools: Tools, name: string): Promise<void> {
 export async function removeNetns(tools: Tools, name: string): Promise<boolean> {
   if (!netnsExists(name)) return false;
   const end = await ip(tools, ["netns", "del", name]);
-  // Somebody else may have removed it meanwhile; gone is gone.
+  // Another process may have removed it meanwhile, which is fine.
   if (netnsExists(name)) requireToolSuccess(tools, end, `Cannot remove the network namespace ${name}`);
   return true;
 }
@@ -41,7 +39,7 @@ export function ip(tools: Pick<Tools, "clock" | "env">, args: readonly string[])
   return runTool(tools, "ip", args);
 }
 
-/** Turns a tool's bad end into a failure that says what to do. */
+/** Throws a failure with a remedy if the tool did not succeed. */
 export function requireToolSuccess(tools: Pick<Tools, "isRoot">, end: ProgramEnd, doing: string): void {
   if (isSuccess(end)) return;
   if (end.startError === "ENOENT") {

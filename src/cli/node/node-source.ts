@@ -11,7 +11,7 @@ import { attachmentsOnDisk, leaksOnDisk, timelineOnDisk, type DiskJournal } from
 import { CommandFailure, toFailure } from "../failure.ts";
 import type { PodKey } from "./names.ts";
 
-/** An answer and where it is from: a dead daemon must not keep anybody from seeing what is on the node. */
+/** An answer and its source. The disk is the source while the daemon is away. */
 export interface Sourced<T> {
   readonly source: "daemon" | "disk";
   readonly answer: T;
@@ -25,16 +25,16 @@ export function readLeaks(context: Context): Promise<Sourced<LeaksAnswer>> {
   return daemonOrDisk(context, () => askDaemon(context, { ask: "leaks" }), leaksOnDisk);
 }
 
-/** Where damaged records are put: the daemon's own state folder, which need not be the one of the settings. */
+/** The quarantine folder of the daemon, whose state folder may differ from the settings. */
 export async function readQuarantineFolder(context: Context, source: "daemon" | "disk"): Promise<string> {
   const { stateDir } = context.settings;
   if (source === "disk") return quarantineFolder(stateDir);
-  // It has just answered; should it be gone now, the settings are the best guess.
+  // The daemon has just answered. If it is gone now, the settings are the best guess.
   const node = await askDaemon(context, { ask: "node" }).catch(() => ({ stateDir }));
   return quarantineFolder(node.stateDir);
 }
 
-/** Pass the source of an earlier answer, so that the two belong together and the note about it comes once. */
+/** Pass the source of an earlier answer, so that both come from the same place and the note is printed once. */
 export function readTimeline(
   context: Context,
   pod: PodKey,
@@ -59,7 +59,7 @@ async function daemonOrDisk<T>(
   } catch (error) {
     if (!isUnreachable(error)) throw error;
     const read = await readDisk(context, fromDisk).catch((diskError: unknown) => {
-      // Both ways are closed; the daemon's absence is the one to mend, the other goes along.
+      // Both ways failed. The daemon's absence is the error to fix; the disk's error is only a note.
       const failure = toFailure(error);
       context.shell.stderr.write(
         `Note: the journal in ${context.settings.stateDir} cannot be read either: ${toFailure(diskError).message}\n`,
@@ -76,7 +76,8 @@ async function daemonOrDisk<T>(
 async function readDisk<T>(context: Context, fromDisk: (journal: DiskJournal) => T | Promise<T>): Promise<Sourced<T>> {
   const { stateDir } = context.settings;
   const journal = await readJournalOnly(stateDir);
-  if (!journal.exists) throw new CommandFailure("state-missing", "there is none, so no daemon has run on that folder");
+  if (!journal.exists)
+    throw new CommandFailure("state-missing", "there is no journal, so no daemon has run with that folder");
   const answer = await fromDisk({ ...journal, hasDelete: (name) => hasOffline(stateDir, name) });
   return { source: "disk", answer };
 }

@@ -7,9 +7,9 @@ import { isSuccess, runProgram, type ProgramEnd } from "../run-program.ts";
 import type { Settings } from "../settings.ts";
 import { childEnv, type Shell } from "../shell.ts";
 
-/** A pod to call the shim for. */
+/** A pod for which the shim is called. */
 export interface PodSandbox extends AttachedPod {
-  /** Where its namespace is, when that is not the one `levee attach` makes; it may be gone. */
+  /** Path of its namespace, if `levee attach` did not make it. The namespace may be gone. */
   readonly netnsPath?: string;
 }
 
@@ -22,15 +22,15 @@ interface ShimCall {
   readonly signal?: AbortSignal;
 }
 
-/** The interface of a pod's default network, by which a runtime names the whole call. */
+/** The interface of a pod's default network, which a runtime passes in every call. */
 export const shimIfname = "eth0";
 
 const shimRemedy = "name the shim with --shim FILE or LEVEE_SHIM";
 
-/** The shim keeps to 55 s by itself; past this it is broken. */
+/** The shim's own limit is 55 s, so after this time it is broken. */
 const shimTimeoutMs = 65_000;
 
-/** The shim answered with an error of the CNI specification. */
+/** The shim answered with a CNI error. */
 export class CniFailure extends CommandFailure {
   readonly error: PrintedError;
 
@@ -42,7 +42,7 @@ export class CniFailure extends CommandFailure {
 
 type ShimSettings = Pick<Settings, "shim" | "cniPath"> & Places;
 
-/** Runs the shim as containerd would and returns what it printed. */
+/** Runs the shim as containerd would and returns its output. */
 export async function callShim(shell: Shell, settings: ShimSettings, call: ShimCall): Promise<string> {
   const end = await runProgram(shell.clock, {
     file: settings.shim,
@@ -56,7 +56,7 @@ export async function callShim(shell: Shell, settings: ShimSettings, call: ShimC
   if (call.verb === "ADD" && !isResult(end.stdout)) {
     throw new CommandFailure(
       "shim-failed",
-      `Cannot attach ${podText(call.pod)}: ${settings.shim} ended well but printed no CNI result`,
+      `Cannot attach ${podText(call.pod)}: ${settings.shim} succeeded but printed no CNI result`,
       { remedy: shimRemedy },
     );
   }
@@ -81,7 +81,7 @@ export function cniEnv(call: Pick<ShimCall, "verb" | "pod">, cniPath: string): R
   };
 }
 
-/** Any program ends well with nothing said; a shim that attached something says what. */
+/** Any program can exit with 0 and print nothing; a shim that attached a pod prints a result. */
 function isResult(stdout: string): boolean {
   try {
     const value: unknown = JSON.parse(stdout);
@@ -129,6 +129,6 @@ export function parsePrintedError(stdout: string): (PrintedError & { readonly de
     const details = "details" in value && typeof value.details === "string" ? value.details : "";
     return { code: value.code, message: value.msg, details };
   } catch {
-    return undefined; // Not JSON: the caller falls back to stderr.
+    return undefined; // Not JSON, so the caller uses stderr.
   }
 }

@@ -110,7 +110,7 @@ describe("summaryOf", () => {
   });
 
   test("what it does not know it does not make up", () => {
-    expect(summaryOf(view([]))).toBe("default/web: nothing is on record of it");
+    expect(summaryOf(view([]))).toBe("default/web: nothing is recorded about it");
     expect(summaryOf(view([entry(0, "waiting")]))).toBe("default/web is not attached; last seen 12s ago: ADD waiting");
     expect(summaryOf(view([entry(0, "failed")]))).toContain("no reason on record");
   });

@@ -11,15 +11,15 @@ import { removeOwnDisk } from "./machine/own-disk.ts";
 import type { Marker } from "./prepare.ts";
 import { site, stormPaths } from "./site.ts";
 
-/** What a clear-up found and removed, and what it could not. */
+/** What a cleanup removed, and what it could not remove. */
 interface Cleared {
   readonly removed: readonly string[];
   readonly left: readonly string[];
 }
 
 /**
- * Removes whatever there is of a storm, by force and without the daemon's help: at a storm's end, and for what a killed
- * one left. The folder goes last, as it is the marker: a clear-up that is cut short can be repeated.
+ * Removes everything of a storm by force, without the daemon's help: at a storm's end, and after a killed storm. The folder
+ * goes last, because it is the marker: an interrupted cleanup can be repeated.
  */
 export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cleared> {
   const removed: string[] = [];
@@ -34,7 +34,7 @@ export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cl
   };
   await attempt(() => removeGroup(context));
   await attempt(() => endProcesses(context));
-  // Without the folder nothing of the site was made: a bridge of that name is somebody else's.
+  // Without the folder no storm made anything, so a bridge of that name is not ours.
   if (!existsSync(site.runDir)) return { removed, left };
   await attempt(() => removeNetns(netns));
   await attempt(() => removeBridges(context));
@@ -66,7 +66,7 @@ async function endProcesses({ shell }: Context): Promise<string | undefined> {
   return first === 0 ? undefined : plural(first, "process", "processes");
 }
 
-/** Shims and plugins by the namespace they were given, the resident hand by its folder. */
+/** Finds shims and plugins by their network namespace, the resident hand by its folder. */
 function siteProcesses(): readonly number[] {
   const mark = `CNI_NETNS=/var/run/netns/${site.netnsPrefix}`;
   return readdirSync("/proc")
@@ -100,14 +100,14 @@ async function removeBridges({ shell }: Context): Promise<string | undefined> {
   return bridges.length === 0 ? undefined : plural(bridges.length, "bridge", "bridges");
 }
 
-/** Addresses that were booked in folders of the site's own networks; those of our own networks go with the folder. */
+/** Removes addresses from the folders of the site's own networks; those of our networks go with our folder. */
 async function removeLeases({ leases }: Partial<Marker>): Promise<string | undefined> {
   const ours = (leases ?? []).flatMap(leasesIn);
   for (const path of ours) await rm(path, { force: true });
   return ours.length === 0 ? undefined : plural(ours.length, "booked address", "booked addresses");
 }
 
-/** Files of host-local that name a container of ours: `<folder>/<address>`, the container on the first line. */
+/** host-local's files for our containers: `<folder>/<address>`, with the container on the first line. */
 export function leasesIn(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -121,12 +121,12 @@ async function removeDisk({ shell }: Context, { workDir }: Partial<Marker>): Pro
   return (await removeOwnDisk(shell, stormPaths(workDir))) ? "its disk" : undefined;
 }
 
-/** Our own file. A storm that was killed before it was written has made nothing else. */
+/** Reads our own file. A storm that was killed before it wrote the file made nothing else. */
 async function readMarker(): Promise<Partial<Marker>> {
   return JSON.parse(await readFile(site.marker, "utf8").catch(() => "{}")) as Partial<Marker>;
 }
 
-/** The one in /run last: it is the marker. */
+/** The folder in /run goes last, because it is the marker. */
 async function removeFolders({ workDir }: Partial<Marker>): Promise<string | undefined> {
   const folders = [...(workDir === undefined ? [] : [stormPaths(workDir).root]), site.runDir];
   for (const folder of folders) await rm(folder, { recursive: true, force: true });

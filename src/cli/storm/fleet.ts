@@ -6,10 +6,10 @@ export interface FleetPod extends PodKey {
   readonly uid: string;
 }
 
-/** Where a pod is on its way. */
+/** A pod's current phase. */
 type PodPhase = "waiting" | "backing-off" | "attached" | "deleting" | "deleted";
 
-/** What became of one pod. Times are milliseconds since the fleet's start. */
+/** One pod's progress. Times are milliseconds since the fleet's start. */
 export interface PodProgress {
   readonly pod: FleetPod;
   phase: PodPhase;
@@ -25,13 +25,13 @@ export interface PodProgress {
 interface FleetOptions {
   readonly clock: Clock;
   readonly caller: Caller;
-  /** The pod's namespace on this machine. A second sandbox of the same pod gets a new one in its place. */
+  /** The pods' network namespaces. Each new sandbox of a pod gets a new one. */
   readonly netns: { path(name: string): string; renew(name: string): Promise<void> };
   /** Decides the waits between attempts. */
   readonly seed: number;
-  /** kubelet's wait before it tries a failed pod again; uniform between the two. */
+  /** kubelet's wait before it retries a failed pod; uniform between the two. */
   readonly retryMs?: readonly [number, number];
-  /** Hexadecimal; what all container IDs begin with, so that they can be known again. */
+  /** Hexadecimal prefix of all container IDs, so that we recognize them. */
   readonly containerIdPrefix?: string;
 }
 
@@ -41,8 +41,8 @@ const kubeletRetryMs = [10_000, 15_000] as const;
 const startsAtOnce = 8;
 
 /**
- * Pods driven as kubelet and containerd do it: ADD; when it fails, DEL of that sandbox, a wait, and a new sandbox. One
- * operation per pod at a time, and no bound on how many pods at once.
+ * Drives pods as kubelet and containerd do: ADD; if it fails, DEL of that sandbox, a wait, and a new sandbox. One call per
+ * pod at a time, and any number of pods at once.
  */
 export class Fleet {
   readonly records: PodProgress[] = [];
@@ -62,7 +62,7 @@ export class Fleet {
     return this.#options.clock.monotonicMs() - this.#startMs;
   }
 
-  /** Sandboxes that were not deleted yet. */
+  /** Sandboxes that are not deleted yet. */
   get openSandboxes(): number {
     return this.#sandboxes.size;
   }
@@ -71,20 +71,20 @@ export class Fleet {
     return this.records.filter((record) => record.phase === phase).length;
   }
 
-  /** Adds these pods now, all at once. Resolves when each is attached, or when `signal` ends the trying. */
+  /** Adds these pods all at once. Resolves when each is attached, or when `signal` ends the attempts. */
   async arrive(pods: readonly FleetPod[], signal: AbortSignal): Promise<void> {
     const records = pods.map((pod) => newRecord(pod, this.nowMs()));
     this.records.push(...records);
     await this.#each(records, (record) => this.#bringUp(record, signal));
   }
 
-  /** Deletes every pod that has a sandbox, all at once; tried again as kubelet does until `signal` ends it. */
+  /** Deletes every pod that has a sandbox, all at once. Retries as kubelet does until `signal` ends it. */
   async deleteAll(signal: AbortSignal): Promise<void> {
     const open = this.records.filter((record) => this.#sandboxes.has(record));
     await this.#each(open, (record) => this.#takeDown(record, signal));
   }
 
-  /** All at once. To start a program takes a millisecond or two; whoever watches the daemon meanwhile gets his turn. */
+  /** Starts all at once. Starting a program takes a millisecond or two, so other tasks get a turn in between. */
   async #each(records: readonly PodProgress[], work: (record: PodProgress) => Promise<void>): Promise<void> {
     const underWay: Promise<void>[] = [];
     for (const [at, record] of records.entries()) {
@@ -112,7 +112,7 @@ export class Fleet {
         record.attachedMs = this.nowMs();
         return;
       }
-      // What fails once the time is over was ended by us.
+      // After the time is over, we ended the call ourselves.
       if (!signal.aborted) record.errors.push(this.#errorOf(end));
       record.phase = "backing-off";
       if (!(await this.#tearDown(record, signal)) || !(await this.#rest(signal))) return;
@@ -146,7 +146,7 @@ export class Fleet {
     return sandbox;
   }
 
-  /** False when there is no more time. */
+  /** Resolves to false when the time is over. */
   async #rest(signal: AbortSignal): Promise<boolean> {
     const [leastMs, mostMs] = this.#options.retryMs ?? kubeletRetryMs;
     const waitMs = leastMs + this.#random() * (mostMs - leastMs);
@@ -179,7 +179,7 @@ function newRecord(pod: FleetPod, arrivedMs: number): PodProgress {
   };
 }
 
-/** A small generator (xorshift): the same seed gives the same numbers in [0, 1) again. */
+/** A small generator (xorshift): the same seed gives the same numbers in [0, 1). */
 function seededRandom(seed: number): () => number {
   let state = seed | 0 || 1;
   return () => {

@@ -1,20 +1,20 @@
 import { site, type OwnNetwork, type StormPaths, type StormPod } from "./site.ts";
 
-/** One of our own networks, for its plugin. */
+/** The plugin's configuration of one of our own networks. */
 export function networkConf({ name, bridge, subnet }: OwnNetwork, paths: StormPaths): string {
   return JSON.stringify({
     cniVersion: "1.0.0",
     name,
     type: "bridge",
     bridge,
-    // As gateway the plugin would switch on forwarding on this host.
+    // With isGateway the plugin would switch on forwarding on this host.
     isGateway: false,
     ipMasq: false,
     ipam: { type: "host-local", dataDir: paths.ipam, ranges: [[{ subnet }]] },
   });
 }
 
-/** The daemon's configuration: every folder it could write to is inside the site. */
+/** The daemon's configuration: all its folders are inside the storm's own. */
 export function stormDaemonConfig(paths: StormPaths, clusterNetwork: string, binDir: string): string {
   const config = {
     cniVersion: "1.0.0",

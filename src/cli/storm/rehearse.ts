@@ -31,13 +31,13 @@ import { childEnv } from "../shell.ts";
 
 interface StormOrder {
   readonly plan: StormPlan;
-  /** How many pods, in order; one after the other until one does not hold. */
+  /** Numbers of pods, tried in order until one does not hold. */
   readonly sizes: readonly number[];
   readonly isUntilItBreaks: boolean;
   readonly report: string | undefined;
 }
 
-/** Rehearses a storm on this machine and says whether it held: on the screen, and as a page if one is wanted. */
+/** Rehearses a storm on this machine and prints whether it held; also as a page with --report. */
 export async function rehearse(context: Context, order: StormOrder): Promise<void> {
   const { shell, settings } = context;
   requireReportFolder(order.report);
@@ -68,14 +68,14 @@ async function runSizes(context: Context, { plan, sizes }: StormOrder): Promise<
     if (sizes.length > 1) context.shell.stderr.write(`A storm of ${stormPlanText(sized)}\n`);
     const run = await withStage(context, sized, runCourse);
     runs.push(run);
-    // Whoever ends it with Ctrl-C keeps what is known by then.
+    // Printed now, so that the result survives a later Ctrl-C.
     if (sizes.length > 1) context.shell.stderr.write(sizesText([run]));
     if (run.broken.length > 0) break;
   }
   return runs;
 }
 
-/** A storm that was killed could not clear up after itself. */
+/** A killed storm could not clean up after itself. */
 async function removeStale(context: Context): Promise<void> {
   const { shell } = context;
   const netns = new NetnsBatch(shell.clock, childEnv(shell), site.netnsPrefix);
@@ -83,14 +83,14 @@ async function removeStale(context: Context): Promise<void> {
     clearSite(context, netns),
   );
   if (removed.length > 0)
-    shell.stderr.write(`An earlier storm was cut short; removed what it left: ${removed.join(", ")}\n`);
+    shell.stderr.write(`An earlier storm was killed; removed what it left: ${removed.join(", ")}\n`);
   if (left.length > 0)
     throw new CommandFailure("leftovers", `Cannot remove what an earlier storm left: ${left.join(", ")}`, {
       remedy: "remove it by hand, then start again",
     });
 }
 
-/** Now, and not after the storm. */
+/** Checked before the storm, not after it. */
 function requireReportFolder(path: string | undefined): void {
   if (path === undefined || existsSync(dirname(path))) return;
   throw usageFailure(`Cannot write the report ${path}: there is no folder ${dirname(path)}`, "--report storm.html");

@@ -54,7 +54,7 @@ function testMoment(atMs: number, attached: number): Moment {
   };
 }
 
-/** A storm of four pods and two that held, but for what `changes` says. */
+/** A storm of four and two pods that held, except for `changes`. */
 export function testFacts(changes: Partial<StormFacts> = {}): StormFacts {
   const { burst, second } = site.namespaces;
   return {

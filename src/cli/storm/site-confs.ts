@@ -4,13 +4,13 @@ import { join, resolve } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import { CommandFailure } from "../failure.ts";
 
-/** One of the site's own CNI configurations, as far as a storm must know it. */
+/** A CNI configuration of the site, given with --delegate. */
 export interface SiteConf {
   readonly path: string;
   readonly content: string;
-  /** Plugins it runs, address management included. */
+  /** The plugins it runs, including IPAM. */
   readonly plugins: readonly string[];
-  /** Where host-local books its addresses, if it does. */
+  /** The folders in which host-local books addresses. */
   readonly leases: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function parseSiteConf(content: string, path: string): Pick<SiteConf, "pl
   return { plugins: [...new Set(plugins)], leases: [...new Set(leases)] };
 }
 
-/** Fails with the first plugin that none of the folders has. */
+/** Throws if a plugin is in none of the folders. */
 export function requirePlugins(plugins: readonly string[], cniPath: string): void {
   const folders = cniPath.split(":").filter((folder) => folder !== "");
   const missing = plugins.find((plugin) => !folders.some((folder) => existsSync(join(folder, plugin))));
@@ -54,7 +54,7 @@ export function requirePlugins(plugins: readonly string[], cniPath: string): voi
   );
 }
 
-/** What our own two networks run on. */
+/** The plugins of our own two networks. */
 export const ownPlugins = ["bridge", "host-local"] as const;
 
 function parsed(content: string, path: string): unknown {

@@ -17,7 +17,7 @@ import { programCaller } from "./caller/program-caller.ts";
 import { site, stormPaths, stormPods, type StormPods } from "./site.ts";
 import { stoppable, type StoppableCaller } from "./caller/stoppable-caller.ts";
 
-/** What is running while a storm is. */
+/** What runs during a storm. */
 export interface Stage {
   readonly context: Context;
   readonly plan: StormPlan;
@@ -29,7 +29,7 @@ export interface Stage {
   readonly caller: StoppableCaller;
 }
 
-/** Prepares a storm, has `work` run it, and clears everything away, whatever happened. */
+/** Prepares a storm, runs `work`, and always cleans up. */
 export async function withStage<T>(outer: Context, plan: StormPlan, work: (stage: Stage) => Promise<T>): Promise<T> {
   const { shell } = outer;
   const paths = stormPaths(plan.workDir);
@@ -54,14 +54,14 @@ export async function withStage<T>(outer: Context, plan: StormPlan, work: (stage
   }
 }
 
-/** Filled as it goes, so that whatever was started is also stopped. */
+/** Filled during the start, so that everything that was started is also stopped. */
 interface Running {
   daemon?: KeptDaemon;
   hand?: Child;
   caller?: StoppableCaller;
 }
 
-/** All pods are deleted, or it was interrupted and everything goes anyway. */
+/** Short, because by then all pods are deleted, or the storm was interrupted. */
 const daemonGraceMs = 3000;
 
 async function strike(context: Context, netns: NetnsBatch, { caller, hand, daemon }: Running): Promise<void> {
@@ -70,8 +70,8 @@ async function strike(context: Context, netns: NetnsBatch, { caller, hand, daemo
   await daemon?.stop(daemonGraceMs);
   const { left } = await clearSite(context, netns);
   if (left.length > 0)
-    throw new CommandFailure("leftovers", `Cannot remove all of what the storm made: ${left.join(", ")}`, {
-      remedy: "levee storm clears it away when it is started again",
+    throw new CommandFailure("leftovers", `Cannot remove everything that the storm made: ${left.join(", ")}`, {
+      remedy: "run levee storm again, which removes it first",
     });
 }
 
@@ -95,7 +95,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
   const daemon = new KeptDaemon({
     clock,
     command: [...command, "daemon", "--config", paths.config],
-    // The way the daemon is run on a node.
+    // As on a node.
     env: childEnv(shell, daemonEnv),
     group,
     log: paths.daemonLog,
@@ -123,7 +123,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
   return { context, plan, pods, netns, networks, group, daemon, caller };
 }
 
-/** In a small cgroup with little CPU it takes its time to read the folder. */
+/** In a small cgroup with little CPU the daemon needs long to read the folder. */
 const readyTimeoutMs = 120_000;
 const readyPollMs = 100;
 
@@ -140,7 +140,7 @@ async function untilReady(context: Context, daemon: KeptDaemon, log: string): Pr
       throw new CommandFailure(
         "not-ready",
         daemon.ends.length > 1
-          ? `Cannot start the storm: the daemon ends before it is ready, ${daemon.oomKills > 0 ? "killed for lack of memory" : `with ${daemon.ends.at(-1) ?? ""}`}`
+          ? `Cannot start the storm: the daemon ends before it is ready, ${daemon.oomKills > 0 ? "killed for memory" : `with ${daemon.ends.at(-1) ?? ""}`}`
           : `Cannot start the storm: the daemon was not ready within ${readyTimeoutMs / 1000} s`,
         { details: await lastWords(log), remedy: "a larger --limit or --cpu" },
       );

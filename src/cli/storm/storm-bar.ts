@@ -4,12 +4,12 @@ import { mibText } from "./quantity.ts";
 import type { Moment } from "./series.ts";
 
 const barCells = 24;
-/** On a screen; more often nobody can read it. */
+/** On a terminal; a faster bar is not readable. */
 const redrawMs = 200;
 /** In a log. */
 const lineMs = 10_000;
 
-/** Shows how far the storm is, on stderr: a bar for a person, a line now and then for a log. */
+/** Shows the storm's progress on stderr: a bar on a terminal, a line now and then in a log. */
 export function stormBar(shell: Pick<Shell, "stderr">, plan: StormPlan): { show(moment: Moment): void; end(): void } {
   const { stderr } = shell;
   const everyMs = stderr.isTerminal ? redrawMs : lineMs;

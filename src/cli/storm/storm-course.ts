@@ -8,10 +8,10 @@ import type { Stage } from "./stage.ts";
 import { stormBar } from "./storm-bar.ts";
 import { judgeStorm, type StormRun } from "./verdict.ts";
 
-/** Deleting is measured too, but it must end, where kubelet would try for ever: after as long as attaching, or this. */
+/** kubelet would retry deletes for ever. Here they end after the time for attaching, but not before this time. */
 const deleteTimeoutMinMs = 120_000;
 
-/** The storm itself, on a stage that is set: pods come, are attached, are counted, and go. */
+/** The storm itself: pods are attached, counted and deleted. */
 export async function runCourse(stage: Stage): Promise<StormRun> {
   const { context, plan, netns, networks, group, daemon, caller } = stage;
   const { clock } = context.shell;
@@ -34,9 +34,7 @@ export async function runCourse(stage: Stage): Promise<StormRun> {
   const startedMs = clock.monotonicMs();
   await withProgress(context.shell, "Deleting all pods", () => deleteAll(stage, fleet));
   const deleteMs = clock.monotonicMs() - startedMs;
-  const deletedTraces = await withProgress(context.shell, "Waiting for deletes that were put off", () =>
-    tidyTraces(stage),
-  );
+  const deletedTraces = await withProgress(context.shell, "Waiting for postponed deletes", () => tidyTraces(stage));
   return judgeStorm({
     plan,
     records: fleet.records,
@@ -54,7 +52,7 @@ export async function runCourse(stage: Stage): Promise<StormRun> {
   });
 }
 
-/** The burst at once, the second namespace a little later; until all are attached or the time is over. */
+/** Starts the burst, and the second namespace a little later. Ends when all are attached or the time is over. */
 async function arrivals(stage: Stage, fleet: Fleet): Promise<void> {
   const { context, plan, pods, caller } = stage;
   const { clock, interrupted } = context.shell;
@@ -67,7 +65,7 @@ async function arrivals(stage: Stage, fleet: Fleet): Promise<void> {
   const secondAfterMs = pods.second.length === 0 ? 0 : plan.second.afterMs;
   const second = clock.sleep(secondAfterMs, end.signal).then(
     () => fleet.arrive(pods.second, end.signal),
-    () => undefined, // Over before they came.
+    () => undefined, // The storm ended before they started.
   );
   await Promise.all([fleet.arrive(pods.burst, end.signal), second]);
   cancel();
@@ -86,7 +84,7 @@ async function deleteAll(stage: Stage, fleet: Fleet): Promise<void> {
 
 const tidyPollMs = 500;
 
-/** A DEL that waited too long is written down, answered, and carried out later: only what stays is left behind. */
+/** The daemon answers a DEL that waited too long and carries it out later, so leftovers count only after a wait. */
 async function tidyTraces({ context, plan, networks, netns }: Stage): Promise<Traces> {
   const { clock, interrupted } = context.shell;
   const endMs = clock.monotonicMs() + Math.max(deleteTimeoutMinMs, plan.timeoutMs);
@@ -94,12 +92,12 @@ async function tidyTraces({ context, plan, networks, netns }: Stage): Promise<Tr
     const traces = await findTraces(context, networks, netns);
     if (leakTexts(traces).length === 0 || clock.monotonicMs() > endMs) return traces;
     await clock.sleep(tidyPollMs, interrupted).catch(() => {
-      throw interruptedFailure("deletes were under way");
+      throw interruptedFailure("deleting pods");
     });
   }
 }
 
-/** Networks of our own go with their folders and namespaces, so nothing need be undone; the site's own are given back. */
+/** Our own networks go with their folders and namespaces and need no undo. The site's own networks need DELs. */
 function onInterrupt({ context, plan, caller }: Stage, told: () => void): Disposable {
   const { interrupted } = context.shell;
   const stop = (): void => {
@@ -119,8 +117,8 @@ async function interruption({ context, plan }: Stage, fleet: Fleet): Promise<Err
   if (plan.delegates.length > 0) {
     const end = new AbortController();
     const cancel = clock.after(giveBackMs, () => end.abort());
-    await withProgress(context.shell, "Giving back what the site's networks gave", () => fleet.deleteAll(end.signal));
+    await withProgress(context.shell, "Detaching pods from the site's networks", () => fleet.deleteAll(end.signal));
     cancel();
   }
-  return interruptedFailure("the storm was under way");
+  return interruptedFailure("running the storm");
 }

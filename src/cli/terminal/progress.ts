@@ -1,14 +1,14 @@
 import type { Cancel } from "../../base/clock.ts";
 import type { Shell } from "../shell.ts";
 
-/** Below this nobody wonders what is going on. */
+/** A person waits this long without wondering. */
 const quietMs = 2000;
 const spinMs = 120;
-/** A line in a log every ten seconds says "alive" without filling it. */
+/** Often enough for a log to show progress without filling it. */
 const lineMs = 10_000;
 const spinner = ["-", "\\", "|", "/"] as const;
 
-/** Runs `work`; past two seconds says what is being waited for, on stderr: a spinner for a person, lines for a log. */
+/** Runs `work`. After two seconds it shows on stderr what it waits for: a spinner on a terminal, lines in a log. */
 export async function withProgress<T>(
   shell: Pick<Shell, "clock" | "stderr">,
   doing: string,

@@ -107,7 +107,7 @@ test.each([
 test("reportText tells what was done, what was left alone, and what is left to do", () => {
   const text = postMortemText(ended(), words);
   expect(text).toContain("Removed: 214");
-  expect(text).toContain("Were gone already: 3");
+  expect(text).toContain("Already gone: 3");
   expect(text).toContain("alice said Approve");
   expect(text).toContain("Review and merge the branch");
   expect(postMortemText(decision("Recover", { phase: "Rejected", message: "no" }), [])).toContain(

@@ -1,12 +1,12 @@
 import type { Finding, Level } from "./finding.ts";
 import { valueIn, containersOf, kindOf, listIn, nameOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
 
-/** DaemonSets that run Levee's daemon or its resident hand, whatever their names: the drop-in has Multus'. */
+/** DaemonSets that run Levee's daemon or its resident hand. Names do not matter, because the drop-in uses Multus' names. */
 export function findLevee(objects: readonly KubeObject[]): readonly KubeObject[] {
   return objects.filter((object) => kindOf(object) === "DaemonSet" && (isDaemon(object) || isHand(object)));
 }
 
-/** How far the move has come, where it has begun. */
+/** The progress of a move that has begun. */
 export function checkLevee(levees: readonly KubeObject[]): readonly Finding[] {
   return [...levees.filter(isDaemon).map(progress), ...placeholders(levees)];
 }
@@ -22,7 +22,7 @@ function progress(daemonSet: KubeObject): Finding {
   return found("look", daemonSet, what, `kubectl -n ${namespace} rollout status daemonset/${name}`);
 }
 
-/** The shipped files name an image that nobody has built yet. */
+/** The shipped files name a placeholder image. */
 export function placeholders(objects: readonly KubeObject[]): readonly Finding[] {
   return objects
     .filter((object) => containersOf(object).some((container) => placeholder.test(textIn(container, "image"))))

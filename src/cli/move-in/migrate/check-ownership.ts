@@ -5,11 +5,11 @@ import { valueIn, listIn, nameOf, textIn, titleOf } from "./kube-object.ts";
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
- * `kubectl apply` takes away only what it knows to have put there. Over a Multus that came another way the drop-in is
- * merged: hostPID, the init container, limits and mounts of Multus would stay in Levee's pods.
+ * `kubectl apply` removes only fields that it set before. On a Multus that was installed in another way, the drop-in is
+ * merged, and Multus' hostPID, init container, limits and mounts would stay in Levee's pods.
  */
 export function checkOwnership({ daemonSet }: MultusInstall): readonly Finding[] {
-  // A manifest that was never in a cluster belongs to nobody yet.
+  // A manifest that was never in a cluster has no owner yet.
   if (textIn(daemonSet, "metadata", "uid") === "") return [];
   const base = { topic: "multus", object: titleOf(daemonSet) } as const;
   const owners = specOwners(daemonSet);
@@ -43,7 +43,7 @@ export function checkOwnership({ daemonSet }: MultusInstall): readonly Finding[]
   ];
 }
 
-/** What kubectl itself writes: apply, and the annotation of a restart. */
+/** The field managers of kubectl itself. */
 const kubectlOwn: ReadonlySet<string> = new Set([
   "kubectl-client-side-apply",
   "kubectl-rollout",
@@ -53,11 +53,11 @@ const kubectlOwn: ReadonlySet<string> = new Set([
 interface Owner {
   readonly manager: string;
   readonly operation: string;
-  /** It has the selector, which nobody can change later: what it set is what was applied, or is said to have been. */
+  /** It set the selector, which cannot change later, so it made the object. */
   readonly isMaker: boolean;
 }
 
-/** Who has set anything of the specification. The controller sets the status only. */
+/** The managers that set fields of the spec. The controller sets only the status. */
 function specOwners(daemonSet: unknown): readonly Owner[] {
   return listIn(daemonSet, "metadata", "managedFields")
     .filter((entry) => valueIn(entry, "fieldsV1", "f:spec") !== undefined && textIn(entry, "subresource") === "")

@@ -9,7 +9,7 @@ const marks: Readonly<Record<Level, readonly [string, "green" | "yellow" | "red"
   blocks: ["✗", "red"],
 };
 
-/** One block per topic, one line per finding, what to do below it, and the sum at the end. */
+/** One block per topic, one line per finding with its remedy below, and the totals at the end. */
 export function findingsText(findings: readonly Finding[], paint: Paint): string {
   const blocks = findingTopics.flatMap((topic) => {
     const own = findings.filter((finding) => finding.topic === topic);

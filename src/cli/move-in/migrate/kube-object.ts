@@ -1,4 +1,4 @@
-/** An object of the cluster as it was read; nothing in it is believed before it is looked at. */
+/** An object as read from the cluster or a file. Every field is checked before use. */
 export type KubeObject = Readonly<Record<string, unknown>>;
 
 type PathKey = string | number;
@@ -7,7 +7,7 @@ export function isKubeObject(value: unknown): value is KubeObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What is at the path, or undefined when something on the way is missing or of another kind. */
+/** The value at a path; undefined if a part of the path is missing. */
 export function valueIn(value: unknown, ...path: readonly PathKey[]): unknown {
   let found = value;
   for (const step of path) {
@@ -24,14 +24,14 @@ export function textIn(value: unknown, ...path: readonly PathKey[]): string {
 
 export function listIn(value: unknown, ...path: readonly PathKey[]): readonly unknown[] {
   const found = valueIn(value, ...path);
-  return Array.isArray(found) ? (found as readonly unknown[]) : []; // its elements are looked at one by one
+  return Array.isArray(found) ? (found as readonly unknown[]) : []; // each element is checked before use
 }
 
 export function kindOf(object: KubeObject): string {
   return textIn(object, "kind");
 }
 
-/** `namespace/name`; objects in files may leave the namespace out. */
+/** `namespace/name`; objects in files may lack the namespace. */
 export function nameOf(object: KubeObject): string {
   return `${namespaceOf(object)}/${textIn(object, "metadata", "name")}`;
 }
@@ -45,7 +45,7 @@ export function titleOf(object: KubeObject): string {
   return `${kindOf(object)} ${nameOf(object)}`;
 }
 
-/** The pod that a workload makes, or the pod itself. */
+/** The spec of a pod, or of a workload's pods. */
 export function podSpecOf(object: KubeObject): unknown {
   return kindOf(object) === "Pod" ? valueIn(object, "spec") : valueIn(object, "spec", "template", "spec");
 }

@@ -62,7 +62,7 @@ describe("checkMigration", () => {
         level: "look",
         object: "CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io",
         what: expect.stringContaining("it is among these files"),
-        remedy: "keep this document when you put deploy/multus-drop-in.yaml in the place of Multus' file",
+        remedy: "keep this document when you replace Multus' file by deploy/multus-drop-in.yaml",
       },
     ]);
     expect(checkMigration([])).toMatchObject([{ level: "blocks", what: "no DaemonSet of Multus was found" }]);
@@ -381,7 +381,7 @@ describe("checkMigration of details", () => {
     expect(found.find(({ what }) => what.startsWith("logLevel"))).toMatchObject({ remedy: "correct it" });
     expect(found.find(({ what }) => what.startsWith('"typo"'))).toMatchObject({
       what: '"typo" is no setting we know and has no effect',
-      remedy: "take it out, or correct its name",
+      remedy: "remove it, or correct its name",
     });
     const all = checkMigration(
       JSON.parse(withSettings({ logToStderr: true }).change(JSON.stringify(multus))) as KubeObject[],

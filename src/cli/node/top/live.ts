@@ -7,13 +7,13 @@ import type { Terminal } from "../../shell.ts";
 import { topScreen } from "./screen.ts";
 
 const refreshMs = 1_000;
-/** The other screen, no cursor, and lines that end where the terminal does; and back. */
+/** Alternate screen, no cursor, no line wrap; and back. */
 const enter = "\u001b[?1049h\u001b[?25l\u001b[?7l";
 const leave = "\u001b[?7h\u001b[?25h\u001b[?1049l";
-/** q, Escape, Ctrl-C or Ctrl-D, also among others typed at once; not an arrow key, which begins with Escape. */
+/** q, Escape, Ctrl-C or Ctrl-D, also among other keys; but not an arrow key, which begins with Escape. */
 const quitKeys = /^\u001b$|^[^\u001b]*[qQ\u0003\u0004]/u;
 
-/** Shows the node until somebody presses q. The terminal is as it was afterwards, however it ends. */
+/** Shows the node until q is pressed. Always restores the terminal. */
 export async function runLive(context: Context, terminal: Terminal, first: TopAnswer): Promise<void> {
   const { stdout, interrupted } = context.shell;
   const quit = new AbortController();
@@ -27,7 +27,7 @@ export async function runLive(context: Context, terminal: Terminal, first: TopAn
   });
   stdout.write(enter);
   try {
-    // Asking ends with the screen as well.
+    // Quitting the screen also cancels a pending question.
     const asking = { ...context, shell: { ...context.shell, interrupted: quit.signal } };
     await refresh(asking, terminal, { first, quit: quit.signal, woken });
   } finally {
@@ -35,7 +35,7 @@ export async function runLive(context: Context, terminal: Terminal, first: TopAn
     release();
     interrupted.removeEventListener("abort", stop);
   }
-  // A signal from outside; Ctrl-C comes as a key.
+  // A signal came from outside; Ctrl-C arrives as a key.
   if (interrupted.aborted) throw interruptedFailure("watching the node");
 }
 
@@ -54,7 +54,7 @@ async function refresh(context: Context, terminal: Terminal, { first, quit, woke
     const lines = topScreen({ answer, before, columns, rows, paint, trouble });
     shell.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`);
     const isDue = await woken.orAfter(context, quit);
-    // A key or a new size draws what is known again; asking is for the clock.
+    // A key or a new size only redraws; the daemon is asked once a second.
     if (!isDue || quit.aborted) continue;
     const next = await askOrSay(context, quit);
     if (typeof next === "string") trouble = next;
@@ -62,18 +62,18 @@ async function refresh(context: Context, terminal: Terminal, { first, quit, woke
   }
 }
 
-/** A daemon that is being restarted is no reason to leave: it is what one wants to watch. */
+/** A restart of the daemon does not end the screen; it becomes a line on it. */
 async function askOrSay(context: Context, quit: AbortSignal): Promise<TopAnswer | string> {
   try {
     return await askDaemon(context, { ask: "top" });
   } catch (thrown) {
     if (quit.aborted) return "";
-    if (isUnreachable(thrown)) return `${toFailure(thrown).message}; the numbers are the last it told`;
+    if (isUnreachable(thrown)) return `${toFailure(thrown).message}; the numbers are its last ones`;
     throw thrown;
   }
 }
 
-/** A pause that a key or a new size ends. */
+/** A pause that a key or a new size can end early. */
 class Wakeup {
   #wake: (() => void) | undefined;
 
@@ -81,7 +81,7 @@ class Wakeup {
     this.#wake?.();
   }
 
-  /** True when the time is up. */
+  /** Resolves to true when the time is up. */
   orAfter({ shell }: Context, quit: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isDue: boolean): void => {

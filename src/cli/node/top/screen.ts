@@ -7,16 +7,16 @@ import { aligned, fitSections, painted, type ScreenLine, type ScreenSection } fr
 
 export interface TopView {
   readonly answer: TopAnswer;
-  /** The one before, for rates; undefined at the first. */
+  /** The previous answer, for rates; undefined at first. */
   readonly before: TopAnswer | undefined;
   readonly columns: number;
   readonly rows: number;
   readonly paint: Paint;
-  /** Why the numbers are old; empty while they are not. */
+  /** Why the numbers are old; empty if they are current. */
   readonly trouble: string;
 }
 
-/** The whole screen, line by line: never wider than the terminal, and no longer as far as the lists can shrink. */
+/** The lines of the screen. They are never wider than the terminal; the lists shrink to fit its height. */
 export function topScreen(view: TopView): readonly string[] {
   const head = [...headLines(view), ...classLines(view.answer)];
   const lists = sectionsOf(view.answer).filter(({ rows }) => rows.length > 0);
@@ -57,11 +57,11 @@ const totalNames: readonly (readonly [keyof TotalsView, string])[] = [
   ["delegates", "plugins"],
 ];
 
-/** Per second since the last look; at the first, what there was since the start. */
+/** Rates since the previous answer; at first, totals since the start. */
 function ratesText({ answer, before }: TopView): string {
   const spanMs = before === undefined ? 0 : answer.monotonicMs - before.monotonicMs;
   const since = (key: keyof TotalsView): number => answer.totals[key] - (before?.totals[key] ?? 0);
-  // A daemon that was started again counts from zero.
+  // A restarted daemon counts from zero.
   const isRate = spanMs > 0 && totalNames.every(([key]) => since(key) >= 0);
   const parts = totalNames.map(([key, name]) =>
     isRate ? `${name} ${((since(key) * 1_000) / spanMs).toFixed(1)}/s` : `${name} ${answer.totals[key]}`,
@@ -78,7 +78,7 @@ function slotsLine({ slots }: TopAnswer): ScreenLine {
   };
 }
 
-/** What the state means for whoever waits. */
+/** What the memory state means for admission. */
 const memoryWords = {
   free: "enough",
   frozen: "short: no growth",
@@ -100,7 +100,7 @@ function memoryLine(memory: MemoryView, columns: number): ScreenLine {
 
 const barColumns = 20;
 
-/** Half as long where there is little room. */
+/** Half as long on a narrow terminal. */
 function bar(share: number, columns: number): string {
   const length = columns < 60 ? barColumns / 2 : barColumns;
   const full = Math.max(0, Math.min(length, Math.round(share * length)));

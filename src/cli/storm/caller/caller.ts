@@ -12,17 +12,17 @@ export type CallVerb = "ADD" | "DEL";
 /** How a CNI call ended. */
 export interface CallResult {
   readonly isOk: boolean;
-  /** The CNI error's code, when the program said one. */
+  /** The CNI error's code, if the program printed one. */
   readonly code?: number;
   /** Why it failed; empty when it did not. */
   readonly message: string;
 }
 
-/** Whoever makes CNI calls for a fleet: through a shim, or plugins directly. */
+/** Makes CNI calls for a fleet, through a shim or directly to plugins. */
 export interface Caller {
-  /** Never rejects: a program that cannot be started is a call that failed. */
+  /** Never rejects: a program that cannot start is a failed call. */
   call(verb: CallVerb, sandbox: StormSandbox): Promise<CallResult>;
-  /** The processes of calls under way, whose children are the plugins. */
+  /** Process IDs of the running calls; the plugins are their children. */
   readonly running: ReadonlySet<number>;
 }
 
@@ -44,7 +44,7 @@ export function sandboxEnv(verb: CallVerb, sandbox: StormSandbox, cniPath: strin
   };
 }
 
-/** At most `most` calls at once, the others in the order in which they came. */
+/** Limits a caller to `most` calls at once; the others wait in order. */
 export function atMostAtOnce(caller: Caller, most: number): Caller {
   const line: (() => void)[] = [];
   let free = most;

@@ -4,7 +4,7 @@ import { sandboxEnv, type Caller, type CallResult, type CallVerb, type StormSand
 import { runCheaply } from "./cheap-process.ts";
 import { callEnd, type ProgramCallerOptions } from "./program-caller.ts";
 
-/** One plugin of the floor: the plugin's file, its whole configuration and the pod's interface. */
+/** One plugin that is called directly: its program, its whole configuration and the pod's interface. */
 interface DirectPlugin {
   readonly program: string;
   readonly conf: string;
@@ -12,8 +12,8 @@ interface DirectPlugin {
 }
 
 /**
- * The delegates alone, one after another, DEL in reverse: what a pod costs without a meta-plugin. Each is a network of
- * its own, so none gets the result of the one before.
+ * Calls the plugins directly, one after another, and DEL in reverse: the cost of a pod without a meta-plugin. Each plugin is
+ * a separate network, so none gets the previous result.
  */
 export async function chainCaller(
   options: Omit<ProgramCallerOptions, "program" | "conf">,
@@ -43,7 +43,7 @@ export async function chainCaller(
       let last: CallResult = { isOk: true, message: "" };
       for (const at of verb === "DEL" ? order.toReversed() : order) {
         const end = await one(verb, sandbox, at);
-        // A DEL goes on: what can be removed is removed.
+        // A DEL continues after a failure, to remove as much as possible.
         if (!end.isOk && verb === "ADD") return end;
         if (!end.isOk) last = end;
       }

@@ -6,7 +6,7 @@ import { findCgroupLayout } from "../machine/cgroup-layout.ts";
 import type { StormPlan } from "../plan.ts";
 import { readAheadOf } from "../machine/read-ahead.ts";
 
-/** What a reader must know to judge the figures. */
+/** What a reader must know to judge the numbers. */
 export function machineFacts(clock: Clock, plan: Pick<StormPlan, "workDir" | "readAheadKib">): MachineFacts {
   const processors = cpus();
   const { kib: nodeReadAheadKib } = readAheadOf(plan.workDir);
