@@ -121,13 +121,13 @@ describe("levee check node", () => {
     expect(out).toContain("worker-3\n  daemon\n    × daemon: does not answer: ");
     expect(out).toMatch(/NETWORK {7}worker-1 {3}worker-2 {4}worker-3\nprod\/vlan57 {3}ready {6}not-ready {3}-\n/u);
     expect(out).toContain("× prod/vlan57 on worker-2: missing host bridge br-prod\n");
-    expect(err).toContain("Cannot call 2 of 3 nodes ready");
+    expect(err).toContain("2 of 3 nodes are not ready");
   });
 
   test("does not blame the daemon's port for a login that has ended", async () => {
     const kubeconfig = await apiServer((_request, response) => void response.writeHead(401).end("{}"));
     const { out } = await levee("worker-9", "--kubeconfig", kubeconfig);
-    expect(out).toContain("hint: log in anew");
+    expect(out).toContain("hint: log in again");
     expect(out).not.toContain("metricsPort");
   });
 

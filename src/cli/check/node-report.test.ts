@@ -49,7 +49,7 @@ describe("nodeReport", () => {
       "failed prod/vlan57 not ready: missing host bridge br-prod",
       "failed prod/a not ready: missing plugin whereabouts",
       "failed prod/b not ready: it has no spec.config",
-      "warning networks 1 could not be looked at",
+      "warning networks 1 could not be checked",
       "ok networks 5 ready on this node",
     ]);
     expect(textOf(report, false)).toContain("        hint: make what is missing on the host, with its uplink");
@@ -61,7 +61,7 @@ describe("nodeReport", () => {
       { network: "prod/a", state: "not-ready", reasons: ["missing plugin macvlan", "missing host interface eth9"] },
     ];
     const lines = linesOf(someChecks({ networks, networksTotal: 1 }));
-    expect(lines[0]?.hint).toMatch(/^install the plugin .*; make what is missing on the host/u);
+    expect(lines[0]?.hint).toMatch(/^install the plugin .*; create what is missing on the host/u);
   });
 
   test("warns of a bridge that leads nowhere, and tells how old the look is", () => {
@@ -80,7 +80,7 @@ describe("nodeReport", () => {
     const networks: NetworkReadyView[] = [{ network: "prod/c", state: "unknown", reasons: [] }];
     const hand = { name: "hand", state: "ok", detail: "a resident hand is connected", hint: "" } as const;
     const answer = someChecks({ networks, networksTotal: 1, checks: [hand] });
-    expect(linesOf(answer)[0]?.detail).toBe("1 not looked at: the first look is still to come");
+    expect(linesOf(answer)[0]?.detail).toBe("1 not checked yet: the first look is still to come");
     expect(linesOf({ ...answer, networksAgeMs: 1_000 })[0]?.detail).toBe("1 could not be looked at");
     expect(linesOf({ ...answer, checks: [] })[0]?.hint).toContain("it takes a resident hand");
   });

@@ -40,7 +40,7 @@ test("kubeAccess looks where kubectl looks, in its order", async () => {
   expect((await kubeAccess(shell(inCluster), {})).server).toBe("http://home.test");
   const nowhere = join(folder, "nowhere");
   expect(kubeAccess(shell({ KUBECONFIG: nowhere }), {})).rejects.toThrow(
-    `KUBECONFIG names ${nowhere}, where no file is`,
+    `KUBECONFIG names ${nowhere}, which does not exist`,
   );
   const KUBECONFIG = `${join(folder, "missing")}:${kubeconfig("listed", "listed")}`;
   expect((await kubeAccess(shell({ KUBECONFIG }), {})).server).toBe("http://listed.test");
@@ -77,7 +77,7 @@ for (const [what, script, fields, message] of [
   ["answers nonsense", "echo secret", "", "login: its answer is not JSON"],
   ["gives nothing", answer("{}"), "", "neither token nor certificate"],
   ["gives half a pair", answer('{"clientCertificateData":"c"}'), "", "a certificate without its key"],
-  ["gives a wrong time", answer('{"token":"t","expirationTimestamp":"soon"}'), "", "is no time: soon"],
+  ["gives a wrong time", answer('{"token":"t","expirationTimestamp":"soon"}'), "", "is not a time: soon"],
   ["needs a terminal", "", ", interactiveMode: Always", "it needs a terminal"],
 ] as const) {
   test(`kubeAccess says why a login program does not help that ${what}`, () => {

@@ -41,8 +41,8 @@ describe("levee explain", () => {
     ["network-unknown", "Create the network with the name and namespace"],
     ["multusoomloop", "A larger limit alone is eaten by the backlog."],
     ["Paused", "levee decisions resume NAME"],
-    ["holdargoapp", "The guard changes nothing of Argo CD"],
-    ["approval-required", "give --plan-hash with the hash that you read"],
+    ["holdargoapp", "The guard changes nothing in Argo CD"],
+    ["approval-required", "pass --plan-hash with the hash you read"],
   ])("tells what %s means, whatever the case", async (name, words) => {
     const { status, out } = await levee(name);
     expect(status).toBe(0);

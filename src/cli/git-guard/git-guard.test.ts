@@ -59,7 +59,7 @@ test("git-guard pre-commit lets through what the environment says exactly, and c
   repository.remove(25, 30);
   const wrong = repository.commit("clean up", "Mass-Delete: 24");
   expect(wrong.status).toBe(1);
-  expect(wrong.text).toContain("deletes 25 of 170 files, and not 24 as its message says; 17 may go");
+  expect(wrong.text).toContain("deletes 25 of 170 files, not 24 as its message declares; 17 may be deleted");
   expect(wrong.text).toContain("says: Mass-Delete: 25");
   expect(repository.commit("clean up", "Signed-off-by: me\nMass-Delete: 25").status).toBe(0);
 });
@@ -72,7 +72,7 @@ test("git-guard works sensibly in a small repository", () => {
   repository.remove(2, 3);
   const ran = repository.commit("all that are left");
   expect(ran.status).toBe(1);
-  expect(ran.text).toContain("deletes 2 of 2 files; 1 may go");
+  expect(ran.text).toContain("deletes 2 of 2 files; 1 may be deleted");
 });
 
 test("git-guard pre-receive refuses a push whose commit deletes too much, and takes it with the exact count", () => {
@@ -194,5 +194,5 @@ test("git-guard ci judges a branch against its base, by exit codes that CI can t
     `echo nonsense | "${process.execPath}" "${join(import.meta.dirname, "../../main.ts")}" git-guard pre-receive`,
   );
   expect(noise.status).toBe(3);
-  expect(noise.text).toContain("is no line of OLD NEW REF");
+  expect(noise.text).toContain("is not a line of OLD NEW REF");
 });
