@@ -128,7 +128,7 @@ describe("levee storm", () => {
     machine.signal(child, signal);
     const { status, err } = await finished(child);
     expect(status).toBe(130);
-    expect(err).toContain("Interrupted while the storm was under way");
+    expect(err).toContain("Interrupted while running the storm");
     expect(leftovers()).toEqual([]);
   });
 

@@ -52,7 +52,7 @@ describe("nodeReport", () => {
       "warning networks 1 could not be checked",
       "ok networks 5 ready on this node",
     ]);
-    expect(textOf(report, false)).toContain("        hint: make what is missing on the host, with its uplink");
+    expect(textOf(report, false)).toContain("        hint: create what is missing on the host, with its uplink");
     expect(textOf(report, false)).not.toContain("√");
   });
 
@@ -82,7 +82,9 @@ describe("nodeReport", () => {
     const answer = someChecks({ networks, networksTotal: 1, checks: [hand] });
     expect(linesOf(answer)[0]?.detail).toBe("1 not checked yet: the first look is still to come");
     expect(linesOf({ ...answer, networksAgeMs: 1_000 })[0]?.detail).toBe("1 could not be looked at");
-    expect(linesOf({ ...answer, checks: [] })[0]?.hint).toContain("it takes a resident hand");
+    expect(linesOf({ ...answer, checks: [] })[0]?.hint).toContain(
+      "to look at the host, the daemon needs a resident hand",
+    );
   });
 
   test("lists no more networks than a person reads", () => {

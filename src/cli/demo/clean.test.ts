@@ -89,11 +89,11 @@ describe("refuseTakenNames", () => {
   test("stops before anything is made when somebody else has the namespace or a bridge", async () => {
     refuseTakenNames(site);
     await addNetns(context.shell, netnsName(site.pod));
-    expect(() => refuseTakenNames(site)).toThrow(`there is a network namespace ${netnsName(site.pod)} already`);
+    expect(() => refuseTakenNames(site)).toThrow(`the network namespace ${netnsName(site.pod)} already exists`);
     await removeNetns(context.shell, netnsName(site.pod));
     const bridge = site.networks[0]?.bridge ?? "";
     await ip(context.shell, ["link", "add", bridge, "type", "bridge"]);
-    expect(() => refuseTakenNames(site)).toThrow(`there is an interface ${bridge} already`);
+    expect(() => refuseTakenNames(site)).toThrow(`the interface ${bridge} already exists`);
   });
 });
 

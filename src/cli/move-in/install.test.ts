@@ -118,7 +118,7 @@ describe("levee install", () => {
     put(join(dest, "passthru"));
     const { status, out } = await install();
     expect(status).toBe(0);
-    expect(out).toContain(`passthru stays as it is, somebody else's: ${dest}/passthru\n`);
+    expect(out).toContain(`passthru is left alone, because another program has that name: ${dest}/passthru\n`);
     expect(names()).toEqual(["levee-shim", "passthru"]);
   });
 
@@ -154,7 +154,7 @@ describe("levee install fails with a clear error and leaves nothing behind", () 
       `Error: Cannot install levee-shim in ${dest}: there is no such folder (ENOENT)\n  try: mount the host's plugin folder there, or --dest with an existing folder\n`,
     );
     writeFileSync(dest, "");
-    expect((await install()).err).toContain("it is no folder (ENOTDIR)");
+    expect((await install()).err).toContain("it is not a folder (ENOTDIR)");
   });
 
   test("a folder in the place of the shim", async () => {
@@ -205,7 +205,7 @@ describe("levee install fails with a clear error and leaves nothing behind", () 
       err: expect.stringContaining("there is no such file (source-unusable)\n  try: --source FILE"),
     });
     writeFileSync(join(root, "other"), "#!/bin/sh\n");
-    expect((await install("--source", join(root, "other"))).err).toContain("it is no levee-shim");
+    expect((await install("--source", join(root, "other"))).err).toContain("it is not levee-shim");
     expect(names()).toEqual([]);
   });
 

@@ -69,7 +69,7 @@ describe("levee uninstall", () => {
       `${confDir}/00-levee.conf is removed`,
       `The runtime uses ${confDir}/10-primary.conflist from now on: network pods (bridge, portmap)`,
       "1 attached pod in the journal: drain the node, or the addresses of their additional networks stay taken",
-      `levee-shim stays in ${binDir}: the DEL of a pod that it attached may still come to it (--binaries)`,
+      `levee-shim stays in ${binDir}, because it may still get the DEL of a pod it attached (--binaries removes it)`,
       `The journal stays in ${stateDir}`,
       "",
     ]);
@@ -82,7 +82,7 @@ describe("levee uninstall", () => {
     await uninstall();
     const { status, out } = await uninstall();
     expect(status).toBe(0);
-    expect(out).toStartWith(`There is no conf of Levee in ${confDir}. If this is the first time`);
+    expect(out).toStartWith(`There is no conf of Levee in ${confDir}. If this is the first uninstall`);
   });
 
   test("passes on a node that never ran Levee: Multus must start there too on the way back", async () => {
@@ -132,7 +132,7 @@ describe("levee uninstall refuses without --yes, and removes nothing then", () =
     const { status, err } = await uninstall();
     expect(status).toBe(1);
     expect(err).toContain(
-      "so the node could start no pods (no-conf-left)\n  try: install the next network first; --yes",
+      "so the node could not start pods (no-conf-left)\n  try: install the next network first; --yes",
     );
     expect(readdirSync(confDir)).toContain("00-levee.conf");
     const { out } = await uninstall("--yes");

@@ -133,7 +133,7 @@ describe("askSocket without a daemon", () => {
     });
   });
 
-  test("tells a socket nobody listens on from one that is missing", async () => {
+  test("tells a socket without a listener from a missing one", async () => {
     const path = join(folder, "dead.sock");
     // A killed daemon leaves its socket's file behind.
     const child = Bun.spawnSync([
@@ -144,7 +144,7 @@ describe("askSocket without a daemon", () => {
     expect(child.signalCode).toBe("SIGKILL");
     const failure = await failureOf(asking(path));
     expect(isUnreachable(failure)).toBe(true);
-    expect(failure).toMatchObject({ message: expect.stringContaining("nobody listens") });
+    expect(failure).toMatchObject({ message: expect.stringContaining("no process listens") });
   });
 
   test("says so when the path is a plain file", async () => {

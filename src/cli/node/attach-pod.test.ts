@@ -127,7 +127,7 @@ describe("attachPod", () => {
     writeFileSync(podFilePath(directory, pod), "kind: Pod\n");
     expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "message",
-      expect.stringContaining("a pod file is there that levee attach did not write"),
+      expect.stringContaining("levee attach did not write its pod file"),
     );
     expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "remedy",

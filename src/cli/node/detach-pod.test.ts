@@ -194,7 +194,7 @@ describe("detachPod without a pod file", () => {
     });
     expect(await runCli(shell)).toBe(0);
     expect(shell.stdout.text).toBe(
-      `${podText(pod)} is detached; what was made for it on default/lan (eth0) is left behind, see levee leaks\n`,
+      `${podText(pod)} is detached; the undo on default/lan (eth0) failed, see levee leaks\n`,
     );
   });
 

@@ -20,7 +20,7 @@ describe("judgeStorm", () => {
   });
 
   test.each([
-    [{ oomKills: 1 }, "the kernel killed 1 time for lack of memory"],
+    [{ oomKills: 1 }, "the kernel killed 1 time for memory"],
     [{ ends: ["signal SIGKILL", "status 1"] }, "the daemon ended 2 times (signal SIGKILL)"],
     [{ notDeleted: 3 }, "3 pods could not be deleted"],
     [{ attachedTraces: { ...noTraces, interfaces: 11 } }, "6 attached pods had 11 interfaces, not 12"],

@@ -61,7 +61,7 @@ describe("makeOwnDisk", () => {
     const failure = await failureOf(makeOwnDisk(without, paths, 128));
     expect(failure).toMatchObject({
       code: "disk-unusable",
-      message: "Cannot make a disk of the storm's own: truncate is not installed",
+      message: "Cannot make the storm's own disk: truncate is not installed",
       remedy: expect.stringContaining("--read-ahead node"),
     });
   });

@@ -37,7 +37,7 @@ describe("certificateText", () => {
     const text = certificateText(certificate([held]), (_colour, plain) => plain);
     expect(text.split("\n")[0]).toBe("✓ holds 4 pods at 50Mi on this node");
     expect(text).toContain("attached          4 of 4 in 400 ms");
-    expect(text).toContain("second namespace  2 of 2, 2.0 s in; 50 ms in the middle, 70 ms at most");
+    expect(text).toContain("second namespace  2 of 2, 2.0 s in; 50 ms median, 70 ms at most");
     expect(text).toContain("45.0 MiB of 50.0 MiB at most; in use 30.0 MiB, its own 12.0 MiB");
     expect(text).toContain("deleted           all in 250 ms\n");
     expect(text).toContain("nothing: no address, no interface, no record");
