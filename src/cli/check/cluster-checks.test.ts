@@ -133,7 +133,7 @@ describe("guardCategory", () => {
       line(guardCategory(snapshot(changes), { ...nothing, guards }), "LVE0303").detail;
     expect(detail({})).toBe("not known: g-1 leads, but levee-system has no guard pod to ask");
     expect(detail({}, new Map([["p", { value: metricsOf("levee_guard_leader 0\n") }]]))).toContain(
-      "g-1 leads, and no pod",
+      "g-1 leads, but no guard pod",
     );
     expect(detail({ lease: { value: undefined } })).toBe("not known: no guard leads");
   });

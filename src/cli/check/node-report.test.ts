@@ -81,7 +81,7 @@ describe("nodeReport", () => {
     const hand = { name: "hand", state: "ok", detail: "a resident hand is connected", hint: "" } as const;
     const answer = someChecks({ networks, networksTotal: 1, checks: [hand] });
     expect(linesOf(answer)[0]?.detail).toBe("1 not checked yet: the first look is still to come");
-    expect(linesOf({ ...answer, networksAgeMs: 1_000 })[0]?.detail).toBe("1 could not be looked at");
+    expect(linesOf({ ...answer, networksAgeMs: 1_000 })[0]?.detail).toBe("1 could not be checked");
     expect(linesOf({ ...answer, checks: [] })[0]?.hint).toContain(
       "to look at the host, the daemon needs a resident hand",
     );

@@ -60,7 +60,7 @@ test("git-guard pre-commit lets through what the environment says exactly, and c
   const wrong = repository.commit("clean up", "Mass-Delete: 24");
   expect(wrong.status).toBe(1);
   expect(wrong.text).toContain("deletes 25 of 170 files, not 24 as its message declares; 17 may be deleted");
-  expect(wrong.text).toContain("says: Mass-Delete: 25");
+  expect(wrong.text).toContain("paragraph: Mass-Delete: 25");
   expect(repository.commit("clean up", "Signed-off-by: me\nMass-Delete: 25").status).toBe(0);
 });
 
