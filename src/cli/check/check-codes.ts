@@ -5,42 +5,42 @@
 export const checkCodes = {
   LVE0101: {
     title: "the API server answers",
-    means: "Nothing else can be checked before it does.",
-    todo: "Check that kubectl get nodes works with the same kubeconfig and context. Look at the server's address in it, and at the server.",
+    means: "No other check can run before it does.",
+    todo: "Check that kubectl get nodes works with the same kubeconfig and context. If it does not, check the server's address in it, and the server.",
   },
   LVE0102: {
     title: "the API server is new enough",
-    means:
-      "The guard's limits are admission policies (ValidatingAdmissionPolicy), which are stable since Kubernetes 1.30.",
-    todo: "Without the guard there is nothing to do. To use the guard, upgrade the control plane first.",
+    means: "The guard's limits are admission policies (ValidatingAdmissionPolicy), which are stable since Kubernetes 1.30.",
+    todo: "Without the guard, do nothing. With it, upgrade the control plane first.",
   },
   LVE0103: {
     title: "this user may read everything",
-    means: "What the API server refuses to show cannot be checked. The lines that need it say so and never pass.",
-    todo: "Use an account that may get and list the named resources, or accept the partial result.",
+    means:
+      "levee check cannot check what the API server refuses to show. Checks that lack it say so instead of saying that all is well.",
+    todo: "Use an account that may get and list the named resources, or accept an incomplete result.",
   },
   LVE0201: {
     title: "the CRDs are as shipped",
     means:
-      "Rules in the CRDs make the API server refuse changes of a Decision's plan and writes of an old leader. Another version of a CRD may lack them.",
+      "Rules in the definition make the API server refuse a changed plan of a Decision and a write of an old leader. Another definition may lack these rules.",
     todo: "kubectl apply -k deploy/crd of the release that runs.",
   },
   LVE0202: {
     title: "the policies for approvals and for the guard are as shipped",
     means:
-      "They guarantee the author of an approval and confine the guard's account. While one is missing or changed, the guard counts no approval and carries nothing out.",
+      "They prove the author of an approval and confine the guard's account. While one is missing or changed, the guard counts no approval and does nothing.",
     todo: "kubectl apply -k deploy/policies of the release that runs, then approve again: an approval counts only if it is five seconds younger than the policies.",
   },
   LVE0203: {
     title: "the policy for ownerless pods is as shipped",
     means:
-      "It warns about pods that no controller will delete, and refuses them in namespaces labelled for it. Without it the guard can stop a source only by a quota.",
+      "It warns of pods that no controller will delete, and refuses them in namespaces with the label deny. Without it the guard can stop a source only by a quota.",
     todo: "kubectl apply -k deploy/policies.",
   },
   LVE0301: {
     title: "the guard runs",
     means:
-      "The guard watches the cluster, finds causes and proposes Decisions. It has two replicas, so that one is left when a node fails.",
+      "It follows the cluster, names causes and proposes Decisions. Two replicas run, so that one is left when a node fails.",
     todo: "kubectl -n levee-system describe deployment levee-guard. To install it: kubectl apply -f deploy/guard.yaml.",
   },
   LVE0302: {
@@ -50,19 +50,19 @@ export const checkCodes = {
   },
   LVE0303: {
     title: "the guard's view is fresh",
-    means: "A guard without news about a resource decides nothing.",
-    todo: "Search the guard's log for the named resource: the guard lacks the right to read it, or the API server does not answer.",
+    means: "A guard that hears nothing about a resource decides nothing.",
+    todo: "Look in the guard's log for the named resource: the guard lacks the right to it, or the API server does not answer.",
   },
   LVE0304: {
     title: "the guard may act",
     means:
-      "Deleting the ClusterRoleBinding levee-guard-acts stops all actions at once: approved Decisions pause at their next write.",
+      "Deleting the ClusterRoleBinding levee-guard-acts stops everything at once: approved Decisions pause at their next write.",
     todo: "To allow actions again: kubectl apply -f deploy/guard.yaml.",
   },
   LVE0305: {
     title: "the breaker is closed",
     means:
-      "The guard removed more pods in a day than a correct plan needs, so it removes no more until a person has looked.",
+      "The guard removed more pods in a day than a correct plan needs, so it removes none until a person has looked.",
     todo: "Look at what was removed (levee report DECISION). If it was correct: levee decisions reset-breaker DECISION.",
   },
   LVE0306: {
@@ -78,52 +78,53 @@ export const checkCodes = {
   },
   LVE0402: {
     title: "the CNI daemons have memory left",
-    means: "A daemon that is killed for memory comes back to a larger backlog. This loop causes long outages.",
-    todo: "First find what creates so many pods (LVE0601, LVE0603). The backlog would use up a larger limit too.",
+    means: "A daemon that is killed for memory comes back to a larger backlog. That is the loop of a long outage.",
+    todo: "First find the program that makes so many pods (LVE0601, LVE0603). A larger limit alone is eaten by the backlog.",
   },
   LVE0403: {
     title: "no CNI daemon was killed for memory",
-    means: "Each kill cuts off the running calls, and the kubelet repeats all of them at once.",
+    means: "Each kill interrupts the calls that run, and the kubelet repeats them all at once.",
     todo: "As for LVE0402. docs/runbooks/MultusOOMLoop.md shows how to break the loop.",
   },
   LVE0404: {
     title: "the daemons of all nodes answer",
     means:
-      "Memory and pending reboots come from the daemons' own metrics, read through the API server. This needs the right to get nodes/proxy, and the daemons' metricsPort.",
+      "Their own metrics, read through the API server, show memory and reboots. This needs the right to get nodes/proxy and the daemon's metricsPort.",
     todo: "Run levee check node on the node itself. Use --metrics-port if the daemons use another port.",
   },
   LVE0501: {
     title: "the nodes are ready",
-    means: "A node that is not ready takes no new pods, but its old pods may still run.",
+    means: "A node that is not ready takes no pods. Pods that ran there may still run.",
     todo: "kubectl describe node NODE.",
   },
   LVE0502: {
     title: "no node waits for a reboot",
-    means: "The node's own mark, /run/reboot-required or /run/reboot-needed, whether or not a reboot gate acts on it.",
-    todo: "If a node waits for more than a day, see docs/runbooks/KuredRebootBacklog.md: find out what holds the reboot back.",
+    means:
+      "This is the node's own mark, /run/reboot-required or /run/reboot-needed, whatever a reboot gate does with it.",
+    todo: "After a day, see docs/runbooks/KuredRebootBacklog.md: it shows how to find what blocks the reboot.",
   },
   LVE0601: {
     title: "no namespace has a backlog",
     means:
-      "A backlog is pods that have a node and have not started within five minutes. The kubelet retries the CNI call for each of them.",
+      "A backlog is pods that have a node and have not started within five minutes. The kubelet asks the CNI for each of them again and again.",
     todo: "kubectl -n NAMESPACE get pods --field-selector=status.phase=Pending -o wide; on the node levee why POD.",
   },
   LVE0602: {
     title: "few pods have no owner",
-    means: "No controller deletes them when they are done or stuck, so they accumulate.",
-    todo: "Find their maker: the line shows what the client calls itself, and the audit log has the account. See docs/runbooks/OwnerlessPods.md.",
+    means: "No controller deletes them when they are done or stuck, so their number only grows.",
+    todo: "Find the program that makes them: the check shows what the client calls itself, the audit log names the account. See docs/runbooks/OwnerlessPods.md.",
   },
   LVE0603: {
     title: "there is no avalanche",
     means:
-      "An avalanche is at least 20 ownerless pods of one shape in one namespace that do not start. The guard proposes two Decisions for it.",
+      "An avalanche is at least 20 ownerless pods of one make in one namespace that do not start. The guard proposes two Decisions about it.",
     todo: "levee decisions list, then first approve the one that stops the source.",
   },
   LVE0604: {
     title: "pods that Deny would refuse",
     means:
-      "This applies the rule of the ownerless-pod policy to the existing pods. The policy also asks for the creator, which a pod does not show: it accepts pods that a person, a kubelet or an account in kube-system creates.",
-    todo: "Before you label a namespace, check that the list has none of its regular pods. Allow build runners with levee.dev/ownerless-pods=allow, and single pods with the annotation levee.dev/ownerless-reason.",
+      "This applies the rule of the ownerless-pod policy to the pods that exist. The policy also looks at who makes a pod, which a pod does not show: it would let pods of persons, kubelets and accounts in kube-system through.",
+    todo: "Before you label a namespace, check that the list contains none of its daily work. Allow build runners by levee.dev/ownerless-pods=allow, single pods by the annotation levee.dev/ownerless-reason.",
   },
   LVE0701: {
     title: "no Decision has waited long for a person",
@@ -132,7 +133,7 @@ export const checkCodes = {
   },
   LVE0702: {
     title: "no Decision is paused",
-    means: "A recovery stopped half-way, because a check failed or a person paused it.",
+    means: "A recovery has stopped half way, because a check failed or a person paused it.",
     todo: "levee decisions show NAME shows why; then resume or reject it.",
   },
 } as const satisfies Record<string, CheckFacts>;

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { daemonEnv } from "../../config/daemon-env.ts";
 import { isUnreachable } from "../node/ask.ts";
 import { askDaemon, type Context } from "../context.ts";
 import { Child } from "../demo/child.ts";
@@ -95,8 +94,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
   const daemon = new KeptDaemon({
     clock,
     command: [...command, "daemon", "--config", paths.config],
-    // As on a node.
-    env: childEnv(shell, daemonEnv),
+    env: childEnv(shell),
     group,
     log: paths.daemonLog,
   });
