@@ -10,7 +10,8 @@ export const checkCodes = {
   },
   LVE0102: {
     title: "the API server is new enough",
-    means: "The guard's limits are admission policies (ValidatingAdmissionPolicy), which are stable since Kubernetes 1.30.",
+    means:
+      "The guard's limits are admission policies (ValidatingAdmissionPolicy), which are stable since Kubernetes 1.30.",
     todo: "Without the guard, do nothing. With it, upgrade the control plane first.",
   },
   LVE0103: {

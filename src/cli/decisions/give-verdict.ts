@@ -1,4 +1,4 @@
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import type { Decision, DecisionApproval, Verdict } from "../../guard/decision/decision.ts";
 import { waitMsOf, type ClusterCommandOptions, type WaitOptions } from "../cluster/cluster-options.ts";
 import type { Context } from "../context.ts";
@@ -62,7 +62,7 @@ async function approvalFor(
 
 /** A repeated approval, after Ctrl-C perhaps, follows the one that stands and creates no second. */
 function standingApproval({ decision, approvals }: ApprovableDecision): DecisionApproval | undefined {
-  if (!["Approved", "Running"].includes(phaseOf(decision))) return undefined;
+  if (!["Approved", "Running"].includes(decisionPhase(decision))) return undefined;
   return approvals.find(({ metadata }) => metadata.name === decision.status?.approval?.name);
 }
 
@@ -73,7 +73,7 @@ function alreadyApprovedText({ metadata, spec }: DecisionApproval): string {
 function showOutcome({ shell, settings }: Context, approval: DecisionApproval, last: Decision, isEnd: boolean): void {
   print(shell.stdout, settings.output, {
     value: { approval, decision: last },
-    text: () => (isEnd ? `${last.metadata.name} is ${phaseOf(last)}\n` : ""),
+    text: () => (isEnd ? `${last.metadata.name} is ${decisionPhase(last)}\n` : ""),
     name: () => `decisionapproval.levee.dev/${approval.metadata.name}\n`,
   });
 }

@@ -1,22 +1,22 @@
 import type { Avalanche } from "./avalanche.ts";
 import type { Symptom } from "./symptoms.ts";
 
-/** So many pods that all retry load a node's CNI daemon; fewer are no explanation for its end. */
+/** This many retrying pods load a node's CNI daemon; fewer do not explain why it was killed. */
 const backlogMin = 10;
 
-/** Why one thing follows from another. Every edge of a chain names one of these, or one of `alert-rules.ts`. */
-export interface ChainRule {
+/** Why one thing follows from another. Every edge names one of these rules or one of `alert-rules.ts`. */
+interface CauseRule {
   readonly name: string;
   /** Completes "because …". */
   readonly why: string;
-  /** From the avalanche itself, or from a symptom that is linked already. */
+  /** `from` is the avalanche or a symptom that is already linked. */
   readonly follows: (from: Avalanche | Symptom, to: Symptom, avalanche: Avalanche) => boolean;
 }
 
-export const chainRules: readonly ChainRule[] = [
+export const causeRules: readonly CauseRule[] = [
   {
     name: "BacklogOverloadsCni",
-    why: "kubelet asks the CNI daemon again and again for every bound pod, and this node has many of them",
+    why: "kubelet retries every bound pod at the CNI daemon, and this node has many of them",
     follows: (from, to) =>
       !isSymptom(from) &&
       to.kind === "CniDaemonKilled" &&
@@ -53,7 +53,7 @@ export const chainRules: readonly ChainRule[] = [
   },
   {
     name: "CniDownCutsArgo",
-    why: "Argo CD lost what it compares with after the CNI daemon went down",
+    why: "Argo CD could no longer compare with git after the CNI daemon went down",
     follows: (from, to, { sinceMs }) =>
       isSymptom(from) && from.kind === "CniDaemonKilled" && to.kind === "ApplicationsUnknown" && to.sinceMs >= sinceMs,
   },

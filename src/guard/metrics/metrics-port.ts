@@ -1,27 +1,27 @@
 import { createServer } from "node:http";
 import type { Logger } from "../../base/log.ts";
 
-/** A scrape has a head of a few hundred bytes. */
+/** The head of a scrape has a few hundred bytes. */
 const headBytesMax = 8_192;
-/** A peer that takes longer is not reading. */
+/** A peer that takes longer does not read. */
 const exchangeMsMax = 10_000;
-/** Scrapers and probes; who keeps more open is not asking. */
+/** Enough for scrapers and probes. */
 const connectionsMax = 32;
 
-export interface MetricsPort extends Disposable {
-  /** The port once it listens; another than asked for when 0 was. */
+interface MetricsPort extends Disposable {
+  /** The actual port, once it listens. */
   readonly port: Promise<number | undefined>;
 }
 
-export interface PortAnswers {
+interface PortAnswers {
   readonly metrics: () => string;
-  /** It has a picture of the cluster that it could decide on. */
+  /** The facts about the cluster are complete and current. */
   readonly isReady: () => boolean;
 }
 
 /**
- * Answers GET /metrics, /healthz and /readyz on every interface. That it answers at all shows that it lives. That the port
- * cannot be had is logged, and no reason to stop guarding.
+ * Answers GET /metrics, /healthz and /readyz on every interface; any answer is a sign of life. If the port is taken, the
+ * guard logs it and goes on.
  */
 export function openMetricsPort(port: number, answers: PortAnswers, logger: Logger): MetricsPort {
   const server = createServer({ maxHeaderSize: headBytesMax, requestTimeout: exchangeMsMax }, (request, response) => {
@@ -32,7 +32,7 @@ export function openMetricsPort(port: number, answers: PortAnswers, logger: Logg
   server.maxConnections = connectionsMax;
   const listening = new Promise<number | undefined>((resolve) => {
     server.on("error", ({ message }) => {
-      logger.warn("the port of the metrics cannot be had", { port, reason: message });
+      logger.warn("Cannot open the metrics port", { port, reason: message });
       resolve(undefined);
     });
     server.listen(port, () => {
@@ -60,7 +60,7 @@ function answer(method: string, url: string, answers: PortAnswers): { status: nu
     case "/readyz":
       return answers.isReady()
         ? { status: 200, body: "ok\n" }
-        : { status: 503, body: "it cannot follow the cluster\n" };
+        : { status: 503, body: "the guard cannot follow the cluster\n" };
     default:
       return { status: 404, body: "not found\n" };
   }

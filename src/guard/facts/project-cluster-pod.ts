@@ -3,18 +3,18 @@ import { firstChars } from "../../base/short-text.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { objectsOf, timeMs } from "./json-values.ts";
-import type { PodRecord } from "./pod-record.ts";
+import type { ClusterPod } from "./cluster-pod.ts";
 import { podShape } from "./pod-shape.ts";
 
-/** A pod with this annotation says why nothing owns it; the policy that asks for owners lets it pass too. */
+/** A pod's own reason for having no owner. The policy that asks for owners admits such pods too. */
 export const exemptAnnotation = "levee.dev/ownerless-reason";
 const mirrorAnnotation = "kubernetes.io/config.mirror";
 const helmHookAnnotation = "helm.sh/hook";
-/** Of the user agent; what is longer tells nothing more. */
+/** Enough to recognise a user agent. */
 const clientCharsMax = 100;
 
-/** The few fields of a pod that matter to detection; undefined for what is no pod with a name. */
-export function projectPod(value: unknown, texts: SharedTexts): PodRecord | undefined {
+/** Undefined for a value that is not a pod with a name. */
+export function projectClusterPod(value: unknown, texts: SharedTexts): ClusterPod | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const spec = objectOf(objectOf(value)["spec"]);
   const status = objectOf(objectOf(value)["status"]);
@@ -43,14 +43,14 @@ export function projectPod(value: unknown, texts: SharedTexts): PodRecord | unde
   };
 }
 
-/** Any reference counts as an owner, a controller's before others: ownerless means that there is none at all. */
+/** Any reference counts as an owner; the controller's goes first. */
 function ownerOf(references: unknown): string {
   const owners = objectsOf(references);
   const owner = owners.find((reference) => reference["controller"] === true) ?? owners[0];
   return owner === undefined ? "" : `${textOf(owner["kind"])}/${textOf(owner["name"])}`;
 }
 
-/** A pod that was made with its node already set has no such condition. */
+/** A pod created with its node already set has no such condition. */
 function boundMs(status: JsonObject, createdMs: number): number {
   const scheduled = objectsOf(status["conditions"]).find(
     (condition) => condition["type"] === "PodScheduled" && condition["status"] === "True",
@@ -58,7 +58,7 @@ function boundMs(status: JsonObject, createdMs: number): number {
   return timeMs(scheduled?.["lastTransitionTime"]) || createdMs;
 }
 
-type Life = Pick<PodRecord, "everRan" | "restarts" | "oomKilledMs">;
+type Life = Pick<ClusterPod, "everRan" | "restarts" | "oomKilledMs">;
 
 function lifeOf(status: JsonObject): Life {
   const containers = [
@@ -78,14 +78,14 @@ function lifeOf(status: JsonObject): Life {
   };
 }
 
-/** Kubelet's word, since 1.29, that the pod's sandbox and network are there: what it waits for is no network. */
+/** Since Kubernetes 1.29 kubelet sets this condition when sandbox and network are ready: the pod waits for something else. */
 function hasSandbox(status: JsonObject): boolean {
   return objectsOf(status["conditions"]).some(
     (condition) => condition["type"] === "PodReadyToStartContainers" && condition["status"] === "True",
   );
 }
 
-/** The same signs as in the policy that confines the guard. */
+/** The policy that confines the guard uses the same signs. */
 function hasRun(container: JsonObject): boolean {
   const state = objectOf(container["state"]);
   const count = container["restartCount"];
@@ -105,7 +105,7 @@ function oomKilledMs(container: JsonObject): number {
   return Math.max(0, ...kills.map((end) => timeMs(end["finishedAt"])));
 }
 
-/** The writer of the oldest entry, subresources aside: whoever made the object. It is the user agent, and can be anything. */
+/** The user agent that created the object: the writer of the oldest entry without a subresource. It can be anything. */
 function clientOf(managedFields: unknown): string {
   const writers = objectsOf(managedFields)
     .filter((entry) => textOf(entry["subresource"]) === "")

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { chmodSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { StepContext, StepReport } from "../act/step-hand.ts";
+import type { StepContext, StepReport } from "../act/step-runner.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { LockToGitStep } from "../decision/step.ts";
 import { defaultGuardSettings } from "../facts/guard-settings.ts";
 import { blobSha } from "./blob-sha.ts";
 import { GitServer } from "./git-server.fixture.ts";
-import { LockHand } from "./lock-hand.ts";
+import { LockRunner } from "./lock-runner.ts";
 import { editMemoryLimit } from "./yaml-field.ts";
 
 const path = "apps/multus/multus.yaml";
@@ -116,7 +116,7 @@ interface Ran {
 
 interface ContextChanges {
   readonly holds?: boolean;
-  /** Of the Application that is to be held. */
+  /** The Application to hold. */
   readonly automated?: unknown;
   readonly mayWrite?: () => Promise<void>;
 }
@@ -151,7 +151,7 @@ function contextOf(step: LockToGitStep, more: ContextChanges = {}) {
     },
     audit: () => undefined,
   };
-  // The hand uses no more than this.
+  // The runner uses no more than this.
   return {
     ran,
     context: context as unknown as StepContext,
@@ -159,19 +159,19 @@ function contextOf(step: LockToGitStep, more: ContextChanges = {}) {
   } satisfies Partial<Ran> & Record<string, unknown>;
 }
 
-/** As the executor does it. */
+/** In the executor's order. */
 async function carryOut(
-  hand: LockHand,
+  runner: LockRunner,
   step: LockToGitStep,
   given = contextOf(step),
 ): Promise<StepReport & { missing?: string; later?: string }> {
   const { context, keep } = given;
-  const refused = (await hand.precondition(step, context)) ?? (await hand.rehearse(step, context));
+  const refused = (await runner.precondition(step, context)) ?? (await runner.rehearse(step, context));
   if (refused !== undefined) throw new Error(`refused: ${refused}`);
-  const result = await hand.perform(step, context);
+  const result = await runner.perform(step, context);
   keep(result);
   if (result.later !== undefined) return result;
-  const missing = await hand.check(step, context);
+  const missing = await runner.check(step, context);
   return missing === undefined ? result : { ...result, missing };
 }
 
@@ -182,11 +182,11 @@ async function failure(work: Promise<unknown>): Promise<string> {
   );
 }
 
-test("LockHand pushes one commit that changes one path, and tells in it why", async () => {
+test("LockRunner pushes one commit that changes one path and states the reason", async () => {
   using server = new GitServer({ [path]: manifest, ...others });
   const step = stepFor(server);
   const given = contextOf(step);
-  const result = await carryOut(new LockHand(server.mirrors()), step, given);
+  const result = await carryOut(new LockRunner(server.mirrors()), step, given);
   expect(result.missing).toBeUndefined();
   expect(given.ran.asked).toBe(1);
   const branch = "levee/recover-fc-desktop-1";
@@ -203,80 +203,86 @@ test("LockHand pushes one commit that changes one path, and tells in it why", as
   expect(message).not.toContain("\u001b");
 });
 
-test("LockHand finds its own commit after a lost answer, also when the branch that is followed has moved on", async () => {
+test("LockRunner finds its own commit after a lost answer, also when the branch that is followed has moved on", async () => {
   using server = new GitServer({ [path]: manifest, ...others });
   const step = stepFor(server);
-  const first = await carryOut(new LockHand(server.mirrors()), step);
+  const first = await carryOut(new LockRunner(server.mirrors()), step);
   server.commit({ "README.md": "changed meanwhile\n" });
   const given = contextOf(step);
-  // Another process: its mirror is empty.
-  const second = await carryOut(new LockHand(server.mirrors("", { folder: join(server.root, "other") })), step, given);
+  // Another process starts with an empty mirror.
+  const second = await carryOut(
+    new LockRunner(server.mirrors("", { folder: join(server.root, "other") })),
+    step,
+    given,
+  );
   expect(second).toMatchObject({ commit: first.commit ?? "" });
   expect(second.missing).toBeUndefined();
   expect(given.ran.asked).toBe(0);
 });
 
-test("LockHand leaves a branch of its name alone that is not its own", async () => {
+test("LockRunner leaves alone a branch of its name that is not its own", async () => {
   using server = new GitServer({ [path]: manifest });
   server.commit({ [path]: `${manifest}# mine\n` }, "levee/recover-fc-desktop-1");
   server.run(server.clone, "reset", "-q", "--hard", "origin/main");
   const before = server.ask("rev-parse", "levee/recover-fc-desktop-1");
-  expect(await failure(carryOut(new LockHand(server.mirrors()), stepFor(server)))).toContain("not of this plan");
+  expect(await failure(carryOut(new LockRunner(server.mirrors()), stepFor(server)))).toContain("not of this plan");
   expect(server.ask("rev-parse", "levee/recover-fc-desktop-1")).toBe(before);
 });
 
-test("LockHand does not take a commit for its own that stands on somebody else's", async () => {
+test("LockRunner does not accept a commit on top of another one as its own", async () => {
   using server = new GitServer({ [path]: manifest });
   const main = server.ask("rev-parse", "main");
   server.commit({ "evil.yaml": "kind: Role\n" }, "elsewhere");
   server.commit({ [path]: manifest.replace("50Mi", "1Gi") }, "levee/recover-fc-desktop-1");
   server.run(server.clone, "reset", "-q", "--hard", main);
-  expect(await failure(carryOut(new LockHand(server.mirrors()), stepFor(server)))).toContain("not of this plan");
+  expect(await failure(carryOut(new LockRunner(server.mirrors()), stepFor(server)))).toContain("not of this plan");
 });
 
-test("LockHand stops when the file has another content than the plan, and is done when somebody wrote the new one", async () => {
+test("LockRunner stops when the file differs from the plan, and is done when it already has the new content", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server);
-  const hand = new LockHand(server.mirrors());
+  const runner = new LockRunner(server.mirrors());
   server.commit({ [path]: manifest.replace("50Mi", "64Mi") });
-  expect(await failure(carryOut(hand, step))).toMatch(/refused: apps\/multus\/multus.yaml has the content \w{40} now/);
+  expect(await failure(carryOut(runner, step))).toMatch(
+    /refused: apps\/multus\/multus.yaml has the content \w{40} now/,
+  );
   const head = server.commit({ [path]: manifest.replace("50Mi", "1Gi") });
-  expect(await carryOut(hand, step)).toMatchObject({ commit: head });
+  expect(await carryOut(runner, step)).toMatchObject({ commit: head });
   server.run(server.clone, "rm", "-q", path);
   server.commitAll();
-  expect(await failure(carryOut(hand, step))).toContain("is not there any more");
+  expect(await failure(carryOut(runner, step))).toContain("no longer exists");
 });
 
-test("LockHand does not write through a link, and keeps the mode of the file", async () => {
+test("LockRunner does not write through a link, and keeps the mode of the file", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server);
-  const hand = new LockHand(server.mirrors());
+  const runner = new LockRunner(server.mirrors());
   chmodSync(join(server.clone, path), 0o755);
   server.commitAll();
-  const { commit = "" } = await carryOut(hand, step);
+  const { commit = "" } = await carryOut(runner, step);
   expect(server.ask("ls-tree", commit, path)).toStartWith("100755 blob");
   unlinkSync(join(server.clone, path));
   symlinkSync("../../../etc/passwd", join(server.clone, path));
   server.commitAll();
-  expect(await failure(carryOut(hand, step))).toContain("is no plain file (blob 120000)");
+  expect(await failure(carryOut(runner, step))).toContain("is not a plain file (blob 120000)");
 });
 
-test("LockHand keeps the line ends of Windows and a byte order mark", async () => {
+test("LockRunner keeps the line ends of Windows and a byte order mark", async () => {
   const text = `\ufeff${manifest.replaceAll("\n", "\r\n")}`;
   using server = new GitServer({ [path]: text, ".gitattributes": "*.yaml text eol=lf\n" });
-  // Stored as they are: the attribute is of the working folder.
+  // Stored unchanged: the attribute applies to the working folder.
   server.run(server.clone, "-c", "core.autocrlf=false", "config", "core.autocrlf", "false");
   rmSync(join(server.clone, ".gitattributes"));
   writeFileSync(join(server.clone, path), `${text}`);
   server.commitAll();
-  const { commit = "" } = await carryOut(new LockHand(server.mirrors()), stepFor(server, text));
+  const { commit = "" } = await carryOut(new LockRunner(server.mirrors()), stepFor(server, text));
   expect(server.ask("cat-file", "blob", `${commit}:${path}`)).toBe(text.replace('"50Mi"', '"1Gi"').trim());
 });
 
-test("LockHand is paused with the server's reason when a hook rejects the push", async () => {
+test("LockRunner is paused with the server's reason when a hook rejects the push", async () => {
   using server = new GitServer({ [path]: manifest });
   server.hook("pre-receive", 'printf "\\033[31mno pushes on a Friday\\n" >&2; exit 1');
-  const why = await failure(carryOut(new LockHand(server.mirrors()), stepFor(server)));
+  const why = await failure(carryOut(new LockRunner(server.mirrors()), stepFor(server)));
   expect(why).toStartWith(
     "The server rejects the push to levee/recover-fc-desktop-1: [remote rejected] (pre-receive hook declined)",
   );
@@ -285,57 +291,57 @@ test("LockHand is paused with the server's reason when a hook rejects the push",
   expect(server.ask("for-each-ref", "refs/heads/levee")).toBe("");
 });
 
-test("LockHand is put off while the server is away, as long as the hold stands", async () => {
+test("LockRunner defers the step while the server is unreachable and the hold stands", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server);
-  const hand = new LockHand(server.mirrors());
+  const runner = new LockRunner(server.mirrors());
   renameSync(server.bare, `${server.bare}.away`);
-  expect((await carryOut(hand, step)).later).toContain("Cannot read the branches of file://");
+  expect((await carryOut(runner, step)).later).toContain("Cannot read the branches of file://");
   const armed = contextOf(step, { holds: true, automated: {} });
-  expect(await failure(carryOut(hand, step, armed))).toMatch(
+  expect(await failure(carryOut(runner, step, armed))).toMatch(
     /Cannot read the branches.*; and Argo CD may sync Application argocd\/infra-multus/,
   );
-  expect((await carryOut(hand, step, contextOf(step, { holds: true }))).later).toBeDefined();
+  expect((await carryOut(runner, step, contextOf(step, { holds: true }))).later).toBeDefined();
   renameSync(`${server.bare}.away`, server.bare);
-  expect((await carryOut(hand, step)).commit).toHaveLength(40);
+  expect((await carryOut(runner, step)).commit).toHaveLength(40);
 });
 
-test("LockHand pushes nothing once somebody has said stop", async () => {
+test("LockRunner pushes nothing once a person has said stop", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server);
   const given = contextOf(step, { mayWrite: () => Promise.reject(new Error("somebody said stop")) });
-  expect(await failure(carryOut(new LockHand(server.mirrors()), step, given))).toBe("somebody said stop");
+  expect(await failure(carryOut(new LockRunner(server.mirrors()), step, given))).toBe("somebody said stop");
   expect(server.ask("for-each-ref", "refs/heads/levee")).toBe("");
 });
 
-test("LockHand refuses what the settings do not allow", async () => {
+test("LockRunner refuses what the settings do not allow", async () => {
   using server = new GitServer({ [path]: manifest });
   const refused = async (options: string, changes: Partial<LockToGitStep["lockToGit"]> = {}): Promise<string> =>
-    failure(carryOut(new LockHand(server.mirrors(options)), stepFor(server, manifest, changes)));
-  expect(await refused("", { repository: "https://evil.example/x.git" })).toContain("none of the repositories");
+    failure(carryOut(new LockRunner(server.mirrors(options)), stepFor(server, manifest, changes)));
+  expect(await refused("", { repository: "https://evil.example/x.git" })).toContain("not one of the repositories");
   expect(await refused(",branch=release")).toContain("the branch main is not allowed");
   expect(await refused(",path=apps/traefik")).toContain(`the path ${path} is not allowed`);
-  expect(await refused("", { branch: "main" })).toContain("nothing is pushed to main without push=direct");
-  expect(await refused("", { branch: "release" })).toContain("they begin with levee/");
-  expect(await refused("", { branch: "levee/../x" })).toContain("they begin with levee/");
-  expect(await refused("", { newBlobSha: "0".repeat(40) })).toContain("is not what was approved");
+  expect(await refused("", { branch: "main" })).toContain("a push to main needs push=direct");
+  expect(await refused("", { branch: "release" })).toContain("those begin with levee/");
+  expect(await refused("", { branch: "levee/../x" })).toContain("those begin with levee/");
+  expect(await refused("", { newBlobSha: "0".repeat(40) })).toContain("are not the approved ones");
   expect(server.ask("for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
 });
 
-test("LockHand pushes to the branch that is followed where the settings say so, on top of what others push meanwhile", async () => {
+test("LockRunner pushes to the followed branch with push=direct, on top of newer commits", async () => {
   using server = new GitServer({ [path]: manifest });
   const step = stepFor(server, manifest, { branch: "main" });
-  const hand = new LockHand(server.mirrors(",branch=main,path=apps/multus,push=direct"));
+  const runner = new LockRunner(server.mirrors(",branch=main,path=apps/multus,push=direct"));
   let pushes = 0;
   const given = contextOf(step, {
-    // Between the fetch and the push somebody else is faster, once.
+    // Another push is faster once, between fetch and push.
     mayWrite: async () => {
       pushes += 1;
       if (pushes === 1) server.commit({ "README.md": "faster\n" });
       await Promise.resolve();
     },
   });
-  const { commit = "", missing } = await carryOut(hand, step, given);
+  const { commit = "", missing } = await carryOut(runner, step, given);
   expect(missing).toBeUndefined();
   expect(pushes).toBe(2);
   expect(server.ask("rev-parse", "main")).toBe(commit);

@@ -1,5 +1,5 @@
 import { holdsProblem } from "../act/steps/hold-seen.ts";
-import type { StepContext, StepHand, StepResult } from "../act/step-hand.ts";
+import type { StepContext, StepRunner, StepResult } from "../act/step-runner.ts";
 import type { LockToGitStep } from "../decision/step.ts";
 import { applyEdits } from "./apply-edits.ts";
 import type { GitMirror, PushTarget } from "./git-mirror.ts";
@@ -10,22 +10,22 @@ import { lockMessage } from "./lock-message.ts";
 import { fileOf, isOnePathCommit, makeOnePathCommit } from "./one-path-commit.ts";
 import { fileBytesMax } from "./yaml-field.ts";
 
-/** A branch that others write to may move between the fetch and the push. */
+/** A branch with other writers may move between fetch and push. */
 const pushTries = 3;
-/** So many commits may have come since ours was pushed and its answer lost. */
+/** How many later commits are searched for ours after a lost answer. */
 const historyMax = 50;
 
 /** Writes a plan's values into git: one commit of one path, on a branch of its own unless the settings say otherwise. */
-export class LockHand implements StepHand<LockToGitStep> {
+export class LockRunner implements StepRunner<LockToGitStep> {
   readonly #mirrors: GitMirrors;
-  /** Steps whose server did not answer in this attempt: it is not asked a second and a third time. */
+  /** Steps whose server did not answer in this attempt; it is not asked again in the same attempt. */
   readonly #away = new WeakMap<LockToGitStep, GitProblem>();
 
   constructor(mirrors: GitMirrors) {
     this.#mirrors = mirrors;
   }
 
-  /** A server that does not answer is no reason against it: the step is put off for that. */
+  /** An unreachable server does not fail the precondition: the step is deferred instead. */
   async precondition(step: LockToGitStep, context: StepContext): Promise<string | undefined> {
     this.#away.delete(step);
     const forbidden = this.#forbidden(step);
@@ -40,7 +40,7 @@ export class LockHand implements StepHand<LockToGitStep> {
     });
   }
 
-  /** Makes the commit and asks the server whether it would be taken. Hooks of the server are not asked by this. */
+  /** Makes the commit and asks the server by a dry run, which does not run the server's hooks. */
   async rehearse(step: LockToGitStep, context: StepContext): Promise<string | undefined> {
     return this.#unlessAway(step, async (mirror) => {
       const { present, commit } = await this.#made(mirror, step, context);
@@ -66,7 +66,7 @@ export class LockHand implements StepHand<LockToGitStep> {
     }
   }
 
-  /** Read back from the server: the branch that is followed has it, or ours is at our commit. */
+  /** Reads back from the server: the base branch has the content, or our branch is at our commit. */
   async check(step: LockToGitStep, context: StepContext): Promise<string | undefined> {
     const { baseRef, branch, path, newBlobSha } = step.lockToGit;
     const mirror = this.#mirror(step);
@@ -89,21 +89,21 @@ export class LockHand implements StepHand<LockToGitStep> {
     const { branch, repository } = step.lockToGit;
     for (let attempt = 1; ; attempt += 1) {
       const { present, commit } = await this.#made(mirror, step, context);
-      if (present) return { commit, message: `${commit} has it already${afterwards(step)}` };
+      if (present) return { commit, message: `${commit} already has it${afterwards(step)}` };
       await context.mayWrite();
       context.audit(`push ${commit} to ${branch}`, [repository], "begun");
       const end = await mirror.push(commit, target(step), context.signal);
       if (end.exitCode === 0) return { commit, message: `Pushed ${commit} to ${branch}${afterwards(step)}` };
       const rejected = rejection(end.stdout);
       if (rejected === undefined) throw problemOf(end, `push to ${branch}`);
-      // Somebody else was faster; what we would build upon is read again.
+      // Another push was faster; fetch and build the commit again.
       if (/fetch first|non-fast-forward/.test(rejected) && attempt < pushTries) continue;
       const said = gitReason(end.stderr.replace(/^error: failed to push.*$/m, ""));
       throw new GitProblem("refused", `The server rejects the push to ${branch}: ${rejected}${said && `; ${said}`}`);
     }
   }
 
-  /** The commit to be pushed, or the one that is there already: of a lost answer, another leader, or a person. */
+  /** The commit to push, or the one that already exists: from a lost answer, another leader, or a person. */
   async #made(mirror: GitMirror, step: LockToGitStep, context: StepContext): Promise<MadeCommit> {
     const { baseRef, branch, path, newBlobSha } = step.lockToGit;
     const base = await mirror.fetch(baseRef, 1, context.signal);
@@ -112,10 +112,10 @@ export class LockHand implements StepHand<LockToGitStep> {
     if (!isThere) return { present: false, commit: await this.#commitOn(base, mirror, step, context) };
     const tip = await mirror.fetch(branch, 2, context.signal);
     if (await this.#isOurs(mirror, step, tip, context.signal)) return { present: true, commit: tip };
-    throw new GitProblem("refused", `${branch} is there already at ${tip}, which is not of this plan`);
+    throw new GitProblem("refused", `${branch} already exists at ${tip}, which is not of this plan`);
   }
 
-  /** It does what the plan says, on top of something that the branch we build upon has, and of nothing else. */
+  /** The commit does exactly what the plan says, on top of a commit of the base branch. */
   async #isOurs(mirror: GitMirror, { lockToGit }: LockToGitStep, tip: string, signal: AbortSignal): Promise<boolean> {
     const parent = await mirror.parentOf(tip);
     if (parent === undefined || !(await isOnePathCommit(mirror, { ...lockToGit, parent }, tip))) return false;
@@ -139,16 +139,16 @@ export class LockHand implements StepHand<LockToGitStep> {
     return makeOnePathCommit(mirror, { ...content, parent, message, atSeconds });
   }
 
-  /** By the settings, which may be others than at the proposal. */
+  /** Why the settings forbid it; they may have changed since the proposal. */
   #forbidden({ lockToGit: { repository, baseRef, branch, path } }: LockToGitStep): string | undefined {
     const known = this.#mirrors.find(repository)?.repository;
     if (known === undefined)
-      return `${repository} is none of the repositories that this guard may use (--git-repository)`;
+      return `${repository} is not one of the repositories that this guard may use (--git-repository)`;
     if (!isBranchAllowed(known, baseRef)) return `the branch ${baseRef} is not allowed for ${repository}`;
     if (!isPathAllowed(known, path)) return `the path ${path} is not allowed for ${repository}`;
-    if (branch === baseRef && !known.isDirect) return `nothing is pushed to ${branch} without push=direct`;
+    if (branch === baseRef && !known.isDirect) return `a push to ${branch} needs push=direct`;
     if (branch !== baseRef && !(branch.startsWith("levee/") && isBranchName(branch)))
-      return `${branch} is no branch of ours: they begin with levee/`;
+      return `${branch} is not a branch of ours: those begin with levee/`;
     return undefined;
   }
 
@@ -176,7 +176,7 @@ export class LockHand implements StepHand<LockToGitStep> {
 }
 
 interface MadeCommit {
-  /** The server has it. */
+  /** The server already has the commit. */
   readonly present: boolean;
   readonly commit: string;
 }
@@ -189,7 +189,7 @@ function isAway(thrown: unknown): thrown is GitProblem {
   return thrown instanceof GitProblem && thrown.kind === "unreachable";
 }
 
-/** Without git the plan goes on only as long as nobody takes the change back. */
+/** Without git the plan goes on only while the hold prevents a revert. */
 async function mustBeHeld(step: LockToGitStep, context: StepContext, { message }: GitProblem): Promise<void> {
   const problem = await holdsProblem(step, context);
   if (problem !== undefined) throw new GitProblem("refused", `${message}; and ${problem}`);
@@ -199,7 +199,7 @@ function afterwards({ lockToGit: { branch, baseRef } }: LockToGitStep): string {
   return branch === baseRef ? "" : `; merge it into ${baseRef}, then end Argo CD's hold`;
 }
 
-/** What `git push --porcelain` says of a ref that was not taken. */
+/** Why `git push --porcelain` says that a ref was rejected. */
 function rejection(stdout: Buffer): string | undefined {
   const line = /^!\t\S+\t(.*)$/m.exec(stdout.toString("utf8"))?.[1];
   return line === undefined ? undefined : gitReason(line);

@@ -9,12 +9,12 @@ import { timeText } from "../facts/json-values.ts";
 import { DecisionGoneError } from "./halt.ts";
 
 const requestMs = 10_000;
-/** An API server that is started again is back sooner, and a Lease that cannot be renewed ends the process sooner. */
+/** A restarting API server is back sooner, and a Lease that cannot be renewed ends the process sooner. */
 const tries = 15;
 const betweenTriesMs = 1_000;
 
-export interface RecordOptions {
-  /** Not the one that asks first: what was done has to be written even after somebody has said stop. */
+interface RunningOptions {
+  /** The API without the write gate: results must be written even after a person has said stop. */
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly leader: Leadership & { isHeld(): boolean };
@@ -22,28 +22,28 @@ export interface RecordOptions {
 }
 
 /**
- * The status of the Decision that is being carried out, and its only writer meanwhile. Every write carries the leader's
- * fence and the Decision's UID. One that the server refuses is thrown, and ends the process: we are not the leader any
- * more, or not the guard that was installed.
+ * The Decision that is being carried out, and the only writer of its status. Every write carries the leader's fence and
+ * the Decision's UID. A refused write is thrown and ends the process: this guard no longer leads or is not the installed
+ * one.
  */
-export class DecisionRecord {
-  readonly #options: RecordOptions;
+export class RunningDecision {
+  readonly #options: RunningOptions;
   #decision: Decision;
-  /** Named in the first write only: whatever was written between the look and it is not written over. */
+  /** Sent with the first write only, so that it does not overwrite a change made since the read. */
   #resourceVersion: string | undefined;
 
-  constructor(options: RecordOptions, decision: Decision) {
+  constructor(options: RunningOptions, decision: Decision) {
     this.#options = options;
     this.#decision = decision;
     this.#resourceVersion = decision.metadata.resourceVersion;
   }
 
-  /** As the server has it now, or undefined when it is gone. */
-  static async read(options: RecordOptions, seen: Decision): Promise<DecisionRecord | undefined> {
+  /** Reads it from the API server; undefined when it is gone. */
+  static async read(options: RunningOptions, seen: Decision): Promise<RunningDecision | undefined> {
     try {
       const text = await options.api.call({ method: "GET", path: decisionPath(seen), deadlineMs: requestMs });
       const decision = parseDecision(JSON.parse(text));
-      return decision === undefined ? undefined : new DecisionRecord(options, decision);
+      return decision === undefined ? undefined : new RunningDecision(options, decision);
     } catch (thrown) {
       if (kubeStatusOf(thrown) === 404) return undefined;
       throw thrown;
@@ -58,7 +58,7 @@ export class DecisionRecord {
     return this.#decision.status?.steps?.find((step) => step.id === id);
   }
 
-  /** Changes the status, and of its steps the one that is given. */
+  /** Changes the status, and the status of one step if given. */
   async write(change: Partial<DecisionStatus>, step?: Pick<StepStatus, "id"> & Partial<StepStatus>): Promise<void> {
     const { clock, leader } = this.#options;
     const nowMs = clock.wallMs();
@@ -85,7 +85,7 @@ export class DecisionRecord {
         await this.#patch(status);
         return;
       } catch (thrown) {
-        // A conflict is another UID, or a write between the look and the first one: not what was begun.
+        // A conflict means another UID, or a change since the read: not the Decision that was started.
         if ([404, 409].includes(kubeStatusOf(thrown) ?? 0)) throw new DecisionGoneError(this.#decision.metadata.name);
         if (!isPassing(thrown) || attempt === tries) throw thrown;
         await this.#options.clock.sleep(betweenTriesMs, this.#options.signal);
@@ -120,7 +120,7 @@ export class DecisionRecord {
   }
 }
 
-/** It may work a moment later. */
+/** The same request may work a moment later. */
 export function isPassing(thrown: unknown): boolean {
   if (!(thrown instanceof KubeError)) return false;
   return thrown.code === "api-unreachable" || thrown.status === 429 || (thrown.status ?? 0) >= 500;

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { SharedTexts } from "../../base/shared-texts.ts";
-import type { PodRecord } from "./pod-record.ts";
-import { projectPod } from "./project-pod.ts";
+import type { ClusterPod } from "./cluster-pod.ts";
+import { projectClusterPod } from "./project-cluster-pod.ts";
 
-/** An ownerless pod as the API server has it, with what the test changes. */
-function pod(metadata: object = {}, spec: object = {}, status: object = {}): PodRecord {
-  const record = projectPod(
+/** An ownerless pod as the API server gives it, with the test's changes. */
+function pod(metadata: object = {}, spec: object = {}, status: object = {}): ClusterPod {
+  const record = projectClusterPod(
     {
       metadata: {
         name: "rd-browser-only-x2b7q",
@@ -25,7 +25,7 @@ function pod(metadata: object = {}, spec: object = {}, status: object = {}): Pod
   return record;
 }
 
-test("projectPod keeps the few fields of a bound, Pending, ownerless pod", () => {
+test("projectClusterPod keeps the few fields of a bound, Pending, ownerless pod", () => {
   const conditions = [{ type: "PodScheduled", status: "True", lastTransitionTime: "2026-05-10T17:00:03Z" }];
   const managedFields = [
     { manager: "kubelet", subresource: "status", time: "2026-05-10T16:59:00Z" },
@@ -47,12 +47,12 @@ test("projectPod keeps the few fields of a bound, Pending, ownerless pod", () =>
   expect(record.shape).toStartWith("rd-browser-only- spec ");
 });
 
-test("projectPod takes the time it was made for a pod that was made with its node, and none for an unbound one", () => {
+test("projectClusterPod takes the creation time for a pod created with its node, and none for an unbound pod", () => {
   expect(pod().boundMs).toBe(Date.parse("2026-05-10T17:00:00Z"));
   expect(pod({}, { nodeName: undefined }).boundMs).toBe(0);
 });
 
-test("projectPod sees an owner in any reference, the controller first", () => {
+test("projectClusterPod sees an owner in any reference, the controller first", () => {
   const ownerReferences = [
     { kind: "Thing", name: "a" },
     { kind: "Job", name: "b", controller: true },
@@ -72,12 +72,12 @@ for (const [what, status] of [
   ["a former state", { containerStatuses: [{ lastState: { terminated: {} } }] }],
   ["a debug container", { ephemeralContainerStatuses: [{ started: true }] }],
 ] as const) {
-  test(`projectPod takes ${what} as a sign that the pod ran`, () => {
+  test(`projectClusterPod takes ${what} as a sign that the pod ran`, () => {
     expect(pod({}, {}, status).everRan).toBe(true);
   });
 }
 
-test("projectPod does not take a container that waits as one that ran", () => {
+test("projectClusterPod does not count a waiting container as one that ran", () => {
   const waiting = {
     restartCount: 0,
     started: false,
@@ -92,7 +92,7 @@ test("projectPod does not take a container that waits as one that ran", () => {
   expect(record).toMatchObject({ everRan: false, restarts: 0, oomKilledMs: 0 });
 });
 
-test("projectPod tells when a container was last killed for its memory", () => {
+test("projectClusterPod gives the time of the last OOM kill", () => {
   const terminated = { reason: "OOMKilled", finishedAt: "2026-05-10T18:00:00Z" };
   const containerStatuses = [{ restartCount: 276, state: { waiting: {} }, lastState: { terminated } }];
   expect(pod({}, {}, { containerStatuses })).toMatchObject({
@@ -101,14 +101,14 @@ test("projectPod tells when a container was last killed for its memory", () => {
   });
 });
 
-test("projectPod recognises mirror pods, hooks of Helm and pods that say why they have no owner", () => {
+test("projectClusterPod recognises mirror pods, Helm hooks and pods with a reason for having no owner", () => {
   expect(pod({ annotations: { "kubernetes.io/config.mirror": "x" } }).isMirror).toBe(true);
   expect(pod({ annotations: { "helm.sh/hook": "pre-install" } }).isExempt).toBe(true);
   expect(pod({ annotations: { "levee.dev/ownerless-reason": "CI" } }).isExempt).toBe(true);
   expect(pod({ annotations: { "levee.dev/ownerless-reason": "" } }).isExempt).toBe(false);
 });
 
-test("projectPod gives pods of one template one shape, whatever differs between them", () => {
+test("projectClusterPod gives pods of one template one shape, whatever differs between them", () => {
   const template = (value: string): object => ({
     nodeName: value,
     containers: [
@@ -132,12 +132,12 @@ for (const [what, metadata, spec] of [
   ["another generateName", { generateName: "other-" }, {}],
   ["no generateName", { generateName: undefined }, {}],
 ] as const) {
-  test(`projectPod gives a pod with ${what} another shape`, () => {
+  test(`projectClusterPod gives a pod with ${what} another shape`, () => {
     expect(pod(metadata, spec).shape).not.toBe(pod().shape);
   });
 }
 
-test("projectPod goes by the labels' keys of pods without a generateName, in any order, and not by their values", () => {
+test("projectClusterPod uses label keys without a generateName, in any order and whatever their values", () => {
   const shape = (labels: object): string => pod({ generateName: undefined, labels }).shape;
   expect(shape({ a: "1", b: "2" })).toBe(shape({ b: "2", a: "1" }));
   expect(shape({ app: "rd", session: "1" })).toBe(shape({ app: "rd", session: "2" }));
@@ -145,12 +145,12 @@ test("projectPod goes by the labels' keys of pods without a generateName, in any
 });
 
 for (const value of [undefined, 7, {}, { metadata: { name: "x" } }, { metadata: { namespace: "x" } }]) {
-  test(`projectPod refuses what is no pod: ${JSON.stringify(value)}`, () => {
-    expect(projectPod(value, new SharedTexts())).toBeUndefined();
+  test(`projectClusterPod refuses ${JSON.stringify(value)}`, () => {
+    expect(projectClusterPod(value, new SharedTexts())).toBeUndefined();
   });
 }
 
-test("projectPod lives with fields of the wrong kind", () => {
+test("projectClusterPod lives with fields of the wrong kind", () => {
   const record = pod(
     { ownerReferences: 7, managedFields: "x", creationTimestamp: {}, annotations: [] },
     { containers: [null, 1] },

@@ -1,60 +1,62 @@
 import { findScattered } from "../detect/avalanche.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { AlertFacts, EventFacts, NodeFacts, NodeViewFacts } from "../facts/world.ts";
 import { decisionPhases, type Decision } from "../decision/decision.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** What can be told of a guard at any time, leading or not. */
+/** The state behind the metrics of a guard, leading or not. */
 export interface GuardState {
   readonly nowMs: number;
   readonly isLeader: boolean;
-  /** Since this process began to look. */
+  /** Since the process started. */
   readonly runningMs: number;
-  /** Proposals that the API server did not take, since then. */
+  /** Proposals that the API server has refused since then. */
   readonly refusedProposals: number;
   readonly health: readonly ReflectorHealth[];
   readonly decisions: readonly Decision[];
   readonly events: readonly EventFacts[];
   readonly nodes: readonly Pick<NodeFacts, "name">[];
-  readonly pods: Iterable<PodRecord>;
+  readonly pods: Iterable<ClusterPod>;
   readonly alerts: readonly AlertFacts[];
   readonly nodeViews: readonly NodeViewFacts[];
 }
 
-/** What Prometheus reads; the alerts of deploy/alerts go by it. */
+/** Prometheus' text format. The alerts of deploy/alerts depend on these metrics. */
 export function guardMetrics(state: GuardState): string {
   return [
     family("levee_guard_leader", "1 on the replica that leads", [["", state.isLeader ? 1 : 0]]),
-    family("levee_guard_view_last_event_age_seconds", "Since anything was heard of the resource", ages(state)),
+    family("levee_guard_view_last_event_age_seconds", "Seconds since the last event of the resource", ages(state)),
     family(
       "levee_guard_proposals_refused_total",
-      "Proposals that the API server did not take",
+      "Proposals that the API server refused",
       [["", state.refusedProposals]],
       "counter",
     ),
     family("levee_guard_view_objects", "Objects in the local copy", objects(state)),
     family("levee_guard_decisions", "Decisions by phase", counts(state)),
-    family("levee_guard_oldest_decision_age_seconds", "Since the oldest one in the phase entered it", oldest(state)),
+    family(
+      "levee_guard_oldest_decision_age_seconds",
+      "Seconds since the oldest Decision in the phase entered it",
+      oldest(state),
+    ),
     family(
       "levee_guard_stale_sandbox_reservations",
-      "Pods whose sandbox's name is taken, by their events",
+      "Pods whose events say that their sandbox's name is taken",
       taken(state),
     ),
-    family("levee_guard_alerts_seen", "Firing alerts of this cluster, as Alertmanager tells", [
-      ["", state.alerts.length],
-    ]),
-    family("levee_guard_node_views", "Nodes whose daemon says how it is", [["", state.nodeViews.length]]),
+    family("levee_guard_alerts_seen", "Firing alerts of this cluster in Alertmanager", [["", state.alerts.length]]),
+    family("levee_guard_node_views", "Nodes whose daemon answers", [["", state.nodeViews.length]]),
     family(
       "levee_guard_scattered_pods",
-      "Ownerless pods that do not start and are of too many shapes to be one avalanche",
+      "Ownerless pods that do not start and have too many shapes to be one avalanche",
       scattered(state),
     ),
   ].join("");
 }
 
-/** The kubelet tries again, and says so, at least this often. */
+/** Kubelet retries and writes an event at least this often. */
 const eventMsMax = 10 * 60_000;
-/** A line each; a cluster has no more nodes than that with such trouble at once. */
+/** Lines per metric. */
 const nodesMax = 1_000;
 const namespacesMax = 100;
 
@@ -65,12 +67,12 @@ function family(name: string, help: string, rows: readonly Row[], type: "gauge" 
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
-/** What the cluster has no definition for is not missed. */
+/** Leaves out resources that the cluster has no definition for. */
 function present({ health }: GuardState): readonly ReflectorHealth[] {
   return health.filter(({ isAbsent }) => isAbsent !== true);
 }
 
-/** Of what was never heard of, the age is that of the process: who is blind from the start is blind too. */
+/** A resource that was never heard of has the age of the process, so a guard that starts blind shows up too. */
 function ages(state: GuardState): readonly Row[] {
   return present(state).map(({ resource, lastEventAgeMs }) => [
     `{resource="${resource}"}`,
@@ -97,19 +99,19 @@ function inPhase(decisions: readonly Decision[], phase: string): readonly Decisi
   return decisions.filter(({ status }) => (status?.phase ?? "Proposed") === phase);
 }
 
-/** One that has no status yet has been proposed since it was created. */
+/** A Decision without a status is proposed since its creation. */
 function sinceMs({ status, metadata }: Decision, nowMs: number): number {
   const ms = Date.parse(status?.since ?? metadata.creationTimestamp ?? "");
   return Number.isNaN(ms) ? nowMs : ms;
 }
 
-/** The largest first. Names of namespaces are the API server's own form, and need no escaping. */
+/** Largest first. The API server's names of namespaces need no escaping. */
 function scattered({ pods, nowMs }: GuardState): readonly Row[] {
   const most = [...findScattered(pods, nowMs)].toSorted(([, left], [, right]) => right - left);
   return most.slice(0, namespacesMax).map(([namespace, count]) => [`{namespace="${namespace}"}`, count]);
 }
 
-/** By nodes that exist: the event's own word for its node is anybody's. */
+/** Counts only nodes that exist: the node in an event can be anything. */
 function taken({ events, nodes, nowMs }: GuardState): readonly Row[] {
   const pods = new Map<string, Set<string>>(nodes.map(({ name }) => [name, new Set()]));
   for (const { isNameReserved, lastMs, node, podUid } of events)

@@ -3,12 +3,12 @@ import { defaultGuardSettings } from "../facts/guard-settings.ts";
 import type { AlertFacts, World } from "../facts/world.ts";
 import { minuteMs, nowMs, outagePods, stuckPod, world } from "../world.fixture.ts";
 import { findAvalanches, type Avalanche } from "./avalanche.ts";
-import { chainOf, type Chain } from "./chain.ts";
+import { causeChainOf, type CauseChain } from "./cause-chain.ts";
 
 const members = outagePods(219);
 const sinceMs = members[0]!.createdMs;
 
-/** The outage of the seeds: daemons killed on two nodes, Traefik stuck, Argo CD blind. */
+/** The outage: daemons killed on two nodes, Traefik stuck, Argo CD blind. */
 const outage: Partial<World> = {
   pods: [
     ...members,
@@ -69,20 +69,20 @@ function alert(name: string, labels: Record<string, string> = {}, startsMs = now
   return { name, labels, startsMs };
 }
 
-/** Three that fire at the same time and follow from something else. */
+/** Three alerts that fire at the same time for another reason. */
 const unrelated = [
   alert("CertificateExpiresSoon", { namespace: "fc-desktop" }),
   alert("KubePodNotReady", { namespace: "shop", pod: "web-1" }),
   alert("NodeFilesystemSpaceFillingUp", { node: "rke2-agent1" }),
 ];
 
-function chain(facts: Partial<World> = {}, cluster = ""): Chain {
+function chain(facts: Partial<World> = {}, cluster = ""): CauseChain {
   const seen = world({ ...outage, ...facts });
   const [avalanche] = findAvalanches(seen.pods, nowMs);
-  return chainOf(avalanche as Avalanche, seen, { ...defaultGuardSettings, cluster });
+  return causeChainOf(avalanche as Avalanche, seen, { ...defaultGuardSettings, cluster });
 }
 
-test("chainOf explains the outage, each edge by its rule", () => {
+test("causeChainOf explains the outage, each edge by its rule", () => {
   const { edges, unlinkedAlerts } = chain({
     alerts: [
       ...members.map(({ name }) => alert("KubePodNotReady", { namespace: "fc-desktop", pod: name })),
@@ -94,20 +94,20 @@ test("chainOf explains the outage, each edge by its rule", () => {
       ...unrelated,
     ],
   });
-  const cni = "kube-system/kube-multus-ds on rke2-agent1 is killed for its memory (412 restarts)";
-  const avalanche = "219 ownerless pods of one make in fc-desktop do not start";
+  const cni = "kube-system/kube-multus-ds on rke2-agent1 is OOM-killed (412 restarts)";
+  const avalanche = "219 ownerless pods of one template in fc-desktop do not start";
   const traefik = "Deployment kube-system/traefik has a pod that does not start";
   expect(edges.map(({ cause, rule, effect }) => [cause, rule, effect])).toEqual([
     [avalanche, "BacklogOverloadsCni", cni],
     [avalanche, "BacklogOverloadsCni", cni.replace("agent1", "agent2").replace("412", "276")],
-    [cni, "CniDownFailsSandboxes", "sandboxes cannot be made on rke2-agent1 (30 times)"],
+    [cni, "CniDownFailsSandboxes", "sandboxes cannot be created on rke2-agent1 (30 times)"],
     [cni, "CniDownSticksPods", "Deployment argocd/argocd-repo-server has a pod that does not start"],
     [cni, "CniDownSticksPods", traefik],
     [cni, "CniDownCutsArgo", "3 of 3 Argo CD Applications are Unknown"],
     [avalanche, "AlertOfMember", "219 alerts KubePodNotReady"],
     [avalanche, "AlertOfNamespace", "alert NamespacePendingPodBacklog"],
     [cni, "AlertOfCniDaemon", "alert MultusOOMLoop"],
-    ["sandboxes cannot be made on rke2-agent1 (30 times)", "AlertOfNode", "alert CniAddErrorRate"],
+    ["sandboxes cannot be created on rke2-agent1 (30 times)", "AlertOfNode", "alert CniAddErrorRate"],
     [traefik, "AlertOfWorkload", "alert KubeDeploymentReplicasMismatch"],
     ["3 of 3 Argo CD Applications are Unknown", "AlertOfApplications", "alert ArgoMostAppsUnknown"],
   ]);
@@ -115,7 +115,7 @@ test("chainOf explains the outage, each edge by its rule", () => {
   expect(unlinkedAlerts).toEqual(unrelated);
 });
 
-test("chainOf links the loop of the whole cluster to the daemons that are killed, and to nothing when none is", () => {
+test("causeChainOf links the cluster-wide OOM alert to killed daemons, and to nothing without any", () => {
   const loop = alert("MultusOOMLoop", { scope: "cluster" });
   expect(chain({ alerts: [loop] }).edges.at(-1)).toMatchObject({
     rule: "AlertOfCniDaemons",
@@ -124,7 +124,7 @@ test("chainOf links the loop of the whole cluster to the daemons that are killed
   expect(chain({ pods: members, alerts: [loop] }).unlinkedAlerts).toEqual([loop]);
 });
 
-test("chainOf keeps an edge within what the definition allows, however long the names are", () => {
+test("causeChainOf keeps an edge within what the definition allows, however long the names are", () => {
   const node = "n".repeat(253);
   const pods = [
     ...outagePods(30, { node }),
@@ -132,11 +132,14 @@ test("chainOf keeps an edge within what the definition allows, however long the 
   ];
   const cniDaemons = [{ namespace: "s".repeat(63), daemonSet: "d".repeat(253), container: "c" }];
   const seen = world({ pods });
-  const { edges } = chainOf(findAvalanches(pods, nowMs)[0] as Avalanche, seen, { ...defaultGuardSettings, cniDaemons });
+  const { edges } = causeChainOf(findAvalanches(pods, nowMs)[0] as Avalanche, seen, {
+    ...defaultGuardSettings,
+    cniDaemons,
+  });
   expect(edges.map(({ effect }) => effect.length)).toEqual([512]);
 });
 
-test("chainOf links 2,000 alerts to 5,000 members in a moment", () => {
+test("causeChainOf links 2,000 alerts to 5,000 members in a moment", () => {
   const many = outagePods(5_000);
   const alerts = many
     .slice(0, 2_000)
@@ -146,7 +149,7 @@ test("chainOf links 2,000 alerts to 5,000 members in a moment", () => {
   expect(performance.now() - startedMs).toBeLessThan(1_000);
 });
 
-test("chainOf reaches Argo CD by its stuck workload when the time of its error is not known", () => {
+test("causeChainOf reaches Argo CD by its stuck workload when the time of its error is not known", () => {
   const applications = (outage.applications ?? []).map((one) => ({ ...one, comparisonErrorMs: 0 }));
   const edge = chain({ applications }).edges.find(({ effect }) => effect.includes("Applications"));
   expect(edge).toMatchObject({ rule: "StuckArgoLosesGit" });
@@ -167,14 +170,14 @@ for (const [what, unrelated] of [
   ["of another cluster", alert("NamespacePendingPodBacklog", { namespace: "fc-desktop", cluster: "two" })],
   ["whose name only contains a known one", alert("XNamespacePendingPodBacklog", { namespace: "fc-desktop" })],
 ] as const) {
-  test(`chainOf leaves an alert unlinked ${what}`, () => {
+  test(`causeChainOf leaves an alert unlinked ${what}`, () => {
     const { edges, unlinkedAlerts } = chain({ alerts: [unrelated] }, "one");
     expect(unlinkedAlerts).toEqual([unrelated]);
     expect(edges.some(({ rule }) => rule.startsWith("Alert"))).toBe(false);
   });
 }
 
-test("chainOf does not blame the avalanche for a daemon that was killed before it, or on a node without its pods", () => {
+test("causeChainOf does not blame the avalanche for a daemon that was killed before it, or on a node without its pods", () => {
   const pods = [
     ...members,
     daemonPod("rke2-agent1", { oomKilledMs: sinceMs - 1 }),
@@ -184,13 +187,13 @@ test("chainOf does not blame the avalanche for a daemon that was killed before i
   expect(chain({ pods }).edges).toEqual([]);
 });
 
-test("chainOf does not take a few Unknown Applications for the outage", () => {
+test("causeChainOf does not take a few Unknown Applications for the outage", () => {
   const [first, ...others] = outage.applications ?? [];
   const applications = [first!, ...others.map((one) => ({ ...one, sync: "Synced" }))];
   expect(chain({ applications }).edges.some(({ effect }) => effect.includes("Applications"))).toBe(false);
 });
 
-test("chainOf keeps within what a Decision can hold and says how much is left out", () => {
+test("causeChainOf stays within a Decision's limit and counts what is left out", () => {
   const pods = [
     ...members,
     daemonPod("rke2-agent1", { oomKilledMs: nowMs }),

@@ -1,32 +1,32 @@
 import { firstChars } from "../../base/short-text.ts";
 import { chainEdgesMax } from "../decision/limits.ts";
-import type { ChainEdge } from "../decision/decision.ts";
+import type { CauseEdge } from "../decision/decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { AlertFacts, World } from "../facts/world.ts";
 import { alertRules, type AlertRule } from "./alert-rules.ts";
 import type { Avalanche } from "./avalanche.ts";
-import { chainRules, isSymptom } from "./chain-rules.ts";
+import { causeRules, isSymptom } from "./cause-rules.ts";
 import { foreignText } from "./foreign-text.ts";
 import { findSymptoms, symptomText, type Symptom } from "./symptoms.ts";
 
-/** Of a name in a sentence; the API server allows 253. */
+/** The API server allows 253. */
 const nameCharsMax = 253;
-/** As the definition of the Decision allows it; two names of full length are longer. */
+/** The CRD's limit; two names of full length exceed it. */
 const edgeCharsMax = 512;
 
-/** What follows from an avalanche, and what does not. */
-export interface Chain {
-  /** From the cause outwards; of each alert's name and symptom one edge with the count. */
-  readonly edges: readonly ChainEdge[];
-  /** How many edges there were beyond those a Decision can hold. */
+/** The effects of an avalanche, and the alerts it does not explain. */
+export interface CauseChain {
+  /** From the cause outwards. Alerts with one name and one target share an edge that has their count. */
+  readonly edges: readonly CauseEdge[];
+  /** How many edges did not fit into a Decision. */
   readonly omitted: number;
   readonly linked: readonly Symptom[];
-  /** Firing, and not explained by this cause. */
+  /** Firing alerts that this cause does not explain. */
   readonly unlinkedAlerts: readonly AlertFacts[];
 }
 
-/** Links what is seen to the cause, by the closed list of rules. What no rule links stays unlinked. */
-export function chainOf(avalanche: Avalanche, world: World, settings: GuardSettings): Chain {
+/** Links symptoms and alerts to the cause by closed lists of rules. Everything else stays unlinked. */
+export function causeChainOf(avalanche: Avalanche, world: World, settings: GuardSettings): CauseChain {
   const { edges, linked } = linkSymptoms(avalanche, findSymptoms(world, settings));
   const alerts = linkAlerts(world.alerts, [avalanche, ...linked], { avalanche, settings });
   const all = [...edges, ...alerts.edges];
@@ -39,22 +39,22 @@ export function chainOf(avalanche: Avalanche, world: World, settings: GuardSetti
 }
 
 export function avalancheText({ namespace, members }: Avalanche): string {
-  return `${members.length} ownerless pods of one make in ${namespace} do not start`;
+  return `${members.length} ownerless pods of one template in ${namespace} do not start`;
 }
 
-/** Breadth first, each symptom by the first rule that reaches it from one that is linked already. */
+/** Breadth first: each symptom gets the first rule that reaches it from something already linked. */
 function linkSymptoms(
   avalanche: Avalanche,
   symptoms: readonly Symptom[],
-): { readonly edges: readonly ChainEdge[]; readonly linked: readonly Symptom[] } {
-  const edges: ChainEdge[] = [];
+): { readonly edges: readonly CauseEdge[]; readonly linked: readonly Symptom[] } {
+  const edges: CauseEdge[] = [];
   const linked: Symptom[] = [];
   const open = new Set(symptoms);
   const front: (Avalanche | Symptom)[] = [avalanche];
   for (let from = front.shift(); from !== undefined; from = front.shift()) {
     for (const to of [...open]) {
       const source = from;
-      const rule = chainRules.find(({ follows }) => follows(source, to, avalanche));
+      const rule = causeRules.find(({ follows }) => follows(source, to, avalanche));
       if (rule === undefined) continue;
       open.delete(to);
       linked.push(to);
@@ -74,7 +74,7 @@ function linkAlerts(
   alerts: readonly AlertFacts[],
   things: readonly (Avalanche | Symptom)[],
   scope: AlertScope,
-): { readonly edges: readonly ChainEdge[]; readonly unlinked: readonly AlertFacts[] } {
+): { readonly edges: readonly CauseEdge[]; readonly unlinked: readonly AlertFacts[] } {
   const groups = new Map<string, { thing: Avalanche | Symptom; rule: AlertRule; name: string; count: number }>();
   const unlinked: AlertFacts[] = [];
   for (const alert of alerts) {
@@ -109,7 +109,7 @@ function linkOf(
   return undefined;
 }
 
-/** An alert that fired before the first pod was made follows from something else, and so does another cluster's. */
+/** An alert of another cluster, or from before the first member, has another cause. */
 function isOfThisTime({ labels, startsMs }: AlertFacts, { avalanche, settings }: AlertScope): boolean {
   const cluster = labels["cluster"] ?? "";
   if (cluster !== "" && settings.cluster !== "" && cluster !== settings.cluster) return false;

@@ -32,7 +32,7 @@ const quiet: GuardState = {
   nodeViews: [],
 };
 
-test("guardMetrics tells who leads, and every phase from the start", () => {
+test("guardMetrics shows the leader, and every phase from the start", () => {
   const text = guardMetrics(quiet);
   expect(text).toContain("# TYPE levee_guard_leader gauge\nlevee_guard_leader 0\n");
   expect(text).toContain('levee_guard_oldest_decision_age_seconds{phase="Proposed"} 0\n');
@@ -43,13 +43,13 @@ test("guardMetrics tells who leads, and every phase from the start", () => {
   expect(text).toContain("# TYPE levee_guard_proposals_refused_total counter\nlevee_guard_proposals_refused_total 0\n");
 });
 
-test("guardMetrics tells the oldest Decision of each phase, also one without a status", () => {
+test("guardMetrics shows the age of the oldest Decision in each phase, also of one without a status", () => {
   const decisions = [
     decision("2026-05-10T17:50:00Z"),
     decision("2026-05-10T17:59:00Z", "Proposed"),
     decision("2026-05-10T17:58:00Z", "Paused"),
     decision("nonsense", "Running"),
-    // A clock that goes ahead.
+    // A clock that is ahead.
     decision("2026-05-10T18:05:00Z", "Approved"),
   ];
   const text = guardMetrics({ ...quiet, decisions });
@@ -63,14 +63,14 @@ test("guardMetrics tells the oldest Decision of each phase, also one without a s
     expect(text).toContain(`${line}\n`);
 });
 
-test("guardMetrics tells of namespaces whose stuck pods are of too many shapes", () => {
+test("guardMetrics shows namespaces whose stuck pods have too many shapes", () => {
   const boundMs = nowMs - 600_000;
   const pods = outagePods(40, { boundMs }).map((pod, index) => ({ ...pod, shape: `shape ${index}` }));
   expect(guardMetrics({ ...quiet, pods })).toContain('levee_guard_scattered_pods{namespace="fc-desktop"} 40\n');
   expect(guardMetrics({ ...quiet, pods: outagePods(40, { boundMs }) })).not.toContain("scattered_pods{");
 });
 
-test("guardMetrics tells of resources that the cluster has, and since its start of those it never heard of", () => {
+test("guardMetrics shows the age of present resources, counted from the start when never heard of", () => {
   const seen = [
     health("pods"),
     health("nodes", { lastEventAgeMs: undefined }),
@@ -99,7 +99,7 @@ test("guardMetrics counts pods whose sandbox's name is taken, on nodes that exis
   expect(text).not.toMatch(/forged|n2/u);
 });
 
-test("openMetricsPort answers GET of three paths, and is no reason to stop when it cannot be had", async () => {
+test("openMetricsPort answers GET on three paths, and a taken port does not stop the guard", async () => {
   let isReady = false;
   using open = openMetricsPort(0, { metrics: () => guardMetrics(quiet), isReady: () => isReady }, silentLogger);
   const port = (await open.port) ?? 0;
