@@ -9,7 +9,6 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { ChainReports } from "../chains/chain-reports.ts";
 import type { Found, LookUp } from "../look-up/look-up.ts";
 import type { Call } from "../serve/call.ts";
-import { Holdings } from "../serve/holdings.ts";
 import type { Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
 import { admissionOfAdd } from "./admission-request.ts";
@@ -40,7 +39,7 @@ export class Add {
 
   async serve(call: Call, request: AddRequest): Promise<Reply> {
     const { accounts, earlier, turns, lookUp, admission } = this.#needs;
-    using held = new Holdings();
+    using held = new DisposableStack();
     // A pod that failed lately and still wants the same is answered from memory.
     const account = await accounts.open(podArgs(request.args), request);
     await account.refuseHeld();

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { failureOf } from "../failure-of.fixture.ts";
-import { parseDelegate, readDelegate, requirePlugins } from "./delegates.ts";
+import { parseSiteConf, readSiteConf, requirePlugins } from "./site-confs.ts";
 
-describe("parseDelegate", () => {
+describe("parseSiteConf", () => {
   test("knows the plugins of a conflist, and where host-local books addresses", () => {
     const conf = {
       name: "site",
       plugins: [{ type: "bridge", ipam: { type: "host-local" } }, { type: "portmap" }, { type: "tuning" }],
     };
-    expect(parseDelegate(JSON.stringify(conf), "/f")).toEqual({
+    expect(parseSiteConf(JSON.stringify(conf), "/f")).toEqual({
       plugins: ["bridge", "host-local", "portmap", "tuning"],
       leases: ["/var/lib/cni/networks/site"],
     });
@@ -16,21 +16,21 @@ describe("parseDelegate", () => {
 
   test("takes a single conf, and the folder it names", () => {
     const conf = { name: "vlan57", type: "macvlan", ipam: { type: "host-local", dataDir: "/leases" } };
-    expect(parseDelegate(JSON.stringify(conf), "/f").leases).toEqual(["/leases/vlan57"]);
-    expect(parseDelegate('{"name":"x","type":"ptp","ipam":{"type":"dhcp"}}', "/f").leases).toEqual([]);
+    expect(parseSiteConf(JSON.stringify(conf), "/f").leases).toEqual(["/leases/vlan57"]);
+    expect(parseSiteConf('{"name":"x","type":"ptp","ipam":{"type":"dhcp"}}', "/f").leases).toEqual([]);
   });
 
   test.each(["", "[]", '{"name":"x"}', '{"type":"x"}', '{"name":"x","plugins":[]}', "not json"])(
     "refuses %j",
     (content) => {
-      expect(() => parseDelegate(content, "/etc/x.conf")).toThrow("Cannot use /etc/x.conf as a CNI configuration");
+      expect(() => parseSiteConf(content, "/etc/x.conf")).toThrow("Cannot use /etc/x.conf as a CNI configuration");
     },
   );
 });
 
-describe("readDelegate", () => {
+describe("readSiteConf", () => {
   test("says which file cannot be read", async () => {
-    expect(await failureOf(readDelegate("/nowhere/x.conf"))).toMatchObject({
+    expect(await failureOf(readSiteConf("/nowhere/x.conf"))).toMatchObject({
       code: "ENOENT",
       message: "Cannot read the configuration /nowhere/x.conf",
     });

@@ -7,11 +7,11 @@ import { aRecord } from "../../state/journal/record.fixture.ts";
 import type { AttachmentView } from "../../wire/node-view.ts";
 import { encodeFrame } from "../../wire/frame.ts";
 import { failureOf } from "../failure-of.fixture.ts";
-import { attach, splitNetworks } from "./attach.ts";
-import { attachedPods, detach, detachEach } from "./detach.ts";
+import { attachPod, splitNetworks } from "./attach-pod.ts";
+import { attachedPods, detachPod, detachEach } from "./detach-pod.ts";
 import { FakeShim } from "./fake-shim.fixture.ts";
 import { journalOptions } from "./journal-options.fixture.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 import { netnsName, parseNetworks, podText, type PodKey } from "./names.ts";
 import { addNetns, netnsExists, removeNetns } from "./netns.ts";
@@ -28,12 +28,12 @@ beforeEach(() => {
 afterEach(async () => {
   server?.close();
   server = undefined;
-  for (const key of [pod, other]) await removeNetns(shim.context().world, netnsName(key));
+  for (const key of [pod, other]) await removeNetns(shim.context().shell, netnsName(key));
   shim.remove();
 });
 
-function attachPod(key: PodKey): ReturnType<typeof attach> {
-  return attach(shim.context(), {
+function attachToLan(key: PodKey): ReturnType<typeof attachPod> {
+  return attachPod(shim.context(), {
     pod: key,
     ...splitNetworks(parseNetworks("lan", key.namespace), undefined),
     conf: "{}",
@@ -45,10 +45,10 @@ async function emptyJournal(): Promise<void> {
   await (await Journal.open(journalOptions(shim.context().settings.stateDir))).close();
 }
 
-describe("detach", () => {
+describe("detachPod", () => {
   test("runs DEL with the IDs of the attach, then removes namespace and file", async () => {
-    const attached = await attachPod(pod);
-    expect(await detach(shim.context(), pod, "{conf}")).toEqual({
+    const attached = await attachToLan(pod);
+    expect(await detachPod(shim.context(), pod, "{conf}")).toEqual({
       ...pod,
       wasAttached: true,
       isLeftToDaemon: false,
@@ -66,27 +66,31 @@ describe("detach", () => {
 
   test("is content when there is nothing to detach", async () => {
     await emptyJournal();
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ ...pod, wasAttached: false });
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ ...pod, wasAttached: false });
     expect(shim.calls()).toEqual([]);
   });
 
   test("can be repeated, and works when the namespace is gone already", async () => {
     await emptyJournal();
-    await attachPod(pod);
-    await removeNetns(shim.context().world, netnsName(pod));
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ ...pod, wasAttached: true, isLeftToDaemon: false });
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ ...pod, wasAttached: false });
+    await attachToLan(pod);
+    await removeNetns(shim.context().shell, netnsName(pod));
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({
+      ...pod,
+      wasAttached: true,
+      isLeftToDaemon: false,
+    });
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ ...pod, wasAttached: false });
   });
 
   test("keeps namespace and file when DEL fails, so that it can be repeated", async () => {
-    await attachPod(pod);
+    await attachToLan(pod);
     shim.behave({ del: `echo '{"code":11,"msg":"busy"}'; exit 1` });
-    expect(await failureOf(detach(shim.context(), pod, "{}"))).toMatchObject({
+    expect(await failureOf(detachPod(shim.context(), pod, "{}"))).toMatchObject({
       message: `Cannot detach default/${pod.name}: busy`,
     });
     expect(netnsExists(netnsName(pod))).toBe(true);
     shim.behave({});
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
   });
 
   test("does not touch a pod file that somebody else wrote", async () => {
@@ -94,7 +98,7 @@ describe("detach", () => {
     const path = podFilePath(shim.context().settings.directory, pod);
     mkdirSync(join(path, ".."), { recursive: true });
     writeFileSync(path, "kind: Pod\n");
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: false });
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ wasAttached: false });
     expect(readFileSync(path, "utf8")).toBe("kind: Pod\n");
   });
 
@@ -104,12 +108,12 @@ describe("detach", () => {
     mkdirSync(join(path, ".."), { recursive: true });
     const annotations = `    levee.dev/container-id: ${"a".repeat(64)}\n    levee.dev/netns: levee-/../../etc\n`;
     writeFileSync(path, `metadata:\n  name: ${pod.name}\n  namespace: default\n  annotations:\n${annotations}`);
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: false });
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ wasAttached: false });
     expect(shim.calls()).toEqual([]);
   });
 });
 
-describe("detach without a pod file", () => {
+describe("detachPod without a pod file", () => {
   const mine: AttachmentView = {
     namespace: "default",
     pod: pod.name,
@@ -131,25 +135,25 @@ describe("detach without a pod file", () => {
   }
 
   test("with neither daemon nor journal fails and leaves the namespace alone", async () => {
-    await addNetns(shim.context().world, netnsName(pod));
-    expect(await failureOf(detach(shim.context(), pod, "{}"))).toMatchObject({ code: "daemon-unreachable" });
+    await addNetns(shim.context().shell, netnsName(pod));
+    expect(await failureOf(detachPod(shim.context(), pod, "{}"))).toMatchObject({ code: "daemon-unreachable" });
     expect(netnsExists(netnsName(pod))).toBe(true);
     expect(shim.calls()).toEqual([]);
   });
 
   test("removes a namespace of which nobody has a record", async () => {
     await emptyJournal();
-    await addNetns(shim.context().world, netnsName(pod));
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
+    await addNetns(shim.context().shell, netnsName(pod));
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
     expect(netnsExists(netnsName(pod))).toBe(false);
   });
 
   test("runs DEL for every sandbox of that pod the daemon knows", async () => {
-    await addNetns(shim.context().world, netnsName(pod));
+    await addNetns(shim.context().shell, netnsName(pod));
     const earlier = { ...mine, containerId: "e".repeat(64), netns: "" };
     const another = { ...mine, pod: "another", containerId: "f".repeat(64) };
     await daemonWith([mine, earlier, another]);
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
     expect(shim.calls().map(({ env }) => [env["CNI_CONTAINERID"], env["CNI_NETNS"]])).toEqual([
       [mine.containerId, mine.netns],
       [earlier.containerId, ""],
@@ -158,7 +162,7 @@ describe("detach without a pod file", () => {
 
   test("leaves a pod of a container runtime alone that has the same name", async () => {
     await daemonWith([{ ...mine, netns: "/var/run/netns/cni-1" }]);
-    expect(await failureOf(detach(shim.context(), pod, "{}"))).toMatchObject({
+    expect(await failureOf(detachPod(shim.context(), pod, "{}"))).toMatchObject({
       code: "not-ours",
       message: expect.stringContaining("its network namespace is /var/run/netns/cni-1"),
     });
@@ -167,7 +171,7 @@ describe("detach without a pod file", () => {
 
   test("asks the daemon also when the namespace is gone", async () => {
     await daemonWith([{ ...mine, netns: "" }]);
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true });
     expect(shim.calls()).toMatchObject([{ verb: "DEL", env: { CNI_CONTAINERID: mine.containerId, CNI_NETNS: "" } }]);
   });
 
@@ -176,37 +180,37 @@ describe("detach without a pod file", () => {
     const recorded = { namespace: "default", name: "pod1" };
     await journal.begin(aRecord(1, { netns: { path: `/run/netns/${netnsName(recorded)}`, identity: undefined } }));
     await journal.close();
-    expect(await detach(shim.context(), recorded, "{}")).toMatchObject({ wasAttached: true });
+    expect(await detachPod(shim.context(), recorded, "{}")).toMatchObject({ wasAttached: true });
     expect(shim.calls()).toMatchObject([{ verb: "DEL", env: { CNI_CONTAINERID: "container1" } }]);
   });
 
   test("tells what was left behind of this pod, and of no other", async () => {
     const leak = { containerId: mine.containerId, network: "default/lan", ifname: "eth0" };
     await daemonWith([mine], [leak, { ...leak, containerId: "f".repeat(64) }]);
-    expect(await detach(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true, leftBehind: [leak] });
-    const world = fakeWorld({
+    expect(await detachPod(shim.context(), pod, "{}")).toMatchObject({ wasAttached: true, leftBehind: [leak] });
+    const shell = fakeShell({
       argv: ["detach", podText(pod), "--socket-dir", shim.context().settings.socketDir, "--shim", shim.path],
       env: { LEVEE_DIRECTORY: shim.context().settings.directory, LEVEE_STATE_DIR: shim.context().settings.stateDir },
     });
-    expect(await runCli(world)).toBe(0);
-    expect(world.stdout.text).toBe(
-      `${podText(pod)} is detached; what was made for it on default/lan (eth0) is left behind, see levee leaks\n`,
+    expect(await runCli(shell)).toBe(0);
+    expect(shell.stdout.text).toBe(
+      `${podText(pod)} is detached; the undo on default/lan (eth0) failed, see levee leaks\n`,
     );
   });
 
   test("keeps the namespace when DEL fails", async () => {
-    await addNetns(shim.context().world, netnsName(pod));
+    await addNetns(shim.context().shell, netnsName(pod));
     await daemonWith([mine]);
     shim.behave({ del: "exit 3" });
-    expect(await failureOf(detach(shim.context(), pod, "{}"))).toMatchObject({ code: "shim-failed" });
+    expect(await failureOf(detachPod(shim.context(), pod, "{}"))).toMatchObject({ code: "shim-failed" });
     expect(netnsExists(netnsName(pod))).toBe(true);
   });
 });
 
 describe("detachEach", () => {
   test("goes on after a failure and reports both", async () => {
-    await attachPod(pod);
-    await attachPod(other);
+    await attachToLan(pod);
+    await attachToLan(other);
     expect(await attachedPods(shim.context())).toEqual([pod, other]);
     shim.behave({ del: `case "$CNI_ARGS" in *NAMESPACE=default*) echo '{"code":11,"msg":"busy"}'; exit 1;; esac` });
     const { done, failed } = await detachEach(shim.context(), [pod, other], "{}");

@@ -1,13 +1,13 @@
 import { cpus, hostname, loadavg, release, totalmem } from "node:os";
 import type { Clock } from "../../../base/clock.ts";
 import { software } from "../../../base/version.ts";
-import type { NodeFacts } from "./certificate.ts";
+import type { MachineFacts } from "./certificate.ts";
 import { findCgroupLayout } from "../machine/cgroup-layout.ts";
 import type { StormPlan } from "../plan.ts";
 import { readAheadOf } from "../machine/read-ahead.ts";
 
-/** What a reader must know to judge the figures. */
-export function nodeFacts(clock: Clock, plan: Pick<StormPlan, "workDir" | "readAheadKib">): NodeFacts {
+/** What a reader must know to judge the numbers. */
+export function machineFacts(clock: Clock, plan: Pick<StormPlan, "workDir" | "readAheadKib">): MachineFacts {
   const processors = cpus();
   const { kib: nodeReadAheadKib } = readAheadOf(plan.workDir);
   return {

@@ -1,5 +1,5 @@
-/** One line: what was looked at, how it is, and what to do about it. */
-export interface Line {
+/** One check: its name, its result, and what to do about it. */
+export interface CheckLine {
   readonly state: "ok" | "warning" | "failed";
   readonly name: string;
   readonly detail: string;

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { version } from "../../base/version.ts";
 import type { ChecksAnswer, NetworkReadyView } from "../../wire/node-view.ts";
 import { aNode, someChecks } from "./check-answers.fixture.ts";
-import { reportText, summaryText } from "./report-text.ts";
-import type { Line } from "./line.ts";
-import { nodeReport, type NodeReport } from "./report.ts";
+import { nodeReportText, summaryText } from "./node-report-text.ts";
+import type { CheckLine } from "./check-line.ts";
+import { nodeReport, type NodeReport } from "./node-report.ts";
 
 const vlan57: NetworkReadyView = {
   network: "prod/vlan57",
@@ -13,7 +13,7 @@ const vlan57: NetworkReadyView = {
 };
 
 function textOf(report: NodeReport, isFull = true): string {
-  return reportText(report, { paint: (_colour, text) => text, isFull });
+  return nodeReportText(report, { paint: (_colour, text) => text, isFull });
 }
 
 describe("nodeReport", () => {
@@ -49,10 +49,10 @@ describe("nodeReport", () => {
       "failed prod/vlan57 not ready: missing host bridge br-prod",
       "failed prod/a not ready: missing plugin whereabouts",
       "failed prod/b not ready: it has no spec.config",
-      "warning networks 1 could not be looked at",
+      "warning networks 1 could not be checked",
       "ok networks 5 ready on this node",
     ]);
-    expect(textOf(report, false)).toContain("        hint: make what is missing on the host, with its uplink");
+    expect(textOf(report, false)).toContain("        hint: create what is missing on the host, with its uplink");
     expect(textOf(report, false)).not.toContain("√");
   });
 
@@ -61,7 +61,7 @@ describe("nodeReport", () => {
       { network: "prod/a", state: "not-ready", reasons: ["missing plugin macvlan", "missing host interface eth9"] },
     ];
     const lines = linesOf(someChecks({ networks, networksTotal: 1 }));
-    expect(lines[0]?.hint).toMatch(/^install the plugin .*; make what is missing on the host/u);
+    expect(lines[0]?.hint).toMatch(/^install the plugin .*; create what is missing on the host/u);
   });
 
   test("warns of a bridge that leads nowhere, and tells how old the look is", () => {
@@ -80,9 +80,11 @@ describe("nodeReport", () => {
     const networks: NetworkReadyView[] = [{ network: "prod/c", state: "unknown", reasons: [] }];
     const hand = { name: "hand", state: "ok", detail: "a resident hand is connected", hint: "" } as const;
     const answer = someChecks({ networks, networksTotal: 1, checks: [hand] });
-    expect(linesOf(answer)[0]?.detail).toBe("1 not looked at: the first look is still to come");
-    expect(linesOf({ ...answer, networksAgeMs: 1_000 })[0]?.detail).toBe("1 could not be looked at");
-    expect(linesOf({ ...answer, checks: [] })[0]?.hint).toContain("it takes a resident hand");
+    expect(linesOf(answer)[0]?.detail).toBe("1 not checked yet: the first look is still to come");
+    expect(linesOf({ ...answer, networksAgeMs: 1_000 })[0]?.detail).toBe("1 could not be checked");
+    expect(linesOf({ ...answer, checks: [] })[0]?.hint).toContain(
+      "to look at the host, the daemon needs a resident hand",
+    );
   });
 
   test("lists no more networks than a person reads", () => {
@@ -126,7 +128,7 @@ test("summaryText counts over all nodes", () => {
   expect(textOf(good, false)).toBe("worker-1\n  √ all is well\n".replace("worker-1", "a"));
 });
 
-function linesOf(checks: ChecksAnswer): readonly Line[] {
+function linesOf(checks: ChecksAnswer): readonly CheckLine[] {
   return nodeReport({ node: "n", said: { node: aNode(), checks }, shim: "" }).sections.at(-1)?.lines ?? [];
 }
 

@@ -3,12 +3,12 @@ import { readJournalOnly } from "../../state/journal/read-only.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { isSuccess, runProgram } from "../run-program.ts";
-import { childEnv } from "../world.ts";
+import { childEnv } from "../shell.ts";
 import { leasesIn } from "./clear.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import type { StormNetworks } from "./prepare.ts";
 
-/** What is there of pods: while they are attached, and after they were deleted. */
+/** What pods have on this machine while they are attached, and after they are deleted. */
 export interface Traces {
   /** Addresses booked for a container of the storm. */
   readonly leases: number;
@@ -31,7 +31,7 @@ export async function findTraces(context: Context, networks: StormNetworks, netn
   };
 }
 
-/** What must not be there once every pod is deleted, in words. */
+/** What is left although every pod is deleted, in words. */
 export function leakTexts(traces: Traces): readonly string[] {
   const texts = [
     [traces.leases, "booked addresses"],
@@ -48,18 +48,18 @@ function portsOf(bridge: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** Thousands of namespaces on a busy machine. */
+/** Enough for thousands of namespaces on a busy machine. */
 const countTimeoutMs = 300_000;
 
 /**
- * Only the names that a pod's interfaces get: with some modules loaded, every namespace has devices of the kernel's own.
- * One shell for all, as a program for each would take longer than the storm.
+ * Counts only the names that a pod's interfaces get: some kernel modules add devices to every namespace. One shell does it
+ * for all namespaces, because one program per namespace would take longer than the storm.
  */
-async function interfacesIn({ world }: Context, netns: NetnsBatch): Promise<number> {
-  const end = await runProgram(world.clock, {
+async function interfacesIn({ shell }: Context, netns: NetnsBatch): Promise<number> {
+  const end = await runProgram(shell.clock, {
     file: "sh",
     args: ["-c", countScript, "sh", netns.prefix],
-    env: childEnv(world),
+    env: childEnv(shell),
     timeoutMs: countTimeoutMs,
     isApart: true,
   });

@@ -1,18 +1,18 @@
 import type { Command, Option } from "commander";
 
-/** What stands on the command line up to the word that is to be completed. */
-export interface Line {
+/** The command line before the word to complete. */
+export interface PartialLine {
   readonly command: Command;
-  /** Words of it that are neither commands nor options. */
+  /** Words that are neither commands nor options. */
   readonly operands: readonly string[];
-  /** The option whose value is to be completed, if it is one. */
+  /** The option whose value is being typed. */
   readonly awaits: Option | undefined;
-  /** Values of options that were given, by their long name. */
+  /** Values of the options so far, by attribute name. */
   readonly given: Readonly<Record<string, string>>;
 }
 
-/** Reads the words before the last one as the program would, without running anything. */
-export function readLine(program: Command, words: readonly string[]): Line {
+/** Parses the words as the program would, without running anything. */
+export function readPartialLine(program: Command, words: readonly string[]): PartialLine {
   let command = program;
   let awaits: Option | undefined;
   const operands: string[] = [];
@@ -32,7 +32,7 @@ export function readLine(program: Command, words: readonly string[]): Line {
   return { command, operands, awaits, given };
 }
 
-/** Options that can stand here, the command's own before those of all commands. */
+/** The options that are valid here: the command's own, then those of its parents. */
 export function optionsOf(command: Command): readonly Option[] {
   const help = command.createHelp();
   return [...help.visibleOptions(command), ...ancestorsOf(command).flatMap(({ options }) => options)];
@@ -45,7 +45,7 @@ export function subcommandNames(command: Command): readonly string[] {
     .map((one) => one.name());
 }
 
-/** The option of the word when its value is the next word; `--option=value` has it already. */
+/** The option, if its value is the next word. For `--option=value` it stores the value and returns undefined. */
 function valueOption(command: Command, word: string, given: Record<string, string>): Option | undefined {
   const [name = "", ...value] = word.split("=");
   const option = optionsOf(command).find(({ long, short }) => long === name || short === name);

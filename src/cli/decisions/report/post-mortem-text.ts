@@ -5,14 +5,14 @@ import { codeBlock, list, md, table } from "./markdown.ts";
 import { nextSteps } from "./next-steps.ts";
 import { timelineRows } from "./timeline.ts";
 
-/** Enough to see what kind they were; all of them are in the Decision. */
+/** Enough to see their kind; the Decision has all. */
 const leftAloneShown = 50;
 
 /**
- * A post-mortem of one Decision. It says only what the Decision and its approvals hold: nothing is counted or computed
- * here, so that every number in it can be found there.
+ * The post-mortem of one Decision. It contains only what the Decision and its approvals hold. It computes nothing, so a
+ * reader finds every number there.
  */
-export function reportText(decision: Decision, approvals: readonly DecisionApproval[]): string {
+export function postMortemText(decision: Decision, approvals: readonly DecisionApproval[]): string {
   const { spec, metadata } = decision;
   const sections: readonly (readonly [string, string])[] = [
     ["Summary", summaryText(decision)],
@@ -65,23 +65,25 @@ function stepText(step: Step, { status }: Decision): string {
     ...(done === undefined ? ["Not begun"] : [`${done.phase}: ${md(done.message)}`, ...factsOf(done)]),
   ];
   const found =
-    done?.lines === undefined || done.lines.length === 0 ? "" : `\nFound to be typed:\n\n${codeBlock(done.lines)}`;
+    done?.lines === undefined || done.lines.length === 0
+      ? ""
+      : `\nLines that the step found:\n\n${codeBlock(done.lines)}`;
   return `### ${step.id}. ${step.action}\n\n${md(step.title)}\n\n${list(lines)}\nBy hand:\n\n${codeBlock(step.kubectl)}${found}`;
 }
 
 function factsOf({ dryRun, verified, removed, gone, commit }: StepStatus): readonly string[] {
   return [
-    ...(dryRun === undefined ? [] : [`Tried dry first: ${dryRun}`]),
+    ...(dryRun === undefined ? [] : [`Dry run: ${dryRun}`]),
     ...(removed === undefined ? [] : [`Removed: ${removed}`]),
-    ...(gone === undefined ? [] : [`Were gone already: ${gone}`]),
+    ...(gone === undefined ? [] : [`Already gone: ${gone}`]),
     ...(commit === undefined ? [] : [`Commit: ${md(commit)}`]),
-    ...(verified === undefined ? [] : [verified ? "Its check held" : "Its check did not hold"]),
+    ...(verified === undefined ? [] : [verified ? "Its check passed" : "Its check failed"]),
   ];
 }
 
 function leftAloneText({ status }: Decision): string {
   const reasons = (status?.steps ?? []).flatMap(({ leftAlone = [] }) => leftAlone);
-  const more = reasons.length > leftAloneShown ? ["And more, in the Decision itself"] : [];
+  const more = reasons.length > leftAloneShown ? ["More are in the Decision itself"] : [];
   return list([...reasons.slice(0, leftAloneShown).map(md), ...more]);
 }
 
@@ -90,7 +92,7 @@ function verificationText(decision: Decision): string {
   return verify
     .map((step) => {
       const done = decision.status?.steps?.find(({ id }) => id === step.id);
-      const result = done === undefined ? "Not looked at." : `${done.phase}: ${md(done.message)}`;
+      const result = done === undefined ? "Not checked." : `${done.phase}: ${md(done.message)}`;
       return `${result}\n\n${list(step.verify.checks.map(checkText))}`;
     })
     .join("\n");

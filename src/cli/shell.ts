@@ -1,31 +1,31 @@
 import type { Clock } from "../base/clock.ts";
 
-/** The process as the commands see it, so that every command runs in a test without a process of its own. */
-export interface World {
+/** What the calling shell gives a command. A test passes a fake one and needs no process. */
+export interface Shell {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Screen;
   readonly stderr: Screen;
   readonly clock: Clock;
-  /** The command line that starts this program again: the binary, or the interpreter and its script. */
+  /** Starts this program again: the binary, or the interpreter and its script. */
   readonly self: readonly [string, ...string[]];
   readonly isRoot: boolean;
-  /** Aborted by Ctrl-C, SIGTERM and SIGHUP. Whoever made something removes it, then ends. */
+  /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A command then removes what it made, and ends. */
   readonly interrupted: AbortSignal;
-  /** What is written to our standard input, to its end; for hooks. */
+  /** Reads standard input to its end, for git hooks. */
   readonly input?: () => Promise<string>;
-  /** Undefined unless a person sits at both ends. */
+  /** Undefined unless both stdin and stdout are terminals. */
   readonly terminal?: Terminal | undefined;
 }
 
-/** A terminal whose keys are taken one by one, for a live screen. */
+/** A terminal that reports each key, for a live screen. */
 export interface Terminal {
   size(): { readonly columns: number; readonly rows: number };
   /** Takes the keyboard until the returned function is called. */
   hold(listener: TerminalListener): () => void;
 }
 
-export interface TerminalListener {
+interface TerminalListener {
   onKey(key: string): void;
   onResize(): void;
 }
@@ -35,16 +35,16 @@ export interface Screen {
   write(text: string): void;
 }
 
-/** Variables that programs we start may see; everything else stays here. */
+/** The only variables that we pass to programs we start. */
 const passedOn = ["PATH", "TRACEPARENT", "TRACESTATE"] as const;
 
 export function childEnv(
-  world: Pick<World, "env">,
+  shell: Pick<Shell, "env">,
   extra: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const env: Record<string, string> = {};
   for (const name of passedOn) {
-    const value = world.env[name];
+    const value = shell.env[name];
     if (value !== undefined) env[name] = value;
   }
   return { ...env, ...extra };

@@ -3,10 +3,10 @@ import type { Decision, DecisionApproval } from "../../../guard/decision/decisio
 import { propose } from "../../../guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../../guard/facts/guard-settings.ts";
 import { multusFile, outage } from "../../../guard/outage.fixture.ts";
-import { fakeWorld } from "../../fake-world.fixture.ts";
+import { fakeShell } from "../../fake-shell.fixture.ts";
 import { runCli } from "../../main.ts";
 import { md } from "./markdown.ts";
-import { reportText } from "./report-text.ts";
+import { postMortemText } from "./post-mortem-text.ts";
 
 const sections = [
   "Summary",
@@ -97,7 +97,7 @@ test.each([
 ])(
   "reportText has its sections in order, and no number that the Decision and its approvals lack: %s",
   (_what, one, said) => {
-    const text = reportText(one, said);
+    const text = postMortemText(one, said);
     expect([...text.matchAll(/^## (.*)$/gmu)].map(([, title]) => title)).toEqual(sections);
     const known = numbersIn(JSON.stringify([one, said]));
     expect([...numbersIn(text)].filter((number) => !known.has(number))).toEqual([]);
@@ -105,16 +105,18 @@ test.each([
 );
 
 test("reportText tells what was done, what was left alone, and what is left to do", () => {
-  const text = reportText(ended(), words);
+  const text = postMortemText(ended(), words);
   expect(text).toContain("Removed: 214");
-  expect(text).toContain("Were gone already: 3");
+  expect(text).toContain("Already gone: 3");
   expect(text).toContain("alice said Approve");
   expect(text).toContain("Review and merge the branch");
-  expect(reportText(decision("Recover", { phase: "Rejected", message: "no" }), [])).toContain("Not done by the guard");
+  expect(postMortemText(decision("Recover", { phase: "Rejected", message: "no" }), [])).toContain(
+    "Not done by the guard",
+  );
 });
 
 test("reportText escapes what tenants and persons wrote", () => {
-  const text = reportText(ended(), words);
+  const text = postMortemText(ended(), words);
   expect(text).toContain("rd-9 \\| \\[x\\](http\\://evil\\.example) &lt;b\\>");
   expect(text).toContain("\\# and \\`they\\` are \\| dead");
   expect(text).not.toMatch(/(?<!\\)\](?:\(|\[)/u);
@@ -127,7 +129,7 @@ test("reportText puts a line with backticks into a longer fence", () => {
     ...one,
     spec: { ...one.spec, steps: [{ ...step!, kubectl: ["kubectl get ns '```'\n# x"] }] },
   } as Decision;
-  expect(reportText(odd, [])).toContain("````sh\nkubectl get ns '```' # x\n````\n");
+  expect(postMortemText(odd, [])).toContain("````sh\nkubectl get ns '```' # x\n````\n");
 });
 
 test.each([
@@ -144,8 +146,8 @@ test.each([
 });
 
 test("levee report says where a program finds what it tells", async () => {
-  const world = fakeWorld({ argv: ["report", "recover-shop-1", "-o", "json"] });
-  expect(await runCli(world)).toBe(2);
-  expect(world.stderr.text).toContain("levee decisions show recover-shop-1 -o json");
-  expect(world.stdout.text).toBe("");
+  const shell = fakeShell({ argv: ["report", "recover-shop-1", "-o", "json"] });
+  expect(await runCli(shell)).toBe(2);
+  expect(shell.stderr.text).toContain("levee decisions show recover-shop-1 -o json");
+  expect(shell.stdout.text).toBe("");
 });

@@ -1,6 +1,6 @@
 import type { Paint } from "../../terminal/paint.ts";
 import { oneLine } from "../../../base/plain-text.ts";
-import { topics, type Finding, type Level } from "./finding.ts";
+import { findingTopics, type Finding, type Level } from "./finding.ts";
 
 const marks: Readonly<Record<Level, readonly [string, "green" | "yellow" | "red"]>> = {
   ok: ["✓", "green"],
@@ -9,9 +9,9 @@ const marks: Readonly<Record<Level, readonly [string, "green" | "yellow" | "red"
   blocks: ["✗", "red"],
 };
 
-/** One block per topic, one line per finding, what to do below it, and the sum at the end. */
-export function reportText(findings: readonly Finding[], paint: Paint): string {
-  const blocks = topics.flatMap((topic) => {
+/** One block per topic, one line per finding with its remedy below, and the totals at the end. */
+export function findingsText(findings: readonly Finding[], paint: Paint): string {
+  const blocks = findingTopics.flatMap((topic) => {
     const own = findings.filter((finding) => finding.topic === topic);
     if (own.length === 0) return [];
     return [`${paint("bold", topic)}\n${"-".repeat(topic.length)}\n${own.map((each) => line(each, paint)).join("")}`];

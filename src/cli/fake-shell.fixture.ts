@@ -1,8 +1,8 @@
 import { systemClock, type Clock } from "../base/clock.ts";
-import type { Screen, World } from "./world.ts";
+import type { Screen, Shell } from "./shell.ts";
 
-/** A process for tests: what is written is kept, and Ctrl-C is a method. */
-export interface FakeWorld extends World {
+/** A process for tests: it keeps what is written, and Ctrl-C is a method. */
+export interface FakeShell extends Shell {
   readonly stdout: FakeScreen;
   readonly stderr: FakeScreen;
   interrupt(): void;
@@ -21,7 +21,7 @@ export class FakeScreen implements Screen {
   }
 }
 
-export interface FakeWorldOptions {
+interface FakeShellOptions {
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly isTerminal?: boolean;
@@ -30,7 +30,7 @@ export interface FakeWorldOptions {
   readonly self?: readonly [string, ...string[]];
 }
 
-export function fakeWorld(options: FakeWorldOptions = {}): FakeWorld {
+export function fakeShell(options: FakeShellOptions = {}): FakeShell {
   const controller = new AbortController();
   const isTerminal = options.isTerminal ?? false;
   return {

@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
+import type { JsonText } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
+import { parseResult } from "../../cni/result.ts";
 import { isListening } from "./ask.ts";
 import { confFacts } from "./conf-facts.ts";
 import type { Context } from "../context.ts";
@@ -17,8 +19,7 @@ import {
   type NewPod,
 } from "./pod-file.ts";
 import { withProgress } from "../terminal/progress.ts";
-import { isAway } from "../remedies.ts";
-import { resultGateways } from "./result-gateways.ts";
+import { isDaemonAway } from "../remedies.ts";
 import { CniFailure, callShim } from "./shim-call.ts";
 
 export interface AttachRequest {
@@ -29,47 +30,47 @@ export interface AttachRequest {
   readonly conf: string;
 }
 
-/** What the pod got. */
+/** The attached pod with its interfaces. */
 export interface Attached extends PodKey {
   readonly containerId: string;
   readonly netns: string;
   readonly interfaces: readonly AttachedInterface[];
 }
 
-export interface AttachedInterface extends InterfaceFacts {
+interface AttachedInterface extends InterfaceFacts {
   readonly network: string;
 }
 
-/** Plays the container runtime for one pod: namespace, pod file, ADD. All of it is there afterwards, or none. */
-export async function attach(context: Context, request: AttachRequest): Promise<Attached> {
+/** Plays the container runtime for one pod: network namespace, pod file, ADD. If one part fails, it removes the others. */
+export async function attachPod(context: Context, request: AttachRequest): Promise<Attached> {
   await refuseExisting(context, request.pod);
-  const pod = newPod(request, context.world.clock);
-  // The kernel lets one caller only make this name: of two attaches at once the second ends here, with nothing to undo.
-  await addNetns(context.world, pod.netns);
+  const pod = newPod(request, context.shell.clock);
+  // Only one caller can create this name, so of two attaches at once the second fails here, with nothing to undo.
+  await addNetns(context.shell, pod.netns);
   let isAddTried = false;
   let isDaemonThere = false;
   let folderMade: string | undefined;
   try {
     folderMade = await makePodFolder(context.settings.directory);
     await writePodFile(context.settings.directory, pod);
-    if (context.world.interrupted.aborted) throw interruptedFailure(`attaching ${podText(pod)}`);
+    if (context.shell.interrupted.aborted) throw interruptedFailure(`attaching ${podText(pod)}`);
     isDaemonThere = await noteAbsence(context, request.conf);
     isAddTried = true;
-    const result = await withProgress(context.world, `Attaching ${podText(pod)}`, () =>
-      callShim(context.world, context.settings, {
+    const result = await withProgress(context.shell, `Attaching ${podText(pod)}`, () =>
+      callShim(context.shell, context.settings, {
         verb: "ADD",
         pod,
         conf: request.conf,
-        signal: context.world.interrupted,
+        signal: context.shell.interrupted,
       }),
     );
     return await describe(context, pod, result);
   } catch (cause) {
-    throw await withdraw(context, request, { pod, isAddTried, isDaemonThere, folderMade, cause });
+    throw await undoAttach(context, request, { pod, isAddTried, isDaemonThere, folderMade, cause });
   }
 }
 
-/** The first network is the pod's default one (eth0) unless `chosen` names another; that one is taken out of the list. */
+/** The default network (eth0) is `chosen`, else the first one. The others are additional networks. */
 export function splitNetworks(
   networks: readonly NetworkChoice[],
   chosen: NetworkChoice | undefined,
@@ -79,11 +80,11 @@ export function splitNetworks(
       ? 0
       : networks.findIndex(({ namespace, name }) => namespace === chosen.namespace && name === chosen.name);
   const defaultNetwork = chosen ?? networks[0];
-  if (defaultNetwork === undefined) throw usageFailure("Cannot attach to no network", "--networks lan,dmz");
+  if (defaultNetwork === undefined) throw usageFailure("Cannot attach without a network", "--networks lan,dmz");
   const asked = defaultNetwork.ifname ?? networks[at]?.ifname;
   if (asked !== undefined && asked !== "eth0") {
     throw usageFailure(
-      `Cannot call the default network's interface ${JSON.stringify(asked)}: it is always eth0`,
+      `Cannot name the default network's interface ${JSON.stringify(asked)}: it is always eth0`,
       `${defaultNetwork.name} without @${asked}`,
     );
   }
@@ -95,11 +96,11 @@ export function splitNetworks(
 
 async function refuseExisting({ settings }: Context, pod: PodKey): Promise<void> {
   const file = podFilePath(settings.directory, pod);
-  // A pod file that somebody else wrote must not be overwritten, and detach would not remove it.
+  // Never overwrite a pod file that levee attach did not write; detach would not remove it either.
   if (existsSync(file) && (await readPodFile(settings.directory, pod)) === undefined) {
     throw new CommandFailure(
       "interface-taken",
-      `Cannot attach ${podText(pod)}: a pod file is there that levee attach did not write`,
+      `Cannot attach ${podText(pod)}: levee attach did not write its pod file`,
       { remedy: `remove ${file} or use another name` },
     );
   }
@@ -107,20 +108,20 @@ async function refuseExisting({ settings }: Context, pod: PodKey): Promise<void>
   if (found === undefined) return;
   throw new CommandFailure(
     "interface-taken",
-    `Cannot attach ${podText(pod)} as it is attached already: found ${found}`,
+    `Cannot attach ${podText(pod)} because it is attached already: found ${found}`,
     {
       remedy: `levee detach ${podText(pod)}, or another name`,
     },
   );
 }
 
-/** The shim waits for a daemon that is away; the person should know at once. Returns whether there is one. */
-async function noteAbsence({ world, settings }: Context, conf: string): Promise<boolean> {
+/** Returns whether a daemon listens. If not, tells the person at once that the shim waits for it. */
+async function noteAbsence({ shell, settings }: Context, conf: string): Promise<boolean> {
   const { socket, addBudgetMs } = confFacts(conf, settings);
   if (await isListening(socket)) return true;
-  // Nobody is going to wait: the call fails at once.
+  // Without a shim the call fails at once, and nothing waits.
   if (!existsSync(settings.shim)) return false;
-  world.stderr.write(`Note: nobody listens on ${socket} yet; waiting up to ${Math.ceil(addBudgetMs / 1000)} s\n`);
+  shell.stderr.write(`Note: no daemon listens on ${socket} yet; waiting up to ${Math.ceil(addBudgetMs / 1000)} s\n`);
   return false;
 }
 
@@ -130,7 +131,7 @@ function newPod(request: AttachRequest, clock: Clock): NewPod {
   return { ...pod, uid: uuid(clock.randomBytes(16)), containerId, netns: netnsName(pod), defaultNetwork, additional };
 }
 
-/** A version 4 UUID: Kubernetes' form of a pod's UID. */
+/** A version 4 UUID, the form of a pod's UID. */
 function uuid(random: Uint8Array): string {
   const bytes = Buffer.from(random);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
@@ -141,11 +142,11 @@ function uuid(random: Uint8Array): string {
 
 async function describe(context: Context, pod: NewPod, result: string): Promise<Attached> {
   const networks = networkByInterface(pod);
-  const facts = await interfacesOf(context.world, pod.netns);
+  const facts = await interfacesOf(context.shell, pod.netns);
   const interfaces = facts.map((link) => ({
     ...link,
     network: networks.get(link.ifname) ?? "",
-    // The default network's gateway stands in the result even where no route uses it.
+    // The result names the default network's gateway even if no route uses it.
     gateways: link.ifname === "eth0" ? [...new Set([...link.gateways, ...resultGateways(result)])] : link.gateways,
   }));
   return {
@@ -155,6 +156,16 @@ async function describe(context: Context, pod: NewPod, result: string): Promise<
     netns: netnsPath(pod.netns),
     interfaces,
   };
+}
+
+/** The gateways in a CNI result of any version. An unreadable result has none. */
+export function resultGateways(result: string): readonly string[] {
+  try {
+    const { ips } = parseResult(result as JsonText, "1.0.0");
+    return [...new Set(ips.flatMap(({ gateway }) => gateway ?? []))];
+  } catch {
+    return []; // Only for display: the exit status has already shown whether ADD succeeded.
+  }
 }
 
 /** Interface names by the rule of the multi-net specification: eth0, then net1, net2, … by position. */
@@ -169,16 +180,16 @@ export function networkByInterface(pod: Pick<NewPod, "defaultNetwork" | "additio
 interface FailedAttach {
   readonly pod: NewPod;
   readonly isAddTried: boolean;
-  /** Whether somebody listened before the ADD. */
+  /** Whether a daemon listened before the ADD. */
   readonly isDaemonThere: boolean;
-  /** The uppermost folder that was made for the pod file. */
+  /** The topmost folder that was made for the pod file. */
   readonly folderMade: string | undefined;
   readonly cause: unknown;
 }
 
-/** Removes everything that was made and returns the error to show: the first one, with what could not be removed. */
-async function withdraw(context: Context, request: AttachRequest, failed: FailedAttach): Promise<CommandFailure> {
-  const { world, settings } = context;
+/** Undoes the attach and returns the error to show: the first one, plus what could not be removed. */
+async function undoAttach(context: Context, request: AttachRequest, failed: FailedAttach): Promise<CommandFailure> {
+  const { shell, settings } = context;
   const { pod, folderMade } = failed;
   const left: string[] = [];
   const attempt = async (work: () => Promise<unknown>): Promise<void> => {
@@ -186,12 +197,12 @@ async function withdraw(context: Context, request: AttachRequest, failed: Failed
   };
   const first = toFailure(failed.cause);
   if (await needsDelete(context, request.conf, failed))
-    await attempt(() => callShim(world, settings, { verb: "DEL", pod, conf: request.conf }));
+    await attempt(() => callShim(shell, settings, { verb: "DEL", pod, conf: request.conf }));
   await attempt(() => removePodFile(settings.directory, pod));
   if (folderMade !== undefined) await attempt(() => removePodFolder(settings.directory, folderMade));
-  await attempt(() => removeNetns(world, pod.netns));
+  await attempt(() => removeNetns(shell, pod.netns));
   if (left.length === 0) return first;
-  return new CommandFailure(first.code, `${first.message}. Cleaning up failed too: ${left.join("; ")}`, {
+  return new CommandFailure(first.code, `${first.message}. The cleanup failed too: ${left.join("; ")}`, {
     remedy: `levee detach ${podText(pod)}`,
     exitCode: first.exitCode,
     cause: first,
@@ -199,13 +210,13 @@ async function withdraw(context: Context, request: AttachRequest, failed: Failed
 }
 
 /**
- * A runtime sends DEL after a failed ADD; it also waits for the undo of an ADD that was interrupted. But a DEL for an ADD
- * that no daemon ever saw would only leave a record on disk. Should one have come and gone meanwhile, it undoes by
- * itself what nobody acknowledged.
+ * A runtime sends DEL after a failed ADD, and that DEL waits for the undo of an interrupted ADD. A DEL for an ADD that no
+ * daemon saw would only leave a record on disk. A daemon that came and went meanwhile undoes by itself what was never
+ * acknowledged.
  */
 async function needsDelete({ settings }: Context, conf: string, failed: FailedAttach): Promise<boolean> {
   const { cause } = failed;
   if (!failed.isAddTried || toFailure(cause).code === "shim-missing") return false;
-  if (cause instanceof CniFailure) return !isAway(cause.error);
+  if (cause instanceof CniFailure) return !isDaemonAway(cause.error);
   return failed.isDaemonThere || (await isListening(confFacts(conf, settings).socket));
 }

@@ -4,20 +4,20 @@ import { join, resolve } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import { CommandFailure } from "../failure.ts";
 
-/** One of the site's own CNI configurations, as far as a storm must know it. */
-export interface Delegate {
+/** A CNI configuration of the site, given with --delegate. */
+export interface SiteConf {
   readonly path: string;
   readonly content: string;
-  /** Plugins it runs, address management included. */
+  /** The plugins it runs, including IPAM. */
   readonly plugins: readonly string[];
-  /** Where host-local books its addresses, if it does. */
+  /** The folders in which host-local books addresses. */
   readonly leases: readonly string[];
 }
 
 /** host-local's own default. */
 const leasesDefault = "/var/lib/cni/networks";
 
-export async function readDelegate(given: string): Promise<Delegate> {
+export async function readSiteConf(given: string): Promise<SiteConf> {
   const path = resolve(given);
   const content = await readFile(path, "utf8").catch((cause: unknown) => {
     throw new CommandFailure(errnoOf(cause) ?? "io-failed", `Cannot read the configuration ${path}`, {
@@ -25,10 +25,10 @@ export async function readDelegate(given: string): Promise<Delegate> {
       cause,
     });
   });
-  return { path, content, ...parseDelegate(content, path) };
+  return { path, content, ...parseSiteConf(content, path) };
 }
 
-export function parseDelegate(content: string, path: string): Pick<Delegate, "plugins" | "leases"> {
+export function parseSiteConf(content: string, path: string): Pick<SiteConf, "plugins" | "leases"> {
   const value = parsed(content, path);
   const name = text(value, "name");
   const list = member(value, "plugins");
@@ -42,7 +42,7 @@ export function parseDelegate(content: string, path: string): Pick<Delegate, "pl
   return { plugins: [...new Set(plugins)], leases: [...new Set(leases)] };
 }
 
-/** Fails with the first plugin that none of the folders has. */
+/** Throws if a plugin is in none of the folders. */
 export function requirePlugins(plugins: readonly string[], cniPath: string): void {
   const folders = cniPath.split(":").filter((folder) => folder !== "");
   const missing = plugins.find((plugin) => !folders.some((folder) => existsSync(join(folder, plugin))));
@@ -54,7 +54,7 @@ export function requirePlugins(plugins: readonly string[], cniPath: string): voi
   );
 }
 
-/** What our own two networks run on. */
+/** The plugins of our own two networks. */
 export const ownPlugins = ["bridge", "host-local"] as const;
 
 function parsed(content: string, path: string): unknown {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { failureOf } from "../failure-of.fixture.ts";
-import { attach, networkByInterface, splitNetworks, type AttachRequest } from "./attach.ts";
+import { attachPod, networkByInterface, splitNetworks, type AttachRequest } from "./attach-pod.ts";
 import { daemonRemedy } from "../remedies.ts";
 import { FakeShim } from "./fake-shim.fixture.ts";
 import { netnsName, parseNetworks } from "./names.ts";
@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(async () => {
   server?.close();
   server = undefined;
-  await removeNetns(shim.context().world, netns);
+  await removeNetns(shim.context().shell, netns);
   shim.remove();
 });
 
@@ -43,9 +43,9 @@ async function listen(): Promise<void> {
   await new Promise<void>((resolve) => void server?.listen(join(socketDir, "levee.sock"), resolve));
 }
 
-describe("attach", () => {
+describe("attachPod", () => {
   test("makes a namespace with lo up, runs ADD in it and tells what the kernel has", async () => {
-    const attached = await attach(shim.context(), request());
+    const attached = await attachPod(shim.context(), request());
     expect(attached).toMatchObject({ ...pod, netns: `/var/run/netns/${netns}` });
     expect(attached.interfaces).toEqual([
       {
@@ -62,7 +62,7 @@ describe("attach", () => {
   });
 
   test("gives the shim what a runtime gives it", async () => {
-    const attached = await attach(shim.context(), request());
+    const attached = await attachPod(shim.context(), request());
     const [call] = shim.calls();
     expect(call?.conf).toBe('{"name":"levee"}');
     expect(call?.env).toMatchObject({
@@ -82,8 +82,8 @@ describe("attach", () => {
   });
 
   test("writes the pod with its networks and what detach will need", async () => {
-    const { settings, world } = shim.context();
-    const attached = await attach({ settings, world }, request("lan,infra/dmz@data0"));
+    const { settings, shell } = shim.context();
+    const attached = await attachPod({ settings, shell }, request("lan,infra/dmz@data0"));
     const yaml = readFileSync(podFilePath(settings.directory, pod), "utf8");
     expect(yaml).toContain("v1.multus-cni.io/default-network: default/lan\n");
     expect(yaml).toContain("k8s.v1.cni.cncf.io/networks: infra/dmz@data0\n");
@@ -95,14 +95,14 @@ describe("attach", () => {
   });
 
   test("leaves out the second annotation with one network only", async () => {
-    const { settings, world } = shim.context();
-    await attach({ settings, world }, request("lan"));
+    const { settings, shell } = shim.context();
+    await attachPod({ settings, shell }, request("lan"));
     expect(readFileSync(podFilePath(settings.directory, pod), "utf8")).not.toContain("k8s.v1.cni.cncf.io/networks");
   });
 
   test("refuses a name that is attached already, and touches nothing of it", async () => {
-    const first = await attach(shim.context(), request());
-    expect(await failureOf(attach(shim.context(), request()))).toMatchObject({
+    const first = await attachPod(shim.context(), request());
+    expect(await failureOf(attachPod(shim.context(), request()))).toMatchObject({
       code: "interface-taken",
       remedy: `levee detach default/${pod.name}, or another name`,
     });
@@ -112,8 +112,8 @@ describe("attach", () => {
   });
 
   test("refuses a namespace that somebody else made, and leaves it alone", async () => {
-    await addNetns(shim.context().world, netns);
-    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+    await addNetns(shim.context().shell, netns);
+    expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "message",
       expect.stringContaining(`found /var/run/netns/${netns}`),
     );
@@ -125,11 +125,11 @@ describe("attach", () => {
     const { directory } = shim.context().settings;
     mkdirSync(join(directory, "pods"), { recursive: true });
     writeFileSync(podFilePath(directory, pod), "kind: Pod\n");
-    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+    expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "message",
-      expect.stringContaining("a pod file is there that levee attach did not write"),
+      expect.stringContaining("levee attach did not write its pod file"),
     );
-    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+    expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "remedy",
       `remove ${podFilePath(directory, pod)} or use another name`,
     );
@@ -137,7 +137,7 @@ describe("attach", () => {
   });
 
   test("of two at once one wins, and the loser removes nothing of the winner's", async () => {
-    const both = await Promise.allSettled([attach(shim.context(), request()), attach(shim.context(), request())]);
+    const both = await Promise.allSettled([attachPod(shim.context(), request()), attachPod(shim.context(), request())]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     expect(netnsExists(netns)).toBe(true);
     expect(await readPodFile(shim.context().settings.directory, pod)).toBeDefined();
@@ -145,12 +145,12 @@ describe("attach", () => {
   });
 });
 
-describe("attach that fails", () => {
+describe("attachPod that fails", () => {
   test("shows the CNI error with its code, sends DEL, and leaves nothing", async () => {
     shim.behave({
       add: `echo '{"cniVersion":"1.0.0","code":101,"msg":"Cannot find lan","details":"default/lan"}'; exit 1`,
     });
-    expect(await failureOf(attach(shim.context(), request()))).toMatchObject({
+    expect(await failureOf(attachPod(shim.context(), request()))).toMatchObject({
       code: "CNI code 101, network-unknown",
       message: `Cannot attach default/${pod.name}: Cannot find lan; default/lan`,
       remedy: `networks are files in ${shim.context().settings.directory}/networks`,
@@ -163,17 +163,17 @@ describe("attach that fails", () => {
 
   test("shows stderr when there is no CNI error, and the status when there is neither", async () => {
     shim.behave({ add: "echo 'it broke' >&2; exit 1" });
-    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+    expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "message",
       expect.stringContaining("the shim failed: it broke"),
     );
     shim.behave({ add: "exit 7" });
-    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+    expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "message",
       expect.stringContaining("it ended with status 7 and no message"),
     );
     shim.behave({ add: "kill -9 $$" });
-    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+    expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "message",
       expect.stringContaining("it ended with SIGKILL and no message"),
     );
@@ -182,9 +182,9 @@ describe("attach that fails", () => {
 
   test("says what could not be removed as well, and keeps the first error", async () => {
     shim.behave({ add: `echo '{"code":7,"msg":"bad conf"}'; exit 1`, del: `echo '{"code":11,"msg":"later"}'; exit 1` });
-    expect(await failureOf(attach(shim.context(), request()))).toHaveProperty(
+    expect(await failureOf(attachPod(shim.context(), request()))).toHaveProperty(
       "message",
-      expect.stringMatching(/bad conf\. Cleaning up failed too: Cannot detach .*: later/u),
+      expect.stringMatching(/bad conf\. The cleanup failed too: Cannot detach .*: later/u),
     );
     expectNothingLeft();
   });
@@ -192,7 +192,7 @@ describe("attach that fails", () => {
   test("names the shim that is missing", async () => {
     const context = shim.context();
     const settings = { ...context.settings, shim: "/nowhere/levee-shim" };
-    expect(await failureOf(attach({ ...context, settings }, request()))).toMatchObject({
+    expect(await failureOf(attachPod({ ...context, settings }, request()))).toMatchObject({
       code: "shim-missing",
       remedy: expect.stringContaining("--shim"),
     });
@@ -200,9 +200,9 @@ describe("attach that fails", () => {
   });
 
   test("removes the namespace when the pod cannot be written", async () => {
-    const { settings, world } = shim.context();
+    const { settings, shell } = shim.context();
     writeFileSync(settings.directory, "a file where the folder should be");
-    expect(await failureOf(attach({ settings, world }, request()))).not.toHaveProperty("message", "it succeeded");
+    expect(await failureOf(attachPod({ settings, shell }, request()))).not.toHaveProperty("message", "it succeeded");
     expect(netnsExists(netns)).toBe(false);
     expect(shim.calls()).toEqual([]);
   });
@@ -211,9 +211,9 @@ describe("attach that fails", () => {
     await listen();
     shim.behave({ add: "exec sleep 30" });
     const context = shim.context();
-    const attaching = attach(context, request());
+    const attaching = attachPod(context, request());
     while (shim.calls().length === 0) await Bun.sleep(10);
-    context.world.interrupt();
+    context.shell.interrupt();
     expect(await failureOf(attaching)).toMatchObject({ code: "interrupted", exitCode: 130 });
     expect(shim.calls().map(({ verb }) => verb)).toEqual(["ADD", "DEL"]);
     expectNothingLeft();
@@ -221,32 +221,32 @@ describe("attach that fails", () => {
 
   test("Ctrl-C before ADD runs no plugin", async () => {
     const context = shim.context();
-    context.world.interrupt();
-    expect(await failureOf(attach(context, request()))).toMatchObject({ code: "interrupted" });
+    context.shell.interrupt();
+    expect(await failureOf(attachPod(context, request()))).toMatchObject({ code: "interrupted" });
     expect(shim.calls()).toEqual([]);
     expectNothingLeft();
   });
 });
 
-describe("attach without a daemon", () => {
+describe("attachPod without a daemon", () => {
   const away = `echo '{"code":11,"msg":"Cannot reach the daemon, tried 3 times within 9 ms: x"}'; exit 1`;
 
   test("says at once that nobody listens, and nothing when somebody does", async () => {
     const context = shim.context();
     shim.behave({ add: away });
-    await failureOf(attach(context, { ...request(), conf: '{"addBudgetMs":7000}' }));
+    await failureOf(attachPod(context, { ...request(), conf: '{"addBudgetMs":7000}' }));
     const socket = join(context.settings.socketDir, "levee.sock");
-    expect(context.world.stderr.text).toBe(`Note: nobody listens on ${socket} yet; waiting up to 7 s\n`);
+    expect(context.shell.stderr.text).toBe(`Note: no daemon listens on ${socket} yet; waiting up to 7 s\n`);
     await listen();
     shim.behave({});
     const second = shim.context();
-    await attach(second, request());
-    expect(second.world.stderr.text).toBe("");
+    await attachPod(second, request());
+    expect(second.shell.stderr.text).toBe("");
   });
 
   test("sends no DEL for an ADD that reached nobody, and removes the folders it made", async () => {
     shim.behave({ add: away });
-    expect(await failureOf(attach(shim.context(), request()))).toMatchObject({ remedy: daemonRemedy });
+    expect(await failureOf(attachPod(shim.context(), request()))).toMatchObject({ remedy: daemonRemedy });
     expect(shim.calls().map(({ verb }) => verb)).toEqual(["ADD"]);
     expectNothingLeft();
   });
@@ -254,9 +254,9 @@ describe("attach without a daemon", () => {
   test("neither after Ctrl-C while it waits", async () => {
     shim.behave({ add: "exec sleep 30" });
     const context = shim.context();
-    const attaching = attach(context, request());
+    const attaching = attachPod(context, request());
     while (shim.calls().length === 0) await Bun.sleep(10);
-    context.world.interrupt();
+    context.shell.interrupt();
     expect(await failureOf(attaching)).toMatchObject({ code: "interrupted" });
     expect(shim.calls().map(({ verb }) => verb)).toEqual(["ADD"]);
     expectNothingLeft();
@@ -266,15 +266,15 @@ describe("attach without a daemon", () => {
     const { directory } = shim.context().settings;
     mkdirSync(directory);
     shim.behave({ add: away });
-    await failureOf(attach(shim.context(), request()));
+    await failureOf(attachPod(shim.context(), request()));
     expect(readdirSync(directory)).toEqual([]);
   });
 });
 
-describe("attach with a shim that is none", () => {
+describe("attachPod with a shim that is none", () => {
   test.each(["exit 0", "echo '{}'", "echo hello", "echo null"])("%s is no success", async (add) => {
     shim.behave({ add });
-    expect(await failureOf(attach(shim.context(), request()))).toMatchObject({
+    expect(await failureOf(attachPod(shim.context(), request()))).toMatchObject({
       code: "shim-failed",
       message: expect.stringContaining("printed no CNI result"),
     });
