@@ -49,7 +49,7 @@ export class Add {
     await earlier.clear(call, request);
     const found = await account.watch(lookUp.beforeLine(call, request, held));
     const asked = call.asks(admissionOfAdd(request, found, account), admission);
-    // Awaited here and not in keepTrying: thousands may wait at this line, and each function on the way costs memory.
+    // Awaited here and not in keepTrying: each function on the way costs a waiting call 600 bytes (ADR 0023).
     const permit = await admission.admit(asked, call.givenUp);
     const reply = await keepTrying(permit, new AddAttempts(call, request, { found, account }, this.#needs));
     return { ...reply, held: held.move() };

@@ -104,11 +104,7 @@ export class LookUp {
     return await this.#request({ ...pod, annotations }, limit);
   }
 
-  async #findRequest(
-    call: LookUpCaller,
-    request: LookUpRequest,
-    held: DisposableStack,
-  ): Promise<PodRequest> {
+  async #findRequest(call: LookUpCaller, request: LookUpRequest, held: DisposableStack): Promise<PodRequest> {
     const { clock, config, timeline } = this.#needs;
     const endsMs = clock.monotonicMs() + config.addLookupMs;
     const { pod, how } = await findPod(
