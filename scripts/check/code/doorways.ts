@@ -104,39 +104,30 @@ const doorways: readonly Doorway[] = [
   },
 ];
 
-export const doorwayRule = fileRule("doorways", (tree) =>
-  productFiles(tree).flatMap((path) => doorways.flatMap((doorway) => breaches(tree, path, doorway))),
-);
+export const doorwayRule = fileRule("doorways", (tree) => productFiles(tree).flatMap((path) => breaches(tree, path)));
 
-function breaches(tree: Tree, path: string, doorway: Doorway): readonly Problem[] {
-  if (doorway.allowed.some((pattern) => pattern.test(path))) return [];
+function breaches(tree: Tree, path: string): readonly Problem[] {
   const source = tree.read(path) ?? "";
-  const lines = [...importLines(source, doorway), ...callLines(source, doorway)];
-  return lines.map(({ line, seen }) => ({
-    file: path,
-    line,
-    message: `${doorway.what}: ${seen}`,
-    remedy: doorway.remedy,
-  }));
-}
-
-interface Seen {
-  readonly line: number;
-  readonly seen: string;
-}
-
-function importLines(source: string, doorway: Doorway): readonly Seen[] {
-  const { modules } = doorway;
-  if (modules === undefined) return [];
-  return importsOf(source)
-    .filter((found) => !found.isType && modules.test(found.from))
-    .map((found) => ({ line: found.line, seen: found.from }));
-}
-
-function callLines(source: string, doorway: Doorway): readonly Seen[] {
-  if (doorway.calls === undefined) return [];
   const code = blankCommentsAndStrings(source);
-  return [...code.matchAll(doorway.calls)].map((match) => ({
+  const loaded = importsOf(source).filter((found) => !found.isType);
+  return doorways
+    .filter((doorway) => !doorway.allowed.some((pattern) => pattern.test(path)))
+    .flatMap((doorway) =>
+      [
+        ...loaded.filter(({ from }) => doorway.modules?.test(from)).map(({ line, from }) => ({ line, seen: from })),
+        ...callLines(code, doorway.calls),
+      ].map(({ line, seen }) => ({
+        file: path,
+        line,
+        message: `${doorway.what}: ${seen}`,
+        remedy: doorway.remedy,
+      })),
+    );
+}
+
+function callLines(code: string, calls?: RegExp): readonly { readonly line: number; readonly seen: string }[] {
+  if (calls === undefined) return [];
+  return [...code.matchAll(calls)].map((match) => ({
     line: lineAt(code, match.index),
     seen: match[0].replace(/\s*\($/, "").replace(/^\./, ""),
   }));

@@ -4,9 +4,9 @@ import { problemsIn } from "../planted.ts";
 
 describe("json-print", () => {
   test.each(["src/attachment/a.ts", "src/cni/a.ts", "src/hands/a.ts"])("refuses to print JSON in %s", async (path) => {
-    expect(await problemsIn(jsonPrint, { [path]: "const conf = parse(text);\nreturn JSON.stringify(conf);" })).toEqual([
-      `${path}:2 JSON.stringify where delegates' configurations are handled`,
-    ]);
+    expect(
+      await problemsIn(jsonPrint, { [path]: "const conf = parse(text);\nexport const text = JSON.stringify(conf);" }),
+    ).toEqual([`${path}:2 JSON.stringify where delegates' configurations are handled`]);
   });
 
   test("lets an error message quote the value seen", async () => {
