@@ -7,7 +7,7 @@ import { productFiles } from "../tree.ts";
  * `1500.0`. So the folders that handle such text may not print JSON at all, except to quote a value in an error message
  * and in these files, each with its reason.
  */
-export const mayPrintJson: Readonly<Record<string, string>> = {
+const mayPrintJson: Readonly<Record<string, string>> = {
   "src/cni/json-text.ts": "Prints strings and values of our own making, to be spliced into text",
   "src/cni/go-json.ts": "Prints results, errors and network-status, which are read into a model first",
 };

@@ -1,13 +1,14 @@
 import { dirname, normalize } from "node:path/posix";
-import { importsOf, type Import } from "./imports.ts";
 import { fileRule, type Problem } from "../rule.ts";
-import { isTestFile, type Tree } from "../tree.ts";
+import { isTestFile } from "../tree.ts";
+import { importsOf, type Import } from "./imports.ts";
+import { roomImports } from "./room-imports.ts";
 
 /**
  * What each folder of src/ may import: the table of ARCHITECTURE.md. A folder that is not here fails the check,
  * so a new one cannot appear without its place in the rings.
  */
-export const allowedImports: Readonly<Record<string, readonly string[]>> = {
+const allowedImports: Readonly<Record<string, readonly string[]>> = {
   base: [],
   view: ["base"],
   cni: ["base"],
@@ -55,83 +56,84 @@ const allowedPackages: readonly { readonly folder: string; readonly name: string
   { folder: "cli", name: "yaml", dynamicOnly: false },
 ];
 
+/**
+ * Imports go downwards. Lint finds the cycles, the types find imports that lead nowhere, and knip finds packages that
+ * package.json does not list; this rule knows what they cannot: which folder may know which.
+ */
 export const rings = fileRule("rings", (tree) => {
-  const sources = tree.files.filter((path) => path.startsWith("src/") && path.endsWith(".ts"));
-  const graph = new Map(sources.map((path) => [path, importsOf(tree.read(path) ?? "")]));
-  const problems: Problem[] = [];
-  for (const [path, imports] of graph) {
-    for (const found of imports) problems.push(...importProblems(tree, path, found));
-  }
-  return [...problems, ...cycleProblems(graph)];
+  const sources = tree.files.filter((path) => /^(?:src|test|bench|scripts)\/.*\.ts$/u.test(path));
+  const graph: Graph = new Map(sources.map((path) => [path, importsOf(tree.read(path) ?? "")]));
+  return [...graph].flatMap(([path, imports]) =>
+    imports.flatMap((found) => [
+      ...(path.startsWith("src/") ? importProblems(path, found) : []),
+      ...lateCycleProblems(graph, path, found),
+    ]),
+  );
 });
 
-function importProblems(tree: Tree, path: string, found: Import): readonly Problem[] {
-  if (found.from.startsWith(".")) return relativeProblems(tree, path, found);
+type Graph = ReadonlyMap<string, readonly Import[]>;
+
+function importProblems(path: string, found: Import): readonly Problem[] {
+  if (found.from.startsWith(".")) return relativeProblems(path, found);
   if (found.from.startsWith("node:")) return [];
   if (isTestFile(path) && found.from === "bun:test") return [];
   const folder = folderOf(path);
   const allowed = allowedPackages.find((entry) => entry.folder === folder && entry.name === packageOf(found.from));
   if (allowed === undefined) {
-    return [
-      problem(
-        path,
-        found,
-        `src/${folder} imports the package ${found.from}`,
-        "Use node: built-ins, or write an ADR and add the package to allowedPackages",
-      ),
-    ];
+    return problem(
+      path,
+      found,
+      `src/${folder} imports the package ${found.from}`,
+      "Use node: built-ins, or write an ADR and add the package to allowedPackages",
+    );
   }
   if (allowed.dynamicOnly && !found.isDynamic && !found.isType && !isTestFile(path)) {
-    return [
-      problem(
-        path,
-        found,
-        `${found.from} is imported at start-up`,
-        `Load it where it is needed: await import("${found.from}")`,
-      ),
-    ];
+    const remedy = `Load it where it is needed: await import("${found.from}")`;
+    return problem(path, found, `${found.from} is imported at start-up`, remedy);
   }
-  return undeclared(tree, path, found);
+  return [];
 }
 
-function relativeProblems(tree: Tree, path: string, found: Import): readonly Problem[] {
+function relativeProblems(path: string, found: Import): readonly Problem[] {
   const target = targetOf(path, found);
-  if (!tree.files.includes(target)) {
-    return [problem(path, found, `${found.from} leads to no file: ${target}`, "Name the file with its .ts extension")];
-  }
   if (!target.startsWith("src/")) {
     if (isTestFile(path) || isVersion(path, target) || isPage(path, target)) return [];
-    return [
-      problem(
-        path,
-        found,
-        `src/ imports ${target}`,
-        "What ships must not depend on scripts or tests: move it into src/",
-      ),
-    ];
+    const remedy = "What ships must not depend on scripts or tests: move it into src/";
+    return problem(path, found, `src/ imports ${target}`, remedy);
   }
   const [from, to] = [folderOf(path), folderOf(target)];
   const allowed = allowedImports[from];
   if (allowed === undefined) {
-    return [
-      problem(
-        path,
-        found,
-        `src/${from} has no place in the rings`,
-        "Add the folder to allowedImports and to ARCHITECTURE.md",
-      ),
-    ];
+    const remedy = "Add the folder to allowedImports and to ARCHITECTURE.md";
+    return problem(path, found, `src/${from} has no place in the rings`, remedy);
   }
-  if (from === to || allowed.includes(to)) return [];
-  const may = allowed.length === 0 ? "nothing" : allowed.join(", ");
-  return [
-    problem(
-      path,
-      found,
-      `src/${from} imports src/${to}, but may import only ${may}`,
-      "Import downwards only: move the shared part to a lower ring, or pass it in",
-    ),
-  ];
+  if (from === to) return roomProblems(path, target, found);
+  if (allowed.includes(to)) return [];
+  return problem(
+    path,
+    found,
+    `src/${from} imports src/${to}, but may import only ${listed(allowed)}`,
+    "Import downwards only: move the shared part to a lower ring, or pass it in",
+  );
+}
+
+/** Files at the top of a folder put its rooms together and hold what all of them share. Tests may visit any room. */
+function roomProblems(path: string, target: string, found: Import): readonly Problem[] {
+  const rooms = roomImports[folderOf(path)];
+  const [from, to] = [roomOf(path), roomOf(target)];
+  if (rooms === undefined || from === to || from === "" || to === "" || isTestFile(path)) return [];
+  const allowed = rooms[from];
+  const place = `src/${folderOf(path)}/${from}`;
+  if (allowed === undefined) {
+    return problem(path, found, `${place} has no place among its rooms`, "Add the room to roomImports");
+  }
+  if (allowed.includes(to)) return [];
+  return problem(
+    path,
+    found,
+    `${place} imports the room ${to}, but may import only ${listed(allowed)}`,
+    "Move the file to the room that uses it, pass the value in, or add the room to roomImports",
+  );
 }
 
 /** The outermost ring may read the version from package.json. */
@@ -144,46 +146,18 @@ function isPage(path: string, target: string): boolean {
   return folderOf(path) === "cli" && /^docs\/.*\.md$/u.test(target);
 }
 
-function undeclared(tree: Tree, path: string, found: Import): readonly Problem[] {
-  const manifest = tree.read("package.json") ?? "{}";
-  if (manifest.includes(`"${packageOf(found.from)}"`)) return [];
-  return [
-    problem(
-      path,
-      found,
-      `the package ${found.from} is not in package.json`,
-      "Add it, pinned, with its row in docs/dependencies.md",
-    ),
-  ];
-}
-
-/** Cycles between files, type imports included: a cycle of types is still two files nobody can read one at a time. */
-function cycleProblems(graph: ReadonlyMap<string, readonly Import[]>): readonly Problem[] {
-  const problems: Problem[] = [];
-  const state = new Map<string, "open" | "done">();
-  const trail: string[] = [];
-  const visit = (path: string): void => {
-    state.set(path, "open");
-    trail.push(path);
-    for (const found of graph.get(path) ?? []) {
-      const target = found.from.startsWith(".") ? targetOf(path, found) : "";
-      if (state.get(target) === "open") problems.push(cycle(trail, path, target, found));
-      else if (graph.has(target) && !state.has(target)) visit(target);
-    }
-    trail.pop();
-    state.set(path, "done");
-  };
-  for (const path of graph.keys()) if (!state.has(path)) visit(path);
-  return problems;
-}
-
-function cycle(trail: readonly string[], path: string, target: string, found: Import): Problem {
-  const loop = [...trail.slice(trail.indexOf(target)), target].join(" → ");
-  return problem(path, found, `import cycle: ${loop}`, "Move what both need into a third file");
+/** A cycle that a late `import()` or a `typeof import()` closes: lint follows neither. */
+function lateCycleProblems(graph: Graph, path: string, found: Import): readonly Problem[] {
+  if (!found.isDynamic || !found.from.startsWith(".")) return [];
+  const target = targetOf(path, found);
+  const reached = new Set([target]);
+  for (const file of reached) for (const next of graph.get(file) ?? []) reached.add(targetOf(file, next));
+  if (!reached.has(path)) return [];
+  return problem(path, found, `import cycle: ${target} leads back here`, "Move what both need into a third file");
 }
 
 function targetOf(path: string, found: Import): string {
-  return normalize(`${dirname(path)}/${found.from}`);
+  return found.from.startsWith(".") ? normalize(`${dirname(path)}/${found.from}`) : found.from;
 }
 
 function folderOf(path: string): string {
@@ -191,11 +165,21 @@ function folderOf(path: string): string {
   return parts.length === 2 ? (parts[1] ?? "").replace(/(\.test)?\.ts$/, "") : (parts[1] ?? "");
 }
 
+/** The folder inside a folder of src/; empty for files at its top. */
+function roomOf(path: string): string {
+  const parts = path.split("/");
+  return parts.length > 3 ? (parts[2] ?? "") : "";
+}
+
 function packageOf(from: string): string {
   const parts = from.split("/");
   return from.startsWith("@") ? parts.slice(0, 2).join("/") : (parts[0] ?? "");
 }
 
-function problem(file: string, found: Import, message: string, remedy: string): Problem {
-  return { file, line: found.line, message, remedy };
+function listed(allowed: readonly string[]): string {
+  return allowed.length === 0 ? "nothing" : allowed.join(", ");
+}
+
+function problem(file: string, found: Import, message: string, remedy: string): readonly Problem[] {
+  return [{ file, line: found.line, message, remedy }];
 }

@@ -1,0 +1,58 @@
+/**
+ * Which rooms of a folder of src/ a room may import, the deepest first. Files at the top of the folder are not here:
+ * they put the rooms together and hold what all of them share.
+ */
+export const roomImports: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  daemon: {
+    "look-up": ["record", "serve"],
+    "source": ["metrics", "tell"],
+    "record": ["health", "look-up", "undo"],
+    "metrics": ["health", "record", "source", "tell"],
+    "tell": ["collect", "look-up", "record", "source"],
+    "conf-dir": ["health", "look-up", "tell"],
+    "health": ["conf-dir", "look-up", "metrics", "serve", "tell", "undo"],
+    "undo": ["attach", "collect", "look-up", "record", "serve"],
+    "attach": ["look-up", "record", "serve", "tell", "undo"],
+    "collect": ["health", "look-up", "metrics", "record", "serve", "undo"],
+    "serve": ["attach", "collect", "health", "look-up", "record", "undo"],
+  },
+  guard: {
+    facts: ["decision"],
+    decision: ["facts"],
+    lead: ["facts"],
+    detect: ["decision", "facts"],
+    approve: ["decision", "facts"],
+    tell: ["decision", "detect", "facts"],
+    decide: ["approve", "decision", "detect", "facts", "git"],
+    observe: ["approve", "decide", "decision", "detect", "facts", "git"],
+    act: ["approve", "decide", "decision", "detect", "facts", "observe"],
+    git: ["act", "decide", "decision", "detect", "facts"],
+    reconcile: ["act", "approve", "decide", "decision", "facts"],
+  },
+  cli: {
+    "terminal": ["node"],
+    "node": ["terminal"],
+    "decisions": ["terminal"],
+    "git-guard": [],
+    "move-in": ["terminal"],
+    "cluster": ["check", "decisions", "node", "storm", "terminal"],
+    "check": ["cluster", "node", "terminal"],
+    "demo": ["node", "terminal"],
+    "storm": ["demo", "node", "terminal"],
+    "explain": ["check"],
+    "completion": ["cluster", "decisions", "explain", "terminal"],
+    "commands": [
+      "check",
+      "cluster",
+      "completion",
+      "decisions",
+      "demo",
+      "explain",
+      "git-guard",
+      "move-in",
+      "node",
+      "storm",
+      "terminal",
+    ],
+  },
+};
