@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { shortly } from "../planted.ts";
 import type { Rule } from "../rule.ts";
 import { toolRule, toolRules } from "./tools.ts";
 import { plantedTree } from "../tree.ts";
@@ -15,15 +16,31 @@ beforeAll(() => {
   for (const file of ["tsconfig.json", ".oxlintrc.json", ".oxfmtrc.json"])
     cpSync(join(repository, file), join(root, file));
   symlinkSync(join(repository, "node_modules"), join(root, "node_modules"));
-  mkdirSync(join(root, "src"));
 });
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-async function messages(name: string, source: string): Promise<string> {
-  writeFileSync(join(root, "src", "planted.ts"), source);
+const folders = ["src", "test", "bench", "scripts"];
+
+/** What a tool says of these files, and of nothing else. */
+async function messagesIn(name: string, texts: Texts): Promise<readonly string[]> {
+  for (const folder of folders) rmSync(join(root, folder), { recursive: true, force: true });
+  for (const [path, text] of Object.entries(texts)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
   const { problems } = await ruleNamed(name).run(plantedTree({}, root));
-  return problems.map((problem) => `${problem.file}:${problem.line} ${problem.message}`).join("\n");
+  return problems.map(shortly).toSorted();
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+function inEach(texts: (folder: string) => Texts): Texts {
+  return Object.assign({}, ...folders.map(texts)) as Texts;
+}
+
+async function messages(name: string, source: string): Promise<string> {
+  return (await messagesIn(name, { "src/planted.ts": source })).join("\n");
 }
 
 function ruleNamed(name: string): Rule {
@@ -77,12 +94,65 @@ describe("toolRules", () => {
     expect(await messages("lint", source)).toContain(`(${rule})]`);
   });
 
+  test.each([
+    ["values", `import { b } from "./b.ts";\nexport const a = b;`, `import { a } from "./a.ts";\nexport const b = a;`],
+    [
+      "types",
+      `import type { B } from "./b.ts";\nexport type A = B;`,
+      `import { type A } from "./a.ts";\nexport type B = A;`,
+    ],
+    [
+      "re-exports",
+      `export type { B } from "./b.ts";\nexport type A = 1;`,
+      `import type { A } from "./a.ts";\nexport type B = A;`,
+    ],
+  ])("lint finds a cycle of %s in every folder", async (_of, a, b) => {
+    const texts = inEach((folder) => ({ [`${folder}/x/a.ts`]: a, [`${folder}/x/b.ts`]: b }));
+    const found = (await messagesIn("lint", texts)).filter((line) => line.includes("no-cycle"));
+    expect(found.map((line) => line.slice(0, line.indexOf(":")))).toEqual(Object.keys(texts).toSorted());
+  });
+
+  test("lint wants the extension of a file, types want the file", async () => {
+    const texts = {
+      "src/a.ts": `import "./b";\nimport type { C } from "./b";\nimport "./gone.ts";\nexport type D = C;\n`,
+    };
+    const withB = { ...texts, "src/b.ts": "export type C = 1;\n" };
+    expect((await messagesIn("lint", withB)).filter((line) => line.includes("extensions"))).toHaveLength(2);
+    expect((await messagesIn("types", withB)).join()).toMatch(/^src\/a.ts:3 TS2882/);
+  });
+
   test("format finds a file that is not formatted", async () => {
     expect(await messages("format", "export  const x=1\n")).toBe("src/planted.ts:0 not formatted");
   });
 
   test("types, lint and format accept clean code", async () => {
     for (const name of ["types", "lint", "format"]) expect(await messages(name, "export const x = 1;\n")).toBe("");
+  });
+});
+
+describe("unused", () => {
+  beforeAll(() => {
+    const manifest = { name: "planted", type: "module" };
+    writeFileSync(join(root, "package.json"), JSON.stringify(manifest));
+    const entry = ["src/main.ts", "**/*.test.ts"];
+    const { project } = JSON.parse(readFileSync(join(repository, "knip.json"), "utf8")) as { project: unknown };
+    writeFileSync(join(root, "knip.json"), JSON.stringify({ entry, project }));
+  });
+
+  test("finds exported values and types, files and packages, in every folder", async () => {
+    const texts = inEach((folder) => ({
+      [`${folder}/a.test.ts`]: `import { used } from "./a.ts";\nimport "micromark";\nused();\n`,
+      [`${folder}/a.ts`]: `export const unused = 1;\nexport type Unused = 1;\nexport function used(): void {}\n`,
+      [`${folder}/b.ts`]: "export const b = 1;\n",
+    }));
+    const found = await messagesIn("unused", { ...texts, "src/main.ts": "" });
+    const wanted = folders.flatMap((folder) => [
+      `${folder}/a.test.ts:2 Unlisted dependencies: micromark`,
+      `${folder}/a.ts:1 Unused exports: unused`,
+      `${folder}/a.ts:2 Unused exported types: Unused`,
+      `${folder}/b.ts:1 Unused files: ${folder}/b.ts`,
+    ]);
+    expect(found).toEqual(wanted.toSorted());
   });
 });
 

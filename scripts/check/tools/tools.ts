@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Problem, Rule, RuleOutcome } from "../rule.ts";
 
-/** The three tools that look at TypeScript, each made to speak in problems. */
+/** The tools that look at TypeScript, each made to speak in problems. */
 export const toolRules: readonly Rule[] = [
   toolRule("types", {
     command: "tsc",
@@ -17,6 +17,12 @@ export const toolRules: readonly Rule[] = [
     remedy: "Fix the code; a rule is switched off only by an ADR",
   }),
   toolRule("format", { command: "oxfmt", args: ["--list-different"], parse: formatProblem, remedy: "npm run format" }),
+  toolRule("unused", {
+    command: "knip",
+    args: ["--no-progress", "--treat-config-hints-as-errors", "--reporter", "github-actions"],
+    parse: unusedProblem,
+    remedy: "Delete it, or only the word export; a file that is started by its name is an entry in knip.json",
+  }),
 ];
 
 interface Tool {
@@ -48,7 +54,7 @@ export function toolRule(name: string, tool: Tool): Rule {
   };
 }
 
-export interface Captured {
+interface Captured {
   readonly exitCode: number;
   readonly output: string;
 }
@@ -66,17 +72,23 @@ export function capture(root: string, command: string, args: readonly string[]):
   });
 }
 
-export function typeProblem(line: string): Omit<Problem, "remedy"> | undefined {
+function typeProblem(line: string): Omit<Problem, "remedy"> | undefined {
   const match = /^(.+?)\((\d+),\d+\): error (.*)$/.exec(line);
   return match === null ? undefined : { file: match[1] ?? "", line: Number(match[2]), message: match[3] ?? "" };
 }
 
-export function lintProblem(line: string): Omit<Problem, "remedy"> | undefined {
+function lintProblem(line: string): Omit<Problem, "remedy"> | undefined {
   const match = /^(.+?):(\d+):\d+: (.* \[(?:Error|Warning)\/.*\])$/.exec(line);
   return match === null ? undefined : { file: match[1] ?? "", line: Number(match[2]), message: match[3] ?? "" };
 }
 
-export function formatProblem(line: string): Omit<Problem, "remedy"> | undefined {
+function formatProblem(line: string): Omit<Problem, "remedy"> | undefined {
   const isPath = /^[\w./-]+\.[a-z]+$/.test(line);
   return isPath ? { file: line, line: 0, message: "not formatted" } : undefined;
+}
+
+function unusedProblem(line: string): Omit<Problem, "remedy"> | undefined {
+  const match = /^::(?:error|notice) file=(.+?),line=(\d+),.*title=.*Knip \/ (.+?)::(.*?)(?: in \S+)?$/u.exec(line);
+  if (match === null) return undefined;
+  return { file: match[1] ?? "", line: Number(match[2]), message: `${match[3]}: ${match[4]}` };
 }
