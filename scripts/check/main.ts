@@ -1,25 +1,29 @@
 /** Everything CI holds against a change, in one command: `npm run check`. Exit code 1 when any rule is broken. */
 import { resolve } from "node:path";
-import { benchResults } from "./pages/bench-results.ts";
+import { doorwayRule } from "./code/doorways.ts";
+import { jsonPrint } from "./code/json-print.ts";
+import { oneWord } from "./code/one-word.ts";
+import { rings } from "./code/rings.ts";
 import { cleanText } from "./files/clean-text.ts";
 import { daemonEnvRule } from "./files/daemon-env.ts";
 import { deployRule } from "./files/deploy.ts";
-import { docsInStep } from "./pages/docs-in-step.ts";
-import { doorwayRule } from "./code/doorways.ts";
 import { fileNames } from "./files/file-names.ts";
-import { jsonPrint } from "./code/json-print.ts";
-import { rings } from "./code/rings.ts";
+import { rooms } from "./files/rooms.ts";
+import { versions } from "./files/versions.ts";
+import { benchResults } from "./pages/bench-results.ts";
+import { docsInStep } from "./pages/docs-in-step.ts";
 import type { Problem, Rule, RuleOutcome } from "./rule.ts";
 import { shimRule } from "./tools/shim.ts";
 import { toolRules } from "./tools/tools.ts";
 import { repositoryTree } from "./tree.ts";
-import { versions } from "./files/versions.ts";
 
 const rules: readonly Rule[] = [
   ...toolRules,
   rings,
   doorwayRule,
   jsonPrint,
+  oneWord,
+  rooms,
   fileNames,
   docsInStep,
   benchResults,
