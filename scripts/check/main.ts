@@ -12,6 +12,7 @@ import { rooms } from "./files/rooms.ts";
 import { versions } from "./files/versions.ts";
 import { benchResults } from "./pages/bench-results.ts";
 import { docsInStep } from "./pages/docs-in-step.ts";
+import { pageForm } from "./pages/page-form.ts";
 import type { Problem, Rule, RuleOutcome } from "./rule.ts";
 import { shimRule } from "./tools/shim.ts";
 import { toolRules } from "./tools/tools.ts";
@@ -25,6 +26,7 @@ const rules: readonly Rule[] = [
   oneWord,
   rooms,
   fileNames,
+  pageForm,
   docsInStep,
   benchResults,
   deployRule,
