@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::chroot;
 
-use crate::conf::DEFAULT_SOCKET_DIR;
-use crate::sys;
+use crate::cni::conf::DEFAULT_SOCKET_DIR;
+use crate::ground::sys;
 
 pub const HELP: &str = "\
 levee-shim: the hands of Levee
