@@ -14,6 +14,7 @@ import { benchResults } from "./pages/bench-results.ts";
 import { docsInStep } from "./pages/docs-in-step.ts";
 import { pageForm } from "./pages/page-form.ts";
 import type { Problem, Rule, RuleOutcome } from "./rule.ts";
+import { chartRule } from "./tools/chart.ts";
 import { shimRule } from "./tools/shim.ts";
 import { toolRules } from "./tools/tools.ts";
 import { repositoryTree } from "./tree.ts";
@@ -30,6 +31,7 @@ const rules: readonly Rule[] = [
   docsInStep,
   benchResults,
   deployRule,
+  chartRule,
   daemonEnvRule,
   versions,
   cleanText,
