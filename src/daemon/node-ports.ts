@@ -7,7 +7,7 @@ import type { MultusMirror } from "../state/multus/multus-mirror.ts";
 import type { Announcer } from "./tell/announcer.ts";
 import type { ConfCache } from "./look-up/conf-cache.ts";
 import type { RulingFeed } from "./record/ruling-feed.ts";
-import type { HungDelegates } from "./attach/hung-delegates.ts";
+import type { HungDelegates } from "./answer/hung-delegates.ts";
 import type { Measures } from "./metrics/measures.ts";
 import type { MetricsRegistry } from "./metrics/metrics-registry.ts";
 import type { NodeChecks } from "./health/node-checks.ts";

@@ -1,7 +1,7 @@
 import type { Admission } from "../admission/admission.ts";
 import type { EarlyConfigs } from "./look-up/early-configs.ts";
 import type { GcPorts } from "./collect/gc-ports.ts";
-import type { GcRota } from "./collect/gc-rota.ts";
+import type { GcRota } from "./collect/rota.ts";
 import type { PodWants } from "./attach/pod-wants.ts";
 import type { SelfGc } from "./collect/self-gc.ts";
 import type { SharedDeletes } from "./undo/shared-deletes.ts";

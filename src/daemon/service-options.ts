@@ -1,5 +1,5 @@
 import type { ConfDir } from "./conf-dir/conf-dir.ts";
-import type { NodeFacts } from "./health/node-facts.ts";
+import type { NodeFacts } from "./answer/node-facts.ts";
 import type { Ports } from "./ports.ts";
 import type { Source } from "./source/source.ts";
 

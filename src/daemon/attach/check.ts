@@ -5,7 +5,7 @@ import { runCheck, type ChainPlace } from "../../hands/run-chain.ts";
 import { admissionOfCheck } from "./admission-request.ts";
 import { noteAsked } from "./note-asked.ts";
 import type { Call } from "../serve/call.ts";
-import { noteRun } from "../undo/dismantle.ts";
+import { noteRun } from "../undo/undo-chains.ts";
 import type { Ports } from "../ports.ts";
 import { subjectOfCall } from "../record/subject.ts";
 import { silence, type Reply } from "../serve/reply.ts";

@@ -1,7 +1,7 @@
 import type { Admission } from "../../admission/admission.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { PodArgs } from "../../cni/cni-args.ts";
-import { requestFailure } from "./failure-cause.ts";
+import { requestFailure } from "../chains/failure-cause.ts";
 import type { PodWants } from "./pod-wants.ts";
 import type { View } from "../../view/view.ts";
 

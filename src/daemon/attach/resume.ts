@@ -5,9 +5,9 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Permit } from "../../admission/permit.ts";
 import { admissionOfResume } from "./admission-request.ts";
 import { noteAsked } from "./note-asked.ts";
-import { attach, committedAnswer, giveUp } from "./attach.ts";
+import { attach, committedAnswer, giveUp } from "./run-chains.ts";
 import type { Call } from "../serve/call.ts";
-import { ChainReports } from "./chain-reports.ts";
+import { ChainReports } from "../chains/chain-reports.ts";
 import { Holdings } from "../serve/holdings.ts";
 import { PodAccount } from "./pod-account.ts";
 import type { Ports } from "../ports.ts";

@@ -1,4 +1,4 @@
-import type { DetachBreaker } from "./detach-breaker.ts";
+import type { DetachBreaker } from "./undo-breaker.ts";
 import type { NodePorts } from "../node-ports.ts";
 import type { Recovery } from "../undo/recovery.ts";
 

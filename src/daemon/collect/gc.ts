@@ -8,10 +8,10 @@ import { effectiveNetConf, type NetConf, type ValidAttachment } from "../../conf
 import { runForNetwork } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Call } from "../serve/call.ts";
-import { detachDead, witnessesOf } from "./gc-detach.ts";
-import { networksToTell } from "./gc-networks.ts";
-import { detachLimit, isSettled, judge } from "./gc-rules.ts";
-import { lookAtNamespaces } from "./gc-sight.ts";
+import { detachDead, witnessesOf } from "./undo-dead.ts";
+import { networksToTell } from "./networks-to-tell.ts";
+import { detachLimit, isSettled, judge } from "./rules.ts";
+import { lookAtNamespaces } from "./sight.ts";
 import type { Ports } from "../ports.ts";
 import { silence, type Reply } from "../serve/reply.ts";
 import { networkPlace } from "../health/status.ts";

@@ -7,7 +7,7 @@ import { silentLogger } from "../../base/log.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
-import type { Sight } from "./gc-sight.ts";
+import type { Sight } from "./sight.ts";
 import { MissingNetworks } from "./missing-networks-watch.ts";
 import type { NodePorts } from "../node-ports.ts";
 import { Turns } from "../serve/turns.ts";

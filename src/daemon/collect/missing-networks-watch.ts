@@ -5,8 +5,8 @@ import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { importMultusCache } from "../../state/multus/multus-cache.ts";
 import type { GcFinding } from "../../wire/node-view.ts";
-import { Looks } from "./gc-looks.ts";
-import type { Sight } from "./gc-sight.ts";
+import { Looks } from "./looks.ts";
+import type { Sight } from "./sight.ts";
 import {
   interfacesGone,
   isRunning,

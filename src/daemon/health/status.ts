@@ -7,7 +7,7 @@ import { pluginStdin } from "../../cni/plugin-stdin.ts";
 import { effectiveNetConf } from "../../config/net-conf.ts";
 import { runForNetwork, type ChainPlace } from "../../hands/run-chain.ts";
 import type { Call } from "../serve/call.ts";
-import { pluginPath } from "../undo/dismantle.ts";
+import { pluginPath } from "../undo/undo-chains.ts";
 import { primaryNetwork } from "../look-up/networks.ts";
 import type { Ports } from "../ports.ts";
 import { silence, type Reply } from "../serve/reply.ts";

@@ -1,5 +1,5 @@
 import { version } from "../../base/version.ts";
-import { phaseOf } from "../record/answers.ts";
+import { phaseOf } from "../answer/answers.ts";
 import { registerAdmission } from "./admission-metrics.ts";
 import { registerPodMetrics } from "./pod-metrics.ts";
 import { registerProcess } from "./process-metrics.ts";

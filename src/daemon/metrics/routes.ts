@@ -1,9 +1,9 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { readyzAnswer } from "../../readiness/readyz.ts";
 import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
-import { checksAnswer, nodeAnswer } from "../record/answers.ts";
+import { checksAnswer, nodeAnswer } from "../answer/answers.ts";
 import type { HttpAnswer, HttpRequest } from "./http-exchange.ts";
-import type { NodeFacts } from "../health/node-facts.ts";
+import type { NodeFacts } from "../answer/node-facts.ts";
 
 export interface RouteOptions {
   readonly facts: NodeFacts;

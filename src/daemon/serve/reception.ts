@@ -3,10 +3,10 @@ import { Hand } from "../../hands/hand.ts";
 import { encodeFrame, required, textField, type Frame } from "../../wire/frame.ts";
 import { encodeWelcome, negotiateVersion, readCall, readHandIdentity, readResume } from "../../wire/messages.ts";
 import type { Answer } from "../../wire/node-view.ts";
-import { answerQuestion } from "../record/answers.ts";
+import { answerQuestion } from "../answer/answers.ts";
 import { Call } from "./call.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
-import type { NodeFacts } from "../health/node-facts.ts";
+import type { NodeFacts } from "../answer/node-facts.ts";
 import { serveCall } from "./serve-call.ts";
 import type { ServerConnection } from "./server-connection.ts";
 

@@ -4,10 +4,10 @@ import type { DelRequest } from "../../cni/verb.ts";
 import { admissionOfDel } from "../attach/admission-request.ts";
 import { noteAsked } from "../attach/note-asked.ts";
 import type { Call } from "../serve/call.ts";
-import { ChainReports } from "../attach/chain-reports.ts";
+import { ChainReports } from "../chains/chain-reports.ts";
 import type { Ports } from "../ports.ts";
 import { deleteUnknown } from "./delete-unknown.ts";
-import { deleteRecord } from "./retire.ts";
+import { deleteRecord } from "./undo.ts";
 import { silence, type Reply } from "../serve/reply.ts";
 
 /** Detaches what ADD attached, with ADD's own bytes. Early, late and repeated DELs all succeed. */

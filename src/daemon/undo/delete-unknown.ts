@@ -8,12 +8,12 @@ import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { leakOf, unknownLeak, type UnknownFacts } from "../../state/journal/leak-ledger.ts";
 import { hasMultusFile, readMultusRecord } from "../../state/multus/multus-cache.ts";
-import type { ChainReports } from "../attach/chain-reports.ts";
-import { dismantle, type NetnsNow } from "./dismantle.ts";
+import type { ChainReports } from "../chains/chain-reports.ts";
+import { dismantle, type NetnsNow } from "./undo-chains.ts";
 import { requestOf, resolveNetworks } from "../look-up/networks.ts";
-import { keepLeak } from "./keep-leak.ts";
+import { keepLeak } from "./leaks.ts";
 import type { NodePorts } from "../node-ports.ts";
-import { withIdentity } from "./retire.ts";
+import { withIdentity } from "./undo.ts";
 import { recordedPod, subjectOfCall } from "../record/subject.ts";
 
 /** A DEL for which the journal has no record. */

@@ -1,11 +1,11 @@
 import { LeveeError } from "../../base/errors.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { deleteUnknown } from "./delete-unknown.ts";
-import { netnsToPass, type NetnsNow } from "./dismantle.ts";
+import { netnsToPass, type NetnsNow } from "./undo-chains.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
 import type { NodePorts } from "../node-ports.ts";
 import type { RecordWork } from "./recovery-work.ts";
-import { deleteRecord, undoRecord } from "./retire.ts";
+import { deleteRecord, undoRecord } from "./undo.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 
 export interface RecoverOptions {

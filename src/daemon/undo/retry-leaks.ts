@@ -4,7 +4,7 @@ import type { Hand } from "../../hands/hand.ts";
 import { noArgs } from "../../cni/cni-args.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { leakBackoffMs, type LeakEntry } from "../../state/journal/leak-ledger.ts";
-import { dismantle, type NetnsNow } from "./dismantle.ts";
+import { dismantle, type NetnsNow } from "./undo-chains.ts";
 import type { NodePorts } from "../node-ports.ts";
 import { recordedPod } from "../record/subject.ts";
 

@@ -6,9 +6,9 @@ import type { Hand } from "../../hands/hand.ts";
 import { prefix } from "../../hands/explain-outcome.ts";
 import { runDel, type ChainPlace, type Ran } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
-import type { ChainReports } from "../attach/chain-reports.ts";
+import type { ChainReports } from "../chains/chain-reports.ts";
 import type { NodePorts } from "../node-ports.ts";
-import { lastResult, linksStarted } from "../attach/steps.ts";
+import { lastResult, linksStarted } from "../chains/steps.ts";
 import { subjectOf } from "../record/subject.ts";
 import type { TimelineFacts } from "../record/timeline.ts";
 

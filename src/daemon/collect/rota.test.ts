@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { GcRota } from "./gc-rota.ts";
+import { GcRota } from "./rota.ts";
 
 const networks = ["a", "b", "c"].map((key) => ({ key }));
 

@@ -4,8 +4,8 @@ import { LeveeError } from "../../base/errors.ts";
 import type { NetnsIdentity } from "../../base/identity.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aChain, aRecord, bootId } from "../../state/journal/record.fixture.ts";
-import { detachLimit, doubtsAbout, judge } from "./gc-rules.ts";
-import { lookAtNamespaces, placeOf } from "./gc-sight.ts";
+import { detachLimit, doubtsAbout, judge } from "./rules.ts";
+import { lookAtNamespaces, placeOf } from "./sight.ts";
 import type { PodFacts } from "../../view/view.ts";
 
 const nsfs = 4n;

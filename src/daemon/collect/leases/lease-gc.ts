@@ -1,12 +1,12 @@
-import { toLeveeError } from "../../base/errors.ts";
-import type { Hand } from "../../hands/hand.ts";
-import type { GcFinding } from "../../wire/node-view.ts";
-import { Looks } from "./gc-looks.ts";
-import type { Sight } from "./gc-sight.ts";
-import { lookForOrphans } from "./leases-look.ts";
-import { releaseLease } from "./leases-release.ts";
+import { toLeveeError } from "../../../base/errors.ts";
+import type { Hand } from "../../../hands/hand.ts";
+import type { GcFinding } from "../../../wire/node-view.ts";
+import { Looks } from "../looks.ts";
+import type { Sight } from "../sight.ts";
+import { lookForOrphans } from "./look-for-orphans.ts";
+import { releaseLease } from "./release-lease.ts";
 import { leaseKey, type Lease } from "./leases.ts";
-import type { NodePorts } from "../node-ports.ts";
+import type { NodePorts } from "../../node-ports.ts";
 
 /** Longer than any ADD takes: a runtime writes its results when the last plugin has ended. */
 const orphanMsMin = 600_000;

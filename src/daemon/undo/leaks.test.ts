@@ -4,7 +4,7 @@ import { silentLogger } from "../../base/log.ts";
 import { leakOf, type LeakEntry } from "../../state/journal/leak-ledger.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
 import type { Notice } from "../tell/announcer.ts";
-import { keepLeak } from "./keep-leak.ts";
+import { keepLeak } from "./leaks.ts";
 
 async function told(leak: LeakEntry, failure?: Error): Promise<{ kept: number; said: readonly string[] }> {
   let kept = 0;

@@ -6,7 +6,7 @@ import type { Ran } from "../../hands/run-chain.ts";
 import type { Outcome } from "../../wire/outcome.ts";
 import { nodeNetworks } from "../look-up/node-networks.ts";
 import { pluginFailure, requestFailure } from "./failure-cause.ts";
-import type { PodAccount } from "./pod-account.ts";
+import type { PodAccount } from "../attach/pod-account.ts";
 
 /** Tells a permit what its chains do: admission counts by network, hands run plugin by plugin. */
 export class ChainReports {

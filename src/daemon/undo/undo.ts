@@ -3,10 +3,10 @@ import type { Chain } from "../../cni/chain.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { leakOf, type LeakEntry } from "../../state/journal/leak-ledger.ts";
-import type { ChainReports } from "../attach/chain-reports.ts";
+import type { ChainReports } from "../chains/chain-reports.ts";
 import { removeDeviceInfo } from "../look-up/device-info.ts";
-import { dismantle, type ChainFailure, type NetnsNow } from "./dismantle.ts";
-import { keepLeak } from "./keep-leak.ts";
+import { dismantle, type ChainFailure, type NetnsNow } from "./undo-chains.ts";
+import { keepLeak } from "./leaks.ts";
 import type { NodePorts } from "../node-ports.ts";
 import { subjectOf } from "../record/subject.ts";
 

@@ -1,14 +1,14 @@
 import { join } from "node:path";
-import type { ContainerId, PluginType } from "../../base/brand.ts";
-import { deadline } from "../../base/clock.ts";
-import { LeveeError } from "../../base/errors.ts";
-import { explainOutcome } from "../../hands/explain-outcome.ts";
-import type { Hand } from "../../hands/hand.ts";
-import { pluginPath } from "../undo/dismantle.ts";
+import type { ContainerId, PluginType } from "../../../base/brand.ts";
+import { deadline } from "../../../base/clock.ts";
+import { LeveeError } from "../../../base/errors.ts";
+import { explainOutcome } from "../../../hands/explain-outcome.ts";
+import type { Hand } from "../../../hands/hand.ts";
+import { pluginPath } from "../../undo/undo-chains.ts";
 import { collect } from "./host-folder.ts";
-import { hostLocalConf } from "./leases-conf.ts";
+import { hostLocalConf } from "./lease-conf.ts";
 import { leaseKey, leaseOf, type Lease } from "./leases.ts";
-import type { NodePorts } from "../node-ports.ts";
+import type { NodePorts } from "../../node-ports.ts";
 
 /** host-local opens a lock and unlinks a file; longer than this it waits for a lock that nobody gives back. */
 const releaseMsMax = 10_000;

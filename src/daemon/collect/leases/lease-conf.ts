@@ -1,11 +1,11 @@
 import { join, normalize } from "node:path";
-import type { JsonText } from "../../base/brand.ts";
-import { LeveeError } from "../../base/errors.ts";
-import { asJsonText, jsonKind, jsonString, jsonValue, memberText, setMember } from "../../cni/json-text.ts";
-import { pluginStdin } from "../../cni/plugin-stdin.ts";
+import type { JsonText } from "../../../base/brand.ts";
+import { LeveeError } from "../../../base/errors.ts";
+import { asJsonText, jsonKind, jsonString, jsonValue, memberText, setMember } from "../../../cni/json-text.ts";
+import { pluginStdin } from "../../../cni/plugin-stdin.ts";
 import type { Lease } from "./leases.ts";
-import type { NodePorts } from "../node-ports.ts";
-import type { NetworkDefinition } from "../../view/view.ts";
+import type { NodePorts } from "../../node-ports.ts";
+import type { NetworkDefinition } from "../../../view/view.ts";
 
 /** Each is some orders for the hand, and anybody who may write a definition can name one. */
 const dataDirsMax = 64;

@@ -1,14 +1,14 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf, LeveeError, toLeveeError } from "../../base/errors.ts";
-import type { Hand } from "../../hands/hand.ts";
-import { resultsFolderOf } from "../../state/multus/multus-result-file.ts";
-import type { Sight } from "./gc-sight.ts";
+import { errnoOf, LeveeError, toLeveeError } from "../../../base/errors.ts";
+import type { Hand } from "../../../hands/hand.ts";
+import { resultsFolderOf } from "../../../state/multus/multus-result-file.ts";
+import type { Sight } from "../sight.ts";
 import { collect } from "./host-folder.ts";
-import { dataDirsOf } from "./leases-conf.ts";
-import { containersOfRuntimes } from "./leases-runtime.ts";
+import { dataDirsOf } from "./lease-conf.ts";
+import { containersOfRuntimes } from "./runtime-containers.ts";
 import { KnownContainers, leaseOf, orphansAmong, type Lease } from "./leases.ts";
-import type { NodePorts } from "../node-ports.ts";
+import type { NodePorts } from "../../node-ports.ts";
 
 export interface LeaseLook {
   readonly orphans: readonly Lease[];

@@ -1,7 +1,7 @@
 import type { AdmissionFacts } from "../../admission/facts.ts";
 import type { OwnMemory } from "../../admission/load/own-memory.ts";
 import type { MemoryView, SlotsView, TopAnswer } from "../../wire/top-view.ts";
-import type { NodeFacts } from "../health/node-facts.ts";
+import type { NodeFacts } from "./node-facts.ts";
 import { readLoad } from "../health/own-load.ts";
 import { openOf } from "./pod-now.ts";
 

@@ -1,5 +1,5 @@
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
-import { placeOf, type Sight } from "./gc-sight.ts";
+import { placeOf, type Sight } from "./sight.ts";
 import type { PodFacts } from "../../view/view.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Looks } from "./gc-looks.ts";
+import { Looks } from "./looks.ts";
 
 test("ageMs counts from the first of the looks that all saw it", () => {
   const looks = new Looks();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../base/clock.ts";
-import { DetachBreaker } from "./detach-breaker.ts";
+import { DetachBreaker } from "./undo-breaker.ts";
 
 function breakerAt(): { breaker: DetachBreaker; pass: (ms: number) => void } {
   let nowMs = 0;

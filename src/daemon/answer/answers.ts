@@ -13,8 +13,8 @@ import type {
   TimelineAnswer,
 } from "../../wire/node-view.ts";
 import type { TopAnswer } from "../../wire/top-view.ts";
-import { changeLeaks } from "../undo/change-leaks.ts";
-import type { NodeFacts } from "../health/node-facts.ts";
+import { changeLeaks } from "./change-leaks.ts";
+import type { NodeFacts } from "./node-facts.ts";
 import { parseQuestion } from "./parse-question.ts";
 import { podNow } from "./pod-now.ts";
 import type { Ports } from "../ports.ts";

@@ -2,11 +2,11 @@ import { toLeveeError } from "../../base/errors.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { GcAction, GcFinding } from "../../wire/node-view.ts";
-import { detachDead, witnessesOf } from "./gc-detach.ts";
-import { Looks } from "./gc-looks.ts";
+import { detachDead, witnessesOf } from "./undo-dead.ts";
+import { Looks } from "./looks.ts";
 import type { GcPorts } from "./gc-ports.ts";
-import { detachLimit, doubtsAbout, isSettled, judge } from "./gc-rules.ts";
-import { lookAtNamespaces, type Sight } from "./gc-sight.ts";
+import { detachLimit, doubtsAbout, isSettled, judge } from "./rules.ts";
+import { lookAtNamespaces, type Sight } from "./sight.ts";
 
 export interface AttachmentRound {
   readonly findings: readonly GcFinding[];

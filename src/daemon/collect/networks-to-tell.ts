@@ -3,7 +3,7 @@ import { toLeveeError } from "../../base/errors.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { supportedVersions, supportsVerb } from "../../cni/cni-version.ts";
 import type { NetConf, ValidAttachment } from "../../config/net-conf.ts";
-import type { GcRota } from "./gc-rota.ts";
+import type { GcRota } from "./rota.ts";
 import { primaryNetwork, sourceOf } from "../look-up/networks.ts";
 import type { NodePorts } from "../node-ports.ts";
 import { networkChain } from "../health/status.ts";

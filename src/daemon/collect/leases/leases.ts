@@ -1,5 +1,5 @@
-import { parseIp } from "../../cni/ip.ts";
-import type { FolderEntry } from "../../wire/folder-page.ts";
+import { parseIp } from "../../../cni/ip.ts";
+import type { FolderEntry } from "../../../wire/folder-page.ts";
 
 /** An address that host-local holds: a file named after it, with the container and the interface in it. */
 export interface Lease {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Hand } from "../../hands/hand.ts";
+import type { Hand } from "../../../hands/hand.ts";
 import { collect } from "./host-folder.ts";
 
 /** containerd's state folder is where its distribution puts it. */

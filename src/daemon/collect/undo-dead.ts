@@ -2,10 +2,10 @@ import { deadline } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
-import { judge } from "./gc-rules.ts";
-import { lookAtNamespaces, placeOf } from "./gc-sight.ts";
+import { judge } from "./rules.ts";
+import { lookAtNamespaces, placeOf } from "./sight.ts";
 import type { GcPorts } from "./gc-ports.ts";
-import { undoRecord } from "../undo/retire.ts";
+import { undoRecord } from "../undo/undo.ts";
 import { subjectOf } from "../record/subject.ts";
 
 /** A container that somebody works on is not dead. */

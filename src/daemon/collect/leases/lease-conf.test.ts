@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import type { JsonText, Namespace, PluginType } from "../../base/brand.ts";
-import { asJsonText } from "../../cni/json-text.ts";
-import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
-import { aChain, aRecord } from "../../state/journal/record.fixture.ts";
-import { ConfCache } from "../look-up/conf-cache.ts";
-import { dataDirsOf, hostLocalConf } from "./leases-conf.ts";
+import type { JsonText, Namespace, PluginType } from "../../../base/brand.ts";
+import { asJsonText } from "../../../cni/json-text.ts";
+import type { AttachmentRecord } from "../../../state/journal/attachment-record.ts";
+import { aChain, aRecord } from "../../../state/journal/record.fixture.ts";
+import { ConfCache } from "../../look-up/conf-cache.ts";
+import { dataDirsOf, hostLocalConf } from "./lease-conf.ts";
 import type { Lease } from "./leases.ts";
-import type { NodePorts } from "../node-ports.ts";
+import type { NodePorts } from "../../node-ports.ts";
 
 function nodeWith(networks: Readonly<Record<string, string>>, records: readonly AttachmentRecord[] = []): NodePorts {
   const definitions = Object.entries(networks).map(([name, config]) => ({

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { LeveeError } from "../../base/errors.ts";
-import type { Hand } from "../../hands/hand.ts";
-import type { FolderEntry } from "../../wire/folder-page.ts";
-import { LeaseGc } from "./leases-gc.ts";
+import { LeveeError } from "../../../base/errors.ts";
+import type { Hand } from "../../../hands/hand.ts";
+import type { FolderEntry } from "../../../wire/folder-page.ts";
+import { LeaseGc } from "./lease-gc.ts";
 import { collect } from "./host-folder.ts";
-import { lookForOrphans } from "./leases-look.ts";
-import type { NodePorts } from "../node-ports.ts";
+import { lookForOrphans } from "./look-for-orphans.ts";
+import type { NodePorts } from "../../node-ports.ts";
 
 function entry(name: string): FolderEntry {
   return { name, kind: "file", changedWallMs: 0, content: undefined };

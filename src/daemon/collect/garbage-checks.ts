@@ -1,5 +1,5 @@
 import { missingNetworksCheck, orphanLeasesCheck } from "../../readiness/garbage-rules.ts";
-import type { Lease } from "./leases.ts";
+import type { Lease } from "./leases/leases.ts";
 import type { MissingNetwork } from "./missing-networks.ts";
 import type { Labels, Sample } from "../metrics/metrics-registry.ts";
 import type { NodePorts } from "../node-ports.ts";

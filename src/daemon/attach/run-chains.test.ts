@@ -5,7 +5,7 @@ import { LeveeError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { SpareTime } from "../../base/spare-time.ts";
 import { aFolder, aRecord, bootId, openIn } from "../../state/journal/record.fixture.ts";
-import { giveUp } from "./attach.ts";
+import { giveUp } from "./run-chains.ts";
 import type { Call } from "../serve/call.ts";
 import type { Ports } from "../ports.ts";
 import { silentPublisher } from "../tell/status-publisher.ts";

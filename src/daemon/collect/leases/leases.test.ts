@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { FolderEntry } from "../../wire/folder-page.ts";
+import type { FolderEntry } from "../../../wire/folder-page.ts";
 import { KnownContainers, leaseOf, orphansAmong } from "./leases.ts";
 
 const place = { dataDir: "/var/lib/cni/networks", network: "lan" };
