@@ -4,17 +4,19 @@
  */
 export const roomImports: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   daemon: {
+    "record": ["look-up"],
     "look-up": ["record", "serve"],
     "source": ["metrics", "tell"],
-    "record": ["health", "look-up", "undo"],
-    "metrics": ["health", "record", "source", "tell"],
+    "metrics": ["answer", "health", "record", "source", "tell"],
     "tell": ["collect", "look-up", "record", "source"],
+    "chains": ["attach", "look-up"],
+    "undo": ["attach", "chains", "look-up", "record", "serve"],
+    "attach": ["chains", "look-up", "record", "serve", "tell", "undo"],
+    "health": ["look-up", "metrics", "serve", "tell", "undo"],
     "conf-dir": ["health", "look-up", "tell"],
-    "health": ["conf-dir", "look-up", "metrics", "serve", "tell", "undo"],
-    "undo": ["attach", "collect", "look-up", "record", "serve"],
-    "attach": ["look-up", "record", "serve", "tell", "undo"],
     "collect": ["health", "look-up", "metrics", "record", "serve", "undo"],
-    "serve": ["attach", "collect", "health", "look-up", "record", "undo"],
+    "answer": ["chains", "collect", "conf-dir", "health", "look-up", "record"],
+    "serve": ["answer", "attach", "collect", "health", "look-up", "record", "undo"],
   },
   guard: {
     facts: ["decision"],
