@@ -19,7 +19,7 @@ export const toolRules: readonly Rule[] = [
   toolRule("format", { command: "oxfmt", args: ["--list-different"], parse: formatProblem, remedy: "npm run format" }),
   toolRule("unused", {
     command: "knip",
-    args: ["--no-progress", "--treat-config-hints-as-errors", "--reporter", "github-actions"],
+    args: ["--no-progress", "--no-config-hints", "--reporter", "github-actions"],
     parse: unusedProblem,
     remedy: "Delete it, or only the word export; a file that is started by its name is an entry in knip.json",
   }),
@@ -88,7 +88,7 @@ function formatProblem(line: string): Omit<Problem, "remedy"> | undefined {
 }
 
 function unusedProblem(line: string): Omit<Problem, "remedy"> | undefined {
-  const match = /^::(?:error|notice) file=(.+?),line=(\d+),.*title=.*Knip \/ (.+?)::(.*?)(?: in \S+)?$/u.exec(line);
+  const match = /^::error file=(.+?),line=(\d+),.*title=.*Knip \/ (.+?)::(.*?)(?: in \S+)?$/u.exec(line);
   if (match === null) return undefined;
   return { file: match[1] ?? "", line: Number(match[2]), message: `${match[3]}: ${match[4]}` };
 }
