@@ -1,21 +1,29 @@
 import { LeveeError } from "../../base/errors.ts";
 import type { Question } from "../../wire/node-view.ts";
-import type { GcPorts } from "../collect/gc-ports.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { Recovery } from "../undo/recovery.ts";
 
 type LeaksQuestion = Extract<Question, { readonly ask: "leaks" }>;
 
-/** What a person may do about the leak ledger: have it tried again now, or cross out what he has mended by hand. */
-export async function changeLeaks({ forget }: LeaksQuestion, ports: GcPorts): Promise<void> {
-  if (forget === undefined) retryNow(ports);
-  else await forgetLeak(forget, ports);
+export interface ChangeLeaksNeeds {
+  readonly journal: Pick<Journal, "leaks" | "leakResolved" | "quarantined">;
+  readonly logger: Logger;
+  readonly recovery: Pick<Recovery, "retryLeaksNow">;
 }
 
-function retryNow({ recovery }: GcPorts): void {
+/** What a person may do about the leak ledger: have it tried again now, or cross out what was mended by hand. */
+export async function changeLeaks({ forget }: LeaksQuestion, needs: ChangeLeaksNeeds): Promise<void> {
+  if (forget === undefined) retryNow(needs);
+  else await forgetLeak(forget, needs);
+}
+
+function retryNow({ recovery }: ChangeLeaksNeeds): void {
   if (recovery.retryLeaksNow()) return;
   throw new LeveeError("try-later", "Cannot retry what could not be undone: no resident hand is connected");
 }
 
-async function forgetLeak(id: string, { journal, logger }: GcPorts): Promise<void> {
+async function forgetLeak(id: string, { journal, logger }: ChangeLeaksNeeds): Promise<void> {
   const entry = journal.leaks().find((leak) => leak.id === id);
   if (entry === undefined)
     throw new LeveeError(

@@ -4,7 +4,7 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import type { Journal } from "../../state/journal/journal.ts";
 import type { HungView } from "../../wire/pod-now.ts";
 import type { RulingFeed } from "../record/ruling-feed.ts";
-import { nodeNetworks } from "../look-up/node-networks.ts";
+import { nodeNetworks } from "../../admission/request.ts";
 import { stepOf } from "../chains/steps.ts";
 
 /** Shown; admission takes no more than a few out of the count. */

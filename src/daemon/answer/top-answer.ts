@@ -1,7 +1,12 @@
 import type { AdmissionFacts } from "../../admission/facts.ts";
 import type { OwnMemory } from "../../admission/load/own-memory.ts";
 import type { MemoryView, SlotsView, TopAnswer } from "../../wire/top-view.ts";
-import type { NodeFacts } from "./node-facts.ts";
+import type { Admission } from "../../admission/admission.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { Pulse } from "../record/pulse.ts";
+import type { HungDelegates } from "./hung-delegates.ts";
+import type { ThisNode } from "./this-node.ts";
 import { readLoad } from "../health/own-load.ts";
 import { openOf } from "./pod-now.ts";
 
@@ -9,37 +14,46 @@ import { openOf } from "./pod-now.ts";
 const rowsMax = 20;
 const noticesMax = 5;
 
+export interface TopNeeds {
+  readonly thisNode: ThisNode;
+  readonly clock: Clock;
+  readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
+  readonly admission: Pick<Admission, "facts">;
+  readonly hung: Pick<HungDelegates, "all">;
+  readonly pulse: Pick<Pulse, "delegates" | "failures" | "totals">;
+}
+
 /** The node at this moment. The few files about load are read for it; all else is in memory. */
-export function topAnswer(facts: NodeFacts): TopAnswer {
-  const { ports, nodeName, software, startedWallMs } = facts;
+export function topAnswer({ thisNode, clock, journal, hung, pulse, ...needs }: TopNeeds): TopAnswer {
+  const { nodeName, software, startedWallMs } = thisNode;
   const load = readLoad("/");
-  const admission = ports.admission.facts();
+  const admission = needs.admission.facts();
   const { cpu, memory, io } = load.pressure;
   return {
     nodeName,
     software,
-    wallMs: ports.clock.wallMs(),
-    monotonicMs: Math.round(ports.clock.monotonicMs()),
+    wallMs: clock.wallMs(),
+    monotonicMs: Math.round(clock.monotonicMs()),
     startedWallMs,
-    attachments: ports.journal.all().filter(({ phase }) => phase === "acknowledged").length,
-    leaks: ports.journal.leaks().length,
-    quarantined: ports.journal.quarantined().length,
+    attachments: journal.all().filter(({ phase }) => phase === "acknowledged").length,
+    leaks: journal.leaks().length,
+    quarantined: journal.quarantined().length,
     classes: admission.classes.map((row) => ({ ...row, oldestWaitMs: Math.round(row.oldestWaitMs) })),
     slots: slotsOf(admission),
     flows: admission.flows,
     heldPods: admission.heldPods,
-    hung: ports.hung.all(),
-    openNetworks: openOf(admission, ports).slice(0, rowsMax),
-    delegates: ports.pulse.delegates(),
+    hung: hung.all(),
+    openNetworks: openOf(admission, { clock }).slice(0, rowsMax),
+    delegates: pulse.delegates(),
     memory: memoryOf(load.ownMemory, admission),
     pressure: {
       ...(cpu === undefined ? {} : { cpu: cpu.some }),
       ...(memory === undefined ? {} : { memory: memory.some }),
       ...(io === undefined ? {} : { io: io.some }),
     },
-    failures: ports.pulse.failures,
-    totals: ports.pulse.totals,
-    notices: facts.notices().slice(0, noticesMax),
+    failures: pulse.failures,
+    totals: pulse.totals,
+    notices: thisNode.notices().slice(0, noticesMax),
   };
 }
 

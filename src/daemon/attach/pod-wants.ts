@@ -3,7 +3,7 @@ import { toLeveeError } from "../../base/errors.ts";
 import type { PodArgs } from "../../cni/cni-args.ts";
 import type { NetConf } from "../../config/net-conf.ts";
 import type { ConfCache } from "../look-up/conf-cache.ts";
-import { hasUid } from "../look-up/has-uid.ts";
+import { hasUid } from "../look-up/find-pod.ts";
 import { primaryNetwork } from "../look-up/networks.ts";
 import { resourceNameAnnotation, type PodFacts, type View } from "../../view/view.ts";
 

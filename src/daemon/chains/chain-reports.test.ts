@@ -5,7 +5,7 @@ import { LeveeError } from "../../base/errors.ts";
 import type { Chain } from "../../cni/chain.ts";
 import type { Ran } from "../../hands/run-chain.ts";
 import type { Outcome } from "../../wire/outcome.ts";
-import { nodeNetworks } from "../look-up/node-networks.ts";
+import { nodeNetworks } from "../../admission/request.ts";
 import { ChainReports } from "./chain-reports.ts";
 
 const never = new AbortController().signal;

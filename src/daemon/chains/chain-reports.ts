@@ -3,22 +3,32 @@ import { LeveeError } from "../../base/errors.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { isOomKill } from "../../hands/explain-outcome.ts";
 import type { Ran } from "../../hands/run-chain.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Outcome } from "../../wire/outcome.ts";
-import { nodeNetworks } from "../look-up/node-networks.ts";
+import { nodeNetworks } from "../../admission/request.ts";
 import { pluginFailure, requestFailure } from "./failure-cause.ts";
-import type { PodAccount } from "../attach/pod-account.ts";
+
+/** The pod's side of a failure: it looks at what the pod wants before the failure is charged. */
+interface Account {
+  look(): Promise<void>;
+}
+
+/** The networks of a record, as admission counts them. */
+export function networksOf({ chains }: AttachmentRecord): readonly string[] {
+  return [nodeNetworks, ...chains.filter(({ isDefault }) => !isDefault).map(({ network }) => network)];
+}
 
 /** Tells a permit what its chains do: admission counts by network, hands run plugin by plugin. */
 export class ChainReports {
   readonly #permit: Permit;
-  readonly #account: PodAccount | undefined;
+  readonly #account: Account | undefined;
   readonly #isUndo: boolean;
   #networks: ReadonlySet<string>;
   #network = nodeNetworks;
   #hasBegun = false;
   #outcomes: Outcome[] = [];
 
-  constructor(permit: Permit, account?: PodAccount, { isUndo = false } = {}) {
+  constructor(permit: Permit, account?: Account, { isUndo = false } = {}) {
     this.#permit = permit;
     this.#account = account;
     this.#isUndo = isUndo;

@@ -1,11 +1,16 @@
+import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { View } from "../../view/view.ts";
+import type { Recovery } from "../undo/recovery.ts";
 import type { GcAction, GcFinding } from "../../wire/node-view.ts";
-import { detachDead, witnessesOf } from "./undo-dead.ts";
+import { witnessesOf, type DeadEnd, type UndoDead } from "./undo-dead.ts";
 import { Looks } from "./looks.ts";
-import type { GcPorts } from "./gc-ports.ts";
-import { detachLimit, doubtsAbout, isSettled, judge } from "./rules.ts";
+import { doubtsAbout, isSettled, judge, undoLimit } from "./rules.ts";
 import { lookAtNamespaces, type Sight } from "./sight.ts";
 
 export interface AttachmentRound {
@@ -21,20 +26,31 @@ interface Found {
   readonly action: GcAction;
 }
 
+export interface AttachmentGcNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "gcGraceMs">;
+  readonly bootId: string;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "all">;
+  readonly view: Pick<View, "pods">;
+  readonly recovery: Pick<Recovery, "isPending" | "isDeletePending">;
+  readonly dead: UndoDead;
+}
+
 /** Our own garbage collection of the journal's attachments, by the same rule as the runtime's, but without its list. */
 export class AttachmentGc {
-  readonly #ports: GcPorts;
+  readonly #needs: AttachmentGcNeeds;
   readonly #looks = new Looks();
 
-  constructor(ports: GcPorts) {
-    this.#ports = ports;
+  constructor(needs: AttachmentGcNeeds) {
+    this.#needs = needs;
   }
 
   async round(hand: Hand, isActing: boolean): Promise<AttachmentRound> {
-    const { journal, recovery } = this.#ports;
+    const { journal, recovery } = this.#needs;
     const records = journal.all().filter(isSettled);
     const sight = await lookAtNamespaces(hand, records);
-    // What somebody has asked to delete or undo is on its way already.
+    // A record that is to be deleted or undone is on its way already.
     const idle = records.filter((record) => !recovery.isPending(record.token) && !recovery.isDeletePending(record));
     const found = this.#judgeAll(idle, sight);
     const due = found.filter(({ action }) => action === "detach");
@@ -48,7 +64,7 @@ export class AttachmentGc {
   }
 
   #judgeAll(records: readonly AttachmentRecord[], sight: Sight): readonly Found[] {
-    const { bootId, clock, config, view } = this.#ports;
+    const { bootId, clock, config, view } = this.#needs;
     const judged = records.map((record) => ({ record, ...judge(record, sight, bootId) }));
     const nowMs = clock.monotonicMs();
     this.#looks.note(
@@ -68,10 +84,10 @@ export class AttachmentGc {
   }
 
   #admit(due: readonly Found[], attachments: number): readonly Found[] {
-    const limit = detachLimit(attachments);
-    const admitted = this.#ports.detachBreaker.admit(due, limit);
+    const limit = undoLimit(attachments);
+    const admitted = this.#needs.dead.admit(due, limit);
     if (admitted.length < due.length)
-      this.#ports.logger.warn("More attachments are dead than may be detached in a minute; the rest waits", {
+      this.#needs.logger.warn("More attachments are dead than may be detached in a minute; the rest waits", {
         dead: due.length,
         detached: admitted.length,
         limit,
@@ -88,7 +104,7 @@ export class AttachmentGc {
     const witnesses = witnessesOf(sight.alive);
     for (const one of admitted) {
       try {
-        const end = await detachDead(hand, { record: one.record, witnesses }, this.#ports);
+        const end = await this.#needs.dead.undo(hand, { record: one.record, witnesses });
         done.set(one, endings[end]);
       } catch (thrown) {
         if (hand.isLost) throw thrown;
@@ -120,9 +136,9 @@ export class AttachmentGc {
   }
 }
 
-const endings = {
-  detached: { action: "detached", detail: "" },
+const endings: Readonly<Record<DeadEnd, { readonly action: GcAction; readonly detail: string }>> = {
+  undone: { action: "detached", detail: "" },
   leaked: { action: "failed", detail: "a plugin failed; the rest is in the leak ledger" },
   gone: { action: "detached", detail: "somebody else did" },
   doubtful: { action: "report", detail: "at the second look it was not dead for certain" },
-} as const;
+};

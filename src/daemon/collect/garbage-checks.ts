@@ -1,8 +1,8 @@
 import { missingNetworksCheck, orphanLeasesCheck } from "../../readiness/garbage-rules.ts";
 import type { Lease } from "./leases/leases.ts";
 import type { MissingNetwork } from "./missing-networks.ts";
-import type { Labels, Sample } from "../metrics/metrics-registry.ts";
-import type { NodePorts } from "../node-ports.ts";
+import type { NodeChecks } from "../health/node-checks.ts";
+import type { Labels, MetricsRegistry, Sample } from "../metrics/metrics-registry.ts";
 
 /** What our own garbage collection knows between two looks. */
 export interface GarbageKnowledge {
@@ -11,14 +11,17 @@ export interface GarbageKnowledge {
 }
 
 /** Makes it known to Prometheus, `/readyz` and `levee check node`; all of them read it when they are asked. */
-export function tellOfGarbage({ orphans, missing }: GarbageKnowledge, ports: NodePorts): void {
-  ports.metrics.gauge("levee_orphan_leases", "Addresses of host-local whose container nobody knows", () =>
+export function tellOfGarbage(
+  { orphans, missing }: GarbageKnowledge,
+  shown: { metrics: MetricsRegistry; checks: NodeChecks },
+): void {
+  shown.metrics.gauge("levee_orphan_leases", "Addresses of host-local whose container nobody knows", () =>
     counted(orphans(), ({ network }) => ({ network })),
   );
-  ports.metrics.gauge("levee_missing_networks", "Networks that running pods asked for and do not have", () =>
+  shown.metrics.gauge("levee_missing_networks", "Networks that running pods asked for and do not have", () =>
     counted(missing(), ({ namespace }) => ({ namespace })),
   );
-  ports.checks.add(() => [
+  shown.checks.add(() => [
     missingNetworksCheck({ missing: missing().map((one) => `${one.namespace}/${one.pod}: ${one.network}`) }),
     orphanLeasesCheck({ orphans: orphans().length }),
   ]);

@@ -1,13 +1,23 @@
 import type { NetworkName } from "../../base/brand.ts";
 import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { supportedVersions, supportsVerb } from "../../cni/cni-version.ts";
 import type { NetConf, ValidAttachment } from "../../config/net-conf.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { ConfCache } from "../look-up/conf-cache.ts";
 import type { GcRota } from "./rota.ts";
 import { primaryNetwork, sourceOf } from "../look-up/networks.ts";
-import type { NodePorts } from "../node-ports.ts";
-import { networkChain } from "../health/status.ts";
-import type { NetworkDefinition } from "../../view/view.ts";
+import { networkChain } from "../health/ask-network.ts";
+import type { NetworkDefinition, View } from "../../view/view.ts";
+
+export interface TellNetworksNeeds {
+  readonly journal: Journal;
+  readonly view: View;
+  readonly confs: ConfCache;
+  readonly logger: Logger;
+  readonly rota: GcRota;
+}
 
 /** A network whose plugins are asked to collect their own garbage. */
 export interface ToldNetwork {
@@ -23,22 +33,22 @@ export interface ToldNetwork {
 export async function* networksToTell(
   conf: NetConf,
   valid: readonly ValidAttachment[],
-  ports: NodePorts & { readonly rota: GcRota },
+  needs: TellNetworksNeeds,
 ): AsyncGenerator<ToldNetwork> {
-  const primary = await primaryNetwork(conf, ports);
+  const primary = await primaryNetwork(conf, needs);
   const seen = new Set<string>();
   const pick = (chain: Chain, key: string): readonly ToldNetwork[] => {
     const isNew = seen.size < seen.add(booksOf(chain)).size;
     const wantsIt = !chain.disableGC && supportsVerb(chain.cniVersion, "GC");
     return isNew && wantsIt ? [{ key, chain: { ...chain, isDefault: chain.confName === primary.conf.name } }] : [];
   };
-  const isWhole = knowsAll(valid, ports);
-  if (isWhole || !mayBeSecondary(primary.conf.name, ports))
+  const isWhole = knowsAll(valid, needs);
+  if (isWhole || !mayBeSecondary(primary.conf.name, needs))
     yield* pick(networkChain(primary.network, primary.conf), "");
   if (!isWhole) return;
-  for (const record of ports.journal.all()) for (const chain of record.chains) yield* pick(chain, "");
-  for (const definition of ports.rota.order(datedDefinitions(ports))) {
-    const chain = await chainOf(definition, conf, ports);
+  for (const record of needs.journal.all()) for (const chain of record.chains) yield* pick(chain, "");
+  for (const definition of needs.rota.order(datedDefinitions(needs))) {
+    const chain = await chainOf(definition, conf, needs);
     if (chain !== undefined) yield* pick(chain, definition.key);
   }
 }
@@ -48,7 +58,7 @@ export async function* networksToTell(
  * attachments are valid; it would remove living ones. A container that was never ours is none that we know: whoever
  * attached it before Levee came may have given it more networks than the primary one.
  */
-function knowsAll(valid: readonly ValidAttachment[], { journal }: NodePorts): boolean {
+function knowsAll(valid: readonly ValidAttachment[], { journal }: TellNetworksNeeds): boolean {
   if (journal.quarantined().length > 0) return false;
   const halfKnown = new Set(journal.leaks().flatMap((leak) => (leak.chains.length === 0 ? [leak.containerId] : [])));
   return valid.every(({ containerID }) => !halfKnown.has(containerID) && journal.knows(containerID) === "live");
@@ -58,7 +68,7 @@ function knowsAll(valid: readonly ValidAttachment[], { journal }: NodePorts): bo
  * Whether pods may have asked for the primary network once more. The runtime's list has only their first interface, so
  * of a container that the journal does not know the others would be taken away.
  */
-function mayBeSecondary(confName: string, { journal, view }: NodePorts): boolean {
+function mayBeSecondary(confName: string, { journal, view }: TellNetworksNeeds): boolean {
   const isNamed = ({ name, config = "" }: NetworkDefinition): boolean =>
     config.includes(JSON.stringify(confName)) || (name === confName && !config.includes('"name"'));
   return (
@@ -77,21 +87,21 @@ const gcVersions = supportedVersions.filter((version) => supportsVerb(version, "
 
 type Keyed = NetworkDefinition & { readonly key: string };
 
-function datedDefinitions({ view }: NodePorts): readonly Keyed[] {
+function datedDefinitions({ view }: TellNetworksNeeds): readonly Keyed[] {
   return view
     .networks()
     .filter(({ config = "" }) => config.trim() === "" || gcVersions.some((version) => config.includes(version)))
     .map((definition) => ({ ...definition, key: `${definition.namespace}/${definition.name}` }));
 }
 
-async function chainOf(definition: Keyed, conf: NetConf, ports: NodePorts): Promise<Chain | undefined> {
+async function chainOf(definition: Keyed, conf: NetConf, needs: TellNetworksNeeds): Promise<Chain | undefined> {
   try {
     // What people call the network is the definition's key.
-    return networkChain(definition.key as NetworkName, (await sourceOf(definition, conf, ports)).conf);
+    return networkChain(definition.key as NetworkName, (await sourceOf(definition, conf, needs)).conf);
   } catch (thrown) {
     // It is no network of this node now; a pod that asks for it is told why.
     const reason = toLeveeError(thrown, "Reading").message;
-    ports.logger.debug("A network cannot be told to collect its garbage", { network: definition.key, reason });
+    needs.logger.debug("A network cannot be told to collect its garbage", { network: definition.key, reason });
     return undefined;
   }
 }

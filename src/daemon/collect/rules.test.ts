@@ -4,7 +4,7 @@ import { LeveeError } from "../../base/errors.ts";
 import type { NetnsIdentity } from "../../base/identity.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aChain, aRecord, bootId } from "../../state/journal/record.fixture.ts";
-import { detachLimit, doubtsAbout, judge } from "./rules.ts";
+import { undoLimit, doubtsAbout, judge } from "./rules.ts";
 import { lookAtNamespaces, placeOf } from "./sight.ts";
 import type { PodFacts } from "../../view/view.ts";
 
@@ -91,8 +91,8 @@ test.each([
   [50, 5],
   [59, 5],
   [250, 25],
-])("detachLimit of a node with %p attachments is %p", (attachments, limit) => {
-  expect(detachLimit(attachments)).toBe(limit);
+])("undoLimit of a node with %p attachments is %p", (attachments, limit) => {
+  expect(undoLimit(attachments)).toBe(limit);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { placeOf, type Sight } from "./sight.ts";
 import type { PodFacts } from "../../view/view.ts";
 
 /**
- * `dead`: may be detached. `alive`: its namespace is there. `kept`: dead, but a network of it has disableGC.
+ * `dead`: may be undone. `alive`: its namespace is there. `kept`: dead, but a network of it has disableGC.
  * `unproven`: it cannot be seen, and nothing shows that it could be.
  */
 export interface Judgement {
@@ -11,12 +11,12 @@ export interface Judgement {
   readonly why: string;
 }
 
-/** A list or a look that is wrong must not empty the node: so many detaches in a minute, or a tenth of the node. */
-const detachesMax = 5;
-const detachesShare = 0.1;
+/** A list or a look that is wrong must not empty the node: so many undos in a minute, or a tenth of the node. */
+const undosMax = 5;
+const undosShare = 0.1;
 
-export function detachLimit(attachments: number): number {
-  return Math.max(detachesMax, Math.floor(attachments * detachesShare));
+export function undoLimit(attachments: number): number {
+  return Math.max(undosMax, Math.floor(attachments * undosShare));
 }
 
 /** The one rule of garbage collection: dead is only whose namespace is gone for certain. Being wrong here costs a pod. */

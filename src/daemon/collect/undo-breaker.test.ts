@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../base/clock.ts";
-import { DetachBreaker } from "./undo-breaker.ts";
+import { UndoBreaker } from "./undo-breaker.ts";
 
-function breakerAt(): { breaker: DetachBreaker; pass: (ms: number) => void } {
+function breakerAt(): { breaker: UndoBreaker; pass: (ms: number) => void } {
   let nowMs = 0;
-  const breaker = new DetachBreaker({ ...systemClock, monotonicMs: () => nowMs });
+  const breaker = new UndoBreaker({ ...systemClock, monotonicMs: () => nowMs });
   return { breaker, pass: (ms) => (nowMs += ms) };
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 const windowMs = 60_000;
 
 /** Bounds how much garbage collection may take away in a minute: a list that is wrong must not empty the node. */
-export class DetachBreaker {
+export class UndoBreaker {
   readonly #clock: Clock;
   #doneMs: number[] = [];
 

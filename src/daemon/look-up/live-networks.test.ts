@@ -8,7 +8,8 @@ import type { NetConf } from "../../config/net-conf.ts";
 import { KubeError } from "../../kube/client/api.ts";
 import { ConfCache } from "./conf-cache.ts";
 import { liveNetworks } from "./live-networks.ts";
-import { primaryNetwork, requestOf } from "./networks.ts";
+import { primaryNetwork } from "./networks.ts";
+import { requestOf } from "./pod-request.ts";
 import { emptyView, type LiveView, type NetworkDefinition, type PodFacts, type View } from "../../view/view.ts";
 
 const namespace = "default" as Namespace;

@@ -6,7 +6,6 @@ import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
 import { startStatusRepair } from "./kube-status-repair.ts";
-import type { Ports } from "../ports.ts";
 import { silentPublisher, type PodStatus } from "./status-publisher.ts";
 import { statusOf } from "./tell-attached.ts";
 import { emptyView, type LiveView, type PodFacts } from "../../view/view.ts";
@@ -16,7 +15,7 @@ const result = jsonValue({ interfaces: [{ name: "eth0", sandbox: "/x" }], ips: [
 const base = aRecord(1);
 const record: AttachmentRecord = { ...base, phase: "acknowledged", results: base.chains.map(() => result) };
 const wanted = await statusOf(record, {
-  config: { deviceInfoDir: "/nowhere" } as Ports["config"],
+  config: { deviceInfoDir: "/nowhere" },
   logger: silentLogger,
 });
 const annotation = wanted?.annotation ?? "";
@@ -38,7 +37,7 @@ async function repaired(
     },
   };
   const all = [...first, ...later];
-  const ports: Partial<Record<keyof Ports, unknown>> = {
+  const service = startStatusRepair({
     clock,
     logger: silentLogger,
     config: { deviceInfoDir: "/nowhere" },
@@ -50,9 +49,9 @@ async function repaired(
         return Promise.resolve("delivered");
       },
     },
-    view: { ...emptyView, live, pods: () => first, findPod: () => Promise.resolve(all.at(-1)) },
-  };
-  const service = startStatusRepair(ports as Ports);
+    // Nothing else of it is asked.
+    view: { ...emptyView, live: live as LiveView, pods: () => first, findPod: () => Promise.resolve(all.at(-1)) },
+  });
   await clock.advance(1_000);
   for (const pod of later) tell(pod);
   await clock.advance(1_000);

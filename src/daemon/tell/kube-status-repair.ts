@@ -2,40 +2,53 @@ import { toLeveeError } from "../../base/errors.ts";
 import { sameJson } from "../../base/same-json.ts";
 import { networkStatusAnnotation } from "../../attachment/network-status.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
-import type { Ports } from "../ports.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { StatusPublisher } from "./status-publisher.ts";
 import type { Service } from "../service.ts";
 import { statusOf } from "./tell-attached.ts";
-import type { LiveView, PodFacts } from "../../view/view.ts";
+import type { LiveView, PodFacts, View } from "../../view/view.ts";
 
 /** A full node is looked through in half a minute, and the server hardly notices. */
 const pauseMs = 100;
 /** Pods that may wait for a look; more than a node can have. */
 const waitingMax = 2_000;
 
+export interface StatusRepairNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "deviceInfoDir">;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "forPod">;
+  readonly publisher: Pick<StatusPublisher, "publish">;
+  readonly view: View;
+}
+
 /**
  * Publishes again what a pod's annotation should say and does not: because the last daemon died before it was delivered,
  * or because the pod (a static pod's mirror) was not there when it was attached.
  */
-export function startStatusRepair(ports: Ports): Service {
-  const { live } = ports.view;
+export function startStatusRepair(needs: StatusRepairNeeds): Service {
+  const { live } = needs.view;
   if (live === undefined) return { stop: () => undefined };
-  const repair = new StatusRepair(ports, live);
+  const repair = new StatusRepair(needs, live);
   return { stop: () => repair.stop() };
 }
 
 class StatusRepair {
-  readonly #ports: Ports;
+  readonly #needs: StatusRepairNeeds;
   readonly #waiting = new Map<string, PodFacts>();
   readonly #closing = new AbortController();
   readonly #stopListening: () => void;
   #working: Promise<void> | undefined;
 
-  constructor(ports: Ports, live: LiveView) {
-    this.#ports = ports;
+  constructor(needs: StatusRepairNeeds, live: LiveView) {
+    this.#needs = needs;
     this.#stopListening = live.onNewPod((pod) => this.#add(pod));
     // A pod of the first list may have been there before anybody listened.
     void live.podsSynced().then(() => {
-      for (const pod of ports.view.pods() ?? []) this.#add(pod);
+      for (const pod of needs.view.pods() ?? []) this.#add(pod);
     });
   }
 
@@ -46,7 +59,7 @@ class StatusRepair {
   }
 
   #add(pod: PodFacts): void {
-    const isKnown = this.#ports.journal.forPod(pod.namespace, pod.name).length > 0;
+    const isKnown = this.#needs.journal.forPod(pod.namespace, pod.name).length > 0;
     if (!isKnown || this.#closing.signal.aborted || this.#waiting.size >= waitingMax) return;
     this.#waiting.set(`${pod.namespace}/${pod.name}`, pod);
     this.#working ??= this.#work().finally(() => (this.#working = undefined));
@@ -58,27 +71,27 @@ class StatusRepair {
       if (next === undefined || this.#closing.signal.aborted) return;
       this.#waiting.delete(next[0]);
       await this.#look(next[1]).catch((thrown: unknown) =>
-        this.#ports.logger.warn("The status of a pod could not be compared with what it has", {
+        this.#needs.logger.warn("The status of a pod could not be compared with what it has", {
           pod: next[0],
           reason: toLeveeError(thrown, "Comparison").message,
         }),
       );
-      await this.#ports.clock.sleep(pauseMs, this.#closing.signal).catch(() => undefined);
+      await this.#needs.clock.sleep(pauseMs, this.#closing.signal).catch(() => undefined);
     }
   }
 
   async #look(pod: PodFacts): Promise<void> {
     const record = this.#newestRecord(pod);
     if (record === undefined || pod.isDeleting === true) return;
-    const status = await statusOf(record, this.#ports);
+    const status = await statusOf(record, this.#needs);
     // Looked up again: the ADD itself may have published meanwhile.
-    const now = await this.#ports.view.findPod(pod.namespace, pod.name);
+    const now = await this.#needs.view.findPod(pod.namespace, pod.name);
     if (status === undefined || saysAll(now?.annotations[networkStatusAnnotation], status.annotation)) return;
-    void this.#ports.publisher.publish(status);
+    void this.#needs.publisher.publish(status);
   }
 
   #newestRecord(pod: PodFacts): AttachmentRecord | undefined {
-    return this.#ports.journal
+    return this.#needs.journal
       .forPod(pod.namespace, pod.name)
       .filter(({ phase, origin }) => origin === "levee" && (phase === "committed" || phase === "acknowledged"))
       .filter(({ pod: { uid } }) => pod.isStatic || uid === "" || uid === pod.uid)

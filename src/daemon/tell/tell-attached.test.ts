@@ -6,10 +6,8 @@ import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
 import { jsonValue } from "../../cni/json-text.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
-import type { PodRef } from "./announcer.ts";
-import type { GcPorts } from "../collect/gc-ports.ts";
 import { silentPublisher, type Ended, type OnPostponed, type PodStatus } from "./status-publisher.ts";
-import { tellAttached, tellSoon } from "./tell-attached.ts";
+import { AttachedTeller } from "./tell-attached.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 
 const result = jsonValue({
@@ -28,42 +26,40 @@ class Told {
   kept: AttachmentRecord | undefined = { ...this.record, phase: "committed" };
   isPending = (): boolean => false;
   isBusy = false;
-  readonly #ports: GcPorts;
+  readonly #teller: AttachedTeller;
 
   constructor(publish: (onPostponed: OnPostponed) => Promise<Ended>, clock: Clock = systemClock) {
     const statusTime = new SpareTime(clock, { keptMsMax: 10_000, keptMax: 250 });
     statusTime.watch(() => this.isBusy);
-    const ports: Partial<Record<keyof GcPorts, unknown>> = {
+    this.#teller = new AttachedTeller({
       clock,
       journal: { findByToken: () => this.kept },
-      recovery: { isPending: () => this.isPending() },
+      isPending: () => this.isPending(),
       logger: silentLogger,
       config: { deviceInfoDir: "/nowhere" },
       timeline: this.timeline,
-      spareTime: new SpareTime(systemClock),
+      idle: new SpareTime(systemClock),
       statusTime,
       announcer: {
-        aboutPod: (pod: PodRef, { reason, message }: Record<string, string>) =>
-          this.events.push(`${pod.name} ${reason} ${message}`),
+        aboutPod: (pod, { reason, message }) => void this.events.push(`${pod.name} ${reason} ${message}`),
       },
       publisher: {
         ...silentPublisher,
-        publish: (status: PodStatus, onPostponed: OnPostponed) => {
+        publish: (status: PodStatus, onPostponed: OnPostponed = () => undefined) => {
           this.statuses.push(status);
           return publish(onPostponed);
         },
       },
-    };
-    this.#ports = ports as GcPorts;
+    });
   }
 
   async tell(results = this.record.results): Promise<void> {
     this.kept = { ...this.record, phase: "committed", results };
-    await tellAttached(this.record.token, this.#ports);
+    await this.#teller.tellNow(this.record.token);
   }
 
   tellSoon(): void {
-    tellSoon(this.record.token, this.#ports);
+    this.#teller.tellSoon(this.record.token);
   }
 
   get notes(): readonly string[] {
@@ -74,7 +70,7 @@ class Told {
   }
 }
 
-describe("tellAttached", () => {
+describe("AttachedTeller", () => {
   test("has Multus' event for each interface and the pod's status", async () => {
     const told = new Told(() => Promise.resolve("delivered"));
     await told.tell();

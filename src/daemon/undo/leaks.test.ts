@@ -1,29 +1,44 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../base/clock.ts";
+import { LeveeError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
-import { leakOf, type LeakEntry } from "../../state/journal/leak-ledger.ts";
-import { aRecord } from "../../state/journal/record.fixture.ts";
-import type { Notice } from "../tell/announcer.ts";
-import { keepLeak } from "./leaks.ts";
+import { aRecord, bootId } from "../../state/journal/record.fixture.ts";
+import { silentAnnouncer, type Notice } from "../tell/announcer.ts";
+import { Leaks } from "./leaks.ts";
 
-async function told(leak: LeakEntry, failure?: Error): Promise<{ kept: number; said: readonly string[] }> {
+/** What the ledger keeps and the cluster hears while `write` is done. */
+async function told(
+  write: (leaks: Leaks) => Promise<void>,
+  failure?: Error,
+): Promise<{ kept: number; said: readonly string[] }> {
   let kept = 0;
   const said: string[] = [];
   const say = (about: string, notice: Notice): void => void said.push(`${about} ${notice.reason}: ${notice.message}`);
-  const journal = { leak: () => (failure === undefined ? Promise.resolve(void (kept += 1)) : Promise.reject(failure)) };
-  const announcer = {
-    aboutPod: (pod: { name: string }, notice: Notice) => say(`pod ${pod.name}`, notice),
-    aboutNode: (notice: Notice) => say("node", notice),
-    aboutNetwork: () => undefined,
-  };
-  const ports = { journal, announcer, logger: silentLogger } as unknown as Parameters<typeof keepLeak>[1]; // only what it uses
-  await keepLeak(leak, ports).catch((thrown: unknown) => expect(thrown).toBe(failure));
+  const leaks = new Leaks({
+    clock: systemClock,
+    bootId,
+    journal: {
+      leak: () => (failure === undefined ? Promise.resolve(void (kept += 1)) : Promise.reject(failure)),
+      leaks: () => [],
+      leakResolved: () => Promise.resolve(),
+    },
+    announcer: {
+      ...silentAnnouncer,
+      aboutPod: (pod, notice) => say(`pod ${pod.name}`, notice),
+      aboutNode: (notice) => say("node", notice),
+    },
+    logger: silentLogger,
+  });
+  await write(leaks).catch((thrown: unknown) => expect(thrown).toBe(failure));
   return { kept, said };
 }
 
-test("keepLeak writes it down and tells the pod which network is left and why", async () => {
-  const record = aRecord(1);
-  const { kept, said } = await told(leakOf(record, [0], "the plugin failed", systemClock));
+const record = aRecord(1);
+const now = { path: record.netns.path, identity: record.netns.identity };
+const failures = [{ index: 0, error: new LeveeError("delegate-failed", "the plugin failed") }];
+
+test("Leaks.settle writes it down and tells the pod which network is left and why", async () => {
+  const { kept, said } = await told((leaks) => leaks.settle(record, now, failures));
   expect(kept).toBe(1);
   const [chain] = record.chains;
   expect(said).toEqual([
@@ -31,14 +46,15 @@ test("keepLeak writes it down and tells the pod which network is left and why", 
   ]);
 });
 
-test("keepLeak tells the node where no pod is known", async () => {
-  const leak = leakOf(aRecord(1), [0], "the plugin failed", systemClock);
-  const { said } = await told({ ...leak, pod: undefined, chains: [] });
+test("Leaks.addUnknown tells the node where no pod is known", async () => {
+  const facts = { pod: undefined, netns: now, cniPath: "", bootId, reason: "the record is lost" };
+  const { said } = await told((leaks) => leaks.addUnknown(record, facts));
   expect(said).toEqual([
-    `node NetworkLeaked: Could not undo an attachment of container ${leak.containerId}: the plugin failed; it is tried again, see levee leaks`,
+    `node NetworkLeaked: Could not undo an attachment of container ${record.containerId}: the record is lost; it is tried again, see levee leaks`,
   ]);
 });
 
-test("keepLeak says nothing that could not be written down", async () => {
-  expect(await told(leakOf(aRecord(1), [0], "x", systemClock), new Error("disk full"))).toEqual({ kept: 0, said: [] });
+test("Leaks tells nothing that could not be written down", async () => {
+  const full = new Error("disk full");
+  expect(await told((leaks) => leaks.settle(record, now, failures), full)).toEqual({ kept: 0, said: [] });
 });

@@ -4,11 +4,13 @@ import { asJsonText } from "../../../cni/json-text.ts";
 import type { AttachmentRecord } from "../../../state/journal/attachment-record.ts";
 import { aChain, aRecord } from "../../../state/journal/record.fixture.ts";
 import { ConfCache } from "../../look-up/conf-cache.ts";
-import { dataDirsOf, hostLocalConf } from "./lease-conf.ts";
+import { dataDirsOf, hostLocalConf, type LeaseConfNeeds } from "./lease-conf.ts";
 import type { Lease } from "./leases.ts";
-import type { NodePorts } from "../../node-ports.ts";
 
-function nodeWith(networks: Readonly<Record<string, string>>, records: readonly AttachmentRecord[] = []): NodePorts {
+function nodeWith(
+  networks: Readonly<Record<string, string>>,
+  records: readonly AttachmentRecord[] = [],
+): LeaseConfNeeds {
   const definitions = Object.entries(networks).map(([name, config]) => ({
     namespace: "default" as Namespace,
     name,
@@ -17,7 +19,7 @@ function nodeWith(networks: Readonly<Record<string, string>>, records: readonly 
   }));
   const config = { runtimeCniDir: "/var/lib/cni", delegates: [] };
   const journal = { all: () => records };
-  return { config, journal, confs: new ConfCache(), view: { networks: () => definitions } } as unknown as NodePorts; // only what it uses
+  return { config, journal, confs: new ConfCache(), view: { networks: () => definitions } };
 }
 
 function lease(dataDir: string): Lease {

@@ -3,26 +3,35 @@ import type { JsonText } from "../../../base/brand.ts";
 import { LeveeError } from "../../../base/errors.ts";
 import { asJsonText, jsonKind, jsonString, jsonValue, memberText, setMember } from "../../../cni/json-text.ts";
 import { pluginStdin } from "../../../cni/plugin-stdin.ts";
+import type { DaemonConfig } from "../../../config/daemon-config.ts";
+import type { Journal } from "../../../state/journal/journal.ts";
+import type { ConfCache } from "../../look-up/conf-cache.ts";
 import type { Lease } from "./leases.ts";
-import type { NodePorts } from "../../node-ports.ts";
-import type { NetworkDefinition } from "../../../view/view.ts";
+import type { NetworkDefinition, View } from "../../../view/view.ts";
+
+export interface LeaseConfNeeds {
+  readonly config: Pick<DaemonConfig, "delegates" | "runtimeCniDir">;
+  readonly journal: Pick<Journal, "all">;
+  readonly view: Pick<View, "networks">;
+  readonly confs: ConfCache;
+}
 
 /** Each is some orders for the hand, and anybody who may write a definition can name one. */
 const dataDirsMax = 64;
 
 /** Every folder in which host-local keeps addresses on this node: the usual one, and those that networks name. */
-export function dataDirsOf(ports: NodePorts): readonly string[] {
+export function dataDirsOf(needs: LeaseConfNeeds): readonly string[] {
   const texts: readonly string[] = [
-    ...ports.config.delegates,
-    ...ports.journal.all().flatMap((record) => record.chains.map((chain) => chain.multus.config)),
-    ...ports.view.networks().map(({ config }) => config ?? ""),
+    ...needs.config.delegates,
+    ...needs.journal.all().flatMap((record) => record.chains.map((chain) => chain.multus.config)),
+    ...needs.view.networks().map(({ config }) => config ?? ""),
   ];
   const found = texts.filter((text) => text.includes('"dataDir"')).flatMap(foldersNamedIn);
-  return [...new Set([usualDataDir(ports), ...found])].slice(0, dataDirsMax);
+  return [...new Set([usualDataDir(needs), ...found])].slice(0, dataDirsMax);
 }
 
-export function usualDataDir(ports: Pick<NodePorts, "config">): string {
-  return join(ports.config.runtimeCniDir, "networks");
+export function usualDataDir(needs: Pick<LeaseConfNeeds, "config">): string {
+  return join(needs.config.runtimeCniDir, "networks");
 }
 
 /** Absolute, and not longer than a path can be; found by its key alone, as most configurations name none. */
@@ -45,30 +54,30 @@ function isOnDisk(folder: string): boolean {
  * What host-local's DEL needs: the network's name, its folder, and a range, at which it does not look when it frees an
  * address. The network's own configuration where it is known, else the least that will do.
  */
-export function hostLocalConf(lease: Lease, ports: NodePorts): JsonText {
-  return ownConf(lease, ports) ?? leastConf(lease);
+export function hostLocalConf(lease: Lease, needs: LeaseConfNeeds): JsonText {
+  return ownConf(lease, needs) ?? leastConf(lease);
 }
 
-function ownConf(lease: Lease, ports: NodePorts): JsonText | undefined {
-  const fits = (stdin: JsonText): boolean => isOf(stdin, lease, usualDataDir(ports));
-  for (const record of ports.journal.all())
+function ownConf(lease: Lease, needs: LeaseConfNeeds): JsonText | undefined {
+  const fits = (stdin: JsonText): boolean => isOf(stdin, lease, usualDataDir(needs));
+  for (const record of needs.journal.all())
     for (const chain of record.chains) {
       const link = chain.confName === lease.network ? chain.links.find(({ stdin }) => fits(stdin)) : undefined;
       if (link !== undefined) return link.stdin;
     }
-  return ports.view
+  return needs.view
     .networks()
-    .flatMap((definition) => stdinsOf(definition, lease.network, ports))
+    .flatMap((definition) => stdinsOf(definition, lease.network, needs))
     .find(fits);
 }
 
 /** What each plugin of a definition would be given, if the definition is of the network we look for. */
-function stdinsOf(definition: NetworkDefinition, network: string, ports: NodePorts): readonly JsonText[] {
+function stdinsOf(definition: NetworkDefinition, network: string, needs: LeaseConfNeeds): readonly JsonText[] {
   const text = definition.config ?? "";
   if (!text.includes("host-local") || !(text.includes(network) || definition.name === network)) return [];
   try {
     const what = `the NetworkAttachmentDefinition ${definition.namespace}/${definition.name}`;
-    const conf = ports.confs.parse(text, { what, defaultName: definition.name });
+    const conf = needs.confs.parse(text, { what, defaultName: definition.name });
     if (conf.name !== network) return [];
     return conf.plugins.map((plugin) => pluginStdin(plugin, { name: conf.name, cniVersion: conf.cniVersion }));
   } catch (thrown) {

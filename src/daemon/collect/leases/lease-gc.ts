@@ -1,17 +1,33 @@
+import type { Clock } from "../../../base/clock.ts";
 import { toLeveeError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/log.ts";
+import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import type { GcFinding } from "../../../wire/node-view.ts";
+import type { Journal } from "../../../state/journal/journal.ts";
+import type { View } from "../../../view/view.ts";
+import type { ConfCache } from "../../look-up/conf-cache.ts";
+import type { Turns } from "../../serve/turns.ts";
 import { Looks } from "../looks.ts";
 import type { Sight } from "../sight.ts";
 import { lookForOrphans } from "./look-for-orphans.ts";
 import { releaseLease } from "./release-lease.ts";
 import { leaseKey, type Lease } from "./leases.ts";
-import type { NodePorts } from "../../node-ports.ts";
 
 /** Longer than any ADD takes: a runtime writes its results when the last plugin has ended. */
 const orphanMsMin = 600_000;
 /** A person who asks to release more than this reads the list again in between. */
 const releasesMax = 64;
+
+export interface LeaseNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "binDir" | "cniDir" | "delegates" | "runtimeCniDir">;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
+  readonly turns: Turns;
+  readonly view: Pick<View, "networks">;
+  readonly confs: ConfCache;
+}
 
 export interface LeaseRound {
   readonly findings: readonly GcFinding[];
@@ -20,12 +36,12 @@ export interface LeaseRound {
 
 /** host-local's addresses without a sandbox: reported, and released only when a person asks for it. */
 export class LeaseGc {
-  readonly #ports: NodePorts;
+  readonly #needs: LeaseNeeds;
   readonly #looks = new Looks();
   #orphans: readonly Lease[] = [];
 
-  constructor(ports: NodePorts) {
-    this.#ports = ports;
+  constructor(needs: LeaseNeeds) {
+    this.#needs = needs;
   }
 
   /** Those that are certain, as of the last look. */
@@ -39,8 +55,8 @@ export class LeaseGc {
         findings: [],
         notes: [`Addresses of host-local cannot be looked at: ${hand.identity.software} is too old`],
       };
-    const { orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#ports);
-    const nowMs = this.#ports.clock.monotonicMs();
+    const { orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#needs);
+    const nowMs = this.#needs.clock.monotonicMs();
     this.#looks.note(orphans.map(leaseKey), nowMs);
     const certain = new Set(orphans.filter((lease) => this.#isOld(lease, nowMs)));
     const findings: GcFinding[] = [];
@@ -58,15 +74,15 @@ export class LeaseGc {
 
   /** By the file's own time, or, as that may be wrong, by how long we have seen it. */
   #isOld(lease: Lease, nowMs: number): boolean {
-    const fileAgeMs = this.#ports.clock.wallMs() - lease.changedWallMs;
+    const fileAgeMs = this.#needs.clock.wallMs() - lease.changedWallMs;
     return fileAgeMs >= orphanMsMin || (this.#looks.ageMs(leaseKey(lease), nowMs) ?? 0) >= orphanMsMin;
   }
 
   async #release(hand: Hand, lease: Lease, finding: GcFinding): Promise<GcFinding> {
     try {
-      await releaseLease(hand, lease, this.#ports);
+      await releaseLease(hand, lease, this.#needs);
       const { network, address, containerId } = lease;
-      this.#ports.logger.info("An address without a sandbox was released", {
+      this.#needs.logger.info("An address without a sandbox was released", {
         network,
         address,
         container: containerId,

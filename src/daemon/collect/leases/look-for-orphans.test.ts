@@ -5,7 +5,11 @@ import type { FolderEntry } from "../../../wire/folder-page.ts";
 import { LeaseGc } from "./lease-gc.ts";
 import { collect } from "./host-folder.ts";
 import { lookForOrphans } from "./look-for-orphans.ts";
-import type { NodePorts } from "../../node-ports.ts";
+import { systemClock } from "../../../base/clock.ts";
+import { silentLogger } from "../../../base/log.ts";
+import { asJsonText } from "../../../cni/json-text.ts";
+import { ConfCache } from "../../look-up/conf-cache.ts";
+import { Turns } from "../../serve/turns.ts";
 
 function entry(name: string): FolderEntry {
   return { name, kind: "file", changedWallMs: 0, content: undefined };
@@ -41,6 +45,8 @@ test("collect refuses half a folder: it was taken away, or emptied, between two 
   expect(collect(empty, "/folder", ({ name }) => name)).rejects.toThrow("taken away while it was read");
 });
 
+const config = { delegates: [], runtimeCniDir: "/var/lib/cni", cniDir: "/nowhere", binDir: "/bin" };
+
 /** A node on which host-local has an address of each of these containers, and whose journal is empty. */
 function nodeWith(
   containers: readonly string[],
@@ -61,14 +67,15 @@ function nodeWith(
       );
     return Promise.resolve(names && page(names.map((name) => ({ ...entry(name), kind: "folder" }))));
   };
-  const ports = {
-    config: { delegates: [`{"ipam":{"dataDir":"${dataDir}"}}`], runtimeCniDir: "/var/lib/cni", cniDir: "/nowhere" },
+  const needs = {
+    config: { ...config, delegates: [asJsonText(`{"ipam":{"dataDir":"${dataDir}"}}`, "the test")] },
     journal: { all: () => [], leaks: () => [], quarantined: () => [] },
     view: { networks: () => [] },
+    confs: new ConfCache(),
   };
   const sight = { alive: new Set<never>(), gone: new Set<never>(), places: new Set<never>() };
-  // Only what is asked of them.
-  return lookForOrphans({ list, isLost: false } as unknown as Hand, sight, ports as unknown as NodePorts);
+  const hand = { list, isLost: false } as unknown as Hand; // only what it uses
+  return lookForOrphans(hand, sight, needs);
 }
 
 test("lookForOrphans takes a container for living of which a runtime has a folder, whatever became of its result", async () => {
@@ -101,11 +108,15 @@ test("lookForOrphans leaves a folder alone that other nodes may share: it does n
 
 test("LeaseGc says that an old hand cannot look", async () => {
   const hand = { supports: () => false, identity: { software: "levee-shim 0.1" } } as unknown as Hand; // all that is asked of it
-  const round = await new LeaseGc({} as NodePorts).round(
-    hand,
-    { alive: new Set(), gone: new Set(), places: new Set() },
-    true,
-  );
+  const round = await new LeaseGc({
+    clock: systemClock,
+    config,
+    logger: silentLogger,
+    journal: { all: () => [], leaks: () => [], quarantined: () => [] },
+    turns: new Turns(),
+    view: { networks: () => [] },
+    confs: new ConfCache(),
+  }).round(hand, { alive: new Set(), gone: new Set(), places: new Set() }, true);
   expect(round).toEqual({
     findings: [],
     notes: ["Addresses of host-local cannot be looked at: levee-shim 0.1 is too old"],

@@ -5,10 +5,16 @@ import type { Hand } from "../../../hands/hand.ts";
 import { resultsFolderOf } from "../../../state/multus/multus-result-file.ts";
 import type { Sight } from "../sight.ts";
 import { collect } from "./host-folder.ts";
-import { dataDirsOf } from "./lease-conf.ts";
+import type { DaemonConfig } from "../../../config/daemon-config.ts";
+import type { Journal } from "../../../state/journal/journal.ts";
+import { dataDirsOf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { containersOfRuntimes } from "./runtime-containers.ts";
 import { KnownContainers, leaseOf, orphansAmong, type Lease } from "./leases.ts";
-import type { NodePorts } from "../../node-ports.ts";
+
+export type OrphanNeeds = LeaseConfNeeds & {
+  readonly config: Pick<DaemonConfig, "cniDir">;
+  readonly journal: Pick<Journal, "leaks" | "quarantined">;
+};
 
 export interface LeaseLook {
   readonly orphans: readonly Lease[];
@@ -25,22 +31,22 @@ const networksMax = 500;
  * Looks for addresses whose container nobody knows. The addresses are read first: whoever appears meanwhile is known by
  * then, and not taken for gone.
  */
-export async function lookForOrphans(hand: Hand, sight: Sight, ports: NodePorts): Promise<LeaseLook> {
-  const { leases, notes } = await allLeases(hand, dataDirsOf(ports));
-  const multus = await multusNames(ports.config.cniDir);
-  const runtime = await runtimeNames(hand, ports.config.runtimeCniDir);
-  const known = new KnownContainers(knownIds(ports, multus.scratch), [...multus.results, ...(runtime ?? [])]);
+export async function lookForOrphans(hand: Hand, sight: Sight, needs: OrphanNeeds): Promise<LeaseLook> {
+  const { leases, notes } = await allLeases(hand, dataDirsOf(needs));
+  const multus = await multusNames(needs.config.cniDir);
+  const runtime = await runtimeNames(hand, needs.config.runtimeCniDir);
+  const known = new KnownContainers(knownIds(needs, multus.scratch), [...multus.results, ...(runtime ?? [])]);
   const alive = [...sight.alive].map((record) => String(record.containerId));
-  const isDamaged = ports.journal.quarantined().length > 0;
-  const doubt = isDamaged ? "the journal is damaged" : doubtOf(runtime, alive, ports.config.runtimeCniDir);
+  const isDamaged = needs.journal.quarantined().length > 0;
+  const doubt = isDamaged ? "the journal is damaged" : doubtOf(runtime, alive, needs.config.runtimeCniDir);
   const orphans = orphansAmong(leases, known);
   if (orphans.length === 0) return { orphans, doubt, notes };
   // Many folders to look into, so only when it matters.
   return { orphans: orphansAmong(orphans, new KnownContainers(await containersOfRuntimes(hand), [])), doubt, notes };
 }
 
-function knownIds(ports: NodePorts, scratch: readonly string[]): readonly string[] {
-  const { journal } = ports;
+function knownIds(needs: OrphanNeeds, scratch: readonly string[]): readonly string[] {
+  const { journal } = needs;
   return [...[...journal.all(), ...journal.leaks()].map(({ containerId }) => String(containerId)), ...scratch];
 }
 

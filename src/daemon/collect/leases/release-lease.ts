@@ -1,27 +1,34 @@
 import { join } from "node:path";
 import type { ContainerId, PluginType } from "../../../base/brand.ts";
-import { deadline } from "../../../base/clock.ts";
+import { deadline, type Clock } from "../../../base/clock.ts";
 import { LeveeError } from "../../../base/errors.ts";
+import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import { explainOutcome } from "../../../hands/explain-outcome.ts";
 import type { Hand } from "../../../hands/hand.ts";
-import { pluginPath } from "../../undo/undo-chains.ts";
+import { pluginPath } from "../../health/ask-network.ts";
+import type { Turns } from "../../serve/turns.ts";
 import { collect } from "./host-folder.ts";
-import { hostLocalConf } from "./lease-conf.ts";
+import { hostLocalConf, type LeaseConfNeeds } from "./lease-conf.ts";
 import { leaseKey, leaseOf, type Lease } from "./leases.ts";
-import type { NodePorts } from "../../node-ports.ts";
 
 /** host-local opens a lock and unlinks a file; longer than this it waits for a lock that nobody gives back. */
 const releaseMsMax = 10_000;
 const turnMsMax = 1_000;
 const holder = { verb: "GC", cancel: (): void => undefined };
 
+export type ReleaseNeeds = LeaseConfNeeds & {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "binDir">;
+  readonly turns: Turns;
+};
+
 /** Has host-local itself free one address, under its own lock, and looks whether it has. */
-export async function releaseLease(hand: Hand, lease: Lease, ports: NodePorts): Promise<void> {
+export async function releaseLease(hand: Hand, lease: Lease, needs: ReleaseNeeds): Promise<void> {
   const containerId = lease.containerId as ContainerId; // matched the pattern of one when the file was read
   const late = (): LeveeError => new LeveeError("try-later", "Another operation holds the container");
-  using limit = deadline(ports.clock, turnMsMax, late);
-  using _turn = await ports.turns.take(containerId, holder, limit.signal);
-  if (ports.journal.all().some((record) => record.containerId === containerId))
+  using limit = deadline(needs.clock, turnMsMax, late);
+  using _turn = await needs.turns.take(containerId, holder, limit.signal);
+  if (needs.journal.all().some((record) => record.containerId === containerId))
     throw new LeveeError("try-later", "The container has been attached meanwhile");
   const outcome = await hand.run({
     plugin: "host-local" as PluginType, // a name, not a path
@@ -31,9 +38,9 @@ export async function releaseLease(hand: Hand, lease: Lease, ports: NodePorts): 
       CNI_NETNS: "",
       CNI_IFNAME: ifnameOf(lease),
       CNI_ARGS: "",
-      CNI_PATH: pluginPath(hand, ports),
+      CNI_PATH: pluginPath(hand, needs.config.binDir),
     },
-    stdin: hostLocalConf(lease, ports),
+    stdin: hostLocalConf(lease, needs),
     timeoutMs: releaseMsMax,
   });
   const context = { verb: "DEL", network: lease.network, ifname: ifnameOf(lease), plugin: "host-local" };

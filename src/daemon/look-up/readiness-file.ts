@@ -16,8 +16,7 @@ const lookAgainMs = 1_000;
 
 /**
  * Waits for the file by which the default network says that it is ready (`readinessindicatorfile`). For ADD only:
- * it is asked before the ADD takes a slot with the daemon's own setting, and once more when the call's conf, which may
- * name a file too, is here. STATUS would take the node out of service, and what was attached can be detached whatever the network's agent does.
+ * STATUS would take the node out of service, and a DEL works whatever the network's agent does.
  */
 export async function awaitReadinessFile({ path, endsMs, caller }: ReadinessWait, clock: Clock): Promise<void> {
   if (path === "") return;
