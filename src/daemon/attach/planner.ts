@@ -7,13 +7,13 @@ import type { AddRequest } from "../../cni/verb.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
-import type { PodFacts } from "../../view/view.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
 import type { Found, LookUp } from "../look-up/look-up.ts";
 import { recordedPod } from "../record/subject.ts";
 import type { Call } from "../serve/call.ts";
 import type { Earlier } from "./earlier.ts";
 import type { PodWants } from "./pod-wants.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface PlannerNeeds {
   readonly clock: Clock;

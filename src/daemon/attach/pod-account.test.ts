@@ -4,7 +4,8 @@ import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
 import { PodAccount, PodAccounts } from "./pod-account.ts";
-import { emptyView, type PodFacts } from "../../view/view.ts";
+import { emptyView } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const pod = { namespace: "a" as Namespace, name: "p" as PodName, uid: "uid-1" as PodUid };
 const sandbox = { containerId: "c1", ifname: "eth0" };

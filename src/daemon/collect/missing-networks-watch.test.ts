@@ -11,7 +11,7 @@ import { aRecord } from "../../state/journal/record.fixture.ts";
 import type { Sight } from "./sight.ts";
 import { MissingNetworks } from "./missing-networks-watch.ts";
 import { Turns } from "../serve/turns.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const graceMs = 30_000;
 const nobody: Sight = { alive: new Set(), gone: new Set(), places: new Set() };

@@ -1,4 +1,3 @@
-import { networkStatusAnnotation } from "../../attachment/network-status.ts";
 import type { Namespace, NetnsPath, PodName, PodUid } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
@@ -22,7 +21,9 @@ import {
   withoutRecord,
   type MissingNetwork,
 } from "./missing-networks.ts";
-import type { PodFacts, View } from "../../view/view.ts";
+import type { View } from "../../view/view.ts";
+import { networkStatusAnnotation } from "../../base/annotations.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface MissingRound {
   readonly findings: readonly GcFinding[];

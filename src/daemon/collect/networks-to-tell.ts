@@ -9,7 +9,8 @@ import type { ConfCache } from "../look-up/conf-cache.ts";
 import type { GcRota } from "./rota.ts";
 import { primaryNetwork, sourceOf } from "../look-up/networks.ts";
 import { networkChain } from "../health/ask-network.ts";
-import type { NetworkDefinition, View } from "../../view/view.ts";
+import type { View } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 export interface TellNetworksNeeds {
   readonly journal: Journal;

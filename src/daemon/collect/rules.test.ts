@@ -6,7 +6,7 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import { aChain, aRecord, bootId } from "../../state/journal/record.fixture.ts";
 import { undoLimit, doubtsAbout, judge } from "./rules.ts";
 import { lookAtNamespaces, placeOf } from "./sight.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const nsfs = 4n;
 

@@ -1,6 +1,6 @@
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { placeOf, type Sight } from "./sight.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /**
  * `dead`: may be undone. `alive`: its namespace is there. `kept`: dead, but a network of it has disableGC.

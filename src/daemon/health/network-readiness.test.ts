@@ -8,7 +8,7 @@ import { silentAnnouncer } from "../tell/announcer.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import { NetworkWatch } from "./network-readiness.ts";
-import type { NetworkDefinition } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 let nowMs = 0;
 let tick: () => void = () => undefined;

@@ -1,7 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import { apiCheck, viewCheck } from "../../readiness/follow-rules.ts";
 import { journalCheck, leaksCheck, quarantineCheck } from "../../readiness/state-rules.ts";
 import type { Journal } from "../../state/journal/journal.ts";
@@ -12,6 +11,7 @@ import { answerHttp, type RouteOptions } from "../metrics/routes.ts";
 import type { Service } from "../service.ts";
 import { JournalWatch } from "./journal-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 export interface NodeHealthNeeds {
   readonly clock: Clock;

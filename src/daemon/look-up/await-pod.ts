@@ -4,7 +4,8 @@ import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { KubeError } from "../../kube/client/api.ts";
 import { backOffMs } from "../../kube/back-off.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
-import type { LiveView, PodFacts, View, WantedPod } from "../../view/view.ts";
+import type { LiveView, View, WantedPod } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface LookupNeeds {
   readonly view: View;

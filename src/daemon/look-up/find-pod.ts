@@ -2,7 +2,7 @@ import type { JsonText, PodUid } from "../../base/brand.ts";
 import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
 import { awaitPod, type LookupNeeds } from "./await-pod.ts";
 import { podOfRuntime, runtimeAnnotations } from "./runtime-annotations.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface PodLookup {
   readonly args: CniArgs;

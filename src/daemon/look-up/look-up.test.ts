@@ -10,7 +10,9 @@ import { ConfCache } from "./conf-cache.ts";
 import { Holdings } from "../serve/holdings.ts";
 import { LookUp, type LookUpCaller } from "./look-up.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
-import { emptyView, type NetworkDefinition, type PodFacts } from "../../view/view.ts";
+import { emptyView } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const namespace = "default" as Namespace;
 const networks = "k8s.v1.cni.cncf.io/networks";

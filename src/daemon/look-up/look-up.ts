@@ -4,7 +4,7 @@ import { LeveeError } from "../../base/errors.ts";
 import type { CniArgs } from "../../cni/cni-args.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { NetConf } from "../../config/net-conf.ts";
-import type { PodFacts, View } from "../../view/view.ts";
+import type { View } from "../../view/view.ts";
 import { subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Announcer } from "../tell/announcer.ts";
@@ -17,6 +17,7 @@ import { resolveNetworks, type PodNetworks } from "./networks.ts";
 import { requestOf, type NetworkLookup, type PodRequest } from "./pod-request.ts";
 import { awaitReadinessFile } from "./readiness-file.ts";
 import { runtimeAnnotations, sameSelection } from "./runtime-annotations.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface LookUpNeeds {
   readonly clock: Clock;

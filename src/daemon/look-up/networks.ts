@@ -11,7 +11,9 @@ import { dirname, join } from "node:path";
 import { findConfByName, hasConfs, subFolderTexts } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
 import { definitionOf, unreadText, type NetworkLookup, type PodRequest } from "./pod-request.ts";
-import { resourceNameAnnotation, type NetworkDefinition, type PodFacts } from "../../view/view.ts";
+import { resourceNameAnnotation } from "../../base/annotations.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** Every network of one pod, in the order in which they are attached. */
 export interface PodNetworks {

@@ -1,8 +1,11 @@
 import { LeveeError } from "../../base/errors.ts";
 import { firstChars } from "../../base/short-text.ts";
-import { networksAnnotation, parseSelection, type SelectionElement } from "../../attachment/selection.ts";
-import type { NetworkDefinition, PodFacts, View } from "../../view/view.ts";
+import { parseSelection, type SelectionElement } from "../../attachment/selection.ts";
+import type { View } from "../../view/view.ts";
 import { SameWishes, type Wishes } from "./same-wishes.ts";
+import { networksAnnotation } from "../../base/annotations.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** No object has a longer name; an annotation may ask for one of a quarter of a megabyte, which must not fill an error. */
 const nameCharsMax = 253;

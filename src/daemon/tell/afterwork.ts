@@ -11,7 +11,7 @@ import type { Announcer } from "./announcer.ts";
 import type { StatusPublisher } from "./status-publisher.ts";
 import { AttachedTeller } from "./tell-attached.ts";
 
-/** In a storm a pod takes longer than this to start anyway; each waiting status keeps a few KiB of results meanwhile. */
+/** In a storm a pod takes longer than this to start. Each waiting status keeps a few KiB of results meanwhile. */
 const statusPatience = { keptMsMax: 10_000, keptMax: 250 };
 
 export interface AfterworkNeeds {
@@ -28,7 +28,7 @@ export interface AfterworkNeeds {
 }
 
 /**
- * The work after the answer of an ADD: Multus' files, the pod's network-status, its events. No call waits for it, so it
+ * The work after the reply of an ADD: Multus' files, the pod's network-status, its events. No call waits for it, so it
  * gives way to calls that do wait.
  */
 export class Afterwork {
@@ -44,7 +44,7 @@ export class Afterwork {
     this.#teller = new AttachedTeller({ ...needs, idle: this.#idle, statusTime: this.#statusTime });
   }
 
-  /** Puts the work off as long as this says so. */
+  /** Puts the work off while `isBusy` is true. */
   giveWayWhile(isBusy: () => boolean): void {
     this.#idle.watch(isBusy);
     this.#statusTime.watch(isBusy);
@@ -60,17 +60,17 @@ export class Afterwork {
     this.#teller.tellSoon(token);
   }
 
-  /** A call came back for an attachment that the last daemon committed; it may have done no more than that. */
+  /** A call came back for an attachment that the last daemon committed, and perhaps did not mirror. */
   resumed(record: AttachmentRecord): void {
     void this.#needs.mirror.write(record);
   }
 
-  /** The answer of a resumed call is on its way. */
+  /** The reply of a resumed call has gone out. */
   tell(token: string): void {
     this.#teller.tellSoon(token);
   }
 
-  /** The attachment goes: nothing of it is told any more, and its files are removed. */
+  /** The attachment goes: it is no longer told, and its files are removed. */
   async drop(record: AttachmentRecord): Promise<void> {
     const { publisher, mirror, config, logger } = this.#needs;
     publisher.drop(record.containerId);
@@ -86,7 +86,7 @@ export class Afterwork {
     await mirror.repair(journal.all(), (record) => this.#idle.later(() => void mirror.write(record), record.token));
   }
 
-  /** Does now what the next daemon would miss. */
+  /** Does the work now that the next daemon would miss. */
   async finish(): Promise<void> {
     this.#idle.finish();
     this.#statusTime.finish();

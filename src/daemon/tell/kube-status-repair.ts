@@ -1,6 +1,5 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { sameJson } from "../../base/same-json.ts";
-import { networkStatusAnnotation } from "../../attachment/network-status.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
@@ -9,11 +8,13 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { StatusPublisher } from "./status-publisher.ts";
 import type { Service } from "../service.ts";
 import { statusOf } from "./tell-attached.ts";
-import type { LiveView, PodFacts, View } from "../../view/view.ts";
+import { networkStatusAnnotation } from "../../base/annotations.ts";
+import type { LiveView, View } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
-/** A full node is looked through in half a minute, and the server hardly notices. */
+/** A full node takes half a minute, and the server has hardly any load. */
 const pauseMs = 100;
-/** Pods that may wait for a look; more than a node can have. */
+/** Pods that may wait; more than a node can have. */
 const waitingMax = 2_000;
 
 export interface StatusRepairNeeds {
@@ -26,8 +27,8 @@ export interface StatusRepairNeeds {
 }
 
 /**
- * Publishes again what a pod's annotation should say and does not: because the last daemon died before it was delivered,
- * or because the pod (a static pod's mirror) was not there when it was attached.
+ * Compares the journal with the network-status annotations, and tells the missing ones again. The last daemon may have
+ * died before it delivered one, or a static pod's mirror may have come after the ADD.
  */
 export function startStatusRepair(needs: StatusRepairNeeds): Service {
   const { live } = needs.view;
@@ -46,7 +47,7 @@ class StatusRepair {
   constructor(needs: StatusRepairNeeds, live: LiveView) {
     this.#needs = needs;
     this.#stopListening = live.onNewPod((pod) => this.#add(pod));
-    // A pod of the first list may have been there before anybody listened.
+    // Pods of the first list may have come before the listener.
     void live.podsSynced().then(() => {
       for (const pod of needs.view.pods() ?? []) this.#add(pod);
     });
@@ -71,7 +72,7 @@ class StatusRepair {
       if (next === undefined || this.#closing.signal.aborted) return;
       this.#waiting.delete(next[0]);
       await this.#look(next[1]).catch((thrown: unknown) =>
-        this.#needs.logger.warn("The status of a pod could not be compared with what it has", {
+        this.#needs.logger.warn("The network-status of a pod could not be compared with its attachments", {
           pod: next[0],
           reason: toLeveeError(thrown, "Comparison").message,
         }),
@@ -84,9 +85,9 @@ class StatusRepair {
     const record = this.#newestRecord(pod);
     if (record === undefined || pod.isDeleting === true) return;
     const status = await statusOf(record, this.#needs);
-    // Looked up again: the ADD itself may have published meanwhile.
+    // Looked up again, because the ADD itself may have told it meanwhile.
     const now = await this.#needs.view.findPod(pod.namespace, pod.name);
-    if (status === undefined || saysAll(now?.annotations[networkStatusAnnotation], status.annotation)) return;
+    if (status === undefined || hasAll(now?.annotations[networkStatusAnnotation], status.annotation)) return;
     void this.#needs.publisher.publish(status);
   }
 
@@ -100,8 +101,8 @@ class StatusRepair {
   }
 }
 
-/** Whether every entry is there. What somebody else has added to the annotation is theirs, and stays. */
-function saysAll(annotation: string | undefined, wanted: string): boolean {
+/** Whether every wanted entry is there. Entries that others have added stay. */
+function hasAll(annotation: string | undefined, wanted: string): boolean {
   if (annotation === wanted) return true;
   const entries = entriesOf(annotation);
   return entriesOf(wanted).every((entry) => entries.some((other) => sameJson(other, entry)));
@@ -112,7 +113,7 @@ function entriesOf(annotation: string | undefined): readonly unknown[] {
     const value: unknown = JSON.parse(annotation ?? "[]");
     return Array.isArray(value) ? value : [];
   } catch {
-    // Somebody wrote something else; it says nothing of ours.
+    // The annotation is not JSON, so it has none of the wanted entries.
     return [];
   }
 }

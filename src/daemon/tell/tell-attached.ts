@@ -15,9 +15,9 @@ import type { Timeline } from "../record/timeline.ts";
 import type { Announcer } from "./announcer.ts";
 import { silentPublisher, type PodStatus, type StatusPublisher } from "./status-publisher.ts";
 
-/** The shim prints the answer, says so and leaves within this. */
+/** The shim prints the result, sends ACK and leaves within this time. */
 const soonMs = 5;
-/** The pauses double up to this. About 80 s after the answer the repair of statuses takes over. */
+/** The pauses double up to this. About 80 s after the reply the repair of statuses takes over. */
 const pauseMsMax = 60_000;
 
 export interface TellNeeds {
@@ -36,7 +36,7 @@ export interface TellNeeds {
   readonly statusTime: Pick<SpareTime, "do">;
 }
 
-/** Tells the cluster what a pod got: an event for each interface, and the pod's own annotation. */
+/** Tells the API server what a pod got: an event for each interface, and the pod's annotation. */
 export class AttachedTeller {
   readonly #needs: TellNeeds;
 
@@ -44,7 +44,7 @@ export class AttachedTeller {
     this.#needs = needs;
   }
 
-  /** Tells it once the answer is on its way: the runtime waits for the answer, and an undo may be quicker. */
+  /** Tells it after the reply has gone out, because the runtime waits for the reply. An undo may come first. */
   tellSoon(token: string, pauseMs = soonMs): void {
     const { clock, statusTime } = this.#needs;
     clock.after(pauseMs, () => {
@@ -54,34 +54,34 @@ export class AttachedTeller {
     });
   }
 
-  /** Never rejects (ADR 0028): the pod is attached whatever becomes of this. */
+  /** Never rejects: the pod is attached whether or not this succeeds (ADR 0028). */
   async tellNow(token: string): Promise<void> {
     const { journal, publisher, idle } = this.#needs;
     const record = journal.findByToken(token);
     if (record === undefined || publisher === silentPublisher || record.pod.name === "") return;
     try {
       const status = await statusOf(record, this.#needs);
-      // Reading the files took time.
+      // Reading files took time, and the attachment may be gone.
       if (this.#fateOf(token) !== "kept") {
         this.tellSoon(token);
         return;
       }
-      const published = status === undefined ? undefined : this.#publish(status, record);
-      idle.do(() => this.#announce(record));
-      await published;
+      const telling = status === undefined ? undefined : this.#tellStatus(status, record);
+      idle.do(() => this.#tellEvents(record));
+      await telling;
     } catch (thrown) {
       this.#logUntold(record, thrown);
     }
   }
 
-  /** Recovery undoes an attachment whose shim is gone, unless the runtime has the result after all. */
+  /** Whether an attachment stays. Recovery undoes one whose shim is gone, unless the runtime has the result. */
   #fateOf(token: string): "kept" | "open" | "gone" {
     const record = this.#needs.journal.findByToken(token);
     if (record === undefined || record.phase === "undoing" || record.delAttempts > 0) return "gone";
     return record.phase === "acknowledged" || !this.#needs.isPending(token) ? "kept" : "open";
   }
 
-  async #publish(status: PodStatus, record: AttachmentRecord): Promise<void> {
+  async #tellStatus(status: PodStatus, record: AttachmentRecord): Promise<void> {
     const { publisher, timeline, clock } = this.#needs;
     const startedMs = clock.monotonicMs();
     const note = (what: string, detail?: string): void => {
@@ -90,17 +90,17 @@ export class AttachedTeller {
     };
     let isPostponed = false;
     const end = await publisher.publish(status, (why) => {
-      // Once: it may be tried for hours.
+      // Once, because the attempts may go on for hours.
       if (!isPostponed) note("publishing", `network-status is tried again: ${why}`);
       isPostponed = true;
     });
     if (end === "delivered") note("published");
-    // A newer status, or the end of the daemon, is no news about one that was put off.
+    // A postponed status was noted already. That a newer one replaces it, or that the daemon ends, is not noted.
     else if (end === "refused" || !isPostponed) note(`status-${end}`);
   }
 
-  /** Multus' event for each network: its name, its interface and its addresses. */
-  #announce(record: AttachmentRecord): void {
+  /** Multus' event for each network, with its name, interface and addresses. */
+  #tellEvents(record: AttachmentRecord): void {
     try {
       for (const [index, chain] of record.chains.entries()) {
         const message = addedText(chain, record.results[index]);
@@ -120,7 +120,7 @@ export class AttachedTeller {
   }
 }
 
-/** What the pod's annotation should be; undefined when no plugin named an interface. */
+/** The right annotation for the pod; undefined when no plugin named an interface. */
 export async function statusOf(
   record: AttachmentRecord,
   { config, logger }: Pick<TellNeeds, "config" | "logger">,

@@ -7,7 +7,8 @@ import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { Journal } from "../../../state/journal/journal.ts";
 import type { ConfCache } from "../../look-up/conf-cache.ts";
 import type { Lease } from "./leases.ts";
-import type { NetworkDefinition, View } from "../../../view/view.ts";
+import type { View } from "../../../view/view.ts";
+import type { NetworkDefinition } from "../../../view/network-definition.ts";
 
 export interface LeaseConfNeeds {
   readonly config: Pick<DaemonConfig, "delegates" | "runtimeCniDir">;

@@ -1,10 +1,10 @@
 import type { ClusterView } from "../../kube/watch/cluster-view.ts";
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
-import type { KubeAnnouncer } from "./kube-announcer.ts";
-import type { KubeStatusPublisher } from "./kube-status.ts";
-import { awaySinceMs } from "../source/kube-view.ts";
+import type { KubeAnnouncer } from "../tell/kube-announcer.ts";
+import type { KubeStatusPublisher } from "../tell/kube-status.ts";
+import { awaySinceMs } from "./kube-view.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** The parts of a cluster as source that can say how they are. */
+/** The parts of a cluster as source that report their health. */
 export interface KubeParts {
   readonly server: string;
   readonly cluster: Pick<ClusterView, "health" | "synced">;
@@ -12,7 +12,7 @@ export interface KubeParts {
   readonly announcer: Pick<KubeAnnouncer, "health">;
 }
 
-/** What a person should know of the API server and of what waits for it. */
+/** What a person should know about the API server and the outboxes. */
 export function kubeNotices(parts: KubeParts): readonly string[] {
   return [...viewNotices(parts), ...outboxNotices(parts)];
 }
@@ -24,12 +24,12 @@ function viewNotices({ server, cluster }: KubeParts): string[] {
     sinceMs === undefined
       ? []
       : [
-          `The API server ${server} has not answered since ${momentText(sinceMs)} (${pods.lastError ?? networks.lastError ?? "no reason"}); pods and networks that are known here are served all the same`,
+          `The API server ${server} has not answered since ${momentText(sinceMs)} (${pods.lastError ?? networks.lastError ?? "no reason"}); known pods and networks are still served`,
         ];
   return [...away, ...[pods, networks].flatMap(refusalNotice), ...[pods, networks].flatMap(unsyncedNotice)];
 }
 
-/** It answers, and the answer is no: a person must change something. */
+/** The server refuses, so a person must change something. */
 function refusalNotice(health: ReflectorHealth): string[] {
   const { resource, lastError, isUnreachable, isAbsent, failingSinceMs } = health;
   if (failingSinceMs === undefined || isUnreachable) return [];
@@ -37,10 +37,10 @@ function refusalNotice(health: ReflectorHealth): string[] {
   return [`${resource} cannot be followed since ${momentText(failingSinceMs)}: ${lastError ?? "no reason"}`];
 }
 
-/** A list that is only just being taken is no news. */
+/** A first list that is under way and works needs no notice. */
 function unsyncedNotice({ resource, isSynced, isAbsent, failingSinceMs }: ReflectorHealth): string[] {
   if (isSynced || isAbsent || failingSinceMs === undefined) return [];
-  return [`The first list of ${resource} is not complete; what it lacks is asked for one by one`];
+  return [`The first list of ${resource} is not complete; missing objects are read one by one`];
 }
 
 function outboxNotices({ publisher, announcer }: KubeParts): string[] {
@@ -51,8 +51,10 @@ function outboxNotices({ publisher, announcer }: KubeParts): string[] {
   return boxes.flatMap(({ what, waiting, awaySinceMs: sinceMs, refusal }) => [
     ...(waiting === 0 || sinceMs === undefined
       ? []
-      : [`${waiting} ${waiting === 1 ? what : `${what}s`} wait for the API server since ${momentText(sinceMs)}`]),
-    ...(refusal === undefined ? [] : [`The API server does not take every ${what}: ${refusal}`]),
+      : [
+          `${waiting} ${waiting === 1 ? `${what} has` : `${what}s have`} waited for the API server since ${momentText(sinceMs)}`,
+        ]),
+    ...(refusal === undefined ? [] : [`The API server refuses some ${what}s: ${refusal}`]),
   ]);
 }
 

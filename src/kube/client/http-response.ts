@@ -1,22 +1,22 @@
-import type { AnswerHead } from "./answer-parser.ts";
+import type { ResponseHead } from "./response-parser.ts";
 
-/** So much of a body may wait for its reader; then the server waits. */
+/** How much of a body may wait for its reader before the server has to wait. */
 const waitingBytesMax = 1_048_576;
 
 /** Where the bytes of an answer come from. */
-export interface AnswerFlow {
+export interface ResponseFlow {
   pause(): void;
   resume(): void;
-  /** Nobody wants the rest. */
+  /** The rest is not wanted. */
   cut(): void;
 }
 
-export class AnswerTooLarge extends Error {}
+export class ResponseTooLarge extends Error {}
 
-/** An answer whose head is there. Its body comes as it is read, under the signal of the request. */
-export class Answer {
-  readonly head: AnswerHead;
-  readonly #flow: AnswerFlow;
+/** An answer whose head has come. The body comes as it is read, under the signal of the request. */
+export class HttpResponse {
+  readonly head: ResponseHead;
+  readonly #flow: ResponseFlow;
   #parts: Buffer[] = [];
   #waitingBytes = 0;
   #isPaused = false;
@@ -24,7 +24,7 @@ export class Answer {
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(head: AnswerHead, flow: AnswerFlow) {
+  constructor(head: ResponseHead, flow: ResponseFlow) {
     this.head = head;
     this.#flow = flow;
   }
@@ -39,7 +39,7 @@ export class Answer {
       }
       if (bytes > bytesMax) {
         this.#leave();
-        throw new AnswerTooLarge(`the answer has more than the ${bytesMax} bytes it may have`);
+        throw new ResponseTooLarge(`the answer has more than ${bytesMax} bytes`);
       }
       if (this.#isEnded()) break;
       await this.#more();
@@ -48,7 +48,7 @@ export class Answer {
     return parts.length === 1 && only !== undefined ? only.toString("utf8") : Buffer.concat(parts).toString("utf8");
   }
 
-  /** The body as it comes. Leaving early cuts the connection. */
+  /** Yields the body as it comes. Leaving early cuts the connection. */
   async *parts(): AsyncGenerator<Buffer> {
     try {
       for (;;) {
@@ -71,7 +71,7 @@ export class Answer {
     this.#wake?.();
   }
 
-  /** The body is whole, or failed and will never be. */
+  /** The body is complete, or will never be because of the failure. */
   end(failure?: Error): void {
     if (failure === undefined) this.#isWhole = true;
     else this.#failure = failure;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import type { OutboxHealth } from "../../kube/outbox/outbox.ts";
 import { registerKubeMetrics } from "../metrics/kube-metrics.ts";
 import { kubeNotices, type KubeParts } from "./kube-notices.ts";
 import { MetricsRegistry } from "../metrics/metrics-registry.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 const healthy: ReflectorHealth = {
   resource: "pods",
@@ -41,14 +41,14 @@ describe("kubeNotices", () => {
   test("is silent when all is well", () => {
     expect(kubeNotices(parts({}))).toEqual([]);
     expect(kubeNotices(parts({ isSynced: false }))).toEqual([]);
-    // One watch that works is an answer.
+    // One working watch is an answer.
     expect(kubeNotices(parts(awayPods))).toEqual([]);
   });
 
   test.each([
     [
       parts(awayPods, {}, awayPods),
-      "The API server https://127.0.0.1:6443 has not answered since 2026-01-02T03:04:05Z (connect ECONNREFUSED); pods and networks that are known here are served all the same",
+      "The API server https://127.0.0.1:6443 has not answered since 2026-01-02T03:04:05Z (connect ECONNREFUSED); known pods and networks are still served",
     ],
     [
       parts({ failingSinceMs: moment, lastError: "answered 403" }),
@@ -56,7 +56,7 @@ describe("kubeNotices", () => {
     ],
     [
       parts({ isSynced: false, failingSinceMs: moment, isUnreachable: true }),
-      "The first list of pods is not complete; what it lacks is asked for one by one",
+      "The first list of pods is not complete; missing objects are read one by one",
     ],
     [
       parts({ failingSinceMs: moment, isAbsent: true, isSynced: false }),
@@ -64,18 +64,15 @@ describe("kubeNotices", () => {
     ],
     [
       parts({}, { waiting: 2, awaySinceMs: moment }),
-      "2 network-status annotations wait for the API server since 2026-01-02T03:04:05Z",
+      "2 network-status annotations have waited for the API server since 2026-01-02T03:04:05Z",
     ],
-    [
-      parts({}, { refusal: "answered 403" }),
-      "The API server does not take every network-status annotation: answered 403",
-    ],
+    [parts({}, { refusal: "answered 403" }), "The API server refuses some network-status annotations: answered 403"],
   ])("says what a person should know (%#)", (of, expected) => {
     expect(kubeNotices(of)).toEqual([expected]);
   });
 });
 
-test("registerKubeMetrics tells how the copy follows the server, and what waits for it", () => {
+test("registerKubeMetrics shows how the copy follows the server, and what waits for it", () => {
   const metrics = new MetricsRegistry();
   const pods = { ...awayPods, lastEventAgeMs: undefined };
   registerKubeMetrics(metrics, parts(pods, { waiting: 2, dropped: 1 }, awayPods));

@@ -1,36 +1,36 @@
-/** Far more than a head of the API server has, which is below 1 KiB; a proxy's cookies fit as well. */
+/** The API server's heads are below 1 KiB. This leaves room for a proxy's cookies. */
 const headBytesMax = 65_536;
-/** The size of a chunk and what may stand behind it. */
+/** The size of a chunk, and its extensions. */
 const lineBytesMax = 4_096;
-/** More digits than any answer's length has, and still an exact number. */
+/** More digits than any length has, and still an exact number. */
 const lengthPattern = /^\d{1,15}$/u;
 const chunkSizePattern = /^([\da-f]{1,12})[ \t]*(?:;.*)?$/iu;
 
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
-  /** As it was sent; undefined when it was not. */
+  /** The header as it was sent; undefined when there is none. */
   readonly retryAfter: string | undefined;
 }
 
-export interface AnswerSink {
-  onHead(head: AnswerHead): void;
+export interface ResponseSink {
+  onHead(head: ResponseHead): void;
   onPart(part: Buffer): void;
 }
 
 type Step = "head" | "length" | "chunk-size" | "chunk" | "chunk-end" | "trailer" | "until-closed" | "whole";
 
-/** Reads one answer of HTTP/1.1 out of a stream of bytes, however it is cut. Throws at what is none. */
-export class AnswerParser {
-  readonly #sink: AnswerSink;
+/** Reads one HTTP/1.1 answer from a stream of bytes, however the bytes are split. Throws when they are no such answer. */
+export class ResponseParser {
+  readonly #sink: ResponseSink;
   #step: Step = "head";
-  /** Bytes of a head or line whose end is not there yet. */
+  /** Bytes of an unfinished head or line. */
   #held: Buffer | undefined;
-  /** Of the body, or of the present chunk. */
+  /** Bytes left of the body, or of the present chunk. */
   #leftBytes = 0;
   #trailerBytes = 0;
   #isReusable = true;
 
-  constructor(sink: AnswerSink) {
+  constructor(sink: ResponseSink) {
     this.#sink = sink;
   }
 
@@ -38,7 +38,7 @@ export class AnswerParser {
     return this.#step === "whole";
   }
 
-  /** The connection may carry another request when the answer is whole. */
+  /** Whether the connection may carry another request after this answer. */
   get isReusable(): boolean {
     return this.#isReusable;
   }
@@ -48,7 +48,7 @@ export class AnswerParser {
     this.#held = undefined;
     while (rest !== undefined && rest.length > 0) {
       if (this.#step === "whole") {
-        // Nothing was asked to which this could be the answer: server and we are out of step.
+        // These bytes answer no request: client and server are out of step.
         this.#isReusable = false;
         return;
       }
@@ -56,12 +56,12 @@ export class AnswerParser {
     }
   }
 
-  /** The server has said all it will: the end of an answer that has no length, and of no other. */
+  /** The server has closed its side. That completes an answer without a length, and no other. */
   end(): void {
     if (this.#step === "until-closed") this.#step = "whole";
   }
 
-  /** Returns what is left, or undefined when more is needed first. */
+  /** Returns the remaining bytes, or undefined when it needs more first. */
   #take(bytes: Buffer): Buffer | undefined {
     if (this.#step === "head") return this.#takeHead(bytes);
     if (this.#step === "length" || this.#step === "chunk") return this.#takeCounted(bytes);
@@ -90,7 +90,7 @@ export class AnswerParser {
   #begin(status: number, lines: readonly string[]): void {
     const fields = fieldsOf(lines);
     const { length, coding, connection } = fields;
-    // Some load balancers say in HTTP/1.0 that no server is there, and keep nothing open.
+    // Some load balancers answer in HTTP/1.0 when no server is there, and close the connection.
     const isOld = lines[0]?.startsWith("HTTP/1.0") === true;
     this.#isReusable = !isOld && (connection === undefined || !/\bclose\b/iu.test(connection));
     this.#step = bodyStep(status, fields);
@@ -122,11 +122,11 @@ export class AnswerParser {
 
   #readLine(line: string): void {
     if (this.#step === "chunk-end") {
-      if (line !== "") throw new Error("a chunk of the answer is longer than it said");
+      if (line !== "") throw new Error("a chunk of the answer is longer than its size says");
       this.#step = "chunk-size";
     } else if (this.#step === "chunk-size") {
       const size = chunkSizePattern.exec(line)?.[1];
-      if (size === undefined) throw new Error(`the answer has ${quoted(line)} in the place of a chunk's size`);
+      if (size === undefined) throw new Error(`the answer has ${quoted(line)} where a chunk size must be`);
       this.#leftBytes = Number.parseInt(size, 16);
       this.#step = this.#leftBytes === 0 ? "trailer" : "chunk";
     } else {
@@ -153,14 +153,13 @@ const fieldNames: Readonly<Record<string, keyof Fields>> = {
   "retry-after": "retryAfter",
 };
 
-/** By its length alone most of the others are passed over. */
+/** The length alone rules out most other fields. */
 const fieldLengths: ReadonlySet<number> = new Set(Object.keys(fieldNames).map((name) => name.length));
 
 function statusOf(line: string): number {
   const status = /^HTTP\/1\.[01] (\d{3})(?: |$)/u.exec(line)?.[1];
-  if (status === undefined) throw new Error(`the answer begins with ${quoted(line)}, which is no HTTP/1`);
-  if (status === "101" || status < "100")
-    throw new Error(`the answer has the status ${status}, which nobody asked for`);
+  if (status === undefined) throw new Error(`the answer begins with ${quoted(line)}, which is not HTTP/1`);
+  if (status === "101" || status < "100") throw new Error(`the answer has the status ${status}, which fits no request`);
   return Number(status);
 }
 
@@ -169,7 +168,7 @@ function fieldsOf(lines: readonly string[]): Fields {
   for (let index = 1; index < lines.length; index += 1) {
     const line = lines[index] ?? "";
     const colon = line.indexOf(":");
-    if (colon <= 0) throw new Error(`the answer has ${quoted(line)} in the place of a header field`);
+    if (colon <= 0) throw new Error(`the answer has ${quoted(line)} where a header field must be`);
     const name = fieldLengths.has(colon) ? fieldNames[line.slice(0, colon).toLowerCase()] : undefined;
     if (name === undefined) continue;
     const value = line.slice(colon + 1).trim();
@@ -191,7 +190,7 @@ function bodyStep(status: number, { length, coding }: Fields): Step {
   return length === undefined ? "until-closed" : "length";
 }
 
-/** A hostile line may be long and have anything in it. */
+/** A hostile line may be long and contain anything. */
 function quoted(text: string): string {
   return JSON.stringify(text.slice(0, 60));
 }
