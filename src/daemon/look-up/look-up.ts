@@ -7,13 +7,13 @@ import type { NetConf } from "../../config/net-conf.ts";
 import type { View } from "../../view/view.ts";
 import { subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
-import type { Announcer } from "../tell/announcer.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
 import type { ConfCache } from "./conf-cache.ts";
 import { withDevices } from "./devices.ts";
 import { EarlyConfigs } from "./early-configs.ts";
 import { findPod } from "./find-pod.ts";
 import { liveNetworks } from "./live-networks.ts";
-import { resolveNetworks, type PodNetworks } from "./networks.ts";
+import { needsDevices, resolveNetworks, type PodNetworks } from "./networks.ts";
 import { requestOf, type NetworkLookup, type PodRequest } from "./pod-request.ts";
 import { awaitReadinessFile } from "./readiness-file.ts";
 import { runtimeAnnotations, sameSelection } from "./runtime-annotations.ts";
@@ -25,7 +25,7 @@ export interface LookUpNeeds {
   readonly view: View;
   readonly confs: ConfCache;
   readonly timeline: Timeline;
-  readonly announcer: Pick<Announcer, "aboutPod">;
+  readonly eventTeller: Pick<EventTeller, "aboutPod">;
 }
 
 /** The call that an answer is looked up for. */
@@ -86,16 +86,10 @@ export class LookUp {
     using limit = this.#limit(call);
     const sources = { confs, view: this.#live(limit) };
     const networks = await this.#telling(wanted.pod, resolveNetworks(wanted, conf, sources));
-    const devices = {
-      kubeletDir: config.kubeletDir,
-      clock,
-      limitMs: config.addLookupMs,
-      // Made for the few pods that have devices.
-      get signal() {
-        return call.signal;
-      },
-    };
-    return { wanted, networks: await withDevices(networks, wanted.pod, devices) };
+    if (wanted.pod === undefined || !needsDevices(networks)) return { wanted, networks };
+    const { kubeletDir, addLookupMs: limitMs } = config;
+    const options = { kubeletDir, clock, limitMs, signal: call.signal };
+    return { wanted, networks: await withDevices(networks, wanted.pod, options) };
   }
 
   /** Annotations that come with the configuration are kubelet's own: they win over a copy that is older or newer. */
@@ -144,7 +138,7 @@ export class LookUp {
       return await work;
     } catch (thrown) {
       if (pod !== undefined && thrown instanceof LeveeError && thrown.code === "network-unknown")
-        this.#needs.announcer.aboutPod(pod, { type: "Warning", reason: "NoNetworkFound", message: thrown.message });
+        this.#needs.eventTeller.aboutPod(pod, { type: "Warning", reason: "NoNetworkFound", message: thrown.message });
       throw thrown;
     }
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SameWishes, type Wishes } from "./same-wishes.ts";
+import { SameWishes, type Wishes } from "./pod-request.ts";
 
 function wishes(definition: object): Wishes {
   return { elements: [], definitions: new Map([["default/a", definition as never]]) };
