@@ -1,33 +1,28 @@
 //! The life of one CNI call: reach the daemon, do what it says, print what it answers. If it goes away, come back to it;
 //! if it stays away, leave nothing half done.
 
-pub mod deliver;
-pub mod limits;
-pub mod offline;
-pub mod undo;
-
 use std::rc::Rc;
 use std::time::Instant;
 
-use self::limits::Limits;
-use self::offline::write_record;
-use self::undo::undo_all;
-use crate::cni::cni_error::{CniError, DAEMON_UNREACHABLE, IO_FAILURE, PROTOCOL_VIOLATED, TRY_LATER};
-use crate::cni::request::Request;
-use crate::cni::verb::Verb;
-use crate::ground::clock::{ms_until, Jitter};
-use crate::ground::output::{note, write_stdout};
-use crate::ground::sys;
-use crate::hand::memory::MemoryCgroup;
-use crate::hand::orders::{Rules, RunOrder};
-use crate::hand::run::Surroundings;
+use crate::channel::{Channel, NoChannel};
+use crate::clock::{ms_until, Jitter};
+use crate::cni_error::{CniError, DAEMON_UNREACHABLE, IO_FAILURE, PROTOCOL_VIOLATED, TRY_LATER};
+use crate::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
+use crate::frame::Frame;
+use crate::frame_type as kind;
+use crate::greeting::{call_frame, config_frame, delete_record, resume_frame, Resume};
 use crate::hand::{Ended, Hand};
-use crate::wire::channel::{Channel, NoChannel};
-use crate::wire::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
-use crate::wire::frame::Frame;
-use crate::wire::frame_type as kind;
-use crate::wire::greeting::{call_frame, config_frame, delete_record, resume_frame, Resume};
-use crate::wire::tag;
+use crate::limits::Limits;
+use crate::memory::MemoryCgroup;
+use crate::offline::write_record;
+use crate::orders::{Rules, RunOrder};
+use crate::output::{note, write_stdout};
+use crate::request::Request;
+use crate::run::Surroundings;
+use crate::sys;
+use crate::tag;
+use crate::undo::undo_all;
+use crate::verb::Verb;
 
 pub struct Call {
     pub request: Request,
@@ -83,7 +78,7 @@ pub fn make_call(request: Request, started: Instant) -> i32 {
 
 /// Prints the error where the runtime looks for it.
 pub fn fail(version: &str, error: &CniError) -> i32 {
-    let until = Instant::now() + crate::ground::clock::ms(2_000);
+    let until = Instant::now() + crate::clock::ms(2_000);
     if let Err(errno) = write_stdout(error.to_json(version).as_bytes(), until) {
         note(&format!("levee-shim: {} (and stdout: {})", error.message, sys::errno_text(errno)));
     }

@@ -1,44 +1,27 @@
 //! The hand: carries out orders side by side in one loop, and collects every child that ends below it.
 
-pub mod forked_job;
-pub mod job;
-pub mod links;
-pub mod list;
-pub mod memory;
-pub mod netlink;
-pub mod netns;
-pub mod orders;
-pub mod outcome;
-pub mod plugin;
-pub mod reap;
-pub mod routes;
-pub mod routes_job;
-pub mod run;
-pub mod scratch_run;
-pub mod session;
-pub mod stream;
-
 use std::fs;
 use std::io;
 use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Instant;
 
-use self::job::Job;
-use self::links::LinksOrder;
-use self::list::ListOrder;
-use self::orders::{ReapOrder, RoutesOrder, Rules, RunOrder};
-use self::outcome::Outcome;
-use self::reap::Reap;
-use self::run::{Run, Surroundings};
-use self::scratch_run::ScratchRun;
-use crate::ground::clock::{ms, ms_until};
-use crate::ground::sys;
-use crate::resident::probe_door::ProbeDoor;
-use crate::wire::frame::{Fields, Frame};
-use crate::wire::frame_type as kind;
-use crate::wire::identity::Inode;
-use crate::wire::tag;
+use crate::clock::{ms, ms_until};
+use crate::frame::{Fields, Frame};
+use crate::frame_type as kind;
+use crate::identity::Inode;
+use crate::job::Job;
+use crate::links::{self, LinksOrder};
+use crate::list::{self, ListOrder};
+use crate::orders::{ReapOrder, RoutesOrder, Rules, RunOrder};
+use crate::outcome::Outcome;
+use crate::probe_door::ProbeDoor;
+use crate::reap::Reap;
+use crate::routes_job;
+use crate::run::{Run, Surroundings};
+use crate::scratch_run::ScratchRun;
+use crate::sys;
+use crate::tag;
 
 /// Orders of all kinds in progress; far more than a daemon that keeps the protocol ever asks for.
 const JOBS_MAX: usize = 32;

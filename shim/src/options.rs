@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::chroot;
 
-use crate::cni::conf::DEFAULT_SOCKET_DIR;
-use crate::ground::sys;
+use crate::conf::DEFAULT_SOCKET_DIR;
+use crate::sys;
 
 pub const HELP: &str = "\
 levee-shim: the hands of Levee

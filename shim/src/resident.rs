@@ -1,31 +1,26 @@
 //! The resident hand: serves the work that belongs to no CNI call, for as long as the node is up.
 
-pub mod delegate_cgroup;
-pub mod place;
-pub mod probe;
-pub mod probe_door;
-pub mod progress;
-
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use self::delegate_cgroup::DelegateCgroup;
-use self::probe_door::ProbeDoor;
-use crate::ground::clock::{ms, Jitter};
-use crate::ground::json::quote;
-use crate::ground::output::note;
-use crate::ground::sys;
-use crate::hand::memory::MemoryCgroup;
-use crate::hand::orders::Rules;
-use crate::hand::run::Surroundings;
-use crate::hand::session::become_hand;
+use crate::channel::{Channel, NoChannel};
+use crate::clock::{ms, Jitter};
+use crate::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
+use crate::delegate_cgroup::DelegateCgroup;
+use crate::frame::Frame;
+use crate::frame_type as kind;
 use crate::hand::Hand;
+use crate::identity::introduction;
+use crate::json::quote;
+use crate::memory::MemoryCgroup;
 use crate::options::ResidentOptions;
-use crate::wire::channel::{Channel, NoChannel};
-use crate::wire::conversation::{outcome_frame, tell_progress, turn, welcome, Trouble};
-use crate::wire::frame::Frame;
-use crate::wire::frame_type as kind;
-use crate::wire::identity::introduction;
-use crate::wire::tag;
+use crate::orders::Rules;
+use crate::output::note;
+use crate::place;
+use crate::probe_door::ProbeDoor;
+use crate::run::Surroundings;
+use crate::session::become_hand;
+use crate::sys;
+use crate::tag;
 
 /// What running delegates get when we are asked to stop.
 const STOP_MS: u64 = 5_000;
@@ -206,7 +201,7 @@ fn log(level: &str, message: &str, socket_dir: &str) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut line = format!(
         "{{\"time\":{},\"level\":{},\"message\":{}",
-        quote(&crate::ground::calendar::iso_time(now.as_millis() as u64)),
+        quote(&crate::calendar::iso_time(now.as_millis() as u64)),
         quote(level),
         quote(message)
     );

@@ -15,12 +15,8 @@ import type { Tree } from "../tree.ts";
 /** Pages that repeat what the code says must say the same, in both directions. */
 export const docsInStep = fileRule("docs-in-step", (tree) => [
   ...errorPageProblems(tree, errorCatalogue),
-  ...numberPageProblems(tree, {
-    header: ["type", "name"],
-    rustFile: "shim/src/wire/frame_type.rs",
-    numbers: FrameType,
-  }),
-  ...numberPageProblems(tree, { header: ["tag", "name"], rustFile: "shim/src/wire/tag.rs", numbers: tagNumber }),
+  ...numberPageProblems(tree, { header: ["type", "name"], rustFile: "shim/src/frame_type.rs", numbers: FrameType }),
+  ...numberPageProblems(tree, { header: ["tag", "name"], rustFile: "shim/src/tag.rs", numbers: tagNumber }),
   ...knobProblems(tree),
   ...checksPageProblems(tree),
   ...dependencyProblems(tree),

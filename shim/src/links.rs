@@ -1,0 +1,116 @@
+//! LINKS: the names of the interfaces inside a network namespace.
+
+use std::io;
+
+use crate::forked_job::{About, ForkedJob, Found};
+use crate::frame::{Fields, Frame};
+use crate::identity::Inode;
+use crate::netlink::{attributes, message, Netlink, NLM_F_DUMP, NLM_F_REQUEST, RTM_GETLINK, RTM_NEWLINK};
+use crate::netns;
+use crate::orders::Rules;
+use crate::sys;
+use crate::tag;
+
+/// With its step and its flag an outcome stays below the 4,096 fields of a frame. No node has that many interfaces.
+const LINKS_MAX: usize = 4_000;
+/// Interfaces come and go while the kernel lists them: then it says so, and the list is asked for again.
+const TRIES_MAX: u32 = 5;
+/// `struct ifinfomsg`.
+const FIXED_BYTES: usize = 16;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_EXT_MASK: u16 = 29;
+/// Counters make up most of an answer, and nobody asked for them.
+const SKIP_STATISTICS: u32 = 1 << 3;
+
+pub struct LinksOrder {
+    pub step: u64,
+    /// Empty: the hand's own, which is the host's.
+    pub netns: String,
+}
+
+impl LinksOrder {
+    pub fn read(frame: &Frame) -> Result<LinksOrder, String> {
+        Ok(LinksOrder { step: frame.step()?, netns: frame.required_text(tag::NETNS)? })
+    }
+
+    pub fn refusal(&self, rules: &Rules) -> Option<String> {
+        match rules {
+            Rules::Call { netns, .. } if self.netns.is_empty() || &self.netns != netns => Some(format!(
+                "Cannot look into another network namespace than {:?}: current value is {:?}",
+                netns, self.netns
+            )),
+            _ => self.netns.contains('\0').then(|| "Cannot look into a path with NUL in it".to_string()),
+        }
+    }
+}
+
+pub fn begin(order: &LinksOrder, expected: Option<Inode>) -> io::Result<ForkedJob> {
+    let about = About { step: order.step, failure: "links", question: "which interfaces there are" };
+    ForkedJob::begin(about, || work(order, expected))
+}
+
+fn work(order: &LinksOrder, expected: Option<Inode>) -> Found {
+    if !order.netns.is_empty() {
+        netns::enter(&order.netns, expected)?;
+    }
+    let names = names_here().map_err(|error| {
+        let place = if order.netns.is_empty() { "the host" } else { &order.netns };
+        (sys::errno_of(&error), format!("Cannot list the interfaces of {}: {}", place, sys::error_text(&error)))
+    })?;
+    let fields = names.iter().take(LINKS_MAX).fold(Fields::new(), |fields, name| fields.bytes(tag::LINK, name));
+    Ok(fields.flag(tag::TRUNCATED, names.len() > LINKS_MAX))
+}
+
+fn names_here() -> io::Result<Vec<Vec<u8>>> {
+    let netlink = Netlink::open()?;
+    let mask = SKIP_STATISTICS.to_ne_bytes();
+    let request = message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, &[0; FIXED_BYTES], &[(IFLA_EXT_MASK, &mask[..])]);
+    for _ in 0..TRIES_MAX {
+        let mut names = Vec::new();
+        let is_whole = netlink.dump(&request, &mut |kind, payload| {
+            if kind == RTM_NEWLINK {
+                names.extend(name_of(payload));
+            }
+        })?;
+        if is_whole {
+            return Ok(names);
+        }
+    }
+    Err(io::Error::from_raw_os_error(sys::EAGAIN))
+}
+
+fn name_of(payload: &[u8]) -> Option<Vec<u8>> {
+    let (_, name) = attributes(payload.get(FIXED_BYTES..)?).into_iter().find(|(number, _)| *number == IFLA_IFNAME)?;
+    Some(name.split(|byte| *byte == 0).next().unwrap_or_default().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_looks_into_its_own_namespace_only() {
+        let rules = Rules::Call { container_id: "c1".to_string(), netns: "/run/netns/a".to_string() };
+        let order = |netns: &str| LinksOrder { step: 1, netns: netns.to_string() };
+        assert_eq!(order("/run/netns/a").refusal(&rules), None);
+        assert!(order("/run/netns/b").refusal(&rules).is_some());
+        assert!(order("").refusal(&rules).is_some());
+        assert!(order("a\0").refusal(&Rules::Resident).is_some());
+        assert_eq!(order("").refusal(&Rules::Resident), None);
+        let without = Rules::Call { container_id: "c1".to_string(), netns: String::new() };
+        assert!(order("").refusal(&without).is_some());
+    }
+
+    #[test]
+    fn names_are_read_from_the_kernels_answer() {
+        let answer = message(RTM_NEWLINK, 0, &[0; FIXED_BYTES], &[(1, &[0; 6]), (IFLA_IFNAME, b"eth0\0")]);
+        assert_eq!(name_of(&answer[16..]), Some(b"eth0".to_vec()));
+        assert_eq!(name_of(&[0; 4]), None);
+        assert_eq!(name_of(&[0; FIXED_BYTES]), None);
+    }
+
+    #[test]
+    fn the_loopback_is_everywhere() {
+        assert!(names_here().unwrap().contains(&b"lo".to_vec()));
+    }
+}

@@ -1,0 +1,175 @@
+//! rtnetlink by hand: messages as bytes, and one socket that asks and reads the answers. No more than routes and links need.
+
+use std::io;
+use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::sys;
+
+pub const RTM_NEWLINK: u16 = 16;
+pub const RTM_GETLINK: u16 = 18;
+pub const RTM_NEWROUTE: u16 = 24;
+pub const RTM_DELROUTE: u16 = 25;
+pub const RTM_GETROUTE: u16 = 26;
+
+pub const NLM_F_REQUEST: u16 = 1;
+pub const NLM_F_ACK: u16 = 4;
+pub const NLM_F_REPLACE: u16 = 0x100;
+pub const NLM_F_EXCL: u16 = 0x200;
+pub const NLM_F_CREATE: u16 = 0x400;
+pub const NLM_F_DUMP: u16 = 0x300;
+
+/// Something changed while the kernel was listing.
+const NLM_F_DUMP_INTR: u16 = 0x10;
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+const NETLINK_ROUTE: i32 = 0;
+const HEADER_BYTES: usize = 16;
+/// The kernel's answers are at most 32 KiB each.
+const ANSWER_BYTES: usize = 64 * 1024;
+
+/// One attribute: its number without the flag bits, and its bytes.
+pub type Attribute<'a> = (u16, &'a [u8]);
+
+/// A request: header, the fixed part, then attributes padded to four bytes.
+pub fn message(kind: u16, flags: u16, fixed: &[u8], attributes: &[Attribute]) -> Vec<u8> {
+    let mut bytes = vec![0; 4];
+    bytes.extend_from_slice(&kind.to_ne_bytes());
+    bytes.extend_from_slice(&flags.to_ne_bytes());
+    bytes.extend_from_slice(&[0; 8]);
+    bytes.extend_from_slice(fixed);
+    for (number, value) in attributes {
+        bytes.extend_from_slice(&(value.len() as u16 + 4).to_ne_bytes());
+        bytes.extend_from_slice(&number.to_ne_bytes());
+        bytes.extend_from_slice(value);
+        bytes.resize((bytes.len() + 3) / 4 * 4, 0);
+    }
+    let length = bytes.len() as u32;
+    bytes[..4].copy_from_slice(&length.to_ne_bytes());
+    bytes
+}
+
+/// Cuts `length, …` records padded to four bytes: attributes and next hops look alike in that. A broken one ends the list.
+pub fn records(mut bytes: &[u8]) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    while bytes.len() >= 4 {
+        let length = u16::from_ne_bytes([bytes[0], bytes[1]]) as usize;
+        if length < 4 || length > bytes.len() {
+            break;
+        }
+        found.push(&bytes[..length]);
+        bytes = &bytes[((length + 3) / 4 * 4).min(bytes.len())..];
+    }
+    found
+}
+
+pub fn attributes(bytes: &[u8]) -> Vec<Attribute<'_>> {
+    const NUMBER_MASK: u16 = 0x3fff;
+    records(bytes)
+        .into_iter()
+        .map(|record| (u16::from_ne_bytes([record[2], record[3]]) & NUMBER_MASK, &record[4..]))
+        .collect()
+}
+
+pub fn as_u32(value: &[u8]) -> Option<u32> {
+    let bytes = value.get(..4)?;
+    Some(u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+}
+
+/// One message out of an answer.
+#[derive(Debug, PartialEq)]
+enum Part<'a> {
+    Done,
+    /// 0 is an acknowledgement.
+    Errno(i32),
+    Payload(u16, &'a [u8]),
+    /// What was listed so far may lack something.
+    Interrupted,
+}
+
+fn parts(mut bytes: &[u8]) -> Vec<Part<'_>> {
+    let mut found = Vec::new();
+    while bytes.len() >= HEADER_BYTES {
+        let length = as_u32(bytes).unwrap_or(0) as usize;
+        if length < HEADER_BYTES || length > bytes.len() {
+            break;
+        }
+        let payload = &bytes[HEADER_BYTES..length];
+        if u16::from_ne_bytes([bytes[6], bytes[7]]) & NLM_F_DUMP_INTR != 0 {
+            found.push(Part::Interrupted);
+        }
+        found.push(match u16::from_ne_bytes([bytes[4], bytes[5]]) {
+            NLMSG_DONE => Part::Done,
+            NLMSG_ERROR => Part::Errno(as_u32(payload).map_or(sys::EPROTO, |number| (number as i32).wrapping_neg())),
+            kind => Part::Payload(kind, payload),
+        });
+        bytes = &bytes[((length + 3) / 4 * 4).min(bytes.len())..];
+    }
+    found
+}
+
+pub struct Netlink {
+    socket: OwnedFd,
+}
+
+impl Netlink {
+    pub fn open() -> io::Result<Netlink> {
+        let socket = sys::new_socket(sys::AF_NETLINK, sys::SOCK_RAW | sys::SOCK_CLOEXEC, NETLINK_ROUTE)?;
+        Ok(Netlink { socket: unsafe { OwnedFd::from_raw_fd(socket) } })
+    }
+
+    /// Sends a change and waits for its acknowledgement.
+    pub fn change(&self, request: &[u8]) -> io::Result<()> {
+        self.ask(request, &mut |_, _| {}).map(drop)
+    }
+
+    /// Sends a dump request and hands over every payload of the answer. False when something changed meanwhile, so that
+    /// the list may lack something.
+    pub fn dump(&self, request: &[u8], each: &mut dyn FnMut(u16, &[u8])) -> io::Result<bool> {
+        self.ask(request, each)
+    }
+
+    fn ask(&self, request: &[u8], each: &mut dyn FnMut(u16, &[u8])) -> io::Result<bool> {
+        let mut is_whole = true;
+        sys::write_some(self.socket.as_raw_fd(), request)?;
+        let mut answer = vec![0; ANSWER_BYTES];
+        loop {
+            let count = sys::read_some(self.socket.as_raw_fd(), &mut answer)?;
+            for part in parts(&answer[..count]) {
+                match part {
+                    Part::Done | Part::Errno(0) => return Ok(is_whole),
+                    Part::Errno(errno) => return Err(io::Error::from_raw_os_error(errno)),
+                    Part::Payload(kind, payload) => each(kind, payload),
+                    Part::Interrupted => is_whole = false,
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_padded_and_carries_its_length() {
+        let bytes = message(24, 5, &[9, 9, 9, 9], &[(4, &[7, 0, 0, 0]), (1, &[1])]);
+        let expected = [
+            36, 0, 0, 0, 24, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9, 9, 8, 0, 4, 0, 7, 0, 0, 0, 5, 0, 1, 0, 1, 0, 0,
+            0,
+        ];
+        assert_eq!(bytes, expected);
+        assert_eq!(attributes(&bytes[20..]), vec![(4, &[7, 0, 0, 0][..]), (1, &[1][..])]);
+    }
+
+    #[test]
+    fn broken_answers_end_the_list() {
+        assert!(parts(&[1, 0, 0, 0]).is_empty());
+        assert!(parts(&[255; 40]).is_empty());
+        assert!(attributes(&[3, 0, 1, 0]).is_empty());
+        assert!(attributes(&[200, 0, 1, 0]).is_empty());
+        let error = message(2, 0, &(-17i32).to_ne_bytes(), &[]);
+        assert_eq!(parts(&error), vec![Part::Errno(17)]);
+        let interrupted = message(NLMSG_DONE, NLM_F_DUMP_INTR, &[], &[]);
+        assert_eq!(parts(&interrupted), vec![Part::Interrupted, Part::Done]);
+    }
+}

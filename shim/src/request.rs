@@ -1,0 +1,194 @@
+//! One CNI call as it arrives: variables from the environment and the configuration on stdin, checked as skel does.
+
+use std::env;
+use std::time::Instant;
+
+use crate::clock::ms;
+use crate::cni_error::{CniError, INVALID_CONFIG, INVALID_ENVIRONMENT, INVALID_NETNS, IO_FAILURE};
+use crate::conf::{is_identifier, read_conf, Conf, NEWEST_VERSION};
+use crate::identity::{stat_opened, Inode};
+use crate::sys;
+use crate::verb::Verb;
+
+/// Far above any real configuration, and small enough to hold in each of hundreds of waiting shims.
+const CONFIG_BYTES_MAX: usize = 256 * 1024;
+/// How much of an oversized configuration is still read, to be able to name its size.
+const CONFIG_BYTES_COUNTED: usize = 64 * 1024 * 1024;
+/// A runtime that has not handed over the configuration by then has forgotten it.
+const CONFIG_WAIT_MS: u64 = 30_000;
+/// The kernel's IFNAMSIZ less the final zero.
+const IFNAME_BYTES_MAX: usize = 15;
+
+pub struct Request {
+    pub verb: Verb,
+    pub container_id: String,
+    pub netns: String,
+    pub ifname: String,
+    pub cni_args: String,
+    pub cni_path: String,
+    pub netns_inode: Option<Inode>,
+    /// The shim's own namespace, which is the host's: the daemon compares, and has no proc of the host to look at.
+    pub own_netns_inode: Option<Inode>,
+    pub config: Vec<u8>,
+    pub conf: Conf,
+}
+
+/// Reads and checks everything, or tells the version to answer in and the error.
+pub fn read_request(command: &str) -> Result<Request, (String, CniError)> {
+    let newest = |error: CniError| (NEWEST_VERSION.to_string(), error);
+    let verb = Verb::parse(command)
+        .ok_or_else(|| newest(CniError::new(INVALID_ENVIRONMENT, format!("unknown CNI_COMMAND: {}", command))))?;
+    check_present(verb).map_err(newest)?;
+    let config = read_config().map_err(newest)?;
+    let conf = read_conf(&config, verb)?;
+    let version = conf.cni_version.clone();
+    let in_version = |error: CniError| (version.clone(), error);
+    let netns = variable("CNI_NETNS").map_err(in_version)?;
+    let request = Request {
+        verb,
+        container_id: variable("CNI_CONTAINERID").map_err(in_version)?,
+        ifname: variable("CNI_IFNAME").map_err(in_version)?,
+        cni_args: variable("CNI_ARGS").map_err(in_version)?,
+        cni_path: variable("CNI_PATH").map_err(in_version)?,
+        netns_inode: stat_opened(&netns),
+        own_netns_inode: stat_opened("/proc/self/ns/net"),
+        netns,
+        config,
+        conf,
+    };
+    if verb.is_about_container() {
+        check_container_id(&request.container_id).map_err(in_version)?;
+        check_ifname(&request.ifname).map_err(in_version)?;
+    }
+    check_foreign_netns(&request).map_err(in_version)?;
+    Ok(request)
+}
+
+/// All missing variables are named at once.
+fn check_present(verb: Verb) -> Result<(), CniError> {
+    let needed = [
+        ("CNI_CONTAINERID", verb.is_about_container()),
+        ("CNI_NETNS", matches!(verb, Verb::Add | Verb::Check)),
+        ("CNI_IFNAME", verb.is_about_container()),
+        // The daemon remembers where ADD found its plugins, and STATUS must not fail for want of a path.
+        ("CNI_PATH", matches!(verb, Verb::Add | Verb::Check | Verb::Gc)),
+    ];
+    let is_missing = |name: &str| env::var_os(name).map_or(true, |value| value.is_empty());
+    let missing: Vec<&str> =
+        needed.iter().filter(|(name, needed)| *needed && is_missing(name)).map(|(name, _)| *name).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(CniError::new(INVALID_ENVIRONMENT, format!("required env variables [{}] missing", missing.join(","))))
+}
+
+fn variable(name: &str) -> Result<String, CniError> {
+    match env::var(name) {
+        Ok(value) => Ok(value),
+        Err(env::VarError::NotPresent) => Ok(String::new()),
+        Err(env::VarError::NotUnicode(_)) => {
+            Err(CniError::new(INVALID_ENVIRONMENT, format!("Cannot use {} as it is not UTF-8", name)))
+        }
+    }
+}
+
+fn check_container_id(id: &str) -> Result<(), CniError> {
+    if is_identifier(id) {
+        return Ok(());
+    }
+    Err(CniError::new(INVALID_ENVIRONMENT, "invalid characters in containerID").with_details(id))
+}
+
+fn check_ifname(name: &str) -> Result<(), CniError> {
+    let problem = if name.len() > IFNAME_BYTES_MAX {
+        "interface name is too long: it should be less than 16 characters"
+    } else if name == "." || name == ".." {
+        "interface name is . or .."
+    } else if name.chars().any(|character| character == '/' || character == ':' || character.is_whitespace()) {
+        "interface name contains / or : or whitespace characters"
+    } else {
+        return Ok(());
+    };
+    Err(CniError::new(INVALID_ENVIRONMENT, problem).with_details(name))
+}
+
+/// skel looks after the plugin ran; we look before. Not for DEL, which must not fail for ever.
+fn check_foreign_netns(request: &Request) -> Result<(), CniError> {
+    let allowed =
+        env::var("CNI_NETNS_OVERRIDE").map_or(false, |value| value == "1" || value.eq_ignore_ascii_case("true"));
+    if request.verb != Verb::Add || allowed || request.netns_inode.is_none() {
+        return Ok(());
+    }
+    if request.netns_inode == request.own_netns_inode {
+        let message = "plugin's netns and netns from CNI_NETNS should not be the same";
+        return Err(CniError::new(INVALID_NETNS, message).with_details(&request.netns));
+    }
+    Ok(())
+}
+
+/// Everything on stdin until its end, within bounds of size and time.
+fn read_config() -> Result<Vec<u8>, CniError> {
+    let until = Instant::now() + ms(CONFIG_WAIT_MS);
+    let mut config = Vec::new();
+    let mut size = 0;
+    let mut chunk = [0u8; 16 * 1024];
+    loop {
+        let mut ready = [sys::PollFd { fd: 0, events: sys::POLLIN, revents: 0 }];
+        sys::poll_fds(&mut ready, crate::clock::ms_until(until) as i32);
+        if ready[0].revents == 0 {
+            if Instant::now() < until {
+                continue;
+            }
+            let message =
+                format!("Cannot read the network configuration: stdin did not end within {} ms", CONFIG_WAIT_MS);
+            return Err(CniError::new(IO_FAILURE, message));
+        }
+        match sys::read_some(0, &mut chunk) {
+            Ok(0) => break,
+            Ok(count) => {
+                size += count;
+                let room = CONFIG_BYTES_MAX.saturating_sub(config.len());
+                config.extend_from_slice(&chunk[..count.min(room)]);
+                if size > CONFIG_BYTES_COUNTED {
+                    break;
+                }
+            }
+            Err(error) if matches!(error.raw_os_error(), Some(sys::EINTR | sys::EAGAIN)) => {}
+            Err(error) => {
+                let message = format!("Cannot read the network configuration from stdin: {}", sys::error_text(&error));
+                return Err(CniError::new(IO_FAILURE, message));
+            }
+        }
+    }
+    if size > CONFIG_BYTES_MAX {
+        let message = format!(
+            "Cannot use the network configuration as it must have at most {} bytes: its size is {}",
+            CONFIG_BYTES_MAX, size
+        );
+        return Err(CniError::new(INVALID_CONFIG, message));
+    }
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interface_names_are_checked_as_the_kernel_does() {
+        for good in ["eth0", "net1", "a23456789012345", "é"] {
+            assert!(check_ifname(good).is_ok(), "{}", good);
+        }
+        for bad in [".", "..", "a/b", "a:b", "a b", "a\tb", "a234567890123456"] {
+            assert_eq!(check_ifname(bad).unwrap_err().code, 4, "{}", bad);
+        }
+    }
+
+    #[test]
+    fn container_ids_are_checked() {
+        assert!(check_container_id("0a_B.c-9").is_ok());
+        for bad in ["", "-a", ".a", "_a", "a/b", "a b", "é"] {
+            assert!(check_container_id(bad).is_err(), "{}", bad);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! One run of a plugin, from looking for it to the facts about how it ended.
+
+use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crate::clock::{micros_since, ms, Jitter};
+use crate::frame::Fields;
+use crate::job::Job;
+use crate::memory::{MemoryCgroup, OomCounts};
+use crate::orders::RunOrder;
+use crate::outcome::Outcome;
+use crate::plugin::{self, Process};
+use crate::progress::Watch;
+use crate::stream::{Keep, Stream};
+use crate::sys::{self, Exit};
+use crate::tag;
+
+/// More than any result; a plugin that floods its stdout does not fill our memory.
+const STDOUT_BYTES_MAX: usize = 512 * 1024;
+/// The end of stderr is where the reason stands.
+const STDERR_BYTES_KEPT: usize = 8 * 1024;
+/// A child of the plugin may keep its pipes open for ever.
+const LINGER_MS: u64 = 1_000;
+/// A killed process that is still there after this is stuck in the kernel; nobody can wait for that.
+const KILL_WAIT_MS: u64 = 3_000;
+/// A program that is being replaced is busy for moments, not for seconds.
+const BUSY_TRIES_MAX: u32 = 6;
+const BUSY_MS_MAX: u64 = 3_000;
+
+/// What a run needs to know of its hand.
+#[derive(Clone, Default)]
+pub struct Surroundings {
+    pub cgroup: Option<MemoryCgroup>,
+    /// Where delegates move themselves, if they are charged elsewhere than the hand.
+    pub cgroup_procs: Option<RawFd>,
+}
+
+pub struct Run {
+    order: Rc<RunOrder>,
+    surroundings: Surroundings,
+    stage: Stage,
+    killed_at: Option<Instant>,
+    /// Killed by a KILL frame, not at its time limit.
+    by_order: bool,
+}
+
+enum Stage {
+    /// Not started yet: the program's file is open for writing somewhere.
+    Busy {
+        program: PathBuf,
+        jitter: Jitter,
+        tries: u32,
+        since: Instant,
+        next_try: Instant,
+    },
+    Started(Box<Started>),
+    Ended(Outcome),
+}
+
+struct Started {
+    pid: i32,
+    at: Instant,
+    deadline: Instant,
+    oom_before: OomCounts,
+    stdin: Option<OwnedFd>,
+    sent: usize,
+    stdout: Stream,
+    stderr: Stream,
+    exit: Option<(Exit, Instant)>,
+    watch: Watch,
+}
+
+impl Run {
+    pub fn begin(order: Rc<RunOrder>, surroundings: Surroundings) -> Run {
+        let stage = match plugin::find(&order.plugin, order.variable("CNI_PATH")) {
+            Some(program) => {
+                let now = Instant::now();
+                Stage::Busy { program, jitter: Jitter::between(200, 900), tries: 0, since: now, next_try: now }
+            }
+            None => Stage::Ended(missing(&order)),
+        };
+        let mut run = Run { order, surroundings, stage, killed_at: None, by_order: false };
+        run.try_start();
+        run
+    }
+
+    fn try_start(&mut self) {
+        let (program, jitter, tries, since, next_try) = match &mut self.stage {
+            Stage::Busy { program, jitter, tries, since, next_try } if Instant::now() >= *next_try => {
+                (program, jitter, tries, since, next_try)
+            }
+            _ => return,
+        };
+        *tries += 1;
+        let oom_before = OomCounts::now(self.surroundings.cgroup.as_ref());
+        match plugin::start(program, &self.order, self.surroundings.cgroup_procs) {
+            Ok(process) => {
+                self.stage = Stage::Started(Box::new(Started::new(process, self.order.timeout, oom_before)));
+                self.pump();
+            }
+            Err(error) if sys::errno_of(&error) == sys::ETXTBSY => {
+                let pause = jitter.next_pause();
+                *next_try = Instant::now() + pause;
+                if *tries >= BUSY_TRIES_MAX || since.elapsed() + pause > ms(BUSY_MS_MAX) {
+                    let message =
+                        format!("Cannot run {}: its file is being written, tried {} times", program.display(), tries);
+                    self.stage = Stage::Ended(Outcome::failed("busy", Some(sys::ETXTBSY), &message));
+                }
+            }
+            Err(error) => {
+                let errno = sys::errno_of(&error);
+                let message = format!("Cannot run {}: {}", program.display(), sys::error_text(&error));
+                self.stage = Stage::Ended(Outcome::failed("exec", Some(errno), &message));
+            }
+        }
+    }
+
+    fn pump(&mut self) {
+        if let Stage::Started(started) = &mut self.stage {
+            started.feed(&self.order.stdin);
+            started.stdout.read();
+            started.stderr.read();
+        }
+    }
+
+    fn check_time(&mut self, now: Instant) {
+        if let Stage::Started(started) = &self.stage {
+            if now >= started.deadline && started.exit.is_none() && self.killed_at.is_none() {
+                self.killed_at = Some(now);
+                sys::kill_group(started.pid);
+            }
+        }
+    }
+
+    fn outcome(&self, now: Instant) -> Option<Outcome> {
+        match &self.stage {
+            Stage::Busy { .. } => None,
+            Stage::Ended(outcome) => Some(outcome.clone()),
+            Stage::Started(started) => match (&started.exit, self.killed_at) {
+                (Some((exit, at)), _) if started.is_drained() || now >= *at + ms(LINGER_MS) => {
+                    Some(self.facts(started, Some((exit, *at))))
+                }
+                (None, Some(killed_at)) if now >= killed_at + ms(KILL_WAIT_MS) => Some(self.facts(started, None)),
+                _ => None,
+            },
+        }
+    }
+
+    /// The one shape in which every started plugin ends.
+    fn facts(&self, started: &Started, ended: Option<(&Exit, Instant)>) -> Outcome {
+        let oom = OomCounts::now(self.surroundings.cgroup.as_ref()).risen_since(started.oom_before);
+        let room = self.surroundings.cgroup.as_ref().map(MemoryCgroup::room).unwrap_or_default();
+        let exit = ended.map(|(exit, _)| exit);
+        let wall = ended.map_or_else(|| micros_since(started.at), |(_, at)| (at - started.at).as_micros() as u64);
+        let mut fields = Fields::new()
+            .optional_number(tag::EXIT_CODE, exit.and_then(Exit::exit_code))
+            .optional_number(tag::SIGNAL, exit.and_then(Exit::signal))
+            .flag(tag::TIMED_OUT, self.killed_at.is_some() && !self.by_order)
+            .bytes(tag::STDOUT, started.stdout.bytes())
+            .flag(tag::STDOUT_TRUNCATED, started.stdout.is_truncated())
+            .bytes(tag::STDERR, started.stderr.bytes())
+            .number(tag::WALL_US, wall)
+            .number(tag::CPU_US, exit.map_or(0, Exit::cpu_us))
+            .number(tag::MAX_RSS_KIB, exit.map_or(0, Exit::max_rss_kib))
+            .number(tag::OOM_CGROUP, oom.cgroup)
+            .number(tag::OOM_NODE, oom.node)
+            .optional_number(tag::CGROUP_LIMIT, room.limit)
+            .optional_number(tag::CGROUP_USAGE, room.usage);
+        if self.by_order {
+            fields = fields.text(tag::FAILURE, "killed").text(tag::MESSAGE, "Killed as the daemon asked");
+        } else if exit.is_none() {
+            let message = format!("Killed at its time limit, but process {} is still there", started.pid);
+            fields = fields.text(tag::FAILURE, "timeout").text(tag::MESSAGE, &message);
+        }
+        let succeeded = exit.and_then(Exit::exit_code) == Some(0) && self.killed_at.is_none();
+        Outcome { fields, ran: true, succeeded }
+    }
+}
+
+impl Job for Run {
+    fn step(&self) -> u64 {
+        self.order.step
+    }
+
+    fn is_run(&self) -> bool {
+        true
+    }
+
+    fn interest(&self, fds: &mut Vec<sys::PollFd>) {
+        if let Stage::Started(started) = &self.stage {
+            if let Some(stdin) = &started.stdin {
+                fds.push(sys::PollFd { fd: stdin.as_raw_fd(), events: sys::POLLOUT, revents: 0 });
+            }
+            started.stdout.interest(fds);
+            started.stderr.interest(fds);
+        }
+    }
+
+    fn wake_at(&self) -> Instant {
+        match &self.stage {
+            Stage::Busy { next_try, .. } => *next_try,
+            Stage::Ended(_) => Instant::now(),
+            Stage::Started(started) => match (&started.exit, self.killed_at) {
+                (Some((_, at)), _) => *at + ms(LINGER_MS),
+                (None, Some(killed_at)) => killed_at + ms(KILL_WAIT_MS),
+                (None, None) => started.deadline,
+            },
+        }
+    }
+
+    fn next_look(&self) -> Option<Instant> {
+        match &self.stage {
+            Stage::Started(started) if started.exit.is_none() => Some(started.watch.next_look()),
+            _ => None,
+        }
+    }
+
+    fn look(&mut self, now: Instant) {
+        match &mut self.stage {
+            Stage::Started(started) if started.exit.is_none() => started.watch.look(started.pid, now),
+            _ => {}
+        }
+    }
+
+    fn take_progress(&mut self) -> Option<u64> {
+        match &mut self.stage {
+            Stage::Started(started) => started.watch.take(),
+            _ => None,
+        }
+    }
+
+    fn exited(&mut self, exit: &mut Option<Exit>) {
+        if let Stage::Started(started) = &mut self.stage {
+            if started.exit.is_none() && exit.as_ref().map_or(false, |exit| exit.pid == started.pid) {
+                started.exit = exit.take().map(|exit| (exit, Instant::now()));
+            }
+        }
+    }
+
+    fn advance(&mut self, now: Instant) -> Option<Outcome> {
+        self.try_start();
+        self.pump();
+        self.check_time(now);
+        self.outcome(now)
+    }
+
+    fn kill(&mut self) {
+        match &self.stage {
+            Stage::Busy { .. } => {
+                self.stage =
+                    Stage::Ended(Outcome::failed("killed", None, "Killed as the daemon asked, before it was started"));
+            }
+            Stage::Started(started) if self.killed_at.is_none() => {
+                self.killed_at = Some(Instant::now());
+                self.by_order = true;
+                sys::kill_group(started.pid);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Started {
+    fn new(process: Process, timeout: Duration, oom_before: OomCounts) -> Started {
+        let now = Instant::now();
+        Started {
+            pid: process.pid,
+            at: now,
+            deadline: now + timeout,
+            oom_before,
+            stdin: Some(process.stdin),
+            sent: 0,
+            stdout: Stream::new(process.stdout, STDOUT_BYTES_MAX, Keep::Start),
+            stderr: Stream::new(process.stderr, STDERR_BYTES_KEPT, Keep::End),
+            exit: None,
+            watch: Watch::new(now),
+        }
+    }
+
+    /// Sends more of its stdin, and closes it when all is sent or nobody reads it.
+    fn feed(&mut self, bytes: &[u8]) {
+        while let Some(stdin) = &self.stdin {
+            if self.sent == bytes.len() {
+                self.stdin = None;
+                return;
+            }
+            match sys::write_some(stdin.as_raw_fd(), &bytes[self.sent..]) {
+                Ok(count) => self.sent += count,
+                Err(error) => match error.raw_os_error() {
+                    Some(sys::EAGAIN) => return,
+                    Some(sys::EINTR) => {}
+                    _ => self.stdin = None,
+                },
+            }
+        }
+    }
+
+    fn is_drained(&self) -> bool {
+        self.stdout.is_ended() && self.stderr.is_ended()
+    }
+}
+
+fn missing(order: &RunOrder) -> Outcome {
+    let list = order.variable("CNI_PATH");
+    let message = format!("Cannot find an executable plugin {:?} in the CNI_PATH {:?}", order.plugin, list);
+    Outcome::failed("missing", Some(sys::ENOENT), &message)
+}
