@@ -1,7 +1,7 @@
 import type { Bench } from "../bench.ts";
 import { round, seconds, type Cell, type Verdict } from "../cell.ts";
 import { timeLine } from "../time-line.ts";
-import { contenderLabels, type ContenderName } from "./contender.ts";
+import { contenderLabels, type ContenderName } from "./make-contender.ts";
 import { nodePrograms, runContender, type Programs } from "./run-contender.ts";
 import { criticalCount, type StormOutcome } from "./storm.ts";
 

@@ -5,7 +5,7 @@ import { cniPlugins } from "../../test/peers/cni-plugins.ts";
 import { kubernetes } from "../../test/peers/kubernetes.ts";
 import { multus } from "../../test/peers/multus.ts";
 import type { Surroundings } from "../../test/e2e/the-cluster.ts";
-import type { ContenderName } from "./contender.ts";
+import type { ContenderName } from "./make-contender.ts";
 import { orderVariable, type Order } from "./inside.ts";
 import type { StormOutcome } from "./storm.ts";
 

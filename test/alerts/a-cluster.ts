@@ -54,7 +54,7 @@ export function kubelet(
   ];
 }
 
-export function instanceOf(node: Node): string {
+function instanceOf(node: Node): string {
   return `10.0.0.${nodes.indexOf(node) + 1}:10250`;
 }
 

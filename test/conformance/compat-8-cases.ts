@@ -6,7 +6,7 @@ import { defaultNetworkAnnotation, networksAnnotation } from "./node.ts";
  */
 
 /** Networks of the table, in the namespace `nets`. */
-export const networksNamespace = "nets";
+const networksNamespace = "nets";
 
 export interface Refused {
   readonly what: string;

@@ -8,7 +8,7 @@ import { Lab, type CniCall, type CniOutcome } from "../lab/lab.ts";
 setDefaultTimeout(120_000);
 
 /** The pod of these tests: a default network of two plugins as eth0, and one more network of one plugin as net1. */
-export const pod = "web";
+const pod = "web";
 export const addStory = ["ADD alpha eth0", "ADD beta eth0", "ADD gamma net1"];
 export const delStory = ["DEL gamma net1", "DEL beta eth0", "DEL alpha eth0"];
 

@@ -1,6 +1,7 @@
 /** The ways in and out of the shipped manifests on a real API server: what `kubectl` and Helm leave in the objects that are there. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtHelm } from "../peers/helm.ts";
 import { missingForApiServer, PolicyServer } from "./policy-server.ts";
@@ -84,6 +85,21 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
     },
     60_000,
   );
+
+  // This is the schema check of our manifests: all of them are applied in these tests.
+  test("the API server refuses a field that it does not know, and a value of another type", () => {
+    const install = readFileSync(join(deploy, "install.yaml"), "utf8");
+    for (const [planted, complaint] of [
+      [install.replace("hostNetwork: true", "hostNetwrok: true"), 'unknown field "spec.template.spec.hostNetwrok"'],
+      [install.replace("hostNetwork: true", "hostNetwork: often"), "cannot unmarshal string"],
+    ] as const) {
+      const { status, stderr } = server.kubectl(["apply", "--dry-run=server", "-f", "-"], { input: planted });
+      expect({ isRefused: status !== 0, stderr }).toEqual({
+        isRefused: true,
+        stderr: expect.stringContaining(complaint),
+      });
+    }
+  });
 
   test("deploy/install.yaml beside the drop-in does not take its rights", () => {
     server.must(["apply", "-f", join(deploy, "multus-drop-in.yaml")]);

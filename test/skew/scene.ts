@@ -9,7 +9,7 @@ import { ip, type Lab } from "../lab/lab.ts";
  * a fixed folder for plugins and what they write down, and a fixed network namespace.
  */
 export const sceneFolder = "/tmp/levee-skew-v1";
-export const sceneNetns = "levee-skew-v1";
+const sceneNetns = "levee-skew-v1";
 export const netnsPath = `/var/run/netns/${sceneNetns}`;
 
 export const webContainer = "skew-web";

@@ -1,6 +1,6 @@
 import { pause } from "../e2e/until.ts";
 import { descendantsOf } from "./process-facts.ts";
-import type { PodLives } from "./pod-lives.ts";
+import type { FailedAdd, PodLives } from "./pod-lives.ts";
 import type { SoakNode } from "./soak-node.ts";
 
 /** Less than an hour: the API server's certificate is valid from an hour before it was made. */
@@ -47,13 +47,6 @@ interface PastFault {
   readonly name: FaultName;
   readonly beganMs: number;
   endedMs: number;
-}
-
-/** An ADD that failed, on the clock of the soak. */
-export interface FailedAdd {
-  readonly beganMs: number;
-  readonly endedMs: number;
-  readonly said: string;
 }
 
 /** The fault that an ADD failed of, if it was under way meanwhile and says so. */

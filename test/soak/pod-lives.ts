@@ -1,7 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import type { CniCall, CniOutcome } from "../lab/lab.ts";
 import { pause } from "../e2e/until.ts";
-import type { FailedAdd } from "./faults.ts";
 import { podNetworks, type SoakNode } from "./soak-node.ts";
 
 /** Two pods a second. */
@@ -20,6 +19,13 @@ export interface RunningCall {
   readonly process: ChildProcess;
   /** Set by whoever kills it, or something below it: then it may fail. */
   wasHurt: boolean;
+}
+
+/** An ADD that failed, on the clock of the soak. */
+export interface FailedAdd {
+  readonly beganMs: number;
+  readonly endedMs: number;
+  readonly said: string;
 }
 
 export interface LifeOptions {

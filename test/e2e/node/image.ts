@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { run } from "../run.ts";
-import { ctr } from "./containerd.ts";
+import { ctr, pauseImage } from "./containerd.ts";
 
-export const pauseImage = "levee.test/pause:1";
 export const busyboxImage = "levee.test/busybox:1";
 
 export interface ImageFiles {
