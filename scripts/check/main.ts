@@ -4,6 +4,7 @@ import { doorwayRule } from "./code/doorways.ts";
 import { jsonPrint } from "./code/json-print.ts";
 import { oneWord } from "./code/one-word.ts";
 import { rings } from "./code/rings.ts";
+import { walk } from "./code/walk.ts";
 import { cleanText } from "./files/clean-text.ts";
 import { daemonEnvRule } from "./files/daemon-env.ts";
 import { deployRule } from "./files/deploy.ts";
@@ -25,6 +26,7 @@ const rules: readonly Rule[] = [
   doorwayRule,
   jsonPrint,
   oneWord,
+  walk,
   rooms,
   fileNames,
   pageForm,

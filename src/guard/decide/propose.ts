@@ -5,7 +5,7 @@ import { findAvalanches, membersMin, type Avalanche } from "../detect/avalanche.
 import { avalancheText, causeChainOf, type CauseChain } from "../detect/cause-chain.ts";
 import { foreignText, quotedText } from "../detect/foreign-text.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 import { evidenceOf } from "./evidence.ts";
 import { ProposalRoom } from "./proposal-room.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
-import { timeMs } from "../../../src/guard/facts/json-values.ts";
+import { timeMs } from "../../../src/guard/json-values.ts";
 
 const reads = ["get", "list", "watch"];
 

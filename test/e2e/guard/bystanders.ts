@@ -1,5 +1,5 @@
 import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
-import { objectsOf } from "../../../src/guard/facts/json-values.ts";
+import { objectsOf } from "../../../src/guard/json-values.ts";
 import type { PolicyServer } from "../policy-server.ts";
 import { until } from "../until.ts";
 import { desktopPod } from "./operator.ts";

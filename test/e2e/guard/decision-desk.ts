@@ -1,7 +1,7 @@
 import type { Decision, DecisionPhase, Verdict } from "../../../src/guard/decision/decision.ts";
 import { parseDecision } from "../../../src/guard/decision/parse-decision.ts";
 import { objectOf } from "../../../src/kube/client/json-fields.ts";
-import { objectsOf } from "../../../src/guard/facts/json-values.ts";
+import { objectsOf } from "../../../src/guard/json-values.ts";
 import { alice, approvals, decisions, guardUser } from "./guard-server.ts";
 import type { Answer, Ask, PolicyServer } from "../policy-server.ts";
 import { until } from "../until.ts";

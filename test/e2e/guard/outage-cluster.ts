@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
-import { countOf, objectsOf } from "../../../src/guard/facts/json-values.ts";
+import { countOf, objectsOf } from "../../../src/guard/json-values.ts";
 import { startGuardServer } from "./guard-server.ts";
 import type { PolicyServer } from "../policy-server.ts";
 import type { Program } from "../program.ts";

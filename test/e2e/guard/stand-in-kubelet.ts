@@ -11,7 +11,7 @@
  */
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
-import { timeText } from "../../../src/guard/facts/json-values.ts";
+import { timeText } from "../../../src/guard/json-values.ts";
 import { fixedAccess } from "../../../src/kube/access/access.ts";
 import { ApiClient } from "../../../src/kube/client/api-client.ts";
 import { Reflector } from "../../../src/kube/watch/reflector.ts";

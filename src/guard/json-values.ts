@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../kube/client/json-fields.ts";
+import { isObject, type JsonObject } from "../kube/client/json-fields.ts";
 
 /** The objects in a list; empty for a value that is not a list. */
 export function objectsOf(value: unknown): readonly JsonObject[] {

@@ -1,5 +1,5 @@
-import type { Attached } from "../node/attach-pod.ts";
-import { renderTable } from "./table.ts";
+import type { Attached } from "./attach-pod.ts";
+import { renderTable } from "../terminal/table.ts";
 
 export function interfaceTable(attached: Pick<Attached, "interfaces">): string {
   const rows = attached.interfaces.map((link) => [
