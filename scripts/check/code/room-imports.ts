@@ -43,7 +43,7 @@ export const roomImports: Readonly<Record<string, Readonly<Record<string, readon
     "storm": ["demo", "node", "terminal"],
     "check": ["cluster", "node", "terminal"],
     "cluster": ["check", "decisions", "node", "storm", "terminal"],
-    "completion": ["cluster", "decisions", "terminal"],
+    "completion": ["cluster", "decisions", "explain", "terminal"],
     "commands": [
       "check",
       "cluster",
