@@ -31,13 +31,14 @@ function buildOrEnd(): void {
     build({ shimOnly: false });
   } catch (thrown) {
     console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    console.log(lastLines({ counts: { passed: 0, failed: 1 }, failed: ["the build"], unsteady: [] }));
+    console.log(lastLines({ counts: { passed: 0, failed: 1 }, failed: ["the build"], unsteady: [], parts: [] }));
     process.exit(1);
   }
 }
 
 function shimTests(): Outcome {
   console.log("\n— shim: cargo test");
+  const beganMs = performance.now();
   const { status, stdout } = spawnSync("cargo", ["test", "--offline", "--quiet"], {
     cwd: join(root, "shim"),
     encoding: "utf8",
@@ -46,7 +47,9 @@ function shimTests(): Outcome {
   });
   process.stdout.write(stdout);
   const counts = atLeastOneFailure(cargoCounts(stdout), status);
-  return { counts, failed: counts.failed > 0 ? ["shim: cargo test"] : [], unsteady: [] };
+  const name = "shim: cargo test";
+  const parts = [{ name, ms: performance.now() - beganMs }];
+  return { counts, failed: counts.failed > 0 ? [name] : [], unsteady: [], parts };
 }
 
 function typescriptTests(paths: readonly string[]): Promise<Outcome> {

@@ -10,6 +10,7 @@ import { readReport } from "../test/bun-test.ts";
 import { reportedCounts } from "../test/counts.ts";
 import { failedTests, failuresOf, testTitle, type EndedRun } from "../test/failed-tests.ts";
 import { nothingRan, withSecondLook, type Outcome } from "../test/outcome.ts";
+import { groupsByTime } from "../test/slowest.ts";
 import { unreportedGroups } from "../test/unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -78,7 +79,13 @@ function runOf(ended: EndedRun, names: readonly string[]): Run {
   const hasBegun = !failedTests(ended.report).some(({ group }) => group === "");
   const failed = failuresOf(ended, hasBegun ? unreportedGroups(suite, names, ended.report) : [], [suite]);
   const counts = reportedCounts(ended.report, ended.status);
-  return { counts, failed: failed.map(testTitle), unsteady: [], groups: failed.map(({ group }) => group) };
+  return {
+    counts,
+    failed: failed.map(testTitle),
+    unsteady: [],
+    groups: failed.map(({ group }) => group),
+    parts: groupsByTime(ended.report).map(({ name, ms }) => ({ name: `scenario ${name}`, ms })),
+  };
 }
 
 /** Of a run that failed, for whoever looks into it. */

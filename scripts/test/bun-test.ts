@@ -11,6 +11,7 @@ import { join, resolve } from "node:path";
 import { failuresOf, testTitle, type EndedRun } from "./failed-tests.ts";
 import { reportedCounts } from "./counts.ts";
 import { addOutcomes, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
+import { filesByTime } from "./slowest.ts";
 import { unreportedFiles } from "./unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -73,7 +74,13 @@ function runOf(ended: EndedRun, where: readonly string[]): Run {
   const asked = where.map((path) => path.replace(/^\.\//u, ""));
   const failed = failuresOf(ended, unreportedFiles(root, where, ended.report), asked);
   const files = [...new Set(failed.map(({ file }) => file))].filter((file) => file.endsWith(".ts"));
-  return { counts: reportedCounts(ended.report, ended.status), failed: failed.map(testTitle), unsteady: [], files };
+  return {
+    counts: reportedCounts(ended.report, ended.status),
+    failed: failed.map(testTitle),
+    unsteady: [],
+    files,
+    parts: filesByTime(ended.report),
+  };
 }
 
 interface Surroundings {
