@@ -17,6 +17,7 @@ interface GuardCommandOptions extends KubeOptions {
   readonly cluster: string;
   readonly metricsPort?: string;
   readonly cniDaemon?: readonly string[];
+  readonly stuckAfter?: string;
   readonly alertmanager?: readonly string[];
   readonly daemonPort?: string;
   readonly gitRepository?: readonly string[];
@@ -41,6 +42,10 @@ export function addGuard(program: Command, world: World): void {
       "--cni-daemon <namespace/daemonset/container>",
       "a daemon that pod starts depend on, several times for several (default: Multus' and Levee's)",
       several,
+    )
+    .option(
+      "--stuck-after <seconds>",
+      "how long a pod with a node may wait before it counts as stuck, from 60 to 3600 (default: 300)",
     )
     .option(
       "--git-repository <setting>",
@@ -80,9 +85,15 @@ async function guard(world: World, options: GuardCommandOptions): Promise<void> 
   // Loaded late: no other command needs it.
   const { runGuard } = await import("../../guard/run-guard.ts");
   const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
-  const { cniDaemons = defaultGuardSettings.cniDaemons, ...places } = asked;
+  const { cniDaemons = defaultGuardSettings.cniDaemons, stuckAfterMs, ...places } = asked;
   const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
-  const settings = { ...defaultGuardSettings, namespace: options.namespace, cluster: options.cluster, cniDaemons };
+  const settings = {
+    ...defaultGuardSettings,
+    namespace: options.namespace,
+    cluster: options.cluster,
+    cniDaemons,
+    ...(stuckAfterMs === undefined ? {} : { stuckAfterMs }),
+  };
   const git = await gitOf(world, options);
   const api = await openCluster(world, options);
   try {

@@ -2,7 +2,7 @@ import { isOwnerless, type PodRecord } from "../facts/pod-record.ts";
 
 /** Fewer are never acted on; a single pod least of all. */
 export const membersMin = 20;
-/** A pod that is bound starts within seconds; one that still waits after this long is stuck. */
+/** A pod that is bound starts within seconds; one that still waits after this long is stuck, unless the guard is told another time. */
 export const stuckAfterMs = 300_000;
 /** What counts as growth when people are told about it. */
 const recentMs = 1_800_000;
@@ -27,8 +27,8 @@ export interface Avalanche {
  * Finds every avalanche, largest first. It goes by the pods' own times and needs no history, so a guard that was
  * started in the middle of the outage sees the same.
  */
-export function findAvalanches(pods: Iterable<PodRecord>, nowMs: number): readonly Avalanche[] {
-  return [...setsOf(pods, nowMs, ({ namespace, shape }) => `${namespace}\n${shape}`).values()]
+export function findAvalanches(pods: Iterable<PodRecord>, nowMs: number, afterMs = stuckAfterMs): readonly Avalanche[] {
+  return [...setsOf(pods, { nowMs, afterMs }, ({ namespace, shape }) => `${namespace}\n${shape}`).values()]
     .filter((set) => set.length >= membersMin)
     .map((set) => avalancheOf(set, nowMs))
     .toSorted((left, right) => right.members.length - left.members.length || left.sinceMs - right.sinceMs);
@@ -38,11 +38,15 @@ export function findAvalanches(pods: Iterable<PodRecord>, nowMs: number): readon
  * How many such pods each namespace has that belong to no avalanche, where they would be enough for one: their maker gives
  * each another shape. Nothing is proposed about them, so they are told.
  */
-export function findScattered(pods: Iterable<PodRecord>, nowMs: number): ReadonlyMap<string, number> {
+export function findScattered(
+  pods: Iterable<PodRecord>,
+  nowMs: number,
+  afterMs = stuckAfterMs,
+): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
-  for (const [namespace, all] of setsOf(pods, nowMs, (pod) => pod.namespace)) {
+  for (const [namespace, all] of setsOf(pods, { nowMs, afterMs }, (pod) => pod.namespace)) {
     if (all.length < membersMin) continue;
-    const inSets = findAvalanches(all, nowMs).reduce((sum, { members }) => sum + members.length, 0);
+    const inSets = findAvalanches(all, nowMs, afterMs).reduce((sum, { members }) => sum + members.length, 0);
     if (all.length - inSets >= membersMin) found.set(namespace, all.length - inSets);
   }
   return found;
@@ -50,12 +54,12 @@ export function findScattered(pods: Iterable<PodRecord>, nowMs: number): Readonl
 
 function setsOf(
   pods: Iterable<PodRecord>,
-  nowMs: number,
+  { nowMs, afterMs }: { readonly nowMs: number; readonly afterMs: number },
   keyOf: (pod: PodRecord) => string,
 ): ReadonlyMap<string, readonly PodRecord[]> {
   const sets = new Map<string, PodRecord[]>();
   for (const pod of pods) {
-    if (!isMember(pod, nowMs)) continue;
+    if (!isMember(pod, nowMs, afterMs)) continue;
     const key = keyOf(pod);
     const set = sets.get(key);
     if (set === undefined) sets.set(key, [pod]);
@@ -64,16 +68,16 @@ function setsOf(
   return sets;
 }
 
-export function isMember(pod: PodRecord, nowMs: number): boolean {
-  return isOwnerless(pod) && !pod.isExempt && !pod.isDeleting && isStuck(pod, nowMs);
+export function isMember(pod: PodRecord, nowMs: number, afterMs = stuckAfterMs): boolean {
+  return isOwnerless(pod) && !pod.isExempt && !pod.isDeleting && isStuck(pod, nowMs, afterMs);
 }
 
 /**
  * Bound and Pending for too long, by its own times, and nothing of it on the node yet. Of any pod, owned or not. One that
  * has its network waits for something else: an image, a volume's init container. Kubelet does not ask the CNI for it.
  */
-export function isStuck(pod: PodRecord, nowMs: number): boolean {
-  return pod.phase === "Pending" && !pod.everRan && pod.boundMs > 0 && nowMs - pod.boundMs > stuckAfterMs;
+export function isStuck(pod: PodRecord, nowMs: number, afterMs = stuckAfterMs): boolean {
+  return pod.phase === "Pending" && !pod.everRan && pod.boundMs > 0 && nowMs - pod.boundMs > afterMs;
 }
 
 function avalancheOf(set: readonly PodRecord[], nowMs: number): Avalanche {

@@ -4,6 +4,8 @@ import type { PodRecord } from "./pod-record.ts";
 /** Everything the guard knows at one moment. Detection and decision are functions of it alone. */
 export interface World {
   readonly nowMs: number;
+  /** How long a bound pod may wait before it is stuck, where the guard was told so. */
+  readonly stuckAfterMs?: number;
   /** Walked over several times. */
   readonly pods: Iterable<PodRecord>;
   readonly nodes: readonly NodeFacts[];

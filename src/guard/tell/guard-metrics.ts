@@ -7,6 +7,8 @@ import { decisionPhases, type Decision } from "../decision/decision.ts";
 /** What can be told of a guard at any time, leading or not. */
 export interface GuardState {
   readonly nowMs: number;
+  /** As in `World`. */
+  readonly stuckAfterMs?: number;
   readonly isLeader: boolean;
   /** Since this process began to look. */
   readonly runningMs: number;
@@ -104,8 +106,8 @@ function sinceMs({ status, metadata }: Decision, nowMs: number): number {
 }
 
 /** The largest first. Names of namespaces are the API server's own form, and need no escaping. */
-function scattered({ pods, nowMs }: GuardState): readonly Row[] {
-  const most = [...findScattered(pods, nowMs)].toSorted(([, left], [, right]) => right - left);
+function scattered({ pods, nowMs, stuckAfterMs }: GuardState): readonly Row[] {
+  const most = [...findScattered(pods, nowMs, stuckAfterMs)].toSorted(([, left], [, right]) => right - left);
   return most.slice(0, namespacesMax).map(([namespace, count]) => [`{namespace="${namespace}"}`, count]);
 }
 
