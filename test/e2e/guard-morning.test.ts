@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import { makePod, startGuardServer } from "./guard/guard-server.ts";
+import { makePod, startGuardServer, untilPoliciesCount } from "./guard/guard-server.ts";
 import { missingForApiServer, personTokens, type PolicyServer } from "./policy-server.ts";
+import { until } from "./until.ts";
 
 const missing = missingForApiServer();
 if (missing !== undefined) console.warn(`guard-morning: skipped, ${missing}`);
@@ -26,8 +27,7 @@ describe.skipIf(missing !== undefined)("levee at three in the morning", () => {
 
   beforeAll(async () => {
     server = await startGuardServer();
-    // What is made within five seconds of the policies may be anybody's, and does not count.
-    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    await untilPoliciesCount(server);
     server.must(["create", "namespace", namespace]);
     alice = await server.kubeconfig(personTokens.alice);
     admin = await server.kubeconfig();
@@ -95,11 +95,9 @@ describe.skipIf(missing !== undefined)("levee at three in the morning", () => {
   }, 420_000);
 
   async function listed(name: string): Promise<void> {
-    for (let attempt = 0; attempt < 60; attempt += 1) {
-      const { out } = await levee(alice, "decisions", "list");
-      if (new RegExp(`^${name} .*Proposed`, "mu").test(out)) return;
-      await new Promise((resolve) => setTimeout(resolve, 2_000));
-    }
-    throw new Error(`${name} was not proposed within two minutes`);
+    const isListed = new RegExp(`^${name} .*Proposed`, "mu");
+    const look = async (): Promise<true | undefined> =>
+      isListed.test((await levee(alice, "decisions", "list")).out) || undefined;
+    await until(`${name} is proposed`, look, { timeoutMs: 120_000, everyMs: 1_000 });
   }
 });

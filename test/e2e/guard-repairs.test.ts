@@ -5,9 +5,9 @@ import type { Decision, DecisionPhase, StepStatus } from "../../src/guard/decisi
 import type { KubeRequest } from "../../src/kube/client/api.ts";
 import { ActingGuard } from "./guard/guard-acting.ts";
 import { BrokenCni, multusPath, must, prepareArgo, verifyDraft } from "./guard/guard-repairing.ts";
-import { startGuardServer } from "./guard/guard-server.ts";
+import { startGuardServer, untilPoliciesCount } from "./guard/guard-server.ts";
 import { missingForApiServer, type PolicyServer } from "./policy-server.ts";
-import { pause, until } from "./until.ts";
+import { until, untilNextSecond } from "./until.ts";
 
 const missing = missingForApiServer();
 if (missing !== undefined) console.warn(`guard-repairs: skipped, ${missing}`);
@@ -22,8 +22,7 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
   beforeAll(async () => {
     server = await startGuardServer();
     await prepareArgo(server);
-    // Only what is approved five seconds after the policies were made counts.
-    await pause(6_000);
+    await untilPoliciesCount(server);
   }, 120_000);
 
   afterAll(() => server.stop());
@@ -61,7 +60,7 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
   async function resume(decision: Decision): Promise<DecisionPhase | undefined> {
     const { name } = decision.metadata;
     // Of the same second as the pause it would not count.
-    await pause(1_100);
+    await untilNextSecond();
     await guard.say(name, "Resume");
     return guard.carryOut(await guard.untilPhase(name, "Running"));
   }
