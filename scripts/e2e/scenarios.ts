@@ -27,13 +27,13 @@ export interface ScenarioRun {
   readonly timeoutMs: number;
 }
 
-export function runScenarios(asked: ScenarioRun): Outcome {
+export async function runScenarios(asked: ScenarioRun): Promise<Outcome> {
   if (asked.names.length === 0) return nothingRan;
-  const first = runOnce(asked);
+  const first = await runOnce(asked);
   const again = againOf(first.groups, asked.names);
   if (again.length === 0) return first;
   console.log(`\n— once more, on a new cluster: ${again.join(", ")}`);
-  return withSecondLook(first, runOnce({ ...asked, names: again }));
+  return withSecondLook(first, await runOnce({ ...asked, names: again }));
 }
 
 /** What deserves a second look: nothing when all is well, or when too much is not. */
@@ -56,14 +56,14 @@ interface Run extends Outcome {
   readonly groups: readonly string[];
 }
 
-function runOnce({ around, names, timeoutMs }: ScenarioRun): Run {
+async function runOnce({ around, names, timeoutMs }: ScenarioRun): Promise<Run> {
   const folder = makeFolder();
   try {
     const report = join(folder, "report.xml");
     const reporter = ["--reporter=junit", "--reporter-outfile", report];
     const command = [process.execPath, "test", "--timeout", String(timeoutMs), ...reporter, `./${suite}`];
     const surroundings: Surroundings = { ...around, folder };
-    const status = runApart(command, {
+    const status = await runApart(command, {
       LEVEE_E2E: JSON.stringify(surroundings),
       LEVEE_E2E_ONLY: names.join(","),
     });

@@ -27,13 +27,16 @@ export interface BunTest {
   readonly env?: Readonly<Record<string, string>>;
   /** So many files of `where` at once, in their order; what one says is shown when it has ended. */
   readonly lanes?: number;
+  /** What else runs meanwhile: a second look waits for it, so that it is alone. */
+  readonly beside?: Promise<unknown>;
 }
 
 export async function bunTest(asked: BunTest): Promise<Outcome> {
-  const { lanes, ...alone } = asked;
+  const { lanes, beside, ...alone } = asked;
   const first = lanes === undefined ? await run(alone, loudly) : await inLanes(alone, lanes);
   const again = asked.once === true || first.files.length > secondLookFilesMax ? [] : first.files;
   if (again.length === 0) return first;
+  await beside;
   console.log(`\n— once more, alone: ${again.join(", ")}`);
   return withSecondLook(first, await run({ ...alone, where: again.map((file) => `./${file}`) }, loudly));
 }

@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -23,7 +24,7 @@ export function makeFolder(parent = tmpdir()): string {
  * Runs a program in mount, network, process and host name namespaces of its own. The first process there is a shell
  * that reaps orphans; with it everything started below it dies. Its exit code.
  */
-export function runApart(command: readonly string[], env: Readonly<Record<string, string>>): number {
+export async function runApart(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   const namespaces = [
     "--mount",
     "--net",
@@ -35,11 +36,12 @@ export function runApart(command: readonly string[], env: Readonly<Record<string
     "--mount-proc",
     "--propagation=private",
   ];
-  const { status } = spawnSync("setpriv", [...dieWithUs, "unshare", ...namespaces, ...reaper, ...command], {
+  const child = spawn("setpriv", [...dieWithUs, "unshare", ...namespaces, ...reaper, ...command], {
     cwd: root,
     stdio: "inherit",
     env: { ...process.env, ...env },
   });
+  const [status] = (await once(child, "exit")) as [number | null]; // As the documentation of "exit" has it.
   return status ?? 1;
 }
 

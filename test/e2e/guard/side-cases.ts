@@ -4,7 +4,7 @@ import type { Decision, StepStatus } from "../../../src/guard/decision/decision.
 import type { PodTarget, RemovePodsStep } from "../../../src/guard/decision/step.ts";
 import { alice, guardUser } from "./guard-server.ts";
 import { mergePatch } from "../policy-server.ts";
-import { pause, until } from "../until.ts";
+import { pause, until, untilNextSecond } from "../until.ts";
 import { desktopPod } from "./operator.ts";
 import { writeText } from "./decision-desk.ts";
 import { avalancheNames, rolloutPods, spared, type Avalanche, type SideCluster } from "./side-cluster.ts";
@@ -56,6 +56,7 @@ async function proposesForTheStuckOnly(cluster: SideCluster): Promise<void> {
   );
   expect((await names()).toSorted()).toEqual(expected);
   for (const namespace of ["shop", "bulk"]) expect((await cluster.podNames(namespace)).length).toBe(rolloutPods);
+  cluster.beginSpared();
 }
 
 async function refusesAnotherHash({ desk }: SideCluster): Promise<void> {
@@ -235,8 +236,8 @@ async function opensTheBreaker(cluster: SideCluster): Promise<void> {
   expect(status?.message).toContain("2000");
   expect(await deedsIn(cluster, namespace)).toEqual([]);
   expect((await cluster.podNames(namespace)).length).toBe(20);
-  // Times are whole seconds: a word of the second in which it opened may be from before.
-  await pause(1_100);
+  // A word of the second in which the breaker opened may be from before.
+  await untilNextSecond();
   await desk.say(name, "ResetBreaker");
   await desk.say(name, "Resume");
   await desk.untilPhase(name, "Succeeded", 120_000);
