@@ -20,6 +20,7 @@ import { elfProblem } from "./build/elf.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
+import { leaveOutcome } from "./test/left-outcome.ts";
 import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -109,6 +110,7 @@ async function run({ scenarios, files, isFull }: Chosen): Promise<number> {
   const onServers = await runServerTests(files, { kubernetesBin: peers.kubernetes, isFull, beside: onTheNode });
   const outcome = addOutcomes(await onTheNode, onServers);
   console.log(lastLines(outcome));
+  leaveOutcome(outcome);
   return isGood(outcome) ? 0 : 1;
 }
 

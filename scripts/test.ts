@@ -10,6 +10,7 @@ import { build } from "./build.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
 import { atLeastOneFailure, cargoCounts } from "./test/counts.ts";
+import { leaveOutcome } from "./test/left-outcome.ts";
 import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -23,6 +24,7 @@ buildOrEnd();
 const ofShim = filters.length === 0 ? shimTests() : nothingRan;
 const outcome = addOutcomes(ofShim, await typescriptTests(filters));
 console.log(lastLines(outcome));
+leaveOutcome(outcome);
 process.exit(isGood(outcome) ? 0 : 1);
 
 /** Without the programs there is nothing to test: said as a failure, in the form the last line always has. */
