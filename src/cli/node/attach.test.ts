@@ -99,7 +99,9 @@ describe("attach", () => {
     await attach({ settings, world }, request("lan"));
     expect(readFileSync(podFilePath(settings.directory, pod), "utf8")).not.toContain("k8s.v1.cni.cncf.io/networks");
   });
+});
 
+describe("attach refuses", () => {
   test("refuses a name that is attached already, and touches nothing of it", async () => {
     const first = await attach(shim.context(), request());
     expect(await failureOf(attach(shim.context(), request()))).toMatchObject({

@@ -63,7 +63,9 @@ describe("MetricsServer", () => {
     expect(asked).toEqual([]);
     expect(refused).toEqual([Number(status.slice(0, 3))]);
   });
+});
 
+describe("MetricsServer and its connections", () => {
   test("hangs up on a peer that says nothing", async () => {
     const clock = { ...systemClock, after: (_ms: number, then: () => void) => systemClock.after(20, then) };
     const { port } = await serve({ clock });

@@ -133,7 +133,9 @@ describe("checkMigration", () => {
       expect.stringContaining("blocks: multusConfigFile is /etc/own/x.conf, which") as string,
     );
   });
+});
 
+describe("checkMigration on what uses Multus", () => {
   test("names who else talks to Multus", () => {
     const pod = (image: string, volume: string): string =>
       `{containers: [{image: ${image}}], volumes: [{hostPath: {path: ${volume}}}]}`;
@@ -182,7 +184,9 @@ describe("checkMigration", () => {
       expect.stringContaining(expected) as string,
     ]);
   });
+});
 
+describe("checkMigration on pods and virtual machines", () => {
   test("looks at pods with the cluster's own isolation", () => {
     const pod = podOf({ [networks]: "other/lan" });
     const text = JSON.stringify(multus).replace(/\\"chrootDir\\": \\"\/hostroot\\"/u, '\\"namespaceIsolation\\": true');
