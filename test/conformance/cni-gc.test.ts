@@ -162,12 +162,14 @@ test("GC runs alone: it waits for a running ADD, and an ADD that comes meanwhile
   const add = lab.cni("ADD", { containerId: containerId("one"), netns: lab.netns("a") });
   await lab.until("the ADD runs", async () => ((await story(lab)).length === 1 ? true : undefined));
   const collecting = gc(lab, []);
+  await lab.untilConnected(2);
   await Bun.sleep(200);
   expect(await story(lab)).toEqual(["ADD first eth0"]);
   await writeFile(lab.path("control/add"), "");
   resultOf(await add);
   await lab.until("GC runs", async () => ((await story(lab)).length === 2 ? true : undefined));
   const late = lab.cni("ADD", { containerId: containerId("late"), netns: lab.netns("b") });
+  await lab.untilConnected(2);
   await Bun.sleep(200);
   expect(await story(lab)).toEqual(["ADD first eth0", "GC first none"]);
   await writeFile(lab.path("control/gc"), "");

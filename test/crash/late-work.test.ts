@@ -68,7 +68,8 @@ test("a DEL cancels an ADD that waits for somebody else's delete, and does not o
   await lab.startHand();
   await lab.until("the delete runs", async () => ((await commandsOf(lab, "x1")).includes("DEL") ? true : undefined));
   const add = lab.cni("ADD", second);
-  await Bun.sleep(200);
+  // Beside the hand.
+  await lab.untilConnected(2);
   expect((await lab.cni("DEL", second)).exitCode).toBe(0);
   expect(JSON.parse((await add).stdout)).toMatchObject({ code: 11 });
   await writeFile(lab.path("control/go"), "");

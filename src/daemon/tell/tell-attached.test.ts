@@ -11,6 +11,7 @@ import type { GcPorts } from "../collect/gc-ports.ts";
 import { silentPublisher, type Ended, type OnPostponed, type PodStatus } from "./status-publisher.ts";
 import { tellAttached, tellSoon } from "./tell-attached.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const result = jsonValue({
   cniVersion: "1.0.0",
@@ -128,7 +129,7 @@ describe("tellSoon", () => {
     told.tellSoon();
     expect(told.statuses).toEqual([]);
     await clock.advance(5);
-    await systemClock.sleep(20);
+    await until("the status is told", () => told.statuses.length > 0);
     expect(told.statuses).toHaveLength(1);
   });
 
@@ -141,7 +142,7 @@ describe("tellSoon", () => {
       expect(told.statuses).toEqual([]);
       clock.after(calmMs - 2_900, () => (told.isBusy = false));
       await clock.advance(7_200);
-      await systemClock.sleep(20);
+      await until("the status is told", () => told.statuses.length > 0);
       expect(told.statuses).toHaveLength(1);
     }
   });
@@ -174,7 +175,7 @@ describe("tellSoon", () => {
     await clock.advance(1_000);
     told.kept = { ...told.record, phase: "acknowledged" };
     await clock.advance(2_000);
-    await systemClock.sleep(20);
+    await until("the status is told", () => told.statuses.length > 0);
     expect(told.statuses).toHaveLength(1);
   });
 
@@ -184,7 +185,7 @@ describe("tellSoon", () => {
     told.isPending = () => (looks += 1) > 1;
     told.tellSoon();
     await clock.advance(5);
-    await systemClock.sleep(20);
+    await until("it has looked again", () => looks > 1);
     expect({ looks, statuses: told.statuses }).toEqual({ looks: 2, statuses: [] });
   });
 });
