@@ -1,41 +1,41 @@
 /** What the guard does once a person has approved, and every way in which it stops, on a real API server. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { StepHand } from "../../src/guard/act/step-hand.ts";
 import type { RemovePodsStep } from "../../src/guard/decision/step.ts";
 import { ActingGuard } from "./guard/guard-acting.ts";
-import { mergePatch, missingForApiServer, type PolicyServer } from "./policy-server.ts";
+import { mergePatch, type PolicyServer } from "./policy-server.ts";
 import { decisions, makePod, startGuardServer, untilAnswer, untilPoliciesCount } from "./guard/guard-server.ts";
+import { needsServer } from "./needs-server.ts";
 import { until, untilNextSecond } from "./until.ts";
 
-const missing = missingForApiServer();
-if (missing !== undefined) console.warn(`guard-acts: skipped, ${missing}`);
+const { group, beforeAll, beforeEach, afterEach, afterAll } = needsServer("guard-acts");
 
 const access = join(import.meta.dir, "../../deploy/guard/access.yaml");
 const pods = 24;
 
-describe.skipIf(missing !== undefined)("the guard acts on a real API server", () => {
-  let server: PolicyServer;
-  let guard: ActingGuard;
+let server: PolicyServer;
+let guard: ActingGuard;
 
-  beforeAll(async () => {
-    server = await startGuardServer();
-    await untilPoliciesCount(server);
-  }, 120_000);
+beforeAll(async () => {
+  server = await startGuardServer();
+  await untilPoliciesCount(server);
+}, 120_000);
 
-  afterAll(() => server.stop());
+afterAll(() => server.stop());
 
-  beforeEach(async () => {
-    guard = new ActingGuard(server);
-    await until("everything is listed", () => (guard.facts.isCurrent() ? true : undefined));
-  });
+beforeEach(async () => {
+  guard = new ActingGuard(server);
+  await until("everything is listed", () => (guard.facts.isCurrent() ? true : undefined));
+});
 
-  afterEach(async () => {
-    await guard.close();
-    // A test that takes the right to act away may have failed before it gave it back.
-    server.must(["apply", "-f", access]);
-  });
+afterEach(async () => {
+  await guard.close();
+  // A test that takes the right to act away may have failed before it gave it back.
+  server.must(["apply", "-f", access]);
+});
 
+group("the guard removes pods", () => {
   test("pods are removed by UID after a dry run of all of them, and what else lives there stays", async () => {
     await guard.avalanche("plain", pods);
     await makePod(server, { name: "debug", namespace: "plain", node: "n1" }, { phase: "Pending" });
@@ -64,7 +64,9 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(events).toContain("StepDone");
     expect(events).toContain("DecisionSucceeded");
   }, 120_000);
+});
 
+group("a person stops the guard in the middle", () => {
   test("taking the right to act away stops it before the next request, and giving it back and a word go on", async () => {
     await guard.avalanche("unbound", pods);
     const decision = await guard.removal("unbound");
@@ -146,7 +148,9 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     },
     120_000,
   );
+});
 
+group("the guard leaves alone what has changed", () => {
   test("a pod that was replaced, and one that has started, are left alone and reported", async () => {
     await guard.avalanche("changed", pods);
     const decision = await guard.removal("changed");
@@ -183,7 +187,9 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(await guard.carryOut(decision)).toBe("Succeeded");
     expect(guard.pods("late")).toEqual(["rd-5"]);
   }, 120_000);
+});
 
+group("the guard pauses", () => {
   test("a dry run that an admission policy refuses pauses, and nothing is removed", async () => {
     await guard.avalanche("refused", pods);
     const decision = await guard.removal("refused");
@@ -238,7 +244,9 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(labels).toContain('"levee.dev/ownerless-pods":"deny"');
     expect(guard.pods("source").length).toBe(pods + made);
   }, 240_000);
+});
 
+group("a leader that is not the leader any more", () => {
   test("a leader that loses its term in the middle of a batch stops there, and the next one pauses what it was doing", async () => {
     await guard.avalanche("lost", pods);
     const decision = await guard.removal("lost");
@@ -275,7 +283,9 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(guard.removals().length).toBeLessThanOrEqual(20);
     expect(guard.find("recover-fenced-1").status).toMatchObject({ fence: 9, phase: "Paused" });
   }, 120_000);
+});
 
+group("the guard does nothing without a cause, an author or a stopped source", () => {
   test("nothing is removed when the cause is gone before the step", async () => {
     await guard.avalanche("healed", pods);
     const decision = await guard.removal("healed");

@@ -5,7 +5,7 @@
  * kube-controller-manager, two guards each (dist/levee, their own account's token), git. Not real: kubelet and scheduler
  * (guard/stand-in-kubelet.ts lists every write) and Argo CD's controller (guard/stand-in-argo.ts).
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { stuckAfterMs } from "../../src/guard/detect/avalanche.ts";
 import type { Decision } from "../../src/guard/decision/decision.ts";
@@ -18,11 +18,12 @@ import { desktops, isBroken, isWell, OutageCluster, podCount } from "./guard/out
 import { sideCases } from "./guard/side-cases.ts";
 import { SideCluster } from "./guard/side-cluster.ts";
 import { cniManifest, cniManifestPath } from "./guard/workloads.ts";
+import { needsServer } from "./needs-server.ts";
 import { adminToken, missingForApiServer, type PolicyServer } from "./policy-server.ts";
 import { pause, until } from "./until.ts";
 
 const missing = missingForApiServer() ?? missingForKubeControllers();
-if (missing !== undefined) console.warn(`guard: skipped, ${missing}`);
+const { group, beforeAll, afterAll } = needsServer("guard", missing);
 
 const longMs = 900_000;
 const stop = `stop-${desktops}-1`;
@@ -46,41 +47,41 @@ const outageCases = [
 ] as const;
 const cases = new CaseList([...outageCases, ...sideCases.map(([name]) => name)]);
 
-describe.skipIf(missing !== undefined)("the guard in the outage of the seeds", () => {
-  let cluster: OutageCluster;
-  let besides: SideCluster;
-  let desk: DecisionDesk;
-  let guards: GuardReplicas;
-  let brokenMs = 0;
-  let approvedMs = 0;
-  let bystanders: ReadonlyMap<string, string>;
+let cluster: OutageCluster;
+let besides: SideCluster;
+let desk: DecisionDesk;
+let guards: GuardReplicas;
+let brokenMs = 0;
+let approvedMs = 0;
+let bystanders: ReadonlyMap<string, string>;
 
-  beforeAll(async () => {
-    [cluster, besides] = await Promise.all([OutageCluster.start(), SideCluster.start(guardOptions)]);
-    desk = new DecisionDesk(cluster.server);
-    const repository = `file://${cluster.repository.folder},branch=main,path=apps`;
-    guards = await GuardReplicas.make(cluster.server, cluster.folder, [
-      ...guardOptions,
-      "--git-repository",
-      repository,
-    ]);
-    await besides.breakDown();
-    cases.begin(sideCases.map(([name, act]) => [name, () => act(besides)]));
-    await cluster.breakDown();
-    brokenMs = performance.now();
-    bystanders = await bystanderUids(cluster.server, desktops);
-  }, longMs);
+beforeAll(async () => {
+  [cluster, besides] = await Promise.all([OutageCluster.start(), SideCluster.start(guardOptions)]);
+  desk = new DecisionDesk(cluster.server);
+  const repository = `file://${cluster.repository.folder},branch=main,path=apps`;
+  guards = await GuardReplicas.make(cluster.server, cluster.folder, [...guardOptions, "--git-repository", repository]);
+  await besides.breakDown();
+  cases.begin(sideCases.map(([name, act]) => [name, () => act(besides)]));
+  await cluster.breakDown();
+  brokenMs = performance.now();
+  bystanders = await bystanderUids(cluster.server, desktops);
+}, longMs);
 
-  afterAll(async () => {
-    await cases.settled();
-    await Promise.all([guards.stop().then(() => cluster.stop()), besides.stop()]);
-    cases.print();
-  }, longMs);
+afterAll(async () => {
+  await cases.settled();
+  await Promise.all([guards.stop().then(() => cluster.stop()), besides.stop()]);
+  cases.print();
+}, longMs);
 
-  function story(name: (typeof outageCases)[number], act: () => Promise<void>): void {
-    test(name, () => cases.watch(name, act()), longMs);
-  }
+function story(name: (typeof outageCases)[number], act: () => Promise<void>): void {
+  test(name, () => cases.watch(name, act()), longMs);
+}
 
+async function deeds(): Promise<readonly string[]> {
+  return (await desk.guardDeeds()).map(writeText);
+}
+
+group("the guard in the outage of the seeds", () => {
   story("with the guard off nothing recovers", async () => {
     const first = await cluster.symptoms();
     while (performance.now() - brokenMs < waitMs) {
@@ -166,12 +167,10 @@ describe.skipIf(missing !== undefined)("the guard in the outage of the seeds", (
     ]);
     expect(cluster.kubelet.problems).toEqual([]);
   });
+});
 
+group("the guard when everything else goes wrong", () => {
   for (const [name] of sideCases) test(name, () => cases.outcome(name), longMs);
-
-  async function deeds(): Promise<readonly string[]> {
-    return (await desk.guardDeeds()).map(writeText);
-  }
 });
 
 function expectWholePlan({ spec }: Decision): void {

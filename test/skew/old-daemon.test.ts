@@ -39,6 +39,21 @@ afterEach(async () => {
   sandbox.clean();
 });
 
+/** The calls the plugins wrote down, oldest first, as `plugin COMMAND container ifname`. */
+function pluginCalls(): readonly string[] {
+  const names = readdirSync(join(sceneFolder, "control/calls")).toSorted();
+  return names.map((name) => name.replace(/^\d+-/, ""));
+}
+
+function failures(answered: readonly Answered[]): readonly string[] {
+  return answered.flatMap(({ order, outcome }) => {
+    const { failure, message, exitCode } = readOutcome(outcome);
+    return failure === undefined && (order.type !== "RUN" || exitCode === 0)
+      ? []
+      : [`${inWords(order)}: ${failure} ${message} ${exitCode}`];
+  });
+}
+
 describe.each(recordedVersions)("version %d", (version) => {
   /** Starts the current shim with the variables of the recorded call. */
   function call(name: string, connection = 0): ShimProcess {
@@ -65,21 +80,6 @@ describe.each(recordedVersions)("version %d", (version) => {
       code: numberField(finish, "exit_code"),
       stdout: Buffer.from(bytesField(finish, "output") ?? []).toString(),
     };
-  }
-
-  /** The calls the plugins wrote down, oldest first, as `plugin COMMAND container ifname`. */
-  function pluginCalls(): readonly string[] {
-    const names = readdirSync(join(sceneFolder, "control/calls")).toSorted();
-    return names.map((name) => name.replace(/^\d+-/, ""));
-  }
-
-  function failures(answered: readonly Answered[]): readonly string[] {
-    return answered.flatMap(({ order, outcome }) => {
-      const { failure, message, exitCode } = readOutcome(outcome);
-      return failure === undefined && (order.type !== "RUN" || exitCode === 0)
-        ? []
-        : [`${inWords(order)}: ${failure} ${message} ${exitCode}`];
-    });
   }
 
   test.each([["add-two-networks"], ["check"], ["status"], ["del"]])(
