@@ -17,6 +17,20 @@ const root = resolve(import.meta.dirname, "..");
 /** Longest a single test may take: tests with real plugins wait for real processes. */
 const testTimeoutMs = 60_000;
 
+/** Folders whose tests run at once. Each test has a node, ports and names of its own, and half of its time it waits. */
+const lanes = 2;
+/** They begin first, so that no lane ends long after the other. */
+const slowFolders = [
+  "./test/conformance/",
+  "./test/crash/",
+  "./src/",
+  "./test/hostile/",
+  "./test/shim/",
+  "./test/alerts/",
+];
+/** They measure memory and time. */
+const aloneFolders = ["./test/budget/", "./test/storm/"];
+
 const filters = process.argv.slice(2).filter((argument) => argument !== "--once");
 const once = process.argv.includes("--once");
 if (!ensurePrerequisites("test")) process.exit(1);
@@ -54,10 +68,19 @@ function shimTests(): Outcome {
   return { counts, failed: counts.failed > 0 ? [name] : [], unsteady: [], parts };
 }
 
-function typescriptTests(paths: readonly string[]): Promise<Outcome> {
+async function typescriptTests(paths: readonly string[]): Promise<Outcome> {
   console.log("\n— TypeScript: bun test");
-  const where = paths.length > 0 ? paths : ["./src/", "./scripts/", "./bench/", ...testFolders()];
-  return bunTest({ where, timeoutMs: testTimeoutMs, once });
+  const common = { timeoutMs: testTimeoutMs, once };
+  if (paths.length > 0) return bunTest({ where: paths, ...common });
+  const folders = [...testFolders(), "./src/", "./scripts/", "./bench/"].toSorted(bySlowness);
+  const beside = folders.filter((folder) => !aloneFolders.includes(folder));
+  const first = await bunTest({ where: beside, lanes, ...common });
+  return addOutcomes(first, await bunTest({ where: aloneFolders, ...common }));
+}
+
+function bySlowness(left: string, right: string): number {
+  const place = (folder: string): number => (slowFolders.includes(folder) ? slowFolders.indexOf(folder) : Infinity);
+  return left === right || place(left) === place(right) ? 0 : place(left) - place(right);
 }
 
 /** All but the suite that needs a cluster's real parts: `npm run e2e`. */

@@ -25,7 +25,7 @@ export interface BunTest {
   /** No second look. */
   readonly once?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** So many files of `where` at once, in their order; what one says is shown when it has ended. */
+  /** So many parts of `where` at once, in their order; what one prints is shown when it has ended. */
   readonly lanes?: number;
   /** What else runs meanwhile: a second look waits for it, so that it is alone. */
   readonly beside?: Promise<unknown>;
@@ -46,13 +46,15 @@ interface Run extends Outcome {
   readonly files: readonly string[];
 }
 
-/** Those that wait for a cluster leave the cores to others meanwhile. */
+/** Tests that wait leave the cores to others meanwhile. */
 async function inLanes(asked: BunTest, lanes: number): Promise<Run> {
   const waiting = [...asked.where];
   const runs: Run[] = [];
   const lane = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
-      runs.push(await run({ ...asked, where: [file] }, quietly));
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      console.log(`… ${part}`);
+      runs.push(await run({ ...asked, where: [part] }, quietly));
+    }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return { ...runs.reduce<Outcome>(addOutcomes, nothingRan), files: runs.flatMap(({ files }) => files) };
