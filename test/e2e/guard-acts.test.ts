@@ -194,16 +194,20 @@ group("the guard pauses", () => {
     await guard.avalanche("refused", pods);
     const decision = await guard.removal("refused");
     server.must(["apply", "-f", "-"], denyDeletes("refused"));
-    await until("it is in force", () => {
-      const args = ["-n", "refused", "delete", "pod", "rd-0", "--dry-run=server"];
-      return server.kubectl(args).stderr.includes("nobody deletes here") ? true : undefined;
-    });
-    expect(await guard.carryOut(decision)).toBe("Paused");
-    expect(guard.removals()).toEqual([]);
-    expect(guard.pods("refused").length).toBe(pods);
-    const { status } = guard.find("recover-refused-1");
-    expect(status?.steps?.[0]).toMatchObject({ dryRun: "Refused", phase: "Failed" });
-    expect(status?.message).toContain("nobody deletes here");
+    try {
+      await until("it is in force", () => {
+        const args = ["-n", "refused", "delete", "pod", "rd-0", "--dry-run=server"];
+        return server.kubectl(args).stderr.includes("nobody deletes here") ? true : undefined;
+      });
+      expect(await guard.carryOut(decision)).toBe("Paused");
+      expect(guard.removals()).toEqual([]);
+      expect(guard.pods("refused").length).toBe(pods);
+      const { status } = guard.find("recover-refused-1");
+      expect(status?.steps?.[0]).toMatchObject({ dryRun: "Refused", phase: "Failed" });
+      expect(status?.message).toContain("nobody deletes here");
+    } finally {
+      server.must(["delete", "-f", "-"], denyDeletes("refused"));
+    }
   }, 120_000);
 
   test("the breaker of the day stops it, outlives the leader, and a person closes it", async () => {

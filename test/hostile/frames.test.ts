@@ -1,36 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bytesField, encodeFrame, frameBytesMax, type Frame } from "../../src/wire/frame.ts";
-import { Lab } from "../lab/lab.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
+import { lab, withAttackedDaemon } from "./attacked-daemon.ts";
 import { callFields, callFrame } from "./call-frame.ts";
-import { Health } from "./health.ts";
-import { obey, refusalOf, warmUp } from "./obedient-hand.ts";
+import { obey, refusalOf } from "./obedient-hand.ts";
 
 setDefaultTimeout(60_000);
 
-let lab: Lab;
-let health: Health;
-let pid: number;
-
-beforeAll(async () => {
-  lab = await Lab.make();
-  await lab.plugin("first");
-  await lab.configure({
-    delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }],
-    heartbeatMs: 1_000,
-    undoRetryMs: 100,
-  });
-  pid = (await lab.startDaemon()).pid ?? 0;
-  await warmUp(lab);
-});
-
-afterAll(() => lab.remove());
-
-beforeEach(() => {
-  health = Health.of(lab, pid);
-});
-
-afterEach(() => health.expectSound());
+withAttackedDaemon({ heartbeatMs: 1_000, undoRetryMs: 100 });
 
 /** Sends bytes, waits for the daemon to hang up, and returns all it said. */
 async function say(...parts: readonly Uint8Array[]): Promise<readonly Frame[]> {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -9,35 +9,18 @@ import { readCall } from "../../src/wire/messages.ts";
 import { readFolderPage } from "../../src/wire/folder-page.ts";
 import { readNetnsLinks } from "../../src/wire/netns-links.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
-import { Sandbox } from "../shim/sandbox.ts";
-import { ScriptedDaemon } from "../shim/scripted-daemon.ts";
 import type { ShimProcess } from "../shim/shim-process.ts";
+import { daemon, sandbox, withDaemon } from "../shim/with-daemon.ts";
 import { playOldDaemon, type Answered } from "./old-daemon.ts";
 import { describe as inWords } from "./old-shim.ts";
-import { Scene, sceneFolder } from "./scene.ts";
+import { sceneFolder } from "./scene.ts";
 import { connectionsOf, framesOf, loadTranscript, recordedVersions } from "./transcript.ts";
+import { withScene } from "./with-scene.ts";
 
 setDefaultTimeout(30_000);
 
-let scene: Scene;
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
-
-beforeAll(async () => {
-  scene = await Scene.hold();
-});
-
-afterAll(() => scene[Symbol.asyncDispose]());
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
+withScene();
+withDaemon();
 
 /** The calls the plugins wrote down, oldest first, as `plugin COMMAND container ifname`. */
 function pluginCalls(): readonly string[] {

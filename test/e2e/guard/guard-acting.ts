@@ -84,10 +84,13 @@ export class ActingGuard {
     // No garbage collector runs here, so nothing may wait for one.
     const options = { gracePeriodSeconds: 0, propagationPolicy: "Background" };
     const body = { apiVersion: "v1", kind: "DeleteOptions", ...options };
-    for (const path of [...pods, approvals, decisions, budgetPath]) {
-      const { code, text } = await this.server.ask({ method: "DELETE", path, body });
-      if (![200, 404].includes(code)) throw new Error(`Cannot delete ${path}: ${code} ${text}`);
-    }
+    for (const path of [...pods, approvals, decisions, budgetPath])
+      // A policy of the test that refuses it counts for a moment after it is gone.
+      await until(`${path} is deleted`, async () => {
+        const { code, text } = await this.server.ask({ method: "DELETE", path, body });
+        if ([200, 404].includes(code)) return true;
+        throw new Error(`${code} ${text}`);
+      });
   }
 
   /** Pods that never started, bound ten minutes ago as they say themselves. */
