@@ -135,7 +135,7 @@ describe("checkMigration", () => {
   });
 });
 
-describe("checkMigration on what uses Multus", () => {
+describe("checkMigration on what uses Multus, pods and virtual machines", () => {
   test("names who else talks to Multus", () => {
     const pod = (image: string, volume: string): string =>
       `{containers: [{image: ${image}}], volumes: [{hostPath: {path: ${volume}}}]}`;
@@ -184,9 +184,7 @@ describe("checkMigration on what uses Multus", () => {
       expect.stringContaining(expected) as string,
     ]);
   });
-});
 
-describe("checkMigration on pods and virtual machines", () => {
   test("looks at pods with the cluster's own isolation", () => {
     const pod = podOf({ [networks]: "other/lan" });
     const text = JSON.stringify(multus).replace(/\\"chrootDir\\": \\"\/hostroot\\"/u, '\\"namespaceIsolation\\": true');
