@@ -6,10 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseDecision } from "../../src/guard/decision/parse-decision.ts";
 import type { Decision, Verdict } from "../../src/guard/decision/decision.ts";
+import { freePort } from "../lab/free-port.ts";
 import { alice, approvals, makePod, startGuardServer } from "./guard/guard-server.ts";
 import { type PolicyServer } from "./policy-server.ts";
 import { needsServer } from "./needs-server.ts";
-import { until } from "./until.ts";
+import { pause, until } from "./until.ts";
 
 const { group, beforeAll, afterEach, afterAll } = needsServer("guard-runs");
 
@@ -44,8 +45,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function start(): ChildProcess {
-  const args = [program, "guard", "--kubeconfig", join(folder, "kubeconfig")];
+function start(...more: readonly string[]): ChildProcess {
+  const args = [program, "guard", "--kubeconfig", join(folder, "kubeconfig"), ...more];
   const guard = spawn(process.execPath, args, {
     stdio: ["ignore", "ignore", "inherit"],
     env: { PATH: process.env["PATH"] ?? "" },
@@ -98,7 +99,7 @@ group("levee guard on a real API server", () => {
     for (let index = 0; index < podCount - 1; index += 1) await stuckPod(index);
     await until("the guard leads", () => holder() || undefined);
     // Two looks.
-    await new Promise((resolve) => setTimeout(resolve, 21_000));
+    await pause(21_000);
     expect(phases()).toBe("");
     const twentiethMs = performance.now();
     await stuckPod(podCount - 1);
@@ -118,16 +119,19 @@ group("levee guard on a real API server", () => {
     // What was not approved is not done.
     expect(server.must(["-n", namespace, "get", "pods", "-o", "name"]).trim().split("\n").length).toBe(podCount);
 
-    start();
+    const port = await freePort();
+    start("--metrics-port", String(port));
     // It needs the view before it is of use; a kill in its first second would measure that.
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await until("the second guard has the view", async () =>
+      (await fetch(`http://127.0.0.1:${port}/readyz`)).ok ? true : undefined,
+    );
     const before = holder();
     first.kill("SIGKILL");
     const killedMs = performance.now();
     await until("another leads", () => (holder() === before ? undefined : true), { timeoutMs: 30_000 });
     expect(performance.now() - killedMs).toBeLessThan(20_000);
     // The same questions are not asked again.
-    await new Promise((resolve) => setTimeout(resolve, 11_000));
+    await pause(11_000);
     expect(phases()).toBe(answered);
   }, 300_000);
 

@@ -10,7 +10,7 @@ import { Lab } from "../lab/lab.ts";
 import { makePod, startGuardServer } from "./guard/guard-server.ts";
 import { mergePatch, type PolicyServer } from "./policy-server.ts";
 import { needsServer } from "./needs-server.ts";
-import { until } from "./until.ts";
+import { pause, until } from "./until.ts";
 
 const { group, beforeAll, afterAll } = needsServer("guard-sources");
 const program = join(import.meta.dir, "../../src/main.ts");
@@ -110,7 +110,7 @@ group("what the guard hears from others", () => {
     await alertmanager.end();
     await lab.killDaemon();
     // A look each half minute at the one, each minute at the other.
-    await new Promise((resolve) => setTimeout(resolve, 65_000));
+    await pause(65_000);
     await stuckPods("two", 0, 20);
     const { chain, notes } = await proposed("recover-two-1");
     expect(chain).toEqual([]);
