@@ -35,7 +35,7 @@ const patientTests: readonly string[] = ["guard", "guard-acts", "guard-runs", "g
 /** Files that run at once. They mostly wait, and the scenarios leave them one core of two. */
 const serverLanes = 3;
 
-/** What needs an API server and no node: each file starts its own, on ports and in folders of its own. */
+/** Files that need an API server and no node. Each starts its own server, with its own ports and folders. */
 const serverTests = readdirSync(join(root, "test/e2e"))
   .flatMap((name) => /^(.+)\.test\.ts$/u.exec(name)?.[1] ?? [])
   .toSorted();
@@ -114,7 +114,7 @@ async function run({ scenarios, files, isFull }: Chosen): Promise<number> {
   return isGood(outcome) ? 0 : 1;
 }
 
-/** For whoever has something else to do meanwhile. */
+/** Builds the programs of others while the caller does something else. */
 async function makePeers(): Promise<number> {
   if (!isWithoutGo()) await builtPeers();
   return 0;

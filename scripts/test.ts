@@ -41,7 +41,7 @@ console.log(lastLines(outcome));
 leaveOutcome(outcome);
 process.exit(isGood(outcome) ? 0 : 1);
 
-/** Without the programs there is nothing to test: said as a failure, in the form the last line always has. */
+/** Without the programs there is nothing to test. A failed build ends with the usual last line. */
 function buildOrEnd(): void {
   try {
     build({ shimOnly: false });
@@ -83,7 +83,7 @@ function bySlowness(left: string, right: string): number {
   return left === right || place(left) === place(right) ? 0 : place(left) - place(right);
 }
 
-/** All but the suite that needs a cluster's real parts: `npm run e2e`. */
+/** All folders except e2e, which needs the real parts of a cluster: `npm run e2e`. */
 function testFolders(): readonly string[] {
   return readdirSync(join(root, "test"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== "e2e")

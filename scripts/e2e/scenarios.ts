@@ -15,7 +15,7 @@ import { unreportedGroups } from "../test/unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const suite = "test/e2e/suite.ts";
-/** More of them that fail are no matter of a busy machine. */
+/** If more scenarios than this fail, a busy machine is not the reason. */
 const secondLookScenariosMax = 3;
 
 export type Around = Omit<Surroundings, "folder">;
@@ -36,14 +36,14 @@ export async function runScenarios(asked: ScenarioRun): Promise<Outcome> {
   return withSecondLook(first, await runOnce({ ...asked, names: again }));
 }
 
-/** What deserves a second look: nothing when all is well, or when too much is not. */
+/** The scenarios to run once more: none when all passed, and none when too many failed. */
 export function againOf(failed: readonly string[], names: readonly string[]): readonly string[] {
-  // A cluster that did not start, before any scenario: all of them.
+  // The cluster did not start, so no scenario ran: run all of them again.
   if (failed.length > 0 && failed.every((group) => group === "")) return names;
   const own = names.filter((name) => failed.includes(name));
   const isClear = failed.every((group) => names.includes(group)) && own.length <= secondLookScenariosMax;
   if (!isClear || own.length === 0) return [];
-  // Those behind it run on what it has installed.
+  // The scenarios after it run on the runtime that it installs.
   const isBehind = (name: string): boolean =>
     names.includes(newRuntime) && names.indexOf(name) > names.indexOf(newRuntime);
   return names.filter((name) => own.includes(name) || (name === newRuntime && own.some(isBehind)));
@@ -75,7 +75,7 @@ async function runOnce({ around, names, timeoutMs }: ScenarioRun): Promise<Run> 
 }
 
 function runOf(ended: EndedRun, names: readonly string[]): Run {
-  // With a cluster that did not start, no scenario was reached.
+  // If the cluster did not start, no scenario was reached.
   const hasBegun = !failedTests(ended.report).some(({ group }) => group === "");
   const failed = failuresOf(ended, hasBegun ? unreportedGroups(suite, names, ended.report) : [], [suite]);
   const counts = reportedCounts(ended.report, ended.status);
@@ -88,7 +88,7 @@ function runOf(ended: EndedRun, names: readonly string[]): Run {
   };
 }
 
-/** Of a run that failed, for whoever looks into it. */
+/** Keeps the logs of a failed run for debugging. */
 function keepLogs(folder: string): void {
   const kept = join(root, ".cache/e2e-logs");
   if (!existsSync(join(folder, "logs"))) return;

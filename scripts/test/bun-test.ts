@@ -15,7 +15,7 @@ import { filesByTime } from "./slowest.ts";
 import { unreportedFiles } from "./unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-/** More files than this that fail are no matter of a busy machine. */
+/** If more files than this fail, a busy machine is not the reason. */
 const secondLookFilesMax = 3;
 
 export interface BunTest {
@@ -27,7 +27,7 @@ export interface BunTest {
   readonly env?: Readonly<Record<string, string>>;
   /** So many parts of `where` at once, in their order; what one prints is shown when it has ended. */
   readonly lanes?: number;
-  /** What else runs meanwhile: a second look waits for it, so that it is alone. */
+  /** Other work that runs meanwhile. The second look waits for it, so that it runs alone. */
   readonly beside?: Promise<unknown>;
 }
 
@@ -66,7 +66,7 @@ async function run({ where, timeoutMs, env }: BunTest, start: Start): Promise<Ru
     const report = join(folder, "report.xml");
     const reporter = ["--reporter=junit", "--reporter-outfile", report];
     const args = ["test", "--isolate", "--timeout", String(timeoutMs), ...reporter, ...where];
-    // What tests leave behind is left in here.
+    // Files that tests leave behind go into this folder.
     const surroundings = { cwd: root, env: { ...process.env, ...env, TMPDIR: folder } };
     const status = await start(args, surroundings, folder);
     return runOf({ report: readReport(report), status }, where);
@@ -118,7 +118,7 @@ export function readReport(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // The runner ended before it wrote one: counted as a failure by its exit code.
+    // The runner ended before it wrote a report. Its exit code counts as the failure.
     return "";
   }
 }

@@ -18,7 +18,7 @@ export function failedTests(report: string): readonly FailedTest[] {
   }));
 }
 
-/** How a runner ended, and what it said of its tests. */
+/** How a runner ended, and its report. */
 export interface EndedRun {
   readonly report: string;
   /** Null when it was killed. */

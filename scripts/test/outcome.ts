@@ -1,4 +1,4 @@
-/** What a run of tests came to, and its last lines: whoever sees only those knows what failed. */
+/** The outcome of a run, and its last lines: they alone tell what failed. */
 import { addCounts, summaryLine, type Counts } from "./counts.ts";
 import { slowestLines, type TimedPart } from "./slowest.ts";
 
@@ -8,7 +8,7 @@ export interface Outcome {
   readonly failed: readonly string[];
   /** Failed at first and passed when they were run once more, alone: a defect to mend that does not stop a run. */
   readonly unsteady: readonly string[];
-  /** What ran, with its time. */
+  /** Each part that ran, with its time. */
   readonly parts: readonly TimedPart[];
 }
 
@@ -25,10 +25,10 @@ export function addOutcomes(left: Outcome, right: Outcome): Outcome {
 
 /** After a second look at everything that failed. */
 export function withSecondLook(first: Outcome, second: Outcome): Outcome {
-  // One in which nothing ran has seen nothing.
+  // A second look in which nothing ran proves nothing.
   if (!isGood(second)) return first;
   const { passed, failed } = first.counts;
-  // What failed before its first test counts as one the first time, and as all of its tests the second time.
+  // A file that failed before its first test counted as one test in the first run, and counts as all of its tests in the second.
   const counts = { passed: Math.max(passed + failed, second.counts.passed), failed: 0 };
   return { counts, failed: [], unsteady: first.failed, parts: first.parts };
 }

@@ -11,12 +11,12 @@ import { RawPeer } from "../skew/raw-peer.ts";
 const mib = 1_048_576;
 const few = 20;
 const many = 2_000;
-/** What so many calls in line may cost more of the daemon's cgroup than a few (ADR 0023). */
+/** How much more of the daemon's cgroup this many waiting calls may cost than a few (ADR 0023). */
 const budgetBytes = 12 * mib;
 
 const warmUpCalls = 300;
 
-/** The longest wait that fits into a call, so that nobody leaves while the memory is read. */
+/** The longest wait that fits into a call, so that no call leaves while the memory is read. */
 const settings = { attachCeiling: 1, addQueueMs: 60_000, addBudgetMs: 110_000 };
 
 test.skipIf(!hasMemoryCgroups)(
@@ -47,7 +47,7 @@ test.skipIf(!hasMemoryCgroups)(
   60_000,
 );
 
-/** What is paid once: code that is compiled when it first runs, and rings that fill. One at a time, so nobody waits. */
+/** One-time costs: code that is compiled when it first runs, and rings that fill. One call at a time, so that none waits. */
 async function warmUp(lab: Lab): Promise<void> {
   for (let round = 0; round < warmUpCalls; round += 1) {
     const peer = await RawPeer.connect(lab.socketDir);

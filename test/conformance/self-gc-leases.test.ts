@@ -1,4 +1,4 @@
-// Addresses of host-local whose sandbox nobody knows are told, and released when a person asks, by host-local itself.
+// The daemon tells of host-local addresses without a known sandbox. When a person asks, host-local itself releases them.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";

@@ -91,7 +91,7 @@ test("a hand that looks into the wrong mount namespace takes nobody for dead", a
   await using lab = await startGcNode({}, { withHand: false });
   lab.deleteNetns(await attach(lab, "dead"));
   await attach(lab, "alive");
-  // What was mounted on the files in /run/netns is gone for this hand; the files themselves are there.
+  // For this hand the mounts on the files in /run/netns are gone; the files themselves are there.
   await using _hand = await apartHand(lab, "umount -a -t nsfs; ");
   expect(inShort(await secondRound(lab, "fix"))).toEqual(["attachment dead report", "attachment alive report"]);
   expect(await attachments(lab)).toHaveLength(2);

@@ -6,7 +6,7 @@ import { encodeLine } from "../../src/state/files/checked-line.ts";
 import type { Lab } from "../lab/lab.ts";
 import { attachments, leaks, startNode } from "../conformance/node.ts";
 
-/** What was to be done for an earlier attachment must never hit a later one that looks the same. */
+/** Work for an earlier attachment must never hit a later one that looks the same. */
 
 /** A DEL is given up after a moment, as if the daemon were away. */
 function impatient(lab: Lab): string {

@@ -112,7 +112,7 @@ test("killed between steps: what ran is undone, what did not run is not", async 
 test("killed after its result was ready but before it could be written: the attachment is undone", async () => {
   await eachOf([true, false], 2, async (withHand) => {
     await using lab = await makeNode();
-    // More than a pipe holds, so that the shim is stuck in writing for as long as nobody reads.
+    // More than a pipe holds, so that the shim is stuck in its write until a reader comes.
     await lab.answer("beta.ADD", longResult());
     await lab.startDaemon();
     if (withHand) await lab.startHand();

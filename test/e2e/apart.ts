@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, "../..");
 const prefix = "levee-e2e-";
 /** A shell that waits for the program it is given, and so for every orphan below it. */
 const reaper = ["/bin/sh", "-c", '"$@"; exit $?', "sh"];
-/** Whoever kills us kills all of it. */
+/** If this process is killed, everything that it started is killed too. */
 const dieWithUs = ["--pdeathsig", "KILL"];
 /** No cgroup is left once its processes are; the kernel needs a moment for it. */
 const cgroupPatienceMs = 5_000;
@@ -45,7 +45,7 @@ export async function runApart(command: readonly string[], env: Readonly<Record<
   return status ?? 1;
 }
 
-/** What a run that was cut off could not remove itself. */
+/** Removes what an interrupted run left behind. */
 export function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const folder = join(tmpdir(), name);

@@ -9,7 +9,7 @@ import { until } from "./until.ts";
 
 const { group, beforeAll, afterEach, afterAll } = needsServer("compat-api");
 
-/** What a call is printed as when it fails. */
+/** The error that a failed call prints. */
 interface Told {
   readonly code: number;
   readonly msg: string;

@@ -16,7 +16,7 @@ import { missingForApiServer } from "./policy-server.ts";
 const missing = missingForApiServer() ?? missingForMultus();
 const { group, isPossible, beforeAll, afterAll } = needsServer("compat-multus", missing);
 
-/** What one of the two did for a pod. */
+/** One meta-CNI's work for a pod. */
 interface Deed {
   readonly pod: Pod;
   readonly call: CniCall;
@@ -202,7 +202,7 @@ function resultOf({ outcome, call }: Deed): string {
   return outcome.stdout.replaceAll(call.netns ?? "", "NETNS");
 }
 
-/** What a plugin was given, less what differs between two pods, and what differs on purpose (docs/compat.md). */
+/** A plugin's input without what differs between two pods, and what differs on purpose (docs/compat.md). */
 function factsOf({ command, plugin, ifname, env, stdin }: PluginCall, { pod, call }: Deed): object {
   const plain = (text: string): string =>
     text

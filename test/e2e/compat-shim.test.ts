@@ -1,4 +1,4 @@
-/** What the shim answers by itself, beside what Multus' shim answers: codes and messages; Levee tells the version besides. */
+/** Answers of the shim itself beside those of Multus' shim: codes and messages. Levee also tells the version. */
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

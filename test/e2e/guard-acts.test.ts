@@ -283,7 +283,7 @@ group("a leader that is not the leader any more", () => {
     });
     const failure = await guard.carryOut(decision).catch((thrown: unknown) => thrown);
     expect(String(failure)).toContain("an older leader may not write");
-    // What was intended and written before is finished at most.
+    // At most the batch whose intent was written before is finished.
     expect(guard.removals().length).toBeLessThanOrEqual(20);
     expect(guard.find("recover-fenced-1").status).toMatchObject({ fence: 9, phase: "Paused" });
   }, 120_000);
@@ -326,7 +326,7 @@ group("the guard does nothing without a cause, an author or a stopped source", (
     expect([written.code, written.text]).toEqual([403, expect.stringContaining(refused) as string]);
     const labels = { metadata: { labels: { seen: "yes" } } };
     expect(await server.ask({ method: "PATCH", path, body: labels, type: mergePatch })).toMatchObject({ code: 200 });
-    // Whoever may take the binding away can slip one in, and puts it back.
+    // A person who may delete the binding can slip a Decision in and put the binding back.
     const binding = "levee-decisions-come-from-the-guard";
     server.must(["delete", "validatingadmissionpolicybinding", binding]);
     await untilAnswer(server, { method: "POST", path: decisions, body: made }, ({ code }) => code === 201);

@@ -1,4 +1,4 @@
-/** Decisions and their approvals on a real API server: who may say what, and what nobody can take back. */
+/** Decisions and their approvals on a real API server: who may say what, and what cannot be taken back. */
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ let server: PolicyServer;
 
 beforeAll(async () => {
   server = await startGuardServer();
-  // What bob and the guard get here shows what the policy alone holds, whatever roles somebody gives them.
+  // With these roles for bob and the guard, only the policy stands between them and an approval.
   server.must(["create", "clusterrole", "makes", "--verb=create,get", "--resource=decisionapprovals.levee.dev"]);
   server.must(["create", "clusterrole", "says", "--verb=approve,get", "--resource=decisions.levee.dev"]);
   const accounts = [
@@ -220,7 +220,7 @@ group("DecisionApproval and its policy", () => {
       const path = `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/${policy}`;
       forged.push(metaOf(text).creationTimestamp);
       bindings.push(metaOf((await server.ask({ method: "GET", path })).text).creationTimestamp);
-      // What the guard asks for: five seconds between the two.
+      // The guard wants five seconds between the two.
       expect(Date.parse(forged[round] ?? "") - Date.parse(bindings[round] ?? "")).toBeLessThan(5_000);
       await untilPolicyWorks();
     }

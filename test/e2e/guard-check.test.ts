@@ -112,7 +112,7 @@ group("levee check", () => {
     ])
       expect(`${code} ${found.get(code)?.result}`).toBe(`${code} success`);
     expect(found.get("LVE0306")?.detail).toBe("group sre");
-    // The Deployment is there and no controller makes its pods; nobody leads.
+    // The Deployment exists, but no controller makes its pods, so no guard leads.
     expect(found.get("LVE0301")).toMatchObject({ result: "error", error: "0 of 2 replicas available" });
     expect(found.get("LVE0302")).toMatchObject({ result: "error" });
     expect(found.get("LVE0401")).toMatchObject({

@@ -299,7 +299,7 @@ group("the guard's account", () => {
     ["a Lease of a node", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", { kind: "Lease" }],
   ])("does not write %s, whatever rights it has", async (_what, path, { kind }) => {
     const body = bodyOf(kind, path);
-    // Of an approval two policies speak, and either may be the first.
+    // Two policies refuse an approval, and either may answer first.
     const words = kind === "DecisionApproval" ? "" : "the guard ";
     expectRefused(await asGuard({ method: "POST", path: `${path}?dryRun=All`, body }), "levee-", words);
   });

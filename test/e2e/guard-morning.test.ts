@@ -97,7 +97,7 @@ group("levee at three in the morning", () => {
     const stored = server.must(["-n", "levee-system", "get", "decision,decisionapproval", "-o", "json"]);
     const known = new Set(stored.match(/\d+/gu));
     expect([...new Set(report.out.match(/\d+/gu))].filter((number) => !known.has(number))).toEqual([]);
-    // To what has ended nothing can be said.
+    // A Decision that has ended takes no more verdicts.
     expect((await levee(alice, "decisions", "pause", stop)).status).toBe(4);
   }, 420_000);
 });

@@ -203,7 +203,7 @@ group("the guard's lines for people", () => {
       return when(end.stderr.includes("has no controller owner"));
     });
     await until("the label is seen", () => when(propose({ ...facts.world(), decisions: [] }, settings).length === 1));
-    // The server remembers when the label was written: whoever makes pods long after that is not held by it.
+    // The server remembers when the label was written. A maker whose pods come long after that is not held by it.
     const namespaces = facts
       .world()
       .namespaces.map((one) =>

@@ -58,7 +58,7 @@ const isChange = ({ method, path }: KubeRequest): boolean => method === "PATCH" 
 
 async function resume(decision: Decision): Promise<DecisionPhase | undefined> {
   const { name } = decision.metadata;
-  // Of the same second as the pause it would not count.
+  // A verdict from the same second as the pause would not count.
   await untilNextSecond();
   await guard.say(name, "Resume");
   return guard.carryOut(await guard.untilPhase(name, "Running"));
@@ -270,7 +270,7 @@ group("the guard pauses a repair", () => {
   }, 120_000);
 });
 
-/** Somebody else's policy, by which nothing in kube-system changes. */
+/** A policy of another owner that forbids every change in kube-system. */
 function frozen(): object {
   const apiVersion = "admissionregistration.k8s.io/v1";
   const metadata = { name: "change-freeze" };

@@ -191,7 +191,7 @@ function expectWholePlan({ spec }: Decision): void {
   expect(spec.chain.some(({ effect }) => effect.includes("5 of 5 Argo CD Applications are Unknown"))).toBe(true);
 }
 
-/** What the step that waits shows to be typed. */
+/** The lines that the waiting step shows for a person to type. */
 function linesOf(status: Decision["status"]): readonly string[] {
   return (status?.steps ?? []).flatMap(({ lines }) => lines ?? []);
 }

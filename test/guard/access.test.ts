@@ -1,4 +1,4 @@
-/** What the guard's role says, read from the manifest. What it permits is tried in test/e2e/guard-*.test.ts. */
+/** The guard's role, read from the manifest. test/e2e/guard-*.test.ts tries what it permits. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

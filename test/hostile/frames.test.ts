@@ -9,7 +9,7 @@ setDefaultTimeout(60_000);
 
 withAttackedDaemon({ heartbeatMs: 1_000, undoRetryMs: 100 });
 
-/** Sends bytes, waits for the daemon to hang up, and returns all it said. */
+/** Sends bytes, waits for the daemon to hang up, and returns all frames that it sent. */
 async function say(...parts: readonly Uint8Array[]): Promise<readonly Frame[]> {
   const peer = await RawPeer.connect(lab.socketDir);
   for (const part of parts) peer.send(part);

@@ -18,7 +18,7 @@ afterEach(() => {
   for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
 });
 
-/** A terminal that nobody reads until the test does. */
+/** A terminal without a reader until the test reads. */
 function aTerminal(): { screen: number; terminal: number } {
   const flags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK;
   const screen = libc.symbols.posix_openpt(flags);

@@ -15,7 +15,7 @@ const shimProgram = join(root, "dist/levee-shim");
 const connectedState = "03";
 export const distributionPlugins = "/usr/lib/cni";
 
-/** What a CNI call through the real shim gave. */
+/** The outcome of a CNI call through the real shim. */
 export interface CniOutcome {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -261,7 +261,7 @@ export class Lab {
     return `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name}`;
   }
 
-  /** What the programmable plugins were asked to do, in order. */
+  /** The calls of the programmable plugins, in order. */
   async calls(): Promise<readonly PluginCall[]> {
     const all = await readdir(this.path("control/calls"));
     // A call counts once its plugin has written down what it was given.

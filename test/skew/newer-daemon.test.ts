@@ -15,7 +15,7 @@ setDefaultTimeout(30_000);
 withScene();
 withDaemon();
 
-/** What a daemon that speaks other versions only says, in the words of ours. */
+/** The refusal of a daemon that speaks other versions only, in our words. */
 function refusal(range: string): Uint8Array {
   const message = `Cannot talk to levee-shim 0.1.0: it speaks protocol 1 to 3, this daemon ${range}; install the shim that came with the daemon`;
   return encodeFrame("REFUSE", [

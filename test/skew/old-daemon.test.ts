@@ -131,7 +131,7 @@ describe.each(recordedVersions)("version %d", (version) => {
     },
   );
 
-  /** What the recorded daemon answered, by what it was asked. */
+  /** The recorded daemon's answers, by question. */
   function recordedAnswers(): ReadonlyMap<string, Buffer> {
     const transcript = loadTranscript("ask", version);
     const pairs = connectionsOf(transcript).map((connection) => framesOf(transcript, connection));

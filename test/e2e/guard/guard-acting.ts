@@ -42,7 +42,7 @@ export class ActingGuard {
   readonly #client: ApiClient;
   /** Every request that was answered with success, but lists and watches. */
   readonly sent: KubeRequest[] = [];
-  /** Called after each success, before whoever sent it goes on. */
+  /** Called after each success, before the sender goes on. */
   afterwards: (request: KubeRequest) => Promise<void> | void = () => undefined;
   term: FakeTerm = { identity: "guard-a", fence: 1, isHeld: () => true };
   readonly #made = new Map<string, number>();
@@ -106,7 +106,7 @@ export class ActingGuard {
     await makePod(this.server, { name, namespace, node: "n1" }, { phase: "Pending", conditions });
   }
 
-  /** A recovery that only removes pods, and forces soon, as nobody ends them here. Approved by a person. */
+  /** A recovery that only removes pods, approved by a person. It forces soon, as no kubelet ends pods here. */
   async removal(namespace: string, changes: Partial<RemovePodsStep["removePods"]> = {}): Promise<Decision> {
     this.server.must(["label", "namespace", namespace, "levee.dev/ownerless-pods=deny"]);
     const spec = await until("the avalanche is seen", () => this.#spec(namespace, changes));

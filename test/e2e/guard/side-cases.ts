@@ -99,7 +99,7 @@ async function refusesAForgery({ desk, server }: SideCluster): Promise<void> {
   const { status } = await desk.one(name);
   expect([status?.phase, status?.message]).toEqual(["Proposed", expect.stringContaining("may be forged") as string]);
   expect(await desk.guardDeeds()).toEqual([]);
-  // The same plan is carried out once a person has said so, long enough after the policy.
+  // The same plan is carried out once a person approves it, long enough after the policy was made.
   await desk.say(name, "Approve");
   await desk.untilPhase(name, "Succeeded", 90_000);
 }
@@ -326,7 +326,7 @@ function removalStatus(decision: Decision): StepStatus | undefined {
   return decision.status?.steps?.find((step) => step.id === id);
 }
 
-/** Of the cluster's owner, for everybody. */
+/** A policy of the cluster's owner that holds for every user. */
 function changeFreeze(namespace: string): object {
   const group = { apiVersion: "admissionregistration.k8s.io/v1" };
   const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["DELETE"], resources: ["pods"] };

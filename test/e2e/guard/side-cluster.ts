@@ -29,7 +29,7 @@ const avalanches = {
 export type Avalanche = keyof typeof avalanches;
 export const avalancheNames = Object.keys(avalanches) as readonly Avalanche[]; // what the literal above says
 export const rolloutPods = 300;
-/** Where the label is set and pods come all the same: who makes them is a person, whom the policy does not hold. */
+/** A namespace with the label in which pods come all the same: a person makes them, and the policy does not hold persons. */
 export const spared = { namespace: "spared-maker", pods: 20 };
 /** Later than a minute after the label: what was made before may have been on its way. */
 const sparedAfterMs = 63_000;
