@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cell } from "./cell.ts";
-import { readmeBlock, withBlock } from "./readme-block.ts";
+import { shownBlocks, withBlock } from "./result-blocks.ts";
 import { asTable, verdictLines } from "./table.ts";
 
 const root = join(import.meta.dir, "..");
@@ -19,16 +19,17 @@ export function keepResults(cell: Cell, facts: Readonly<Record<string, string>>)
   for (const [name, svg] of Object.entries(plots)) writeFileSync(join(folder, `${name}.svg`), svg);
 }
 
-/** Puts the results that are kept into README.md. */
+/** Puts the results that are kept into the pages that show them. */
 export function showResults(): string {
-  const path = join(root, "README.md");
-  const block = readmeBlock((name) =>
-    existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : undefined,
-  );
-  const readme = withBlock(readFileSync(path, "utf8"), block);
-  if (readme === undefined) throw new Error("README.md has no place for the results");
-  writeFileSync(path, readme);
-  return "README.md shows the results of bench/results\n";
+  const read = (name: string): string | undefined =>
+    existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : undefined;
+  for (const { file, block } of shownBlocks) {
+    const path = join(root, file);
+    const page = withBlock(readFileSync(path, "utf8"), block(read));
+    if (page === undefined) throw new Error(`${file} has no place for the results`);
+    writeFileSync(path, page);
+  }
+  return "README.md and docs/bench.md show the results of bench/results\n";
 }
 
 /** Lists of numbers on one line: a storm has one number per pod. */

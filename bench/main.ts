@@ -1,3 +1,4 @@
+import { makeReady } from "../scripts/make-ready.ts";
 import { cniPlugins } from "../test/peers/cni-plugins.ts";
 import { kubernetes } from "../test/peers/kubernetes.ts";
 import { multus } from "../test/peers/multus.ts";
@@ -18,7 +19,7 @@ Options:
   --list       the cells, and how long each takes
   --quick      few pods, no verdicts, nothing kept: whether everything runs
   --no-peers   without Multus; nothing is kept
-  --readme     write README.md anew from bench/results, and nothing else
+  --readme     write the tables of README.md and docs/bench.md from bench/results, and nothing else
 
 Examples:
   npm run bench
@@ -49,6 +50,7 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** What others provide is built before: there is no network inside. */
 async function outside(args: readonly string[]): Promise<number> {
+  if (!makeReady("bench")) return 1;
   const peers = [await kubernetes(), await cniPlugins(), await multus("v4.2.2"), await multus("v4.3.0")];
   for (const peer of peers) if ("missing" in peer) print(`${peer.missing}\n`);
   // kubectl comes from the same build as the API server.
@@ -93,7 +95,7 @@ async function measure(folder: string, chosen: readonly NamedCell[], options: Be
   }
 }
 
-/** README.md shows whole results only. */
+/** The pages show whole results only. */
 function isKept({ isQuick, withPeers }: BenchOptions): boolean {
   return !isQuick && withPeers;
 }

@@ -7,6 +7,7 @@ import { furnishNamespaces, insideFolder, runInside } from "../bench/ground/own-
 import { kubernetes } from "../test/peers/kubernetes.ts";
 import { memoryPlot, soakTable } from "../test/soak/soak-report.ts";
 import { soak } from "../test/soak/soak.ts";
+import { makeReady } from "./make-ready.ts";
 
 const usage = `Usage: npm run soak [-- --minutes N] [--seed N] [-o json] [--plot FILE]
 
@@ -51,6 +52,7 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** The API server is built out here, where there is a network. */
 async function outside(args: readonly string[]): Promise<number> {
+  if (!makeReady("test")) return 1;
   const peer = await kubernetes();
   const bin = "folder" in peer ? `${peer.folder}:` : "";
   return runInside(import.meta.path, args, { PATH: `${bin}${process.env["PATH"] ?? ""}` });

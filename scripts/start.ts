@@ -4,18 +4,11 @@
  */
 import { spawn } from "node:child_process";
 import { join, resolve } from "node:path";
-import { build } from "./build.ts";
-import { ensurePrerequisites } from "./prerequisites.ts";
+import { makeReady } from "./make-ready.ts";
 
 const dist = resolve(import.meta.dirname, "../dist");
 
-if (!ensurePrerequisites("start")) process.exit(1);
-try {
-  build({ shimOnly: false });
-} catch (thrown) {
-  console.error(thrown instanceof Error ? thrown.message : String(thrown));
-  process.exit(1);
-}
+if (!makeReady("start")) process.exit(1);
 
 const demo = spawn(join(dist, "levee"), ["demo", ...process.argv.slice(2)], { stdio: "inherit" });
 // The demonstration needs the signal to clean up; we only wait for it to end. That the terminal sends Ctrl-C to both

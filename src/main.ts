@@ -1,5 +1,6 @@
 import { systemClock } from "./base/clock.ts";
 import type { Terminal } from "./cli/world.ts";
+import { completedDaemonEnv } from "./config/daemon-env.ts";
 
 /** The one entry of `levee`. The daemon and the commands are loaded apart, so neither carries the other's libraries. */
 const argv = process.argv.slice(2);
@@ -11,8 +12,25 @@ function isDaemon([first, ...rest]: readonly string[]): boolean {
 }
 
 async function daemon(): Promise<number> {
+  const startAgainProblem = startAgainWithDaemonEnv();
   const { runDaemon } = await import("./daemon/main.ts");
-  return runDaemon(argv.slice(1), process.env);
+  return runDaemon(argv.slice(1), process.env, startAgainProblem);
+}
+
+/**
+ * Replaces this process by one with the daemon's engine settings; systemd and kubelet see the same PID. Returns when
+ * nothing is missing, or with the reason when the kernel refuses: a daemon that needs more memory is better than none.
+ */
+function startAgainWithDaemonEnv(): string | undefined {
+  const env = completedDaemonEnv(process.env);
+  if (env === undefined) return undefined;
+  const [program, ...script] = ownCommand();
+  try {
+    process.execve?.(program, [process.argv0, ...script, ...argv], env);
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+  return "this runtime cannot replace a process";
 }
 
 /** The daemon has none of this: the streams of `process` alone would be 1.4 MiB of its memory. */

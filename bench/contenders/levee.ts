@@ -1,6 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { daemonEnv } from "../../src/config/daemon-env.ts";
 import type { NodeAnswer } from "../../src/wire/node-view.ts";
 import { ask } from "../../test/lab/ask.ts";
 import type { Ground } from "../ground/ground.ts";
@@ -29,7 +28,7 @@ export class Levee implements Contender {
       {
         name: "levee",
         command: [join(ground.bin, "levee"), "daemon", "--config", config],
-        env: { ...daemonEnv, ...ground.source.env },
+        env: ground.source.env,
         shim: join(ground.bin, "levee-shim"),
         conf,
         isUp: async () => existsSync(conf) && (await answers()),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { blockBegin, blockEnd, readmeBlock } from "../../bench/readme-block.ts";
+import { numbersBlock, resultsBlock, stormBlock } from "../../bench/result-blocks.ts";
 import { benchResults } from "./bench-results.ts";
 import { plantedTree } from "./tree.ts";
 
@@ -7,14 +7,22 @@ async function problems(files: Readonly<Record<string, string>>): Promise<readon
   return (await benchResults.run(plantedTree(files))).problems.map(({ message }) => message);
 }
 
+const nothing = (): undefined => undefined;
+const inStep = {
+  "README.md": `x\n${numbersBlock(nothing)}\ny\n${stormBlock(nothing)}\nz`,
+  "docs/bench.md": `x\n${resultsBlock(nothing)}\ny`,
+};
+
 describe("benchResults", () => {
-  test("holds while README.md has the block of the results", async () => {
-    expect(await problems({ "README.md": `x\n${readmeBlock(() => undefined)}\ny` })).toEqual([]);
+  test("holds while the pages have the blocks of the results", async () => {
+    expect(await problems(inStep)).toEqual([]);
   });
 
-  test("finds a block that was written by hand, and a README without one", async () => {
-    const changed = `${blockBegin}\n219 of 219\n${blockEnd}`;
-    expect(await problems({ "README.md": changed })).toEqual(["README.md shows other results"]);
-    expect(await problems({ "README.md": "x" })).toEqual(["README.md has no place for the results of the bench"]);
+  test("finds a block that was written by hand, and a page without one", async () => {
+    const changed = inStep["README.md"].replace("Nothing has been measured yet", "219 of 219");
+    expect(await problems({ ...inStep, "README.md": changed })).toEqual(["README.md shows other results"]);
+    expect(await problems({ ...inStep, "docs/bench.md": "x" })).toEqual([
+      "docs/bench.md has no place for the results of the bench",
+    ]);
   });
 });

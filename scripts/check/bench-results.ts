@@ -1,16 +1,20 @@
-import { readmeBlock, withBlock } from "../../bench/readme-block.ts";
+import { shownBlocks, withBlock } from "../../bench/result-blocks.ts";
 import { fileRule } from "./rule.ts";
 import type { Tree } from "./tree.ts";
 
-const remedy = "Run npm run bench, or bun bench/main.ts --readme to write the block from the results that are there";
+const remedy = "Run npm run bench, or npm run bench -- --readme to write the pages from the results that are there";
 
-/** README.md shows what `bench/results/` holds, and nothing else. */
-export const benchResults = fileRule("bench-results", (tree: Tree) => {
-  const readme = tree.read("README.md") ?? "";
-  const block = readmeBlock((name) => tree.read(`bench/results/${name}`));
-  const wanted = withBlock(readme, block);
-  if (wanted === readme) return [];
-  const message =
-    wanted === undefined ? "README.md has no place for the results of the bench" : "README.md shows other results";
-  return [{ file: "README.md", line: 0, message, remedy }];
-});
+/** README.md and docs/bench.md show what `bench/results/` holds, and nothing else. */
+export const benchResults = fileRule("bench-results", (tree: Tree) =>
+  shownBlocks.flatMap(({ file, block }) => {
+    const page = tree.read(file) ?? "";
+    const wanted = withBlock(
+      page,
+      block((name) => tree.read(`bench/results/${name}`)),
+    );
+    if (wanted === page) return [];
+    const message =
+      wanted === undefined ? `${file} has no place for the results of the bench` : `${file} shows other results`;
+    return [{ file, line: 0, message, remedy }];
+  }),
+);

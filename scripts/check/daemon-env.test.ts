@@ -6,12 +6,12 @@ import { problemsIn } from "./planted.ts";
 const listed = Object.entries(daemonEnv)
   .map(([name, value]) => `            - name: ${name}\n              value: "${value}"\n`)
   .join("");
+const assigned = Object.entries(daemonEnv)
+  .map((pair) => pair.join("="))
+  .join(" ");
 const inStep = {
-  "deploy/base/daemon.yaml": `env:\n${listed}`,
-  "deploy/helm/levee/templates/daemon.yaml": `env:\n${listed}`,
-  "deploy/image/Containerfile": `ENV ${Object.entries(daemonEnv)
-    .map((pair) => pair.join("="))
-    .join(" ")}\n`,
+  "deploy/image/Containerfile": `ENV ${assigned}\n`,
+  "deploy/image/guard/Containerfile": `ENV ${assigned}\n`,
 };
 
 test("daemonEnvRule is content with files that say what the code says", async () => {
@@ -31,7 +31,7 @@ test("daemonEnvRule finds a variable that is missing, has another value, or that
   expect(problems).toContain("deploy/overlays/x/patch.yaml:0 BUN_GC_TIMER_DISABLE is not set to 1");
 });
 
-test("daemonEnvRule wants every file that starts the daemon to set them", async () => {
+test("daemonEnvRule wants both images to set them", async () => {
   const problems = await problemsIn(daemonEnvRule, { ...inStep, "deploy/image/Containerfile": "FROM scratch\n" });
   expect(problems).toHaveLength(Object.keys(daemonEnv).length);
 });

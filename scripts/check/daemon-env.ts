@@ -3,12 +3,13 @@ import { fileRule, type Problem } from "./rule.ts";
 import { lineAt } from "./source-text.ts";
 import type { Tree } from "./tree.ts";
 
-/** Files that start the daemon. What is rendered of them is held in step by the rule "deploy". */
-const starters = ["deploy/base/daemon.yaml", "deploy/helm/levee/templates/daemon.yaml", "deploy/image/Containerfile"];
+/** The daemon sees to its settings itself; the guard, which runs from these as well, has them from the image. */
+const images = ["deploy/image/Containerfile", "deploy/image/guard/Containerfile"];
 /** Everything whose name begins so is for the engine. */
 const listed = /^\s*- name:\s*(BUN_\w+)\s*\n\s*value:\s*"?([^"\n]*)"?\s*$/gmu;
 const assigned = /\b(BUN_\w+)=(\S+)/gu;
-const remedy = "src/config/daemon-env.ts says how the engine runs; say the same in every file that starts the daemon";
+const remedy =
+  "src/config/daemon-env.ts says how the engine runs; say the same in the images, and nothing else elsewhere";
 
 interface Setting {
   readonly name: string;
@@ -16,7 +17,7 @@ interface Setting {
   readonly line: number;
 }
 
-/** The engine of a shipped daemon runs as the one that is tested and measured. */
+/** The engine of a shipped program runs as the one that is tested and measured. */
 export const daemonEnvRule = fileRule("daemon-env", (tree) => shipped(tree).flatMap((file) => problemsOf(tree, file)));
 
 /** All that set anything for the engine, and those that must. */
@@ -24,7 +25,7 @@ function shipped(tree: Tree): readonly string[] {
   const setting = tree.files.filter(
     (path) => /^deploy\/.*(?:\.ya?ml|\/Containerfile)$/u.test(path) && settingsOf(tree.read(path) ?? "").length > 0,
   );
-  return [...new Set([...starters, ...setting])];
+  return [...new Set([...images, ...setting])];
 }
 
 function problemsOf(tree: Tree, file: string): readonly Problem[] {

@@ -21,11 +21,11 @@ const doorways: readonly Doorway[] = [
       /\b(?:Date\.now|Math\.random|performance\.now|process\.hrtime|process\.uptime|AbortSignal\.timeout|crypto\.(?:random|getRandom)\w+|Bun\.sleep|Bun\.nanoseconds)\b|(?<![.\w])(?:setTimeout|setInterval|randomBytes|randomUUID|randomInt)\s*\(|\bnew Date\(\s*\)|(?<![.\w])Date\(\s*\)/g,
     modules: /^node:timers(?:\/promises)?$/,
     allowed: [/^src\/base\/clock\.ts$/],
-    remedy: "Take a Clock (src/base/clock.ts) as a parameter, so that the simulator can run this code",
+    remedy: "Take a Clock (src/base/clock.ts) as a parameter, so that tests run this code on a virtual clock",
   },
   {
     what: "the process's environment, arguments or end",
-    calls: /\bprocess\.(?:env|argv|exit|abort)\b/g,
+    calls: /\bprocess\.(?:env|argv|exit|abort|execve)\b/g,
     modules: /^node:process$/,
     allowed: [/^src\/(?:.+\/)?main\.ts$/],
     remedy: "Read it in a main.ts and pass it in as a value",

@@ -39,7 +39,7 @@ export const allowedImports: Readonly<Record<string, readonly string[]>> = {
   // guard: `levee guard` runs it, and what it writes is shown by the commands.
   cli: ["base", "config", "wire", "cni", "attachment", "state", "kube", "readiness", "guard"],
   // src/main.ts: picks the daemon or the CLI and does nothing else.
-  main: ["base", "daemon", "cli"],
+  main: ["base", "config", "daemon", "cli"],
 };
 
 /** Packages of package.json that a folder may load, and how. Everything else in src/ is `node:` built-ins only. */

@@ -62,3 +62,9 @@ function isCritical(request: AdmissionRequest, rules: ClassRules): boolean {
 export function isCriticalPriority(priority: number | undefined): boolean {
   return priority !== undefined && priority >= criticalPriority;
 }
+
+/**
+ * The node's own networks under one name. The configuration says which they are, and the shim keeps that until the call
+ * has its slot.
+ */
+export const nodeNetworks = "(node)";

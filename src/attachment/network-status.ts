@@ -6,9 +6,6 @@ import { present } from "../cni/present.ts";
 import { type CniResult, parseResult, type ResultInterface } from "../cni/result.ts";
 import { deviceInfoOf } from "./device-info.ts";
 
-/** The pod's annotation that tells what it got. */
-export const networkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";
-
 /** One entry of the annotation; the order of the members is the order in which they are printed. */
 interface NetworkStatus {
   readonly "name": string;

@@ -1,4 +1,5 @@
 import type { IfName, JsonText, Namespace } from "../base/brand.ts";
+import { defaultNetworkAnnotation } from "../base/annotations.ts";
 import { LeveeError } from "../base/errors.ts";
 import { firstChars } from "../base/short-text.ts";
 import { ifnameBytesMax } from "../cni/interface-name.ts";
@@ -8,12 +9,6 @@ import { parseElement } from "./selection-json.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
 export { networkNameOf, type SelectionElement } from "./selection-element.ts";
-
-/** The pod's annotation that asks for networks. */
-export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
-
-/** The pod's annotation that asks for another default network. */
-export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
 
 /** Each is a chain of processes and a plan on disk, all within one ADD's 25 s; no machine has that many interfaces to give. */
 const networksMax = 64;

@@ -31,7 +31,7 @@ export async function writeFileAtomically(
   await syncFolder(dirname(path));
 }
 
-/** What only the page cache has to take is there in microseconds; handing each call to a thread costs ten times as much. */
+/** The page cache takes a file within microseconds. A thread for each call would cost ten times as much. */
 function writeIntoCache(
   path: string,
   content: string | Uint8Array,
@@ -57,13 +57,13 @@ function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It may never have been made.
+    // The file may not exist.
   }
 }
 
-export interface AtomicOptions {
+interface AtomicOptions {
   readonly mode: number;
-  /** Whether the process's umask must not take away from it. */
+  /** Whether to set the mode in spite of the process's umask. */
   readonly exactMode?: boolean;
   /** Whether the content must survive a crash of the machine, not only of the process. */
   readonly sync: boolean;

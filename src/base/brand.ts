@@ -3,7 +3,7 @@
  * *namespace*; with brands the compiler refuses that call.
  */
 declare const brand: unique symbol;
-export type Brand<Base, Name extends string> = Base & { readonly [brand]: Name };
+type Brand<Base, Name extends string> = Base & { readonly [brand]: Name };
 
 export type ContainerId = Brand<string, "ContainerId">;
 export type IfName = Brand<string, "IfName">;

@@ -1,8 +1,8 @@
-/** The only doorway to time and randomness, so that the simulator can run the real code on a virtual clock. */
+/** The only doorway to time and randomness, so that tests can run the real code on a virtual clock. */
 export interface Clock {
   /** Milliseconds that never go back. For durations and deadlines. */
   monotonicMs(): number;
-  /** Milliseconds since 1970. For people, and for what must survive a restart. */
+  /** Milliseconds since 1970. For people, and for times that must survive a restart. */
   wallMs(): number;
   /** Resolves after `ms`, or rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -32,7 +32,7 @@ export const systemClock: Clock = {
     return () => clearInterval(timer);
   },
   random: () => Math.random(),
-  // Not node:crypto, which would bring a mebibyte of streams and ciphers with it.
+  // `node:crypto` would load a mebibyte of streams and ciphers.
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
 };
 

@@ -1,25 +1,23 @@
 /**
- * The one catalogue of errors. Each code maps to a CNI number and is documented in docs/errors.md;
- * `npm run check` fails when the page and this table differ.
- *
- * CNI reserves 1-99 (1-7, 11, 50, 51 are defined); our own numbers start at 100.
+ * The catalogue of all errors. Each code has a CNI number and a row in docs/errors.md; `npm run check` fails when the page
+ * and this table differ. CNI reserves 1-99 (1-7, 11, 50, 51 are defined); the numbers of Levee start at 100.
  */
 export const errorCatalogue = {
-  // What the caller gave us
-  "version-unsupported": { cni: 1, meaning: "The configuration's cniVersion is not one we, or the verb, can serve" },
-  "field-unsupported": { cni: 2, meaning: "A request that no plugin of the network can serve" },
+  // Of the caller
+  "version-unsupported": { cni: 1, meaning: "Levee, or the verb, does not support the configuration's cniVersion" },
+  "field-unsupported": { cni: 2, meaning: "The pod asks for something that no plugin of the network can do" },
   "container-unknown": { cni: 3, meaning: "The container is not known, so it cannot be checked" },
   "env-invalid": { cni: 4, meaning: "A CNI_ variable is missing or has a value that cannot be used" },
   "io-failed": { cni: 5, meaning: "Reading or writing failed" },
-  "decode-failed": { cni: 6, meaning: "Text that should be JSON, YAML or one of our frames is not" },
+  "decode-failed": { cni: 6, meaning: "A text is not the JSON, YAML or frame that it should be" },
   "config-invalid": { cni: 7, meaning: "A network configuration is well-formed but cannot be used" },
   // Not now
   "try-later": { cni: 11, meaning: "The node cannot serve this now; the runtime retries" },
-  "cancelled": { cni: 11, meaning: "A DEL or the caller's departure ended this ADD; it was undone" },
+  "cancelled": { cni: 11, meaning: "A DEL ended this ADD, or the runtime gave it up; it was undone" },
   // STATUS
   "not-ready": { cni: 50, meaning: "No primary network is configured, or its plugin says it is not available" },
-  // Our own
-  "pod-unknown": { cni: 100, meaning: "The pod is in no view we have" },
+  // Of Levee
+  "pod-unknown": { cni: 100, meaning: "The daemon's view does not have the pod" },
   "network-unknown": { cni: 101, meaning: "A network the pod asks for does not exist" },
   "annotation-invalid": { cni: 102, meaning: "The pod's network annotation cannot be used" },
   "interface-taken": { cni: 103, meaning: "Two attachments want one interface name, or it is attached already" },
@@ -27,7 +25,7 @@ export const errorCatalogue = {
   "delegate-timeout": { cni: 105, meaning: "A plugin ran past its deadline and was killed with its children" },
   "delegate-missing": { cni: 106, meaning: "A plugin's program is not in CNI_PATH" },
   "delegate-oom": { cni: 107, meaning: "The kernel killed a plugin because its cgroup or the node was out of memory" },
-  "routes-failed": { cni: 108, meaning: "The default route could not be set as asked" },
+  "routes-failed": { cni: 108, meaning: "The default route could not be set as the pod asks" },
   "state-unwritable": { cni: 109, meaning: "The journal cannot be written, so nothing was started" },
   "state-damaged": { cni: 110, meaning: "A record of the journal is damaged and was put aside" },
   "hand-lost": { cni: 111, meaning: "The shim that was doing the work went away" },
@@ -43,7 +41,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** An error with a place in the catalogue. The message says what was being done, why not, and the value seen. */
+/** An error of the catalogue. The message says what could not be done, why, and the value seen. */
 export class LeveeError extends Error {
   override readonly name = "LeveeError";
   readonly code: ErrorCode;
@@ -59,13 +57,13 @@ export class LeveeError extends Error {
   }
 }
 
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly cause?: unknown;
   readonly cniCode?: number;
   readonly details?: string;
 }
 
-/** Turns whatever was thrown into an error of the catalogue, keeping one that already is. */
+/** Makes an error of the catalogue of anything thrown, and keeps one that already is. */
 export function toLeveeError(thrown: unknown, doing: string): LeveeError {
   if (thrown instanceof LeveeError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

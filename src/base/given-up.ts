@@ -1,4 +1,4 @@
-/** What tells that somebody has given up: an AbortSignal, or the smaller `GivenUp`. */
+/** Tells that the caller has given up: an AbortSignal, or the smaller `GivenUp`. */
 export interface Departure {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -7,19 +7,19 @@ export interface Departure {
   removeEventListener(type: "abort", listener: DepartureListener): void;
 }
 
-/** Why it was given up, for who rejects a promise with it. */
+/** Why the caller gave up, as an error to reject a promise with. */
 export function departureError({ reason }: Departure): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
-/** An object, as one that waits is its own listener and needs no closure. */
-export interface DepartureListener {
+/** An object, so that a waiting call can be its own listener and needs no closure. */
+interface DepartureListener {
   handleEvent(): void;
 }
 
 /**
- * Says once that something was given up. A real AbortSignal is made of it only for who needs one: with its listeners it
- * takes half a KiB outside of the heap, and thousands of calls may wait.
+ * A small AbortSignal that can be aborted once. It makes a real one only on request: a real one takes half a KiB outside
+ * of the heap with its listeners, and thousands of calls may wait.
  */
 export class GivenUp implements Departure {
   #reason: Error | undefined;
@@ -56,7 +56,7 @@ export class GivenUp implements Departure {
     this.#controller?.abort(reason);
   }
 
-  /** There is hardly ever more than one at a time; others listen to the real signal. */
+  /** There is hardly ever more than one listener at a time. Further ones listen to the real signal. */
   addEventListener(type: "abort", listener: DepartureListener, options: { readonly once: true }): void {
     if (this.#listener === undefined && !this.aborted) this.#listener = listener;
     else this.signal.addEventListener(type, listener, options);

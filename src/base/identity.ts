@@ -1,6 +1,6 @@
-/** Things named by what they are, not by a path or a number that may be given to something else later. */
+/** Identities of things whose path or number may be given to something else later. */
 
-/** A network namespace. Two paths may lead to one; one path may lead to another one tomorrow. */
+/** A network namespace. Two paths may lead to the same one, and one path may lead to another one tomorrow. */
 export interface NetnsIdentity {
   readonly device: bigint;
   readonly inode: bigint;

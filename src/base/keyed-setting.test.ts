@@ -15,13 +15,13 @@ test("parseKeyedSetting takes a head alone, and keys with values that have an eq
 });
 
 for (const [text, problem] of [
-  ["a,other=1", '"other" is none of token=, path='],
-  ["a,token", '"token" is none of token=, path='],
-  ["a,pathx", '"pathx" is none of token=, path='],
-  ["a,", '"" is none of token=, path='],
-  ["a,token=/x,token=/y", "token is there twice"],
+  ["a,other=1", '"other" is not one of token=, path='],
+  ["a,token", '"token" is not one of token=, path='],
+  ["a,pathx", '"pathx" is not one of token=, path='],
+  ["a,", '"" is not one of token=, path='],
+  ["a,token=/x,token=/y", "token is set twice"],
   ["a,token=", "token= is empty"],
-  ["a,a-long-secret-in-the-wrong-place", '"a-long-secret-in" is none of token=, path='],
+  ["a,a-long-secret-in-the-wrong-place", '"a-long-secret-in" is not one of token=, path='],
 ] as const) {
   test(`parseKeyedSetting refuses ${text}`, () => expect(parseKeyedSetting(text, form)).toEqual({ problem }));
 }

@@ -19,7 +19,7 @@ function setUp(): {
   return { clock, flood, written, say };
 }
 
-/** How often something happened, as a reader of the log adds it up. */
+/** How often something happened, as a reader of the log counts it. */
 function timesIn(lines: readonly LogLine[]): number {
   return lines.reduce((sum, { fields }) => sum + Number(fields["times"] ?? 1), 0);
 }
@@ -88,7 +88,7 @@ describe("LogFlood", () => {
     expect(written).toHaveLength(6);
   });
 
-  test("tells a single one that was held back as it was", async () => {
+  test("writes a single held-back line as it is", async () => {
     const { clock, written, say } = setUp();
     say("warn", "Not served", failure(1));
     say("warn", "Not served", failure(2));
@@ -96,7 +96,7 @@ describe("LogFlood", () => {
     expect(written[1]).toEqual({ level: "warn", message: "Not served", fields: failure(2) });
   });
 
-  test("writes twenty good news of a kind, then sums them up by verb and class", async () => {
+  test("writes twenty info lines of one kind, then sums them up by verb and class", async () => {
     const { clock, written, say } = setUp();
     for (let index = 0; index < 219; index += 1)
       say("info", "Served", { verb: "ADD", class: "ordinary", pod: `p${index}`, tookMs: index, code: "ok" });

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "./clock.ts";
 import type { LogFields, LogLevel } from "./log-level.ts";
-import { shapeOf, subjectFields } from "./log-shape.ts";
+import { lineShape, subjectFields } from "./log-shape.ts";
 
 export interface LogLine {
   readonly level: LogLevel;
@@ -8,18 +8,18 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-/** How often a sum is written: a storm is over in a few of them, and somebody who watches waits no longer. */
+/** How often a sum is written. A storm lasts a few windows, and a person who watches does not wait long. */
 const windowMs = 10_000;
 /**
- * How many lines of one shape are written in a window. The first error says what all of them say; of good news, a node
- * has two pods a second in a busy hour and nobody reads more.
+ * How many lines of one shape are written in a window. The first error says what the others say. A busy node starts two
+ * pods a second, and a person reads no more lines than that.
  */
 const linesMax: Readonly<Record<LogLevel, number>> = { debug: 20, info: 20, warn: 1, error: 1 };
-/** A node has a dozen things to say at a time; what comes beyond is summed up by level. About 1 KiB each. */
+/** A node logs about a dozen shapes at a time. Lines beyond this number are summed up by level. About 1 KiB each. */
 const shapesMax = 64;
-/** Pods named in a sum: enough to look one up with `levee why`. */
+/** Pods named in a sum, so that a person can look one up with `levee why`. */
 const podsMax = 5;
-/** Of these a sum tells the least and the most. */
+/** A sum has the least and the most of these fields. */
 const spannedFields = ["tookMs", "waitedMs"] as const;
 
 /** Lines of one shape in the present window. */
@@ -28,17 +28,17 @@ interface Flow {
   heldBack: number;
   sinceMs: number;
   last: LogLine;
-  /** Beyond the number of shapes, lines of one level share a flow. */
+  /** There were too many shapes, so all lines of one level share this flow. */
   readonly isMixed: boolean;
   readonly pods: Set<string>;
-  /** Least and most of each spanned field, in their order. */
+  /** Least and most of each spanned field, in the order of `spannedFields`. */
   readonly spans: Float64Array;
   stopTimer: Cancel;
 }
 
 /**
- * Keeps a storm out of the log: of lines that say the same, the first is written at once, and the others become one
- * line with their number at the end of the window. Nothing is lost: the sum of `times` is how often it happened.
+ * Keeps a storm out of the log. Of lines that say the same, the first is written at once; the others become one line
+ * with their number at the end of the window. No count is lost: the sum of `times` is how often it happened.
  */
 export class LogFlood {
   readonly #clock: Clock;
@@ -56,9 +56,9 @@ export class LogFlood {
     return this.#summed;
   }
 
-  /** Whether a line is to be written now; if not, it is part of the next sum. */
+  /** Whether to write the line now. If not, it becomes part of the next sum. */
   passes(line: LogLine): boolean {
-    const shape = shapeOf(line.level, line.message, line.fields);
+    const shape = lineShape(line.level, line.message, line.fields);
     const isMixed = !this.#flows.has(shape) && this.#flows.size >= shapesMax;
     const key = isMixed ? line.level : shape;
     const flow = this.#flows.get(key) ?? this.#open(key, line, isMixed);
@@ -74,7 +74,7 @@ export class LogFlood {
   flush(): void {
     for (const flow of this.#flows.values()) {
       flow.stopTimer();
-      this.#tell(flow);
+      this.#writeSum(flow);
     }
     this.#flows.clear();
   }
@@ -94,19 +94,19 @@ export class LogFlood {
     return flow;
   }
 
-  /** A window in which nothing was held back is the last one. */
+  /** A window that held nothing back is the last one. */
   #close(key: string): void {
     const flow = this.#flows.get(key);
     this.#flows.delete(key);
     if (flow === undefined || flow.heldBack === 0) return;
-    this.#tell(flow);
+    this.#writeSum(flow);
     // The sum is a line of the next window: while a storm lasts, there is one per window.
     this.#open(key, flow.last, flow.isMixed).written = 1;
   }
 
-  #tell(flow: Flow): void {
+  #writeSum(flow: Flow): void {
     if (flow.heldBack === 0) return;
-    // A single one is told as it was.
+    // A single line is written as it is.
     this.#write(flow.heldBack === 1 ? flow.last : sumOf(flow, this.#clock.monotonicMs()));
   }
 }
@@ -129,7 +129,7 @@ function emptySpans(): Float64Array {
   return Float64Array.from(spannedFields.flatMap(() => [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]));
 }
 
-/** The last line without its subject, and how many there were. */
+/** The last line without its subject, with the number of lines. */
 function sumOf(flow: Flow, nowMs: number): LogLine {
   const { level, message, fields } = flow.last;
   const spanned: ReadonlySet<string> = new Set(spannedFields);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { LogOutput } from "./log-output.ts";
 import { VirtualClock } from "./virtual-clock.fixture.ts";
 
-/** A stream that takes text and is done with it when the test says so. */
+/** A stream that takes text and finishes when the test says so. */
 class SlowStream {
   readonly taken: string[] = [];
   readonly #waiting: ((error?: Error) => void)[] = [];
@@ -19,7 +19,7 @@ class SlowStream {
 
 const line = `${"x".repeat(1_023)}\n`;
 
-test("LogOutput keeps no more than its limit for a reader that is stuck, and tells what was lost", () => {
+test("LogOutput keeps no more than its limit for a stuck reader, and logs how many lines were lost", () => {
   const stream = new SlowStream();
   const output = new LogOutput(stream, new VirtualClock());
   for (let index = 0; index < 1_000; index += 1) output.write(line);
@@ -34,7 +34,7 @@ test("LogOutput keeps no more than its limit for a reader that is stuck, and tel
   expect(stream.taken[257]).toBe("and next\n");
 });
 
-test("LogOutput counts what a broken pipe does not take, also the number itself", () => {
+test("LogOutput counts the lines that a broken pipe does not take, the line with the number too", () => {
   const stream = new SlowStream();
   const output = new LogOutput(stream, new VirtualClock());
   const broken = new Error("EPIPE");

@@ -1,17 +1,16 @@
 import type { Clock } from "./clock.ts";
 
-/** Where lines go: a stream as Node has it. `done` is called when the text has left, or never will. */
+/** Where lines go. `done` is called when the text has left, or never will. */
 export interface LogStream {
   write(text: string, done: (error?: Error | null) => void): unknown;
 }
 
-/** What a reader that is stuck may make us keep: a thousand lines, and no burden within 50 MiB. */
+/** How much to keep while the reader is stuck: about a thousand lines, and little within 50 MiB. */
 const keptCharsMax = 262_144;
 
 /**
- * Writes lines without ever waiting for who reads them. While a pipe is full, what came first is kept, up to a limit;
- * what comes then, and all that a broken pipe does not take, is dropped and counted. The next line that can be written
- * has the number before it.
+ * Writes lines without waiting for the reader. While a pipe is full, it keeps lines up to a limit. Lines beyond the limit,
+ * and lines that a broken pipe does not take, are dropped and counted. A line with their number precedes the next line.
  */
 export class LogOutput {
   readonly #stream: LogStream;
@@ -25,7 +24,7 @@ export class LogOutput {
     this.#clock = clock;
   }
 
-  /** Lines that nobody will read. */
+  /** Lines that the reader never gets. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -37,7 +36,7 @@ export class LogOutput {
       return;
     }
     const told = this.#untold;
-    const text = told === 0 ? line : `${this.#notice(told)}${line}`;
+    const text = told === 0 ? line : `${this.#droppedLine(told)}${line}`;
     this.#untold = 0;
     this.#keptChars += text.length;
     this.#stream.write(text, (error) => {
@@ -48,9 +47,9 @@ export class LogOutput {
     });
   }
 
-  #notice(lines: number): string {
+  #droppedLine(lines: number): string {
     const time = new Date(this.#clock.wallMs()).toISOString();
-    const message = "Lines of this log were dropped as nobody read them";
+    const message = "Lines of this log were dropped because they were not read";
     return `${JSON.stringify({ time, level: "error", message, lines })}\n`;
   }
 }

@@ -1,6 +1,6 @@
 import type { LogFields, LogLevel } from "./log-level.ts";
 
-/** Whom a line is about, which does not make it another one. */
+/** Fields that name the subject of a line. Lines that differ only here have the same shape. */
 export const subjectFields: ReadonlySet<string> = new Set([
   "namespace",
   "pod",
@@ -12,17 +12,17 @@ export const subjectFields: ReadonlySet<string> = new Set([
   "details",
 ]);
 
-/** Enough to tell two errors apart; the rest of a plugin's words need not be looked through. */
+/** Enough to tell two errors apart. The rest of a plugin's text is not compared. */
 const textCharsMax = 200;
 /** A word with a figure in it: a number, an address, a hash, the name of a replica. */
 const counted = /[^\s"'(),:;=[\]{}]*\d[^\s"'(),:;=[\]{}]*/gu;
 
 /**
- * What makes lines of the log the same. Good news is the same by message, verb and class. Bad news is compared field by
- * field, without its subject and without figures: the same plugin's same complaint about two pods is one, its two
- * different complaints are not.
+ * Lines of the log with the same shape say the same. Lines of debug and info are compared by message, verb and class.
+ * Warnings and errors are compared field by field, without subject and figures: one complaint of a plugin about two pods
+ * is one shape, and two different complaints are two.
  */
-export function shapeOf(level: LogLevel, message: string, fields: LogFields): string {
+export function lineShape(level: LogLevel, message: string, fields: LogFields): string {
   if (level === "debug" || level === "info")
     return `${level} ${message} ${textOf(fields["verb"])} ${textOf(fields["class"])}`;
   const { pod, container } = fields;

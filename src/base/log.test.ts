@@ -37,7 +37,7 @@ test("JsonLogger writes nothing that a terminal would obey, and loses nothing", 
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({ reason: nasty });
 });
 
-test("JsonLogger gets louder and quieter step by step, says so, and stays within its levels", () => {
+test("JsonLogger gets louder and quieter step by step, logs it, and stays within its levels", () => {
   const { logger, said } = setUp("info");
   logger.turn("louder");
   logger.debug("told");
@@ -52,7 +52,7 @@ test("JsonLogger gets louder and quieter step by step, says so, and stays within
   expect(said()).toHaveLength(7);
 });
 
-test("JsonLogger sums up what is said again and again, but not at debug", async () => {
+test("JsonLogger sums up lines that repeat, but not at debug", async () => {
   const loud = setUp("debug");
   for (let index = 0; index < 30; index += 1) loud.logger.error("again");
   expect(loud.lines).toHaveLength(30);

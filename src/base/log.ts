@@ -12,7 +12,7 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
 }
 
-export interface JsonLoggerOptions {
+interface JsonLoggerOptions {
   readonly clock: Clock;
   readonly level: LogLevel;
   readonly write: (line: string) => void;
@@ -20,7 +20,7 @@ export interface JsonLoggerOptions {
 
 const noFields: LogFields = {};
 
-/** Writes lines from its level up, and sums up those that say the same again and again. At `debug` it writes them all. */
+/** Writes lines from its level up, and sums up lines that repeat. At `debug` it writes them all. */
 export class JsonLogger implements Logger {
   readonly #options: JsonLoggerOptions;
   readonly #flood: LogFlood;
@@ -42,42 +42,42 @@ export class JsonLogger implements Logger {
     return this.#written;
   }
 
-  /** Lines that were not written, as a sum of them was or will be. */
+  /** Lines that were not written themselves: a sum counts them. */
   get summed(): number {
     return this.#flood.summed;
   }
 
   debug(message: string, fields: LogFields = noFields): void {
-    this.#say("debug", message, fields);
+    this.#log("debug", message, fields);
   }
 
   info(message: string, fields: LogFields = noFields): void {
-    this.#say("info", message, fields);
+    this.#log("info", message, fields);
   }
 
   warn(message: string, fields: LogFields = noFields): void {
-    this.#say("warn", message, fields);
+    this.#log("warn", message, fields);
   }
 
   error(message: string, fields: LogFields = noFields): void {
-    this.#say("error", message, fields);
+    this.#log("error", message, fields);
   }
 
-  /** One level louder, or quieter, than now; what it is then is said whatever the level. */
+  /** Sets the level one step louder or quieter, and logs the new level whatever it is. */
   turn(by: "louder" | "quieter"): void {
     const at = rankOf(this.#level) + (by === "louder" ? -1 : 1);
     this.#level = levelsByVerbosity[Math.min(levelsByVerbosity.length - 1, Math.max(0, at))] ?? this.#level;
-    // What was held back belongs to what was asked for until now.
+    // The lines held back belong to the old level.
     this.flush();
     this.#print({ level: "warn", message: "The log level was set by a signal", fields: { logLevel: this.#level } });
   }
 
-  /** Writes the sums of what is held back, before the process ends. */
+  /** Writes the sums of the lines held back, before the process ends. */
   flush(): void {
     this.#flood.flush();
   }
 
-  #say(level: LogLevel, message: string, fields: LogFields): void {
+  #log(level: LogLevel, message: string, fields: LogFields): void {
     if (rankOf(level) < rankOf(this.#level)) return;
     const line = { level, message, fields };
     if (this.#level === "debug" || this.#flood.passes(line)) this.#print(line);
@@ -90,7 +90,7 @@ export class JsonLogger implements Logger {
   }
 }
 
-/** Logs are read on terminals and quote plugins: what JSON leaves as it is, but a terminal obeys, is escaped as well. */
+/** Logs are read on terminals and quote plugins, so characters that JSON keeps but a terminal obeys are escaped too. */
 const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 function escaped(json: string): string {

@@ -1,6 +1,6 @@
 /**
- * Text that came from a plugin must not drive the terminal: a plugin's stderr could otherwise recolour, retitle or
- * overwrite what is shown. Escape sequences go as a whole, then every other control and direction-changing character.
+ * Text from a plugin must not drive the terminal: a plugin's stderr could otherwise recolour, retitle or overwrite it.
+ * Escape sequences are removed as a whole, then every other control and direction-changing character.
  */
 const escapeSequence =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b\n]*(?:\u001b\\)?|[ -/]*[0-~])/gu;
@@ -19,7 +19,7 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** Every string inside a value cleaned, keys too; the rest as it is. */
+/** Cleans every string inside a value, keys too, and keeps the rest as it is. */
 export function plainValue(value: unknown): unknown {
   if (typeof value === "string") return plainText(value);
   if (Array.isArray(value)) return value.map(plainValue);

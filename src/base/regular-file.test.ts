@@ -26,7 +26,7 @@ test("readRegularFile refuses a file over its limit, with both numbers", async (
   writeFileSync(join(folder, "file"), "0123456789");
   appendFileSync(join(folder, "file"), "x");
   const reading = readRegularFile(join(folder, "file"), options);
-  expect(reading).rejects.toThrow("may have 10 bytes: it has 11 or more");
+  expect(reading).rejects.toThrow("may have at most 10 bytes: it has 11 or more");
 });
 
 test("readRegularFile refuses pipes, folders and devices at once", async () => {

@@ -2,13 +2,13 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { LeveeError } from "./errors.ts";
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly bytesMax: number;
-  /** Whether a link may stand in the file's place. */
+  /** Whether the path may be a symbolic link. */
   readonly followLinks: boolean;
 }
 
-/** Reads a file that others may have put there: never waits on a pipe, never reads a device or a growing file for ever. */
+/** Reads a file that others may have placed there. It never waits on a pipe, and never reads a device or an endless file. */
 export async function readRegularFile(path: string, options: ReadOptions): Promise<Buffer> {
   const { bytesMax, followLinks } = options;
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLinks ? 0 : constants.O_NOFOLLOW);
@@ -16,7 +16,7 @@ export async function readRegularFile(path: string, options: ReadOptions): Promi
   try {
     const facts = await file.stat();
     if (!facts.isFile()) throw new LeveeError("io-failed", `Cannot read ${path} as it must be a regular file`);
-    // One byte more than allowed tells a file that is too long, even one that grows meanwhile.
+    // One byte more than allowed shows that a file is too long, even one that grows meanwhile.
     const buffer = Buffer.alloc(Math.min(facts.size, bytesMax) + 1);
     let size = 0;
     while (size < buffer.length) {
@@ -26,7 +26,7 @@ export async function readRegularFile(path: string, options: ReadOptions): Promi
     }
     throw new LeveeError(
       "io-failed",
-      `Cannot read ${path} as it may have ${bytesMax} bytes: it has ${facts.size} or more`,
+      `Cannot read ${path} as it may have at most ${bytesMax} bytes: it has ${facts.size} or more`,
     );
   } finally {
     await file.close();

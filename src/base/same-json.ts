@@ -1,4 +1,4 @@
-/** Whether two values that came from JSON say the same. The order of an object's members says nothing. */
+/** Whether two values from JSON are equal. The order of an object's members does not matter. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (!isObject(left) || !isObject(right) || Array.isArray(left) !== Array.isArray(right)) return false;

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { SharedTexts } from "./shared-texts.ts";
 
-test("each text is held once", () => {
+test("SharedTexts keeps each text once", () => {
   const texts = new SharedTexts();
   for (const text of ["blue", "green", "blue", ""]) expect(texts.share(text)).toBe(text);
   expect(texts.chars).toBe("bluegreen".length);
 });
 
-test("never more than it may hold, however many come, and a long one not at all", () => {
+test("SharedTexts never keeps more than it may, and never a long text", () => {
   const texts = new SharedTexts(800);
   for (let number = 0; number < 1_000; number += 1) {
     expect(texts.share(`namespace-${number}`)).toBe(`namespace-${number}`);
@@ -18,7 +18,7 @@ test("never more than it may hold, however many come, and a long one not at all"
   expect(texts.chars).toBe(before);
 });
 
-test("many short ones are bounded by their number", () => {
+test("SharedTexts bounds the number of short texts", () => {
   const texts = new SharedTexts();
   for (let number = 0; number < 2_001; number += 1) texts.share(String(number));
   expect(texts.chars).toBe("2000".length);

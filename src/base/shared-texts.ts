@@ -1,10 +1,10 @@
-/** Texts that many things have in common, kept once: whoever reads them from JSON or a socket makes a new one each time. */
+/** Keeps equal texts once. Without it, each text read from JSON or a socket is a new copy. */
 export class SharedTexts {
   readonly #charsMax: number;
   readonly #texts = new Map<string, string>();
   #chars = 0;
 
-  /** So many characters in all are held here; forgetting them, once there are more, costs a few copies. */
+  /** Keeps at most `charsMax` characters in all. Beyond that it forgets them all, which costs a few copies. */
   constructor(charsMax: number = usualCharsMax) {
     this.#charsMax = charsMax;
   }
@@ -20,7 +20,7 @@ export class SharedTexts {
     return text;
   }
 
-  /** How much is held. */
+  /** How many characters are kept. */
   get chars(): number {
     return this.#chars;
   }
@@ -34,5 +34,5 @@ export class SharedTexts {
 /** The names of some thousand namespaces and nodes. */
 const usualCharsMax = 65_536;
 const textsMax = 2_000;
-/** A single text may take this part: a long one that nobody shares must not push out the others. */
+/** A single text may take this part, so that a long one does not push out the others. */
 const largestPart = 8;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { SpareTime } from "./spare-time.ts";
 import { VirtualClock } from "./virtual-clock.fixture.ts";
 
-/** Spare time with a switch, and what was done in it. */
+/** Spare time that the test switches on and off, with a list of the jobs done. */
 class Day {
   readonly clock = new VirtualClock();
   readonly spare = new SpareTime(this.clock);
@@ -19,13 +19,13 @@ class Day {
 }
 
 describe("SpareTime", () => {
-  test("does a job at once when nobody waits", () => {
+  test("does a job at once when no call waits", () => {
     const day = new Day();
     day.ask(2);
     expect(day.done).toEqual([0, 1]);
   });
 
-  test("does what is for later not at once, though nobody waits", async () => {
+  test("puts off a job for later even when no call waits", async () => {
     const day = new Day();
     day.spare.later(() => day.done.push(7));
     expect(day.done).toEqual([]);
@@ -33,7 +33,7 @@ describe("SpareTime", () => {
     expect(day.done).toEqual([7]);
   });
 
-  test("keeps jobs while somebody waits, then does a few at a time, in order", async () => {
+  test("keeps jobs while a call waits, then does a few at a time, in order", async () => {
     const day = new Day();
     day.isBusy = true;
     day.ask(10);
@@ -47,7 +47,7 @@ describe("SpareTime", () => {
     expect(day.done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  test("does them after half a minute though somebody still waits", async () => {
+  test("does them after half a minute though a call still waits", async () => {
     const day = new Day();
     day.isBusy = true;
     day.ask(2);
@@ -57,14 +57,14 @@ describe("SpareTime", () => {
     expect(day.done).toEqual([0, 1]);
   });
 
-  test("keeps a thousand at most: the oldest is done then", () => {
+  test("keeps at most a thousand jobs, then does the oldest", () => {
     const day = new Day();
     day.isBusy = true;
     day.ask(1_002);
     expect(day.done).toEqual([0, 1]);
   });
 
-  test("drops a job by its key, and finish does the rest that has one at once", async () => {
+  test("drops a job by its key, and finish does the other jobs that have one", async () => {
     const day = new Day();
     day.isBusy = true;
     day.ask(7);

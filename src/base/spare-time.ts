@@ -1,20 +1,20 @@
 import type { Cancel, Clock } from "./clock.ts";
 
-/** How often it is looked whether there is time now. */
+/** How often to look whether there is time. */
 const lookMs = 50;
-/** What is done at one look: two milliseconds, half of what a daemon with a tenth of a core has until the next. */
+/** Jobs done at one look. They take 2 ms, half of what a daemon with a tenth of a core has until the next look. */
 const jobsAtOnce = 2;
 
-/** How much and how long work may be put off on a node that is never idle; with more, the oldest is done at once. */
-export interface Patience {
+/** How many jobs may be put off, and for how long, on a node that is never idle. Beyond that the oldest is done at once. */
+interface Patience {
   readonly keptMsMax: number;
   readonly keptMax: number;
 }
 
-/** Nobody relies on these jobs, but people look for their traces. Several for each pod of a full node, some hundred bytes each. */
-const great: Patience = { keptMsMax: 30_000, keptMax: 1_000 };
+/** No code relies on these jobs, but people look for their traces. Several for each pod of a full node, some hundred bytes each. */
+const usualPatience: Patience = { keptMsMax: 30_000, keptMax: 1_000 };
 
-/** Puts off work that nobody waits for while there is work that somebody does wait for. Jobs are done in order. */
+/** Puts off background work while a call waits. Jobs are done in order. */
 export class SpareTime {
   readonly #clock: Clock;
   readonly #patience: Patience;
@@ -22,37 +22,36 @@ export class SpareTime {
   #isBusy = (): boolean => false;
   #cancel: Cancel | undefined;
 
-  constructor(clock: Clock, patience = great) {
+  constructor(clock: Clock, patience = usualPatience) {
     this.#clock = clock;
     this.#patience = patience;
   }
 
-  /** Who knows whether somebody waits. */
+  /** Sets the test that tells whether a call waits. */
   watch(isBusy: () => boolean): void {
     this.#isBusy = isBusy;
   }
 
-  /** At once when there is time. The job must not throw. With a key it can be dropped, and replaces one of that key. */
+  /** Does the job at once when there is time. It must not throw. A job with a key can be dropped, and replaces one of that key. */
   do(job: () => void, key: string | symbol = Symbol("job")): void {
     if (this.#kept.size === 0 && !this.#isBusy()) job();
     else this.later(job, key);
   }
 
-  /** Not at once in any case. */
+  /** Puts the job off in any case. */
   later(job: () => void, key: string | symbol = Symbol("job")): void {
     this.#kept.set(key, { job, lateMs: this.#clock.monotonicMs() + this.#patience.keptMsMax });
     if (this.#kept.size > this.#patience.keptMax) this.#doOldest(1);
     this.#cancel ??= this.#clock.after(lookMs, () => this.#look());
   }
 
-  /** It is not wanted any more. */
   drop(key: string): void {
     this.#kept.delete(key);
   }
 
   /**
-   * Does what is left and has a key, now: files that the next one finds (Multus' own). The rest is dropped: events would
-   * be made only to be thrown away, as who sends them ends too.
+   * Does the remaining jobs that have a key: they write Multus' files, which the next daemon finds. Drops the others: they
+   * make events, and the sender of events ends as well.
    */
   finish(): void {
     for (const key of this.#kept.keys()) if (typeof key === "symbol") this.#kept.delete(key);

@@ -1,4 +1,4 @@
-/** Which pod, and which call of it, something happened to. */
+/** The pod and the call that an entry of the timeline is about. */
 export interface Subject {
   readonly namespace: string;
   readonly name: string;

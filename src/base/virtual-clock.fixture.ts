@@ -8,7 +8,7 @@ interface Timer {
   isCancelled: boolean;
 }
 
-/** Time that passes only when a test says so, and chance that comes from a seed: the same seed gives the same run. */
+/** Time passes only when a test advances it, and randomness comes from a seed: the same seed gives the same run. */
 export class VirtualClock implements Clock {
   #nowMs = 0;
   #seed: number;
@@ -73,7 +73,7 @@ export class VirtualClock implements Clock {
     return this.#timers.filter((timer) => !timer.isCancelled).length;
   }
 
-  /** Lets time pass, timer by timer, and everything happen that they set off. */
+  /** Advances timer by timer, and waits each time for the work that the timer starts. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;
     await this.settled();
@@ -87,13 +87,13 @@ export class VirtualClock implements Clock {
     this.#nowMs = endMs;
   }
 
-  /** Until what a timer set off has happened. */
+  /** Resolves when the work that a timer started is done. */
   protected settled(): Promise<void> {
     return settle();
   }
 }
 
-/** Until the promises that are settled have had their say; several turns, as one leads to another. */
+/** Resolves when settled promises have run their callbacks. It takes several turns, because one leads to another. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 12; turn += 1) await Promise.resolve();
 }

@@ -13,7 +13,7 @@ test("Waiters keep waiting until the wanted one is served", async () => {
   expect(waiters.size).toBe(0);
 });
 
-test("Waiters serve all who wait for one and leave the others waiting", async () => {
+test("Waiters serve every caller that waits for a value, and no other", async () => {
   const waiters = new Waiters<string>();
   const { signal } = new AbortController();
   const served = [waiters.wait((value) => value === "a", signal), waiters.wait((value) => value === "a", signal)];
@@ -23,7 +23,7 @@ test("Waiters serve all who wait for one and leave the others waiting", async ()
   expect(waiters.size).toBe(1);
 });
 
-test("Waiters forget who has given up", async () => {
+test("Waiters forget a caller that has given up", async () => {
   const waiters = new Waiters<string>();
   const controller = new AbortController();
   const waiting = waiters.wait(anything, controller.signal).catch((thrown: unknown) => thrown);

@@ -1,4 +1,4 @@
-/** Those who wait for something to appear, each with its own idea of the right one. */
+/** Callers that wait for a value to appear, each with its own test for the right one. */
 export class Waiters<Value> {
   readonly #waiting = new Set<Waiter<Value>>();
 
@@ -6,7 +6,7 @@ export class Waiters<Value> {
     return this.#waiting.size;
   }
 
-  /** Resolves with the first value served that is wanted; rejects with the signal's reason when that is aborted. */
+  /** Resolves with the first wanted value that is served; rejects with the signal's reason when the signal is aborted. */
   wait(isWanted: (value: Value) => boolean, signal: AbortSignal): Promise<Value> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -30,7 +30,7 @@ export class Waiters<Value> {
     });
   }
 
-  /** Serves everyone who waits for this one. Deleting from a set while it is walked is allowed. */
+  /** Resolves every caller that waits for this value. Each one leaves the set meanwhile, which a set allows. */
   serve(value: Value): void {
     for (const waiter of this.#waiting) if (waiter.isWanted(value)) waiter.resolve(value);
   }

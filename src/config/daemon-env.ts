@@ -1,12 +1,20 @@
 /**
- * How the engine runs in the daemon; set by whoever starts it, because the engine reads it before any of our code.
- * deploy/ has the same in the image, the manifests and the chart. Figures: docs/adr/0003.
+ * Settings of the engine for the daemon. The engine reads them before any of our code runs, so a daemon that is started
+ * without them starts itself again. Figures: docs/adr/0003.
  */
 export const daemonEnv = {
   /** A quarter less memory for a fifth more CPU. */
   BUN_JSC_useJIT: "0",
   /** Without the JIT the heap is collected whenever it has grown by a fifth; by half, that is a third as often. */
   BUN_JSC_miniVMHeapGrowthFactor: "1.5",
-  /** No collections on a timer in the middle of a storm: how much has been allocated decides alone. */
+  /** No collections on a timer in the middle of a storm: only the amount allocated decides. */
   BUN_GC_TIMER_DISABLE: "1",
 } as const;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The environment that the daemon needs and does not have; undefined when it has it. A variable that is set stays as it is. */
+export function completedDaemonEnv(env: Env): Env | undefined {
+  const isComplete = Object.keys(daemonEnv).every((name) => env[name] !== undefined);
+  return isComplete ? undefined : { ...daemonEnv, ...env };
+}

@@ -15,22 +15,25 @@ import { standardError, type StandardError } from "./standard-error.ts";
 /** As of the commands: the command line itself is wrong. */
 const usageStatus = 2;
 
-/** Runs the daemon until SIGTERM, SIGINT or SIGHUP. Resolves to the exit code. */
-export async function runDaemon(
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
+/**
+ * Runs the daemon until SIGTERM, SIGINT or SIGHUP. Resolves to the exit code. `startAgainProblem` says why it runs
+ * without its engine settings.
+ */
+export async function runDaemon(argv: readonly string[], env: Env, startAgainProblem?: string): Promise<number> {
   const errors = standardError(systemClock);
-  const status = await runWith(errors, argv, env);
+  const status = await runWith(errors, argv, { env, startAgainProblem });
   await errors.end();
   return status;
 }
 
-async function runWith(
-  errors: StandardError,
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
+type Env = Readonly<Record<string, string | undefined>>;
+
+interface Surroundings {
+  readonly env: Env;
+  readonly startAgainProblem: string | undefined;
+}
+
+async function runWith(errors: StandardError, argv: readonly string[], surroundings: Surroundings): Promise<number> {
   const commandLine = configPath(argv);
   const tell = (text: string): void => void errors.write(`Error: ${text}\n`, () => undefined);
   if ("wrong" in commandLine) {
@@ -54,7 +57,7 @@ async function runWith(
   const logger = new JsonLogger({ clock: systemClock, level: config.logLevel, write: (line) => output.write(line) });
   process.on("SIGUSR1", () => logger.turn("louder"));
   process.on("SIGUSR2", () => logger.turn("quieter"));
-  return serve({ config, logger, output, env }, stopped.signal);
+  return serve({ config, logger, output, ...surroundings }, stopped.signal);
 }
 
 function pageOf(thrown: unknown): string {
@@ -63,18 +66,17 @@ function pageOf(thrown: unknown): string {
   return `${error.message} (${error.code})`;
 }
 
-interface Process {
+interface Process extends Surroundings {
   readonly config: DaemonConfig;
   readonly logger: JsonLogger;
   readonly output: LogOutput;
-  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-async function serve({ config, logger, output, env }: Process, stopped: AbortSignal): Promise<number> {
+async function serve(of: Process, stopped: AbortSignal): Promise<number> {
+  const { config, logger, output, env } = of;
   using _flushed = { [Symbol.dispose]: () => logger.flush() };
   dieOfDefects(logger);
-  if (env["BUN_JSC_useJIT"] !== "0")
-    logger.warn("The daemon runs with the JIT on and takes more memory than it needs; set BUN_JSC_useJIT=0");
+  warnOfEngine(logger, of);
   try {
     const cluster = clusterPlaceOf(env, hostname());
     const daemon = await startDaemon(
@@ -100,6 +102,17 @@ async function serve({ config, logger, output, env }: Process, stopped: AbortSig
     logger.error(error.message, { code: error.code });
     return 1;
   }
+}
+
+function warnOfEngine(logger: JsonLogger, { env, startAgainProblem }: Surroundings): void {
+  if (startAgainProblem !== undefined)
+    logger.warn("The daemon cannot start itself again with the engine settings it needs, and takes more memory", {
+      reason: startAgainProblem,
+    });
+  else if (env["BUN_JSC_useJIT"] !== "0")
+    logger.warn("The daemon runs with the JIT on and takes more memory than it needs; unset BUN_JSC_useJIT", {
+      BUN_JSC_useJIT: env["BUN_JSC_useJIT"] ?? "",
+    });
 }
 
 /** A defect ends the process at once: the journal makes a restart safe, a daemon in an unknown state is not. */
@@ -130,7 +143,7 @@ async function readConfig(path: string): Promise<DaemonConfig> {
 }
 
 /** `LEVEE_FAULT=journal-write:N` kills the daemon after its Nth journal write: how the kill matrix proves that no write is special. */
-function faultOf(env: Readonly<Record<string, string | undefined>>): { onJournalWritten?: (count: number) => void } {
+function faultOf(env: Env): { onJournalWritten?: (count: number) => void } {
   const match = /^journal-write:(\d+)$/.exec(env["LEVEE_FAULT"] ?? "");
   if (match === null) return {};
   const fatal = Number(match[1]);

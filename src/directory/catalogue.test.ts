@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { NetworkDefinition, PodFacts } from "./facts.ts";
 import { buildCatalogue, objectKey } from "./catalogue.ts";
 import type { KeptFile } from "./contents.ts";
+import type { NetworkDefinition } from "../view/network-definition.ts";
+import type { PodFacts } from "../view/pod-facts.ts";
 
 function file(pods: readonly PodFacts[], networks: readonly NetworkDefinition[] = []): KeptFile {
   return { mark: undefined, digest: "", manifest: { pods, networks }, problems: [] };

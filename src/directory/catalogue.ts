@@ -1,5 +1,7 @@
 import type { KeptFile } from "./contents.ts";
-import type { DirectoryProblem, NetworkDefinition, PodFacts } from "./facts.ts";
+import type { DirectoryProblem } from "./directory-problem.ts";
+import type { NetworkDefinition } from "../view/network-definition.ts";
+import type { PodFacts } from "../view/pod-facts.ts";
 
 /** All objects of the folder, by `namespace/name`. */
 export interface Catalogue {
@@ -9,7 +11,7 @@ export interface Catalogue {
   readonly problems: readonly DirectoryProblem[];
 }
 
-/** Puts the files together. Of two definitions of one object the first counts, by the files' names. */
+/** Combines the files. Of two definitions of one object, the first by file name counts. */
 export function buildCatalogue(files: Iterable<readonly [string, KeptFile]>): Catalogue {
   const pods = new Shelf<PodFacts>("the pod");
   const networks = new Shelf<NetworkDefinition>("the network");
@@ -42,7 +44,7 @@ class Shelf<Item extends { readonly namespace: string; readonly name: string }> 
       problems.push({
         file,
         line: undefined,
-        reason: `Cannot use ${this.#what} ${key} as it must be defined once: ${first} defines it already, and that one is served`,
+        reason: `Cannot use ${this.#what} ${key} as it must be defined once: ${first} defines it already, and that definition is served`,
       });
       return;
     }

@@ -65,7 +65,7 @@ describe("Contents.refresh", () => {
     expect(parsed).toHaveLength(1);
   });
 
-  test("reads a file again that changed a moment ago, without parsing what is the same", async () => {
+  test("reads a file again that changed a moment ago, without parsing equal content", async () => {
     contents = await makeContents(systemClock);
     write("a.yaml", pod("a"));
     await contents.refresh();
@@ -99,10 +99,10 @@ describe("Contents keeps the last good content of", () => {
     write("a.yaml", `${pod("b")}\n#${"x".repeat(limits.fileBytesMax)}`);
     expect(await contents.refresh()).toBe(false);
     expect(podNames()).toEqual(["a"]);
-    expect(contents.problems()[0]?.reason).toContain(`may have ${limits.fileBytesMax} bytes: current size is`);
+    expect(contents.problems()[0]?.reason).toContain(`may have at most ${limits.fileBytesMax} bytes: current size is`);
   });
 
-  test("a file that has become binary, and takes it up again when it is mended", async () => {
+  test("a file that has become binary, and reads it again when it is fixed", async () => {
     write("a.yaml", pod("a"));
     await contents.refresh();
     writeFileSync(join(folder, "a.yaml"), Uint8Array.of(0, 255, 1));
@@ -129,7 +129,7 @@ describe("Contents keeps the last good content of", () => {
 });
 
 describe("Contents leaves out", () => {
-  test("a file of exactly the limit not, one byte more yes", async () => {
+  test("a file one byte over the limit, but not one of exactly the limit", async () => {
     const text = `${pod("a")}\n#`;
     write("a.yaml", text.padEnd(limits.fileBytesMax, "x"));
     write("b.yaml", text.padEnd(limits.fileBytesMax + 1, "x"));
@@ -138,7 +138,7 @@ describe("Contents leaves out", () => {
     expect(contents.problems().map(({ file }) => file)).toEqual(["b.yaml"]);
   });
 
-  test("what is past the limit of all files together", async () => {
+  test("the files past the limit of all files together", async () => {
     const filling = Math.ceil(limits.totalBytesMax / limits.fileBytesMax) + 1;
     for (let index = 0; index < filling; index += 1)
       write(`f${String(index).padStart(3, "0")}.yaml`, "#".padEnd(limits.fileBytesMax, "x"));

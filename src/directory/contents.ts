@@ -1,13 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import { errnoOf } from "../base/errors.ts";
-import type { DirectoryProblem } from "./facts.ts";
 import { limits } from "./limits.ts";
 import { compareNames, listFiles, type ListedFile, type Listing, type OnFolder } from "./listing.ts";
 import { emptyManifest, type Manifest } from "./manifest.ts";
-import type { FileProblem, ParseFile } from "./parse-file.ts";
+import type { ParseFile } from "./parse-file.ts";
 import { markOf, readSourceFile, type FileContent, type FileMark } from "./source-file.ts";
+import type { DirectoryProblem, FileProblem } from "./directory-problem.ts";
 
-/** What is kept of a file: its last good content, and what is wrong with the present one. */
+/** A file's last good content, and the problems of its present content. */
 export interface KeptFile {
   readonly mark: FileMark | undefined;
   readonly digest: string;
@@ -15,15 +15,15 @@ export interface KeptFile {
   readonly problems: readonly FileProblem[];
 }
 
-export interface ContentsOptions {
+interface ContentsOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly parse: ParseFile;
-  /** Told of each folder before it is read. */
+  /** Called for each folder before it is read. */
   readonly onFolder: OnFolder;
 }
 
-/** The files of the folder, by name. A refresh reads only what has changed since the last one. */
+/** The files of the folder, by name. A refresh reads only the files that changed since the last one. */
 export class Contents {
   readonly #options: ContentsOptions;
   #files: ReadonlyMap<string, KeptFile> = new Map();
@@ -42,7 +42,7 @@ export class Contents {
     return [...this.#listingProblems, ...ofFiles];
   }
 
-  /** Takes in what has changed. Returns whether any object may have. A folder that cannot be read keeps all it had. */
+  /** Reads the changed files. Returns whether any object may have changed. A folder that cannot be read keeps its files. */
   async refresh(): Promise<boolean> {
     const listing = await this.#list();
     if (listing === undefined) return false;
@@ -71,7 +71,7 @@ export class Contents {
         {
           file: "",
           line: undefined,
-          reason: `Cannot read the folder, so what it held before is served: ${describe(thrown)}`,
+          reason: `Cannot read the folder, so its earlier content is served: ${describe(thrown)}`,
         },
       ];
       return undefined;
@@ -95,7 +95,7 @@ export class Contents {
     if (mark.sizeBytes > roomBytes) {
       return broken(
         before,
-        `Cannot read the file as all files together may have ${limits.totalBytesMax} bytes: it would be more`,
+        `Cannot read the file as all files together may have at most ${limits.totalBytesMax} bytes: with this file they have more`,
       );
     }
     const content = await readSourceFile(file.real, wallMs);

@@ -6,7 +6,8 @@ import type { Namespace, PodName } from "../base/brand.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { LeveeError } from "../base/errors.ts";
 import { silentLogger, type Logger } from "../base/log.ts";
-import { Directory, type WantedPod } from "./directory.ts";
+import type { WantedPod } from "../view/view.ts";
+import { Directory } from "./directory.ts";
 import { until } from "../base/until.fixture.ts";
 
 const ns = "default" as Namespace;
@@ -48,7 +49,7 @@ function networkText(name: string, config: string): string {
   });
 }
 
-/** Waits for what the watch must bring; well below the slow rescan, so that it is the watch that is tested. */
+/** Waits for an event of the watch. The limit is well below the slow rescan, so that the test tests the watch. */
 function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
   return until("the directory has seen the change", isSo, 5_000);
 }
@@ -109,7 +110,7 @@ describe("Directory.open", () => {
         file: "b.yaml",
         line: undefined,
         reason:
-          "Cannot use the network default/lan as it must be defined once: a/z.yaml defines it already, and that one is served",
+          "Cannot use the network default/lan as it must be defined once: a/z.yaml defines it already, and that definition is served",
       },
     ]);
     rmSync(join(folder, "a/z.yaml"));
@@ -173,7 +174,7 @@ describe("Directory watches and sees", () => {
     await eventually(async () => (await configOf(directory, "a")) === "3");
   });
 
-  test("a sub-folder that another takes the place of at once", async () => {
+  test("a sub-folder that another one replaces at once", async () => {
     write("nets/a.yaml", networkText("a", "1"));
     write(".next/a.yaml", networkText("a", "2"));
     const directory = await openFolder();
@@ -208,7 +209,7 @@ describe("Directory watches and sees", () => {
 });
 
 describe("Directory with a broken file", () => {
-  test("keeps its last good content until it is mended", async () => {
+  test("keeps its last good content until it is fixed", async () => {
     write("lan.yaml", networkText("lan", "good"));
     const directory = await openFolder();
     write("lan.yaml", "kind: [\n");
@@ -242,17 +243,17 @@ describe("Directory with a broken file", () => {
     expect(directory.problems()).toHaveLength(1);
   });
 
-  test("logs a problem once, and that it is mended", async () => {
+  test("logs a problem once, and its end", async () => {
     const lines: string[] = [];
     const note = (message: string): void => void lines.push(message);
     write("bad.yaml", "[");
     const directory = await openFolder({ debug: note, info: note, warn: note, error: note });
     write("good.yaml", podText("a"));
     await eventually(() => directory.changes >= 2);
-    expect(lines).toEqual(["problem in the directory"]);
+    expect(lines).toEqual(["Problem in the directory"]);
     rmSync(join(folder, "bad.yaml"));
     await eventually(() => lines.length > 1);
-    expect(lines[1]).toBe("the directory has no problems any more");
+    expect(lines[1]).toBe("The directory has no more problems");
   });
 
   test("keeps everything when the whole folder is away, and finds it again when it is back", async () => {
@@ -261,13 +262,13 @@ describe("Directory with a broken file", () => {
     renameSync(folder, `${folder}.away`);
     writeFileSync(join(`${folder}.away`, "other.yaml"), podText("other"));
     await eventually(() => directory.problems().length === 1);
-    expect(directory.problems()[0]?.reason).toContain("Cannot read the folder, so what it held before is served");
+    expect(directory.problems()[0]?.reason).toContain("Cannot read the folder, so its earlier content is served");
     expect(await configOf(directory, "lan")).toBe("1");
     renameSync(`${folder}.away`, folder);
   });
 });
 
-/** Whichever pod has the name. */
+/** Any pod of that name. */
 function anyPod(name: string): WantedPod {
   return { namespace: ns, name: podName(name), isWanted: () => true };
 }
@@ -279,7 +280,7 @@ describe("Directory.waitForPod", () => {
     expect(String((await directory.waitForPod(anyPod("a"), new AbortController().signal)).name)).toBe("a");
   });
 
-  test("resolves for all who wait when the pod appears", async () => {
+  test("resolves for all callers that wait when the pod appears", async () => {
     const directory = await openFolder();
     const { signal } = new AbortController();
     const waiting = [1, 2, 3].map(() => directory.waitForPod(anyPod("late"), signal));
@@ -309,7 +310,7 @@ describe("Directory.waitForPod", () => {
   });
 });
 
-test("Directory.close ends all watching, twice over without harm", async () => {
+test("Directory.close ends all watching, and may be called twice", async () => {
   const directory = await openFolder();
   await directory.close();
   await directory.close();
@@ -318,7 +319,7 @@ test("Directory.close ends all watching, twice over without harm", async () => {
   expect(await directory.findPod(ns, podName("a"))).toBeUndefined();
 });
 
-/** A clock on which nothing happens by itself: events are never acted on, and the rescan comes when told. */
+/** A clock whose timers never fire: events have no effect, and the rescan comes when the test says so. */
 function stillClock(): Clock & { rescan(): void; readonly pauses: readonly number[] } {
   const rescans: (() => void)[] = [];
   const pauses: number[] = [];
@@ -336,7 +337,7 @@ function stillClock(): Clock & { rescan(): void; readonly pauses: readonly numbe
 }
 
 describe("Directory's slow rescan", () => {
-  test("finds what the watch has missed", async () => {
+  test("finds the changes that the watch has missed", async () => {
     const clock = stillClock();
     const directory = await Directory.open({ folder, clock, logger: silentLogger });
     opened.push(directory);

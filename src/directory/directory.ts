@@ -6,23 +6,20 @@ import type { Logger } from "../base/log.ts";
 import { Waiters } from "../base/waiters.ts";
 import { buildCatalogue, objectKey, type Catalogue } from "./catalogue.ts";
 import { Contents } from "./contents.ts";
-import type { DirectoryProblem, NetworkDefinition, PodFacts } from "./facts.ts";
 import { FolderWatch } from "./folder-watch.ts";
 import { loadParser, type ParseFile } from "./parse-file.ts";
+import type { DirectoryProblem } from "./directory-problem.ts";
+import type { WantedPod } from "../view/view.ts";
+import type { NetworkDefinition } from "../view/network-definition.ts";
+import type { PodFacts } from "../view/pod-facts.ts";
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-export interface WantedPod {
-  readonly namespace: Namespace;
-  readonly name: PodName;
-  readonly isWanted: (pod: PodFacts) => boolean;
-}
-
-/** An editor writes, renames and removes in one go; one scan serves them all. */
+/** An editor writes, renames and removes in one go. One scan then serves all these events. */
 const settleMs = 50;
 /** inotify drops events when its queue is full, and network file systems send none. */
 const rescanMs = 10_000;
@@ -35,7 +32,7 @@ export class Directory {
   readonly #waiters = new Waiters<PodFacts>();
   #stopRescan: Cancel = () => undefined;
   #catalogue: Catalogue = buildCatalogue([]);
-  #reported: ReadonlySet<string> = new Set();
+  #logged: ReadonlySet<string> = new Set();
   #changes = 0;
   #seenFolders = new Set<string>();
   #cancelScan: Cancel | undefined;
@@ -43,7 +40,7 @@ export class Directory {
   #isDirty = false;
   #isClosed = false;
 
-  /** Loads everything, then watches. Fails when the folder cannot be read at all; a broken file in it is a problem, not a failure. */
+  /** Loads everything, then watches. Fails when the folder cannot be read. A broken file in it is a problem, not a failure. */
   static async open(options: DirectoryOptions): Promise<Directory> {
     await requireFolder(options.folder);
     const directory = new Directory(options, await loadParser());
@@ -57,7 +54,7 @@ export class Directory {
     this.#watch = new FolderWatch(
       () => this.#scanSoon(),
       (folder, error) =>
-        options.logger.warn("cannot watch a folder, so its changes are seen every 10 s only", {
+        options.logger.warn("Cannot watch a folder, so its changes are seen every 10 s only", {
           folder,
           error: error.message,
         }),
@@ -85,10 +82,7 @@ export class Directory {
     return [...this.#catalogue.pods.values()];
   }
 
-  /**
-   * Resolves when a pod of that name is there and is the wanted one: its predecessor may still be served under the same
-   * name. Rejects with the signal's reason, or `cancelled` when the directory is closed.
-   */
+  /** Resolves when the wanted pod is there. Rejects with the signal's reason, or `cancelled` when the directory is closed. */
   async waitForPod(wanted: WantedPod, signal: AbortSignal): Promise<PodFacts> {
     signal.throwIfAborted();
     const key = objectKey(wanted.namespace, wanted.name);
@@ -98,17 +92,16 @@ export class Directory {
     const { namespace, name, isWanted } = wanted;
     const isIt = (one: PodFacts): boolean => one.name === name && one.namespace === namespace && isWanted(one);
     const found = this.#waiters.wait(isIt, signal);
-    // Somebody is waiting, so the folder is looked at now and not when its events have settled.
+    // A caller waits, so the scan does not wait until the events have settled.
     this.#scanNow();
     return found;
   }
 
-  /** Counts up whenever what is served has changed. */
+  /** Counts the changes of the served objects. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** What is wrong in the folder now. */
   problems(): readonly DirectoryProblem[] {
     return [...this.#contents.problems(), ...this.#catalogue.problems];
   }
@@ -122,7 +115,7 @@ export class Directory {
     await this.#scanning;
   }
 
-  /** After the first event, not after the last: a file that is written all the time must not hold up the others. */
+  /** Counts from the first event, not from the last: a file that is written all the time must not delay the others. */
   #scanSoon(): void {
     if (this.#isClosed || this.#cancelScan !== undefined) return;
     this.#cancelScan = this.#options.clock.after(settleMs, () => {
@@ -131,7 +124,7 @@ export class Directory {
     });
   }
 
-  /** One scan at a time; what happens during it is seen by the next. */
+  /** One scan at a time. The next scan sees the changes that happen during it. */
   #scanNow(): void {
     if (this.#isClosed) return;
     if (this.#scanning !== undefined) {
@@ -139,7 +132,7 @@ export class Directory {
       return;
     }
     this.#scanning = this.#scan()
-      .catch((thrown: unknown) => this.#reportDefect(thrown))
+      .catch((thrown: unknown) => this.#logDefect(thrown))
       .finally(() => {
         this.#scanning = undefined;
         if (this.#isDirty) this.#scanSoon();
@@ -147,9 +140,9 @@ export class Directory {
       });
   }
 
-  /** A scan turns everything that can happen to files into problems; anything else is our own mistake, and must not end the daemon. */
-  #reportDefect(thrown: unknown): void {
-    this.#options.logger.error("a scan of the directory failed", {
+  /** A scan turns every failure of a file into a problem. Any other error is a defect of Levee and must not end the daemon. */
+  #logDefect(thrown: unknown): void {
+    this.#options.logger.error("A scan of the directory failed", {
       folder: this.#options.folder,
       error: toLeveeError(thrown, "Cannot scan the directory").message,
     });
@@ -165,18 +158,17 @@ export class Directory {
       this.#changes += 1;
       for (const pod of this.#catalogue.pods.values()) this.#waiters.serve(pod);
     }
-    this.#report();
+    this.#logProblems();
   }
 
-  /** Each problem is logged when it appears, and its end when it is mended. */
-  #report(): void {
+  /** Logs each problem when it appears, and the end of the last one. */
+  #logProblems(): void {
     const { logger, folder } = this.#options;
     const problems = new Map(this.problems().map((problem) => [JSON.stringify(problem), problem]));
     for (const [key, { file, line, reason }] of problems)
-      if (!this.#reported.has(key)) logger.warn("problem in the directory", { folder, file, line, reason });
-    if (problems.size === 0 && this.#reported.size > 0)
-      logger.info("the directory has no problems any more", { folder });
-    this.#reported = new Set(problems.keys());
+      if (!this.#logged.has(key)) logger.warn("Problem in the directory", { folder, file, line, reason });
+    if (problems.size === 0 && this.#logged.size > 0) logger.info("The directory has no more problems", { folder });
+    this.#logged = new Set(problems.keys());
   }
 }
 

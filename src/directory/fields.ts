@@ -2,14 +2,14 @@ import type { Namespace } from "../base/brand.ts";
 import { isNamespace, isObjectName } from "./names.ts";
 
 export type FieldPath = readonly string[];
-/** Told where in the document something is wrong, and what. */
+/** Gets each problem of a document, and its place there. */
 export type Complain = (path: FieldPath, reason: string) => void;
 
 const int32Max = 2_147_483_647;
 
 /**
- * Reads typed fields out of a parsed YAML document, whose objects are Maps: a key such as `__proto__` is then only a key.
- * A field that is absent or null is undefined; one of the wrong type is complained about and undefined.
+ * Reads typed fields of a parsed YAML document. Its objects are Maps, so that a key such as `__proto__` is only a key.
+ * A field that is absent or null is undefined. A field of the wrong type is undefined too, and `complain` is called.
  */
 export class Fields {
   readonly #document: unknown;
@@ -37,7 +37,7 @@ export class Fields {
     return this.#wrong(path, "a 32-bit integer", value);
   }
 
-  /** An object whose values are strings; an entry that is not is complained about by its key. */
+  /** An object whose values are strings. Any other entry is a problem, named by its key. */
   texts(path: FieldPath): Readonly<Record<string, string>> {
     const value = this.#value(path) ?? new Map();
     const entries: [string, string][] = [];

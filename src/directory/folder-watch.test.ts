@@ -71,7 +71,7 @@ describe("FolderWatch", () => {
     expect(await touched("a/x")).toBe(true);
   });
 
-  test("is silent once it is closed, and takes no folder any more", async () => {
+  test("is silent once it is closed, and takes no more folders", async () => {
     watch.add(join(parent, "a"), "1");
     watch.close();
     watch.add(join(parent, "b"), "2");

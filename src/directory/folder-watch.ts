@@ -1,6 +1,6 @@
 import { watch, type FSWatcher } from "node:fs";
 
-/** Watches a changing set of folders. What it misses is found by the slow rescan, so no failure here is fatal. */
+/** Watches a changing set of folders. The slow rescan finds the changes it misses, so no failure here is fatal. */
 export class FolderWatch {
   readonly #onChange: () => void;
   readonly #onFailure: (folder: string, error: Error) => void;
@@ -16,7 +16,7 @@ export class FolderWatch {
     return [...this.#watchers.keys()];
   }
 
-  /** A folder that was removed and made again is watched anew: the old watch is on the old one. */
+  /** A folder that was removed and made again needs a new watch: the old watch is on the removed folder. */
   add(folder: string, identity: string): void {
     if (this.#isClosed || this.#watchers.get(folder)?.identity === identity) return;
     this.#drop(folder);
@@ -25,7 +25,7 @@ export class FolderWatch {
       this.#watchers.set(folder, { watcher, identity });
       watcher.on("error", (error) => this.#fail(folder, error));
     } catch (thrown) {
-      // Most often the user's limit of inotify watches.
+      // The usual cause is the user's limit of inotify watches.
       this.#onFailure(folder, thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
   }

@@ -2,10 +2,10 @@ import type { Dirent } from "node:fs";
 import { opendir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../base/errors.ts";
-import type { DirectoryProblem } from "./facts.ts";
 import { limits } from "./limits.ts";
+import type { DirectoryProblem } from "./directory-problem.ts";
 
-/** A file that may hold objects: its name relative to the folder, and where it really is. */
+/** A file that may hold objects: its name relative to the folder, and its real path. */
 export interface ListedFile {
   readonly name: string;
   readonly real: string;
@@ -15,13 +15,13 @@ export interface Listing {
   /** By name. */
   readonly files: readonly ListedFile[];
   readonly problems: readonly DirectoryProblem[];
-  /** Sub-folders that could not be read just now: their files are unknown, not gone. */
+  /** Sub-folders that could not be read. Their files are unknown, not gone. */
   readonly unreadable: readonly string[];
 }
 
 /**
  * Finds the YAML and JSON files in a folder and one level below. `onFolder` is called before a folder is read, so that a
- * watch set there sees whatever the reading misses. Throws when the folder itself cannot be read.
+ * watch set there sees the changes that the reading misses. Throws when the folder itself cannot be read.
  */
 export async function listFiles(folder: string, onFolder: OnFolder): Promise<Listing> {
   const root = await realpath(folder);
@@ -31,7 +31,7 @@ export async function listFiles(folder: string, onFolder: OnFolder): Promise<Lis
     walk.problems.push(
       problem(
         "",
-        `Cannot read all sub-folders as there may be ${limits.subFoldersMax}: current number is ${subFolders.length}`,
+        `Cannot read all sub-folders as there may be at most ${limits.subFoldersMax}: current number is ${subFolders.length}`,
       ),
     );
   }
@@ -41,14 +41,14 @@ export async function listFiles(folder: string, onFolder: OnFolder): Promise<Lis
     walk.problems.push(
       problem(
         "",
-        `Cannot read all files as there may be ${limits.filesMax}: current number is ${files.length}, so the last by name are left out`,
+        `Cannot read all files as there may be at most ${limits.filesMax}: current number is ${files.length}, so the last by name are left out`,
       ),
     );
   }
   return { files: files.slice(0, limits.filesMax), problems: walk.problems, unreadable: walk.unreadable };
 }
 
-/** A folder by its path and by what it is: one that was removed and made again is another one. */
+/** `identity` tells a folder from one that was removed and made again under the same path. */
 export type OnFolder = (path: string, identity: string) => void;
 
 /** By code unit, so that the order is the same on every machine. */
@@ -59,7 +59,7 @@ export function compareNames(left: string, right: string): number {
 interface Walk {
   readonly root: string;
   readonly onFolder: OnFolder;
-  /** By real path: a file that is reached by two names is one file, under the first of them. */
+  /** By real path. A file with two names is one file, under the first of them. */
   readonly files: Map<string, ListedFile>;
   readonly problems: DirectoryProblem[];
   readonly unreadable: string[];
@@ -69,7 +69,7 @@ async function readSubFolder(walk: Walk, sub: ListedFile): Promise<void> {
   try {
     await readFolder(walk, sub);
   } catch (thrown) {
-    // Removed since it was listed: its files are gone, and that is all.
+    // The folder was removed since it was listed, and its files with it.
     if (errnoOf(thrown) === "ENOENT") return;
     walk.unreadable.push(sub.name);
     walk.problems.push(problem(sub.name, `Cannot read the folder: ${describe(thrown)}`));
@@ -96,11 +96,14 @@ async function readEntries(walk: Walk, folder: ListedFile): Promise<Dirent[]> {
   for await (const entry of await opendir(folder.real)) {
     if (entries.length >= limits.entriesMax) {
       walk.problems.push(
-        problem(folder.name, `Cannot read the whole folder as it may have ${limits.entriesMax} entries: it has more`),
+        problem(
+          folder.name,
+          `Cannot read the whole folder as it may have at most ${limits.entriesMax} entries: it has more`,
+        ),
       );
       break;
     }
-    // Hidden: editors' temporary files, and the folders behind a mounted ConfigMap's links.
+    // Hidden names are temporary files of editors, and the folders behind the links of a mounted ConfigMap.
     if (!entry.name.startsWith(".")) entries.push(entry);
   }
   return entries.toSorted((left, right) => compareNames(left.name, right.name));
@@ -111,7 +114,7 @@ interface Resolved {
   readonly isFolder: boolean;
 }
 
-/** A file, or a folder to read; undefined for anything else. Links are followed as long as they stay inside the folder. */
+/** A file, or a folder to read; undefined for anything else. Links are followed if they stay inside the folder. */
 async function resolveEntry(walk: Walk, entry: Dirent, at: ListedFile): Promise<Resolved | undefined> {
   if (!entry.isSymbolicLink())
     return entry.isFile() || entry.isDirectory() ? { file: at, isFolder: entry.isDirectory() } : undefined;

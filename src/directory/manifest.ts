@@ -1,9 +1,11 @@
+import { configSourceAnnotation } from "../base/annotations.ts";
 import type { Namespace } from "../base/brand.ts";
-import type { NetworkDefinition, PodFacts } from "./facts.ts";
 import { Fields, type Complain } from "./fields.ts";
 import { isObjectName, isPodName, isPodUid } from "./names.ts";
+import type { NetworkDefinition } from "../view/network-definition.ts";
+import type { PodFacts } from "../view/pod-facts.ts";
 
-/** The objects of one file, in the order in which they stand there. */
+/** The objects of one file, in their order there. */
 export interface Manifest {
   readonly pods: readonly PodFacts[];
   readonly networks: readonly NetworkDefinition[];
@@ -11,7 +13,7 @@ export interface Manifest {
 
 export const emptyManifest: Manifest = { pods: [], networks: [] };
 
-/** Collects the objects of a file, document by document; what is wrong with one goes to its `complain`. */
+/** Collects the objects of a file, document by document. `complain` gets the problems of a document. */
 export class ManifestBuilder {
   readonly #pods: PodFacts[] = [];
   readonly #networks: NetworkDefinition[] = [];
@@ -49,7 +51,7 @@ export class ManifestBuilder {
         `Cannot use a pod as metadata.uid must consist of letters, digits, '-', '_' and '.': current value is ${JSON.stringify(uid.slice(0, 80))}`,
       );
     } else if (name !== undefined && isPodName(name) && namespace !== undefined) {
-      // An empty UID is none at all: see PodFacts.
+      // An empty UID means that there is none: see PodFacts.
       this.#pods.push(
         Object.freeze({
           namespace,
@@ -78,8 +80,8 @@ function readNamespace(fields: Fields): Namespace | undefined {
   return fields.namespace(["metadata", "namespace"], "default");
 }
 
-/** Kubelet marks the pods it starts from files with their source; those of the API server say `api`. */
+/** Kubelet notes in each pod where it comes from: `api`, or the source of a static pod. */
 function isStatic(annotations: Readonly<Record<string, string>>): boolean {
-  const source = annotations["kubernetes.io/config.source"];
+  const source = annotations[configSourceAnnotation];
   return source !== undefined && source !== "api";
 }

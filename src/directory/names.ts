@@ -1,6 +1,6 @@
 import type { Namespace, PodName, PodUid } from "../base/brand.ts";
 
-/** Names as Kubernetes allows them (RFC 1123). They end up in paths and in CNI_ARGS, so nothing else may pass. */
+/** Names as Kubernetes allows them (RFC 1123). They end up in paths and in CNI_ARGS, so nothing else is accepted. */
 const label = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/u;
 const uidPattern = /^[A-Za-z0-9](?:[-A-Za-z0-9._]{0,126}[A-Za-z0-9])?$/u;
 const nameLengthMax = 253;

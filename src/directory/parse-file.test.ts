@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { limits } from "./limits.ts";
 import type { Manifest } from "./manifest.ts";
-import { loadParser, type FileProblem, type ParseFile } from "./parse-file.ts";
+import { loadParser, type ParseFile } from "./parse-file.ts";
+import type { FileProblem } from "./directory-problem.ts";
 
 let parse: ParseFile;
 beforeAll(async () => {
@@ -206,7 +207,7 @@ spec:
     "ü",
     "a".repeat(64),
     `${"a.".repeat(126)}ab`,
-  ])("the name %j as none", (name) => {
+  ])("the name %j as invalid", (name) => {
     const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: ${JSON.stringify(name)}}\n`;
     expect(bad(text)[0]?.reason).toContain("metadata.name must be a DNS-1123 name");
   });
@@ -242,9 +243,9 @@ describe("parseFile reports of whole documents and keys", () => {
     );
   });
 
-  test("a key that stands there twice", () => {
+  test("a key that occurs twice", () => {
     expect(bad("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  name: b\n")).toEqual([
-      { line: 5, reason: 'Cannot use a document as each key must stand there once: "name" is repeated' },
+      { line: 5, reason: 'Cannot use a document as each key must occur once: "name" is repeated' },
     ]);
   });
 
@@ -289,7 +290,7 @@ describe("parseFile survives", () => {
     "a file full of %s in bounded time",
     (_what, unit, start) => {
       const text = start + unit.repeat(Math.floor(limits.fileBytesMax / unit.length) - 1);
-      // The time of the processor: on a busy machine the clock says nothing about the parser.
+      // CPU time: on a busy machine the wall clock says nothing about the parser.
       const before = process.cpuUsage();
       parse(bytesOf(text));
       const { user, system } = process.cpuUsage(before);

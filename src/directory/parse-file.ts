@@ -1,20 +1,16 @@
 import type { Document, LineCounter } from "yaml";
+import type { FileProblem } from "./directory-problem.ts";
 import type { FieldPath } from "./fields.ts";
 import { limits } from "./limits.ts";
 import { ManifestBuilder, type Manifest } from "./manifest.ts";
 
-export interface FileProblem {
-  readonly line: number | undefined;
-  readonly reason: string;
-}
-
-/** Either all objects of the file, or what is wrong with it: a file counts as a whole. */
-export type ParsedFile = { readonly manifest: Manifest } | { readonly problems: readonly FileProblem[] };
+/** Either all objects of the file or its problems: a file is used as a whole or not at all. */
+type ParsedFile = { readonly manifest: Manifest } | { readonly problems: readonly FileProblem[] };
 export type ParseFile = (bytes: Uint8Array) => ParsedFile;
 
 type Yaml = typeof import("yaml");
 
-/** Loads the YAML parser, the daemon's only dependency, when a folder is used and not before. */
+/** Loads the YAML parser only when a folder is used. It is the daemon's only dependency. */
 export async function loadParser(): Promise<ParseFile> {
   const yaml = await import("yaml");
   return (bytes) => parseFile(yaml, bytes);
@@ -24,7 +20,7 @@ function parseFile(yaml: Yaml, bytes: Uint8Array): ParsedFile {
   const text = decodeText(bytes);
   if (text === undefined)
     return {
-      problems: [{ line: undefined, reason: "Cannot read the file as it must be UTF-8 text: it holds other bytes" }],
+      problems: [{ line: undefined, reason: "Cannot read the file as it must be UTF-8 text: it has other bytes" }],
     };
   const problems: FileProblem[] = [];
   const builder = new ManifestBuilder();
@@ -39,7 +35,7 @@ function parseFile(yaml: Yaml, bytes: Uint8Array): ParsedFile {
     });
     for (const document of documents) addDocument(yaml, document, { builder, lines, problems });
   } catch (thrown) {
-    // The parser recurses, so a deep enough document ends in a RangeError; aliases over the limit in a ReferenceError.
+    // The parser recurses, so a very deep document throws a RangeError. Too many aliases throw a ReferenceError.
     problems.push({
       line: undefined,
       reason: `Cannot parse the file as YAML: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
@@ -60,7 +56,7 @@ function addDocument(yaml: Yaml, document: Document.Parsed, into: FileParse): vo
   const { builder, lines, problems } = into;
   const error = document.errors[0];
   if (error !== undefined) {
-    // The first error is the cause; what follows is usually its echo.
+    // The first error is the cause; the others usually follow from it.
     problems.push({
       line: lines.linePos(error.pos[0]).line,
       reason: `Cannot parse the file as YAML: ${error.message}`,
@@ -71,7 +67,7 @@ function addDocument(yaml: Yaml, document: Document.Parsed, into: FileParse): vo
   if (twice !== undefined) {
     problems.push({
       line: lines.linePos(twice.offset).line,
-      reason: `Cannot use a document as each key must stand there once: ${JSON.stringify(twice.key)} is repeated`,
+      reason: `Cannot use a document as each key must occur once: ${JSON.stringify(twice.key)} is repeated`,
     });
     return;
   }
@@ -80,13 +76,13 @@ function addDocument(yaml: Yaml, document: Document.Parsed, into: FileParse): vo
   builder.add(value, (path, reason) => problems.push({ line: lineOf(yaml, document, path, lines), reason }));
 }
 
-/** Undefined for what is not text: other encodings, and binary files, which nearly always hold a NUL. */
+/** Undefined for other encodings and for binary files, which nearly always have a NUL. */
 function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return undefined; // TypeError: not UTF-8, and there is nothing more to say about it.
+    return undefined; // A TypeError: the bytes are not UTF-8.
   }
 }
 
@@ -109,7 +105,7 @@ function duplicateKey(yaml: Yaml, document: Document.Parsed): { key: string; off
   return found;
 }
 
-/** The line of the field, or of the nearest thing around it that exists. */
+/** The line of the field, or of the nearest existing node around it. */
 function lineOf(yaml: Yaml, document: Document.Parsed, path: FieldPath, lines: LineCounter): number | undefined {
   for (let length = path.length; length >= 0; length -= 1) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);

@@ -50,7 +50,7 @@ describe("readSourceFile", () => {
     writeFileSync(file, "x".repeat(limits.fileBytesMax + 1));
     expect(await failure()).toMatchObject({
       code: "decode-failed",
-      message: "Cannot read the file as it may have 262144 bytes: current size is 262145",
+      message: "Cannot read the file as it may have at most 262144 bytes: current size is 262145",
     });
   });
 
@@ -61,9 +61,9 @@ describe("readSourceFile", () => {
 
   test("refuses a pipe at once, a folder, and a device", async () => {
     execFileSync("mkfifo", [file]);
-    expect(await failure()).toMatchObject({ message: "Cannot read the file as it must be a regular one" });
+    expect(await failure()).toMatchObject({ message: "Cannot read the file as it must be a regular file" });
     file = "/dev/zero";
-    expect(await failure()).toMatchObject({ message: "Cannot read the file as it must be a regular one" });
+    expect(await failure()).toMatchObject({ message: "Cannot read the file as it must be a regular file" });
     file = join(folder, "sub");
     mkdirSync(file);
     expect(await failure()).toBeInstanceOf(Error);

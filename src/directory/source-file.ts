@@ -5,10 +5,10 @@ import { LeveeError } from "../base/errors.ts";
 import { sha256Hex } from "../base/sha256.ts";
 import { limits } from "./limits.ts";
 
-/** What a file looked like when it was read; enough to tell whether it has to be read again. */
+/** The state of a file when it was read: enough to tell whether to read it again. */
 export interface FileMark {
   readonly identity: string;
-  /** Changed so recently that a further change might not move the clock of the file system. */
+  /** It changed so recently that another change may leave the same times in the file system. */
   readonly isFresh: boolean;
   readonly sizeBytes: number;
 }
@@ -19,19 +19,19 @@ export interface FileContent {
   readonly digest: string;
 }
 
-/** File systems count time in steps of some milliseconds; network ones in whole seconds. */
+/** File systems count time in steps of some milliseconds, network file systems in whole seconds. */
 const freshMs = 2_000;
 
 export async function markOf(path: string, wallMs: number): Promise<FileMark> {
   return toMark(await stat(path, { bigint: true }), wallMs);
 }
 
-/** Reads a regular file of bounded size. Never waits on a pipe and never follows a link that has taken the file's place. */
+/** Reads a regular file of bounded size. Never waits on a pipe, and never follows a link that replaced the file. */
 export async function readSourceFile(path: string, wallMs: number): Promise<FileContent> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     const facts = await file.stat({ bigint: true });
-    if (!facts.isFile()) throw new LeveeError("decode-failed", "Cannot read the file as it must be a regular one");
+    if (!facts.isFile()) throw new LeveeError("decode-failed", "Cannot read the file as it must be a regular file");
     if (facts.size > limits.fileBytesMax) throw tooLarge(facts.size);
     const bytes = await readBounded(file, Number(facts.size));
     const digest = await sha256Hex(bytes);
@@ -41,9 +41,9 @@ export async function readSourceFile(path: string, wallMs: number): Promise<File
   }
 }
 
-/** The file may grow between its stat and the end of the reading, so the limit holds here too. */
+/** The file may grow after its stat, so the limit applies here too. */
 async function readBounded(file: FileHandle, expectedBytes: number): Promise<Uint8Array> {
-  // One byte more tells that it has grown. All that is allowed for each of 219 small files would be 56 MiB to collect.
+  // One byte more shows that it has grown. Buffers of the full limit for 219 small files would be 56 MiB of garbage.
   let buffer = Buffer.alloc(expectedBytes + 1);
   let length = 0;
   while (length <= limits.fileBytesMax) {
@@ -66,6 +66,6 @@ function toMark(facts: BigIntStats, wallMs: number): FileMark {
 function tooLarge(sizeBytes: bigint): LeveeError {
   return new LeveeError(
     "decode-failed",
-    `Cannot read the file as it may have ${limits.fileBytesMax} bytes: current size is ${sizeBytes}`,
+    `Cannot read the file as it may have at most ${limits.fileBytesMax} bytes: current size is ${sizeBytes}`,
   );
 }

@@ -1,6 +1,6 @@
 import { VirtualClock } from "../base/virtual-clock.fixture.ts";
 
-/** A virtual clock whose chance the test sets, for code that talks over real sockets while time stands still. */
+/** A virtual clock whose random numbers the test sets, for code that uses real sockets while time stands still. */
 export class ManualClock extends VirtualClock {
   /** What the next calls of `random` return. */
   chance = 0;
@@ -14,11 +14,11 @@ export class ManualClock extends VirtualClock {
   }
 
   protected override settled(): Promise<void> {
-    return settle();
+    return settleIo();
   }
 }
 
-/** Until nothing is left to do without time passing; several turns, as one promise leads to another. */
-export async function settle(): Promise<void> {
+/** Resolves when nothing is left to do until time passes. It takes several turns, because one promise leads to another. */
+export async function settleIo(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

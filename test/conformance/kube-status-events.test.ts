@@ -132,7 +132,6 @@ test("a missing permission fails no ADD, and is said in the notices", async () =
   node.api.mood = (request) => (isPatch(request) ? 403 : undefined);
   resultOf((await node.add("web")).outcome);
   const isSaid = async (): Promise<true | undefined> =>
-    (await node.lab.untilReady()).notices.join("\n").includes("does not take every network-status annotation") ||
-    undefined;
+    (await node.lab.untilReady()).notices.join("\n").includes("refuses some network-status annotations") || undefined;
   await node.lab.until("the notices say so", isSaid);
 });

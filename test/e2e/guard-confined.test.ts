@@ -180,14 +180,11 @@ group("changes workloads", () => {
     return asGuard({ method: "PATCH", path, body: operations, type: "application/json-patch+json" });
   }
 
-  test("their memory, with a test of what it was, and the annotation of a restart", async () => {
+  test("of one kind, DaemonSets: their memory limit, with a test of what it was", async () => {
     const operations = [
       { op: "test", path: `${main}/name`, value: "main" },
       { op: "test", path: `${main}/resources/limits/memory`, value: "50Mi" },
       { op: "replace", path: `${main}/resources/limits/memory`, value: "1Gi" },
-      { op: "replace", path: `${main}/resources/requests/memory`, value: "512Mi" },
-      { op: "add", path: `${spec}/containers/1/resources/requests`, value: { memory: "64Mi" } },
-      { op: "add", path: "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt", value: "now" },
     ];
     expect(await change(operations)).toMatchObject({ code: 200 });
     expect(await change(operations, `${daemonSets}/cni`)).toMatchObject({ code: 200 });
@@ -209,6 +206,8 @@ group("changes workloads", () => {
     ["a CPU that goes", "remove", `${main}/resources/requests/cpu`, undefined],
     ["another resource", "add", `${main}/resources/limits/example.com~1gpu`, "1"],
     ["less memory", "replace", `${main}/resources/limits/memory`, "1023Mi"],
+    ["more memory to ask for", "replace", `${main}/resources/requests/memory`, "512Mi"],
+    ["memory to ask for where there was none", "add", `${spec}/containers/1/resources/requests`, { memory: "64Mi" }],
     ["less memory to ask for", "replace", `${main}/resources/requests/memory`, "1M"],
     ["no memory to ask for", "remove", `${main}/resources/requests/memory`, undefined],
     ["no limit of memory", "remove", `${main}/resources/limits/memory`, undefined],
@@ -224,6 +223,12 @@ group("changes workloads", () => {
     ["a priority", "add", `${spec}/priorityClassName`, "system-node-critical"],
     ["the scheduler", "replace", `${spec}/schedulerName`, "other"],
     ["the template's labels", "add", "/spec/template/metadata/labels/a", "b"],
+    [
+      "the annotation of a restart",
+      "add",
+      "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt",
+      "now",
+    ],
     ["another annotation of the template", "add", "/spec/template/metadata/annotations/a", "b"],
     ["a changed annotation of the template", "replace", "/spec/template/metadata/annotations/keep", "2"],
     ["the template's annotations that go", "remove", "/spec/template/metadata/annotations", undefined],
@@ -246,11 +251,28 @@ group("changes workloads", () => {
     ];
     for (const way of ways) expectRefused(await asGuard(way), "levee-guard-", "the guard");
     const deployments = "/apis/apps/v1/namespaces/fc/deployments";
-    const body = { ...daemonSet, kind: "Deployment" };
-    expect(await server.ask({ method: "POST", path: deployments, body })).toMatchObject({ code: 201 });
+    expect(await make(deployments, "Deployment")).toMatchObject({ code: 201 });
     const scale = { method: "PATCH", path: `${deployments}/cni/scale`, body: { spec: { replicas: 0 } } } as const;
     expectRefused(await asGuard({ ...scale, type: mergePatch }), "levee-guard-", "the guard");
   });
+
+  test.each([
+    ["deployments", "Deployment"],
+    ["statefulsets", "StatefulSet"],
+  ])("nor the memory of %s, nor a restart of them", async (resource, kind) => {
+    const workloads = `/apis/apps/v1/namespaces/fc/${resource}`;
+    expect([201, 409]).toContain((await make(workloads, kind)).code);
+    const restart = "/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt";
+    for (const operation of [
+      { op: "replace", path: `${main}/resources/limits/memory`, value: "1Gi" },
+      { op: "add", path: restart, value: "now" },
+    ])
+      expectRefused(await change([operation], `${workloads}/cni?dryRun=All`), policy, "the guard changes DaemonSets");
+  });
+
+  function make(path: string, kind: string): Promise<Answer> {
+    return server.ask({ method: "POST", path, body: { ...daemonSet, kind } });
+  }
 });
 
 group("stops sources", () => {

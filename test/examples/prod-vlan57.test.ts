@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "bun:test";
 import { parse } from "yaml";
 import { checkMigration } from "../../src/cli/move-in/migrate/check-migration.ts";
+import { objectOf } from "../../src/kube/client/json-fields.ts";
 import { distributionPlugins, ip, Lab } from "../lab/lab.ts";
 
 const example = join(import.meta.dir, "../../examples/prod-vlan57");
@@ -44,16 +45,36 @@ test("two virtual machines' pods reach each other on prod-vlan57, and leave noth
 });
 
 test("levee migrate --check finds nothing in the way of the example", async () => {
-  const files = ["network.yaml", "virtual-machine.yaml", "pod.yaml"];
-  const objects = await Promise.all(
-    files.map(async (file) => parse(await readFile(join(example, file), "utf8")) as Record<string, unknown>), // ours
-  );
+  const objects = await exampleObjects(["network.yaml", "root-disk.yaml", "virtual-machine.yaml", "pod.yaml"]);
   const findings = checkMigration(objects).filter(({ topic }) => topic === "networks" || topic === "pods");
   expect(findings.map(({ level, object }) => `${level} ${object}`)).toEqual([
     "ok 1 network",
     "ok 2 pods and templates",
   ]);
 });
+
+test("the files of the example make every network and every claim that its machine names", async () => {
+  const [network, claim, machine] = await exampleObjects(["network.yaml", "root-disk.yaml", "virtual-machine.yaml"]);
+  const { networks, volumes } = objectOf(objectOf(objectOf(machine?.["spec"])["template"])["spec"]);
+  expect([network, claim, machine]).toMatchObject([
+    { kind: "NetworkAttachmentDefinition", metadata: { name: "prod-vlan57", namespace } },
+    { kind: "PersistentVolumeClaim", metadata: { name: "ci1-root", namespace } },
+    { kind: "VirtualMachine", metadata: { name: "ci1", namespace } },
+  ]);
+  expect({ networks, volumes }).toEqual({
+    networks: [
+      { name: "default", pod: {} },
+      { name: "prod", multus: { networkName: `${namespace}/prod-vlan57` } },
+    ],
+    volumes: [{ name: "root", persistentVolumeClaim: { claimName: "ci1-root" } }],
+  });
+});
+
+function exampleObjects(files: readonly string[]): Promise<readonly Record<string, unknown>[]> {
+  return Promise.all(
+    files.map(async (file) => parse(await readFile(join(example, file), "utf8")) as Record<string, unknown>), // ours
+  );
+}
 
 /** The example's own files, a second machine, and a primary network that touches nothing. */
 async function prepare(lab: Lab): Promise<void> {

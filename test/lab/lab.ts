@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { daemonEnv } from "../../src/config/daemon-env.ts";
 import type { NodeAnswer } from "../../src/wire/node-view.ts";
 import { ask } from "./ask.ts";
 
@@ -166,7 +165,7 @@ export class Lab {
   ): ChildProcess {
     const [program, ...argv] = [...prefix, leveeProgram, "daemon", "--config", this.path("daemon-config.json")];
     const daemon = spawn(program, argv, {
-      env: { PATH: process.env["PATH"] ?? "", ...daemonEnv, ...env },
+      env: { PATH: process.env["PATH"] ?? "", ...env },
       stdio: ["ignore", "ignore", log],
     });
     daemon.stderr?.on("data", (chunk: Buffer) => (this.#daemonLog += chunk.toString()));

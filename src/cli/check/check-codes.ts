@@ -5,65 +5,64 @@
 export const checkCodes = {
   LVE0101: {
     title: "the API server answers",
-    means: "Nothing else can be looked at before it does.",
-    todo: "See that kubectl get nodes works with the same kubeconfig and context; look at the server's address in it, and at the server.",
+    means: "No other check can run before it does.",
+    todo: "Check that kubectl get nodes works with the same kubeconfig and context. If it does not, check the server's address in it, and the server.",
   },
   LVE0102: {
     title: "the API server is new enough",
     means: "The guard's limits are admission policies (ValidatingAdmissionPolicy), which Kubernetes has since 1.30.",
-    todo: "Without the guard nothing needs to be done. With it, upgrade the control plane first.",
+    todo: "Without the guard, do nothing. With it, upgrade the control plane first.",
   },
   LVE0103: {
     title: "this user may look at everything",
     means:
-      "What the API server refuses to show cannot be checked; the lines that lack it say so instead of saying that all is well.",
-    todo: "Ask with an account that may get and list what is named, or take the result for what it is.",
+      "levee check cannot check what the API server refuses to show. Checks that lack it say so instead of saying that all is well.",
+    todo: "Use an account that may get and list the named resources, or accept an incomplete result.",
   },
   LVE0201: {
     title: "the definitions are as shipped",
     means:
-      "The API server itself refuses that a Decision's plan is changed or that an old leader writes, by rules in the definition. Another definition may lack them.",
+      "Rules in the definition make the API server refuse a changed plan of a Decision and a write of an old leader. Another definition may lack these rules.",
     todo: "kubectl apply -k deploy/crd of the release that runs.",
   },
   LVE0202: {
     title: "the policies that hold approvals and the guard are as shipped",
     means:
-      "They make the author of an approval true and confine the guard's account. While one is missing or changed the guard counts no approval and acts on nothing.",
+      "They prove the author of an approval and confine the guard's account. While one is missing or changed, the guard counts no approval and does nothing.",
     todo: "kubectl apply -k deploy/policies of the release that runs, then approve again: an approval counts only if it is five seconds younger than the policies.",
   },
   LVE0203: {
     title: "the policy of ownerless pods is as shipped",
     means:
-      "It warns of pods that nobody will delete, and refuses them where a namespace is labelled so. Without it the guard can stop a source only by a quota.",
+      "It warns of pods that no controller will delete, and refuses them in namespaces with the label deny. Without it the guard can stop a source only by a quota.",
     todo: "kubectl apply -k deploy/policies.",
   },
   LVE0301: {
     title: "the guard runs",
     means:
-      "It follows the cluster, names causes and proposes Decisions. Two replicas run, so that one is there when a node is not.",
+      "It follows the cluster, names causes and proposes Decisions. Two replicas run, so that one is left when a node fails.",
     todo: "kubectl -n levee-system describe deployment levee-guard; it is installed by kubectl apply -f deploy/guard.yaml.",
   },
   LVE0302: {
     title: "one guard leads",
-    means:
-      "Only the holder of the Lease levee-guard proposes and acts. A Lease that is not renewed means that nobody does.",
+    means: "Only the holder of the Lease levee-guard proposes and acts. If the Lease is not renewed, no guard does.",
     todo: "kubectl -n levee-system logs -l app.kubernetes.io/component=guard; a guard that loses the Lease ends and is started again.",
   },
   LVE0303: {
     title: "the guard's view is fresh",
-    means: "A guard that hears nothing of a resource decides nothing.",
-    todo: "Look at the guard's log for the resource that is named: it lacks the right to it, or the API server does not answer.",
+    means: "A guard that hears nothing about a resource decides nothing.",
+    todo: "Look in the guard's log for the named resource: the guard lacks the right to it, or the API server does not answer.",
   },
   LVE0304: {
     title: "the guard may act",
     means:
-      "Deleting the ClusterRoleBinding levee-guard-acts is how everything is stopped at once; approved Decisions pause at their next write.",
+      "Deleting the ClusterRoleBinding levee-guard-acts stops everything at once: approved Decisions pause at their next write.",
     todo: "When the reason is over: kubectl apply -f deploy/guard.yaml.",
   },
   LVE0305: {
     title: "the breaker is closed",
     means:
-      "More pods were removed in a day than a right plan needs, so the guard removes none until a person has looked.",
+      "The guard removed more pods in a day than a correct plan needs, so it removes none until a person has looked.",
     todo: "Look at what was removed (levee report DECISION). If it was right: levee decisions reset-breaker DECISION.",
   },
   LVE0306: {
@@ -79,52 +78,53 @@ export const checkCodes = {
   },
   LVE0402: {
     title: "the CNI daemons have memory left",
-    means: "One that is killed for memory comes back to a larger backlog; that is the loop of a long outage.",
-    todo: "Find what makes so many pods first (LVE0601, LVE0603); a larger limit alone is eaten by the backlog.",
+    means: "A daemon that is killed for memory comes back to a larger backlog. That is the loop of a long outage.",
+    todo: "First find the program that makes so many pods (LVE0601, LVE0603). A larger limit alone is eaten by the backlog.",
   },
   LVE0403: {
     title: "no CNI daemon was killed for memory",
-    means: "Each kill cuts the calls that ran, and the kubelet repeats them all at once.",
+    means: "Each kill interrupts the calls that run, and the kubelet repeats them all at once.",
     todo: "As LVE0402; docs/runbooks/MultusOOMLoop.md has the order in which a loop is broken.",
   },
   LVE0404: {
     title: "the daemons of the nodes can be asked",
     means:
-      "Their own metrics, read through the API server, tell memory and reboots. It takes the right to get nodes/proxy and the daemon's metricsPort.",
+      "Their own metrics, read through the API server, show memory and reboots. This needs the right to get nodes/proxy and the daemon's metricsPort.",
     todo: "levee check node on the node itself; --metrics-port if the daemons use another.",
   },
   LVE0501: {
     title: "the nodes are ready",
-    means: "A node that is not ready takes no pods, and what ran there may be running still.",
+    means: "A node that is not ready takes no pods. Pods that ran there may still run.",
     todo: "kubectl describe node NODE.",
   },
   LVE0502: {
     title: "no node waits for a reboot",
-    means: "The node's own mark, /run/reboot-required, whatever a reboot gate makes of it.",
-    todo: "After a day see docs/runbooks/KuredRebootBacklog.md: who holds the reboot back, and whether it still should.",
+    means:
+      "This is the node's own mark, /run/reboot-required or /run/reboot-needed, whatever a reboot gate does with it.",
+    todo: "After a day, see docs/runbooks/KuredRebootBacklog.md: it shows how to find what blocks the reboot.",
   },
   LVE0601: {
     title: "no namespace has a backlog",
     means:
-      "Pods that have a node and have not started within five minutes: kubelet asks the CNI for each of them again and again.",
+      "A backlog is pods that have a node and have not started within five minutes. The kubelet asks the CNI for each of them again and again.",
     todo: "kubectl -n NAMESPACE get pods --field-selector=status.phase=Pending -o wide; on the node levee why POD.",
   },
   LVE0602: {
     title: "few pods are without an owner",
-    means: "Nobody deletes them when they are done or stuck, so they only get more.",
-    todo: "Find their maker: the client's own word is shown, the audit log names the account. docs/runbooks/OwnerlessPods.md.",
+    means: "No controller deletes them when they are done or stuck, so their number only grows.",
+    todo: "Find the program that makes them: the check shows what the client calls itself, the audit log names the account. See docs/runbooks/OwnerlessPods.md.",
   },
   LVE0603: {
     title: "there is no avalanche",
     means:
-      "At least 20 ownerless pods of one make in one namespace that do not start: the cause of which the guard makes two Decisions.",
+      "An avalanche is at least 20 ownerless pods of one make in one namespace that do not start. The guard proposes two Decisions about it.",
     todo: "levee decisions list, and approve the one that stops the source first.",
   },
   LVE0604: {
     title: "what Deny would refuse",
     means:
-      "The rule of the ownerless-pod policy applied to the pods that are there. It asks who makes a pod, which a pod does not tell: pods of persons, kubelets and of accounts in kube-system would be let through.",
-    todo: "Before labelling a namespace, see that nothing of its daily work is listed; allow build runners by levee.dev/ownerless-pods=allow, single pods by the annotation levee.dev/ownerless-reason.",
+      "This applies the rule of the ownerless-pod policy to the pods that exist. The policy also looks at who makes a pod, which a pod does not show: it would let pods of persons, kubelets and accounts in kube-system through.",
+    todo: "Before you label a namespace, check that the list contains none of its daily work. Allow build runners by levee.dev/ownerless-pods=allow, single pods by the annotation levee.dev/ownerless-reason.",
   },
   LVE0701: {
     title: "no Decision waits for a person",
@@ -133,7 +133,7 @@ export const checkCodes = {
   },
   LVE0702: {
     title: "no Decision is paused",
-    means: "A recovery has stopped half way, because a check did not hold or somebody said so.",
+    means: "A recovery has stopped half way, because a check failed or a person paused it.",
     todo: "levee decisions show NAME says why; then resume or reject.",
   },
 } as const satisfies Record<string, CheckFacts>;

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { daemonEnv } from "../../config/daemon-env.ts";
 import { attach, splitNetworks } from "../node/attach.ts";
 import { isUnreachable } from "../node/ask.ts";
 import { ask, type Context } from "../context.ts";
@@ -84,13 +83,11 @@ async function removeStale(context: Context, site: Site): Promise<void> {
 async function startChildren(context: Context, site: Site, children: Child[]): Promise<void> {
   const { world, settings } = context;
   const paths = sitePaths(site);
-  // The way the daemon is run on a node.
-  const env = childEnv(world, daemonEnv);
   children.push(
     await Child.start({
       name: "daemon",
       command: [...world.self, "daemon", "--config", paths.config],
-      env,
+      env: childEnv(world),
       log: paths.daemonLog,
     }),
   );

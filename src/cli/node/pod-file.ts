@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { errnoOf } from "../../base/errors.ts";
-import { defaultNetworkAnnotation, networksAnnotation } from "../../attachment/selection.ts";
 import { networkText, type NetworkChoice, type PodKey } from "./names.ts";
+import { defaultNetworkAnnotation, networksAnnotation } from "../../base/annotations.ts";
 
 /** A pod that `levee attach` made: what the daemon reads of it, and what `levee detach` needs to undo it. */
 export interface AttachedPod extends PodKey {

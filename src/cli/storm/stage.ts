@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { daemonEnv } from "../../config/daemon-env.ts";
 import { isUnreachable } from "../node/ask.ts";
 import { ask, type Context } from "../context.ts";
 import { Child } from "../demo/child.ts";
@@ -96,7 +95,7 @@ async function setStage(context: Context, plan: StormPlan, { netns, running }: M
     clock,
     command: [...command, "daemon", "--config", paths.config],
     // The way the daemon is run on a node.
-    env: childEnv(world, daemonEnv),
+    env: childEnv(world),
     group,
     log: paths.daemonLog,
   });

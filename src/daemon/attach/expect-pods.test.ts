@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import { expectPods } from "./expect-pods.ts";
-import type { LiveView, PodChange, PodFacts } from "../../view/view.ts";
+import type { LiveView } from "../../view/view.ts";
+import type { PodChange, PodFacts } from "../../view/pod-facts.ts";
 
 const critical = 2_000_001_000;
 

@@ -1,5 +1,6 @@
 import type { Admission } from "../../admission/admission.ts";
-import type { LiveView, PodChange, PodFacts } from "../../view/view.ts";
+import type { LiveView } from "../../view/view.ts";
+import type { PodChange, PodFacts } from "../../view/pod-facts.ts";
 
 /** Tells admission which pods this node has been given and not started yet, as soon as the cluster says so. */
 export function expectPods(live: LiveView, admission: Pick<Admission, "expect" | "unexpect" | "prioritize">): void {

@@ -3,8 +3,9 @@ import { Admission } from "../../admission/admission.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
-import { PodAccount } from "./pod-account.ts";
-import { emptyView, type PodFacts } from "../../view/view.ts";
+import { PodAccount, PodAccounts } from "./pod-account.ts";
+import { emptyView } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const pod = { namespace: "a" as Namespace, name: "p" as PodName, uid: "uid-1" as PodUid };
 const sandbox = { containerId: "c1", ifname: "eth0" };
@@ -61,7 +62,7 @@ test("PodAccount never holds a critical pod", async () => {
   expect(await outcome(account.refuseHeld())).toBe("ok");
 });
 
-test("PodAccount charges nobody when the node is at fault", async () => {
+test("PodAccount charges no pod when the node is at fault", async () => {
   const { ports } = aNode();
   const account = new PodAccount(pod, sandbox, ports);
   await outcome(account.watch(Promise.reject(new LeveeError("try-later", "the API server is away"))));
@@ -70,13 +71,13 @@ test("PodAccount charges nobody when the node is at fault", async () => {
 
 test("PodAccount knows a pod by the local copy's UID when the runtime sends none", async () => {
   const { ports } = aNode();
-  const account = await PodAccount.open({ namespace: pod.namespace, name: pod.name }, sandbox, ports);
+  const account = await new PodAccounts(ports).open({ namespace: pod.namespace, name: pod.name }, sandbox);
   expect(account.key).toBe("uid-1");
 });
 
-test("PodAccount holds no sandbox whose pod nobody can tell", async () => {
+test("PodAccount holds no sandbox whose pod cannot be told", async () => {
   const { ports } = aNode({ uid: "" as PodUid });
-  const account = await PodAccount.open({ namespace: pod.namespace, name: pod.name }, sandbox, ports);
+  const account = await new PodAccounts(ports).open({ namespace: pod.namespace, name: pod.name }, sandbox);
   await outcome(account.watch(Promise.reject(wrong)));
   expect(account.key).toBe("c1/eth0");
   expect(await outcome(account.refuseHeld())).toBe("ok");

@@ -1,56 +1,69 @@
 import type { Admission } from "../../admission/admission.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { PodArgs } from "../../cni/cni-args.ts";
-import { requestFailure } from "./failure-cause.ts";
-import type { PodWants } from "./pod-wants.ts";
 import type { View } from "../../view/view.ts";
+import { requestFailure } from "../chains/failure-cause.ts";
+import type { PodWants } from "./pod-wants.ts";
 
-export interface AccountPorts {
+export interface AccountNeeds {
   readonly admission: Pick<Admission, "failuresOf" | "refuseHeld" | "charge">;
   readonly wants: Pick<PodWants, "text">;
   readonly view: Pick<View, "findPod">;
 }
 
 /** A sandbox, as the journal and a call both know it. */
-export interface Sandbox {
+export interface SandboxKey {
   readonly containerId: string;
   readonly ifname: string;
 }
 
+/** Opens the retry budgets of pods. */
+export class PodAccounts {
+  readonly #needs: AccountNeeds;
+
+  constructor(needs: AccountNeeds) {
+    this.#needs = needs;
+  }
+
+  /** The pod's UID comes from the runtime, else from the local copy. */
+  async open(pod: PodArgs, sandbox: SandboxKey): Promise<PodAccount> {
+    if (pod.uid !== undefined || pod.namespace === undefined || pod.name === undefined) return this.of(pod, sandbox);
+    const found = await this.#needs.view.findPod(pod.namespace, pod.name);
+    return this.of(found === undefined ? pod : { ...pod, uid: found.uid }, sandbox);
+  }
+
+  /** For a pod whose UID is known, or never will be. */
+  of(pod: PodArgs, sandbox: SandboxKey): PodAccount {
+    return new PodAccount(pod, sandbox, this.#needs);
+  }
+}
+
 /**
- * The retry budget of one pod, as one ADD of it uses it. Without a UID nobody can tell whether two sandboxes are of one
- * pod: each is its own then, and none is held.
+ * The retry budget of one pod, as one ADD of it uses it. Without a UID two sandboxes cannot be known to be of one pod:
+ * each counts alone then, and none is held.
  */
 export class PodAccount {
   /** By which admission knows the pod. */
   readonly key: string;
-  readonly #ports: AccountPorts;
+  readonly #needs: AccountNeeds;
   readonly #pod: PodArgs;
   #text = "";
 
-  constructor(pod: PodArgs, sandbox: Sandbox, ports: AccountPorts) {
+  constructor(pod: PodArgs, sandbox: SandboxKey, needs: AccountNeeds) {
     const { uid = "" } = pod;
     this.key = uid === "" ? `${sandbox.containerId}/${sandbox.ifname}` : uid;
     this.#pod = pod;
-    this.#ports = ports;
+    this.#needs = needs;
   }
 
-  /** The pod's UID comes from the runtime, else from the local copy. */
-  static async open(pod: PodArgs, sandbox: Sandbox, ports: AccountPorts): Promise<PodAccount> {
-    if (pod.uid !== undefined || pod.namespace === undefined || pod.name === undefined)
-      return new PodAccount(pod, sandbox, ports);
-    const found = await ports.view.findPod(pod.namespace, pod.name);
-    return new PodAccount(found === undefined ? pod : { ...pod, uid: found.uid }, sandbox, ports);
-  }
-
-  /** What the pod wants, as of the last look; undefined for one that is never held. */
+  /** What the pod wants, as of the last look; undefined for a pod that is never held. */
   get wants(): (() => string) | undefined {
     return (this.#pod.uid ?? "") === "" ? undefined : () => this.#text;
   }
 
   /** Throws for a pod that is held, before anything is looked up, asked or run for it. */
   async refuseHeld(): Promise<void> {
-    const { admission } = this.#ports;
+    const { admission } = this.#needs;
     if (admission.failuresOf(this.key) === undefined) return;
     await this.look();
     const { namespace = "" } = this.#pod;
@@ -64,12 +77,12 @@ export class PodAccount {
     });
   }
 
-  /** Looks at what the pod wants. Done for those that have failed only: others need not be compared with anything. */
+  /** Looks at what the pod wants. Only a pod that has failed needs this: others are compared with nothing. */
   async look(): Promise<void> {
-    if (this.wants !== undefined) this.#text = await this.#ports.wants.text(this.#pod);
+    if (this.wants !== undefined) this.#text = await this.#needs.wants.text(this.#pod);
   }
 
-  /** Charges the pod with an error of what it asks for, from before it has a permit. */
+  /** Charges the pod with an error in its own request, before it has a permit. */
   async watch<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
@@ -77,7 +90,7 @@ export class PodAccount {
       const failure = thrown instanceof LeveeError ? requestFailure(thrown) : undefined;
       if (failure !== undefined) {
         await this.look();
-        this.#ports.admission.charge({ pod: this.key, wants: this.wants }, failure);
+        this.#needs.admission.charge({ pod: this.key, wants: this.wants }, failure);
       }
       throw thrown;
     }
@@ -86,6 +99,6 @@ export class PodAccount {
   async #priority(): Promise<number | undefined> {
     const { namespace, name } = this.#pod;
     if (namespace === undefined || name === undefined) return undefined;
-    return (await this.#ports.view.findPod(namespace, name))?.priority;
+    return (await this.#needs.view.findPod(namespace, name))?.priority;
   }
 }

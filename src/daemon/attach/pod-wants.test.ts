@@ -6,7 +6,9 @@ import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { NetConf } from "../../config/net-conf.ts";
 import { ConfCache } from "../look-up/conf-cache.ts";
 import { PodWants } from "./pod-wants.ts";
-import { emptyView, type NetworkDefinition, type PodFacts } from "../../view/view.ts";
+import { emptyView } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 let folder = "";
 beforeEach(() => {

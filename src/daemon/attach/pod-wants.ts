@@ -1,11 +1,13 @@
-import { defaultNetworkAnnotation, networksAnnotation, parseSelection } from "../../attachment/selection.ts";
+import { parseSelection } from "../../attachment/selection.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { PodArgs } from "../../cni/cni-args.ts";
 import type { NetConf } from "../../config/net-conf.ts";
 import type { ConfCache } from "../look-up/conf-cache.ts";
-import { hasUid } from "../look-up/has-uid.ts";
+import { hasUid } from "../look-up/find-pod.ts";
 import { primaryNetwork } from "../look-up/networks.ts";
-import { resourceNameAnnotation, type PodFacts, type View } from "../../view/view.ts";
+import type { View } from "../../view/view.ts";
+import { defaultNetworkAnnotation, networksAnnotation, resourceNameAnnotation } from "../../base/annotations.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /**
  * What decides whether a pod's ADD can succeed, as one text: its annotation, the definitions it names and the primary

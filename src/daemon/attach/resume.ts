@@ -1,86 +1,92 @@
+import type { Admission } from "../../admission/admission.ts";
+import type { Permit } from "../../admission/permit.ts";
 import { LeveeError, toLeveeError, type ErrorCode } from "../../base/errors.ts";
 import type { AddRequest } from "../../cni/verb.ts";
 import { isPlanned } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
-import type { Permit } from "../../admission/permit.ts";
-import { admissionOfResume } from "./admission-request.ts";
-import { noteAsked } from "./note-asked.ts";
-import { attach, committedAnswer, giveUp } from "./attach.ts";
-import type { Call } from "../serve/call.ts";
-import { ChainReports } from "./chain-reports.ts";
-import { Holdings } from "../serve/holdings.ts";
-import { PodAccount } from "./pod-account.ts";
-import type { Ports } from "../ports.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import type { ResumeHeader } from "../../wire/messages.ts";
+import { ChainReports } from "../chains/chain-reports.ts";
 import { subjectOf } from "../record/subject.ts";
-import { add } from "./add.ts";
-import type { Reply } from "../serve/reply.ts";
+import type { Timeline } from "../record/timeline.ts";
+import type { Call } from "../serve/call.ts";
+import { Holdings } from "../serve/holdings.ts";
+import { alreadyPrinted, type Reply } from "../serve/reply.ts";
+import type { Turns } from "../serve/turns.ts";
+import type { Afterwork } from "../tell/afterwork.ts";
+import type { Add } from "./add.ts";
+import { admissionOfResume } from "./admission-request.ts";
+import type { AttachRecord } from "./attach-record.ts";
+import type { PodAccounts } from "./pod-account.ts";
 
-/** The runtime has its result already; there is nothing left to say but goodbye. */
-export const alreadyPrinted = "already-printed";
+export interface ResumeNeeds {
+  readonly journal: Pick<Journal, "acknowledge" | "findByToken">;
+  readonly turns: Turns;
+  readonly timeline: Timeline;
+  readonly admission: Admission;
+  readonly accounts: Pick<PodAccounts, "of">;
+  readonly add: Pick<Add, "serve">;
+  readonly attachRecord: AttachRecord;
+  readonly afterwork: Pick<Afterwork, "resumed">;
+}
 
 /** Goes on with an ADD whose daemon went away: from the step after the last one that is known. */
-export async function resumeAdd(
-  call: Call,
-  request: AddRequest,
-  resumed: ResumeHeader,
-  ports: Ports,
-): Promise<Reply | typeof alreadyPrinted> {
-  const isKnown = ports.journal.findByToken(resumed.token) !== undefined;
-  if (!isKnown && hasLeftNothing(resumed)) return add(call, request, ports);
-  using held = new Holdings();
-  const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
-  held.use(await ports.turns.take(request.containerId, holder, call.signal));
-  const record = ports.journal.findByToken(resumed.token);
-  if (record === undefined) return resumeUnknown(resumed);
-  ports.timeline.note(subjectOf(record, "ADD"), "resumed", { detail: `in phase ${record.phase}` });
-  const answer = await goOn(call, record, resumed, ports);
-  return answer === alreadyPrinted ? answer : { ...answer, held: held.move() };
-}
+export class Resume {
+  readonly #needs: ResumeNeeds;
 
-async function goOn(
-  call: Call,
-  record: AttachmentRecord,
-  resumed: ResumeHeader,
-  ports: Ports,
-): Promise<Reply | typeof alreadyPrinted> {
-  switch (record.phase) {
-    case "acknowledged":
-      return alreadyPrinted;
-    case "committed":
-      // The commit may be all that the last daemon got to.
-      void ports.mirror.write(record);
-      if (!resumed.printed) return committedAnswer(record, ports);
-      await ports.journal.acknowledge(record.token);
-      return alreadyPrinted;
-    case "undoing":
-      throw await giveUp(call, record, failureOf(record), { ports });
-    case "intent":
-      return attachAgain(call, record, ports);
+  constructor(needs: ResumeNeeds) {
+    this.#needs = needs;
   }
-}
 
-async function attachAgain(call: Call, record: AttachmentRecord, ports: Ports): Promise<Reply> {
-  // The shim was undoing already, which the last daemon had no room to write down: what is undone cannot be built on.
-  const last = call.resumed?.last;
-  if (last !== undefined && !isPlanned(last.step) && record.steps.size > 0) {
-    throw await giveUp(
-      call,
-      record,
-      new LeveeError("try-later", "The attachment was being undone when the daemon ended"),
-      { ports },
-    );
+  async serve(call: Call, request: AddRequest, resumed: ResumeHeader): Promise<Reply | typeof alreadyPrinted> {
+    const { journal, turns, timeline, add } = this.#needs;
+    const isKnown = journal.findByToken(resumed.token) !== undefined;
+    if (!isKnown && hasLeftNothing(resumed)) return add.serve(call, request);
+    using held = new Holdings();
+    const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
+    held.use(await turns.take(request.containerId, holder, call.signal));
+    const record = journal.findByToken(resumed.token);
+    if (record === undefined) return resumeUnknown(resumed);
+    timeline.note(subjectOf(record, "ADD"), "resumed", { detail: `in phase ${record.phase}` });
+    const reply = await this.#goOn(call, record, resumed);
+    return reply === alreadyPrinted ? reply : { ...reply, held: held.move() };
   }
-  const account = new PodAccount(record.pod, record, ports);
-  let permit: Permit;
-  try {
-    const asked = noteAsked(call, admissionOfResume(record, account), ports);
-    permit = await ports.admission.admit(asked, call.signal);
-  } catch (thrown) {
-    throw await giveUp(call, record, toLeveeError(thrown, "Cannot go on with the attachment"), { ports });
+
+  async #goOn(call: Call, record: AttachmentRecord, resumed: ResumeHeader): Promise<Reply | typeof alreadyPrinted> {
+    const { journal, attachRecord, afterwork } = this.#needs;
+    switch (record.phase) {
+      case "acknowledged":
+        return alreadyPrinted;
+      case "committed":
+        afterwork.resumed(record);
+        if (!resumed.printed) return attachRecord.committed(record);
+        await journal.acknowledge(record.token);
+        return alreadyPrinted;
+      case "undoing":
+        throw await attachRecord.undo(call, record, failureOf(record));
+      case "intent":
+        return this.#attachAgain(call, record);
+    }
   }
-  using _permit = permit;
-  return await attach(call, record, ports, new ChainReports(permit, account));
+
+  async #attachAgain(call: Call, record: AttachmentRecord): Promise<Reply> {
+    const { admission, accounts, attachRecord } = this.#needs;
+    // The shim was undoing already, and the last daemon had no room to write that down: the rest cannot be built on.
+    const last = call.resumed?.last;
+    if (last !== undefined && !isPlanned(last.step) && record.steps.size > 0) {
+      const error = new LeveeError("try-later", "The attachment was being undone when the daemon ended");
+      throw await attachRecord.undo(call, record, error);
+    }
+    const account = accounts.of(record.pod, record);
+    let permit: Permit;
+    try {
+      permit = await admission.admit(call.asks(admissionOfResume(record, account), admission), call.signal);
+    } catch (thrown) {
+      throw await attachRecord.undo(call, record, toLeveeError(thrown, "Cannot go on with the attachment"));
+    }
+    using _permit = permit;
+    return await attachRecord.attach(call, record, new ChainReports(permit, account));
+  }
 }
 
 /**

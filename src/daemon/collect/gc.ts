@@ -1,75 +1,149 @@
 import type { JsonText } from "../../base/brand.ts";
-import { deadline } from "../../base/clock.ts";
+import { deadline, type Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { jsonValue } from "../../cni/json-text.ts";
 import { withMember } from "../../cni/plugin-stdin.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { effectiveNetConf, type NetConf, type ValidAttachment } from "../../config/net-conf.ts";
 import { runForNetwork } from "../../hands/run-chain.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { View } from "../../view/view.ts";
+import { networkPlace } from "../health/ask-network.ts";
+import type { ConfCache } from "../look-up/conf-cache.ts";
 import type { Call } from "../serve/call.ts";
-import { detachDead, witnessesOf } from "./gc-detach.ts";
-import { networksToTell } from "./gc-networks.ts";
-import { detachLimit, isSettled, judge } from "./gc-rules.ts";
-import { lookAtNamespaces } from "./gc-sight.ts";
-import type { Ports } from "../ports.ts";
 import { silence, type Reply } from "../serve/reply.ts";
-import { networkPlace } from "../health/status.ts";
+import type { Turns } from "../serve/turns.ts";
+import { networksToTell } from "./networks-to-tell.ts";
+import { GcRota } from "./rota.ts";
+import { isSettled, judge, undoLimit } from "./rules.ts";
+import { lookAtNamespaces } from "./sight.ts";
+import { witnessesOf, type DeadRecord, type UndoDead } from "./undo-dead.ts";
 
-/** Nobody behind it starts while GC waits for the node to be quiet; a busy node collects garbage another time. */
+/** No call behind it starts while GC waits for the node to be quiet; a busy node collects garbage another time. */
 const aloneWaitMsMax = 3_000;
 /** The networks' own GC runs alone, as the specification wants it, so it must not make pods wait for long. */
 const aloneMsMax = 10_000;
 /** Less than this is not enough to ask one more network. */
 const networkMsMin = 1_000;
 
-/**
- * Removes what the runtime no longer knows and whose network namespace is gone, then tells every network which
- * attachments remain. What the runtime does not know but still lives is reported, not touched.
- */
-export async function gc(call: Call, ports: Ports): Promise<Reply> {
-  const conf = effectiveNetConf(await call.config(), ports.config);
-  const valid = conf.validAttachments;
-  // An absent list is not an empty one: taking it for one would remove every attachment of the node.
-  if (valid === undefined)
-    throw new LeveeError(
-      "config-invalid",
-      "Cannot collect garbage as the configuration has no cni.dev/valid-attachments",
-    );
-  await detachUnknown(call, valid, ports);
-  const late = (): LeveeError =>
-    new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneWaitMsMax} ms`);
-  using limit = deadline(ports.clock, aloneWaitMsMax, late, call.signal);
-  using _alone = await ports.turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
-  const errors = await tellNetworks(call, conf, valid, ports);
-  if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
-  if (errors.length > 1)
-    throw new LeveeError(
-      "delegate-failed",
-      `Garbage collection failed for ${errors.length} networks: ${errors.map((error) => error.message).join("; ")}`,
-    );
-  return silence;
+export interface GcNeeds {
+  readonly clock: Clock;
+  readonly config: DaemonConfig;
+  readonly bootId: string;
+  readonly logger: Logger;
+  readonly journal: Journal;
+  readonly turns: Turns;
+  readonly view: View;
+  readonly confs: ConfCache;
+  readonly dead: UndoDead;
 }
 
-async function detachUnknown(call: Call, attachments: readonly ValidAttachment[], ports: Ports): Promise<void> {
-  const valid = new Set(attachments.map(({ containerID, ifname }) => `${containerID}/${ifname}`));
-  const settled = ports.journal.all().filter(isSettled);
-  const isKnown = (record: AttachmentRecord): boolean => valid.has(`${record.containerId}/${record.ifname}`);
-  const unknown = settled.filter((record) => !isKnown(record));
-  if (unknown.length === 0) return;
-  const sight = await lookAtNamespaces(call.hand, settled);
-  refuseBlindness(settled.filter(isKnown), sight.alive);
-  const dead = unknown.filter((record) => judge(record, sight, ports.bootId).fate === "dead");
-  const due = ports.detachBreaker.admit(dead, detachLimit(settled.length));
-  if (unknown.length > due.length) {
-    ports.logger.warn("The runtime does not know some attachments; not all of them can be detached now", {
-      unknown: unknown.length,
-      dead: dead.length,
-      detached: due.length,
-    });
+/**
+ * The verb GC: undoes attachments that the runtime no longer knows and whose network namespace is gone, then tells every
+ * network which attachments remain. One that the runtime does not know but that still lives is reported, not touched.
+ */
+export class Gc {
+  readonly #needs: GcNeeds;
+  readonly #rota = new GcRota();
+
+  constructor(needs: GcNeeds) {
+    this.#needs = needs;
   }
-  const witnesses = witnessesOf(sight.alive);
-  for (const record of due) await detach(call, { record, witnesses }, ports);
+
+  async serve(call: Call): Promise<Reply> {
+    const { clock, config, turns } = this.#needs;
+    const conf = effectiveNetConf(await call.config(), config);
+    const valid = conf.validAttachments;
+    // An absent list is not an empty one: taken for empty it would remove every attachment of the node.
+    if (valid === undefined)
+      throw new LeveeError(
+        "config-invalid",
+        "Cannot collect garbage as the configuration has no cni.dev/valid-attachments",
+      );
+    await this.#undoUnknown(call, valid);
+    const late = (): LeveeError =>
+      new LeveeError("try-later", `Cannot collect garbage now as the node was busy for ${aloneWaitMsMax} ms`);
+    using limit = deadline(clock, aloneWaitMsMax, late, call.signal);
+    using _alone = await turns.takeAlone({ verb: "GC", cancel: (reason) => call.cancel(reason) }, limit.signal);
+    const errors = await this.#tellNetworks(call, conf, valid);
+    if (errors.length === 1 && errors[0] !== undefined) throw errors[0];
+    if (errors.length > 1)
+      throw new LeveeError(
+        "delegate-failed",
+        `Garbage collection failed for ${errors.length} networks: ${errors.map((error) => error.message).join("; ")}`,
+      );
+    return silence;
+  }
+
+  async #undoUnknown(call: Call, attachments: readonly ValidAttachment[]): Promise<void> {
+    const { bootId, logger, journal, dead } = this.#needs;
+    const valid = new Set(attachments.map(({ containerID, ifname }) => `${containerID}/${ifname}`));
+    const settled = journal.all().filter(isSettled);
+    const isKnown = (record: AttachmentRecord): boolean => valid.has(`${record.containerId}/${record.ifname}`);
+    const unknown = settled.filter((record) => !isKnown(record));
+    if (unknown.length === 0) return;
+    const sight = await lookAtNamespaces(call.hand, settled);
+    refuseBlindness(settled.filter(isKnown), sight.alive);
+    const gone = unknown.filter((record) => judge(record, sight, bootId).fate === "dead");
+    const due = dead.admit(gone, undoLimit(settled.length));
+    if (unknown.length > due.length) {
+      logger.warn("The runtime does not know some attachments; not all of them can be detached now", {
+        unknown: unknown.length,
+        dead: gone.length,
+        detached: due.length,
+      });
+    }
+    const witnesses = witnessesOf(sight.alive);
+    for (const record of due) await this.#undo(call, { record, witnesses });
+  }
+
+  /** A busy container is left to the call that works on it, and to the next GC. */
+  async #undo(call: Call, dead: DeadRecord): Promise<void> {
+    try {
+      await this.#needs.dead.undo(call.hand, dead, call.signal);
+    } catch (thrown) {
+      const error = toLeveeError(thrown, "Cannot detach");
+      if (call.hand.isLost || error.code !== "try-later") throw thrown;
+      this.#needs.logger.info("A dead attachment is not detached now", {
+        container: dead.record.containerId,
+        reason: error.message,
+      });
+    }
+  }
+
+  /** Every network that can be told, as far as the time reaches, each with its valid attachments. */
+  async #tellNetworks(call: Call, conf: NetConf, valid: readonly ValidAttachment[]): Promise<readonly LeveeError[]> {
+    const { clock, config, journal } = this.#needs;
+    const place = networkPlace(call, clock, { binDir: config.binDir, limitMs: aloneMsMax });
+    const errors: LeveeError[] = [];
+    const endsMs = clock.monotonicMs() + aloneMsMax - networkMsMin;
+    const known = knownAttachments(journal);
+    for await (const { chain, key } of networksToTell(conf, valid, { ...this.#needs, rota: this.#rota })) {
+      if (clock.monotonicMs() > endsMs) {
+        if (key !== "") this.#rota.stopBefore(key);
+        break;
+      }
+      const attachments = attachmentsOn(chain, valid, known);
+      const links = chain.links.map((link) => ({
+        ...link,
+        stdin: withMember(
+          withMember(link.stdin, "cni.dev/valid-attachments", attachments),
+          "cni.dev/attachments",
+          attachments,
+        ),
+      }));
+      try {
+        await runForNetwork(call.hand, "GC", { ...chain, links }, place);
+      } catch (thrown) {
+        if (call.hand.isLost) throw thrown;
+        errors.push(toLeveeError(thrown, `Cannot collect garbage of ${chain.network}`));
+      }
+    }
+    return errors;
+  }
 }
 
 /** A hand that sees none of the namespaces that the runtime calls valid looks into the wrong mount namespace. */
@@ -81,59 +155,10 @@ function refuseBlindness(known: readonly AttachmentRecord[], alive: ReadonlySet<
   );
 }
 
-/** A container that is busy is left to whoever works on it, and to the next GC. */
-async function detach(call: Call, dead: Parameters<typeof detachDead>[1], ports: Ports): Promise<void> {
-  try {
-    await detachDead(call.hand, dead, ports, call.signal);
-  } catch (thrown) {
-    const error = toLeveeError(thrown, "Cannot detach");
-    if (call.hand.isLost || error.code !== "try-later") throw thrown;
-    ports.logger.info("A dead attachment is not detached now", {
-      container: dead.record.containerId,
-      reason: error.message,
-    });
-  }
-}
-
-/** Every network that can be told, as far as the time reaches, each with the attachments that are valid on it. */
-async function tellNetworks(
-  call: Call,
-  conf: NetConf,
-  valid: readonly ValidAttachment[],
-  ports: Ports,
-): Promise<readonly LeveeError[]> {
-  const place = networkPlace(call, ports, aloneMsMax);
-  const errors: LeveeError[] = [];
-  const endsMs = ports.clock.monotonicMs() + aloneMsMax - networkMsMin;
-  const known = knownAttachments(ports);
-  for await (const { chain, key } of networksToTell(conf, valid, ports)) {
-    if (ports.clock.monotonicMs() > endsMs) {
-      if (key !== "") ports.rota.stopBefore(key);
-      break;
-    }
-    const attachments = attachmentsOn(chain, valid, known);
-    const links = chain.links.map((link) => ({
-      ...link,
-      stdin: withMember(
-        withMember(link.stdin, "cni.dev/valid-attachments", attachments),
-        "cni.dev/attachments",
-        attachments,
-      ),
-    }));
-    try {
-      await runForNetwork(call.hand, "GC", { ...chain, links }, place);
-    } catch (thrown) {
-      if (call.hand.isLost) throw thrown;
-      errors.push(toLeveeError(thrown, `Cannot collect garbage of ${chain.network}`));
-    }
-  }
-  return errors;
-}
-
 type Attachment = Readonly<Record<"containerID" | "ifname", string>>;
 
 /** What the journal has on each network, by the name under which plugins keep their books. */
-function knownAttachments({ journal }: Ports): ReadonlyMap<string, readonly Attachment[]> {
+function knownAttachments(journal: Pick<Journal, "all">): ReadonlyMap<string, readonly Attachment[]> {
   const known = new Map<string, Attachment[]>();
   for (const { containerId, chains } of journal.all())
     for (const { confName, ifname } of chains) {

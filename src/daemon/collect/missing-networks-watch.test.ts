@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
+import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
-import type { Sight } from "./gc-sight.ts";
+import type { Sight } from "./sight.ts";
 import { MissingNetworks } from "./missing-networks-watch.ts";
-import type { NodePorts } from "../node-ports.ts";
 import { Turns } from "../serve/turns.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const graceMs = 30_000;
 const nobody: Sight = { alive: new Set(), gone: new Set(), places: new Set() };
@@ -37,14 +37,14 @@ class Node {
   nowMs = 0;
   readonly turns = new Turns();
   readonly missing = new MissingNetworks({
-    clock: { monotonicMs: () => this.nowMs },
-    config: { gcGraceMs: graceMs, multusNamespace: "kube-system", cniDir },
+    clock: { ...systemClock, monotonicMs: () => this.nowMs },
+    config: { gcGraceMs: graceMs, multusNamespace: "kube-system" as Namespace, cniDir },
     view: { pods: () => this.pods },
     journal: { all: () => this.records },
     turns: this.turns,
     logger: silentLogger,
-    announcer: { aboutPod: (_pod: unknown, { message }: { message: string }) => this.said.push(message) },
-  } as unknown as NodePorts); // only what it uses
+    announcer: { aboutPod: (_pod, { message }) => void this.said.push(message) },
+  });
 
   async look(): Promise<readonly string[]> {
     await this.missing.round(oldHand, nobody);

@@ -1,12 +1,17 @@
-import { networkStatusAnnotation } from "../../attachment/network-status.ts";
 import type { Namespace, NetnsPath, PodName, PodUid } from "../../base/brand.ts";
+import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { importMultusCache } from "../../state/multus/multus-cache.ts";
 import type { GcFinding } from "../../wire/node-view.ts";
-import { Looks } from "./gc-looks.ts";
-import type { Sight } from "./gc-sight.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { Turns } from "../serve/turns.ts";
+import type { Announcer } from "../tell/announcer.ts";
+import { Looks } from "./looks.ts";
+import type { Sight } from "./sight.ts";
 import {
   interfacesGone,
   isRunning,
@@ -16,8 +21,9 @@ import {
   withoutRecord,
   type MissingNetwork,
 } from "./missing-networks.ts";
-import type { NodePorts } from "../node-ports.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { View } from "../../view/view.ts";
+import { networkStatusAnnotation } from "../../base/annotations.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface MissingRound {
   readonly findings: readonly GcFinding[];
@@ -34,16 +40,26 @@ interface Stranger {
 /** After a reboot the API server calls pods running until the kubelet has made them anew, and a busy node takes its time. */
 const restartMs = 600_000;
 
+export interface MissingNetworksNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "gcGraceMs" | "multusNamespace" | "cniDir">;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "all">;
+  readonly turns: Pick<Turns, "isBusy">;
+  readonly view: Pick<View, "pods">;
+  readonly announcer: Pick<Announcer, "aboutPod">;
+}
+
 /** Finds running pods that lack a network they asked for, and says so once it has been seen twice. */
 export class MissingNetworks {
-  readonly #ports: NodePorts;
+  readonly #needs: MissingNetworksNeeds;
   readonly #looks = new Looks();
   #missing: readonly MissingNetwork[] = [];
   /** What each pod's last event said. */
   #said: ReadonlyMap<string, string> = new Map();
 
-  constructor(ports: NodePorts) {
-    this.#ports = ports;
+  constructor(needs: MissingNetworksNeeds) {
+    this.#needs = needs;
   }
 
   /** Those that were seen at two looks. */
@@ -52,7 +68,7 @@ export class MissingNetworks {
   }
 
   async round(hand: Hand, sight: Sight): Promise<MissingRound> {
-    const { view, clock, config } = this.#ports;
+    const { view, clock, config } = this.#needs;
     const pods = view.pods();
     if (pods === undefined)
       return { findings: [], notes: ["The list of this node's pods is not complete yet"], isPending: false };
@@ -72,7 +88,7 @@ export class MissingNetworks {
   }
 
   async #lookAt(hand: Hand, pods: readonly PodFacts[], sight: Sight): Promise<readonly MissingNetwork[]> {
-    const { journal, turns, config } = this.#ports;
+    const { journal, turns, config } = this.#needs;
     const byPod = Map.groupBy(journal.all(), ({ pod }) => nameOf(pod));
     const found: MissingNetwork[] = [];
     const strangers: Stranger[] = [];
@@ -97,7 +113,7 @@ export class MissingNetworks {
       return links === undefined ? [] : interfacesGone(pod, record, links);
     } catch (thrown) {
       if (hand.isLost) throw thrown;
-      this.#ports.logger.debug("The interfaces of a pod cannot be seen", {
+      this.#needs.logger.debug("The interfaces of a pod cannot be seen", {
         container: record.containerId,
         reason: toLeveeError(thrown, "Looking").message,
       });
@@ -108,8 +124,8 @@ export class MissingNetworks {
   /** Pods without a record of ours. What Multus has attached is its own: before the migration, or while both run. */
   async #unattached(strangers: readonly Stranger[]): Promise<readonly MissingNetwork[]> {
     if (strangers.length === 0) return [];
-    const { records, problems } = await importMultusCache(this.#ports.config.cniDir);
-    const known = [...records, ...this.#ports.journal.all()];
+    const { records, problems } = await importMultusCache(this.#needs.config.cniDir);
+    const known = [...records, ...this.#needs.journal.all()];
     const byPod = Map.groupBy(records, ({ pod }) => nameOf(pod));
     // Some attachment has lost its pod's name; a pod whose status names networks may be the one.
     const isVague = problems.length > 0 || known.some(({ pod }) => pod.name === "");
@@ -128,11 +144,11 @@ export class MissingNetworks {
       const message = [first, ...rest].map(({ network, why }) => `${network}: ${why}`).join("; ");
       said.set(key, message);
       if (this.#said.get(key) === message) continue;
-      this.#ports.logger.warn("A running pod lacks a network it asked for", {
+      this.#needs.logger.warn("A running pod lacks a network it asked for", {
         pod: `${first.namespace}/${first.pod}`,
         reason: message,
       });
-      this.#ports.announcer.aboutPod(
+      this.#needs.announcer.aboutPod(
         // As they came from the view.
         { namespace: first.namespace as Namespace, name: first.pod as PodName, uid: first.uid as PodUid },
         { type: "Warning", reason: "NetworkMissing", message },

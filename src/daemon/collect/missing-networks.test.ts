@@ -3,7 +3,7 @@ import type { IfName, JsonText, Namespace, NetworkName, PodName, PodUid } from "
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aChain, aRecord } from "../../state/journal/record.fixture.ts";
 import { interfacesGone, isRunning, networksAskedFor, notAttached, recordOfPod } from "./missing-networks.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const multusNamespace = "kube-system" as Namespace;
 

@@ -1,12 +1,12 @@
-import { networkStatusAnnotation } from "../../attachment/network-status.ts";
-import { defaultNetworkOf, networkNameOf, networksAnnotation, parseSelection } from "../../attachment/selection.ts";
+import { defaultNetworkOf, networkNameOf, parseSelection } from "../../attachment/selection.ts";
 import type { Namespace } from "../../base/brand.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { parseResult } from "../../cni/result.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { NetnsLinks } from "../../wire/netns-links.ts";
-import type { PodFacts } from "../../view/view.ts";
+import { networkStatusAnnotation, networksAnnotation } from "../../base/annotations.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** A network that a running pod asked for and does not have. */
 export interface MissingNetwork {

@@ -1,16 +1,15 @@
-import type { Cancel } from "../../base/clock.ts";
+import type { Cancel, Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { GcAnswer, GcFinding } from "../../wire/node-view.ts";
-import { AttachmentGc } from "./gc-attachments.ts";
-import { tellOfGarbage } from "./gc-voice.ts";
-import type { GcPorts } from "./gc-ports.ts";
-import { LeaseGc } from "./leases-gc.ts";
-import { MissingNetworks } from "./missing-networks-watch.ts";
-import type { MissingNetwork } from "./missing-networks.ts";
+import type { AttachmentGc } from "./attachment-gc.ts";
+import type { LeaseGc } from "./leases/lease-gc.ts";
+import type { MissingNetworks } from "./missing-networks-watch.ts";
 import type { Service } from "../service.ts";
 
-/** `look`: only look. `act`: detach what is dead. `fix`: release addresses without a sandbox as well. */
+/** `look`: only look. `act`: undo what is dead. `fix`: release addresses without a sandbox as well. */
 export type RoundMode = "look" | "act" | "fix";
 
 /** Without a resident hand nobody can look; whether one has come costs nothing to see. */
@@ -22,15 +21,22 @@ const pauseMsMin = 100;
 /** With all their texts they must fit into one frame. */
 const findingsMax = 1_000;
 
+export interface SelfGcNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "gcIntervalMs" | "gcGraceMs">;
+  readonly logger: Logger;
+  readonly resident: () => Hand | undefined;
+  readonly attachments: Pick<AttachmentGc, "round">;
+  readonly leases: Pick<LeaseGc, "round">;
+  readonly missing: Pick<MissingNetworks, "round">;
+}
+
 /**
  * containerd never calls GC, so the resident hand drives our own: once after the start, then every `gcIntervalMs`, and
  * whenever a person asks. One round at a time.
  */
 export class SelfGc implements Service {
-  readonly #ports: GcPorts;
-  readonly #attachments: AttachmentGc;
-  readonly #leases: LeaseGc;
-  readonly #missing: MissingNetworks;
+  readonly #needs: SelfGcNeeds;
   readonly #asked: { readonly round: number; readonly mode: RoundMode }[] = [];
   #cancelNext: Cancel = () => undefined;
   #running: Promise<void> | undefined;
@@ -42,17 +48,12 @@ export class SelfGc implements Service {
   #notes: readonly string[] = [];
   #failure = "no round has ended yet";
 
-  constructor(ports: GcPorts) {
-    this.#ports = ports;
-    this.#attachments = new AttachmentGc(ports);
-    this.#leases = new LeaseGc(ports);
-    this.#missing = new MissingNetworks(ports);
+  constructor(needs: SelfGcNeeds) {
+    this.#needs = needs;
   }
 
   start(): this {
-    const knowledge = { orphans: () => this.#leases.orphans, missing: () => this.#missing.missing };
-    tellOfGarbage(knowledge, this.#ports);
-    if (this.#ports.config.gcIntervalMs > 0) this.#next(handPollMs);
+    if (this.#needs.config.gcIntervalMs > 0) this.#next(handPollMs);
     return this;
   }
 
@@ -64,7 +65,7 @@ export class SelfGc implements Service {
 
   /** Asks for a round now, behind one that is under way. Resolves at once to its number. */
   ask(mode: RoundMode): number {
-    // Who asks again while his first round has not begun gets that one.
+    // A second question before the first round has begun gets that round.
     const same = this.#asked.find((asked) => asked.mode === mode);
     if (same !== undefined) return same.round;
     this.#lastAsked += 1;
@@ -78,21 +79,16 @@ export class SelfGc implements Service {
       round,
       finished: this.#finished,
       finishedWallMs: this.#finishedWallMs,
-      intervalMs: this.#ports.config.gcIntervalMs,
+      intervalMs: this.#needs.config.gcIntervalMs,
       failure: this.#failure,
       findings: this.#findings.slice(0, findingsMax),
       notes: this.#notes,
     };
   }
 
-  /** Networks that running pods asked for and do not have, as of the last look. */
-  missingNetworks(): readonly MissingNetwork[] {
-    return this.#missing.missing;
-  }
-
   #next(afterMs: number): void {
     this.#cancelNext();
-    this.#cancelNext = this.#ports.clock.after(afterMs, () => {
+    this.#cancelNext = this.#needs.clock.after(afterMs, () => {
       if (this.#hand() === undefined) this.#next(handPollMs);
       else this.ask("act");
     });
@@ -105,7 +101,7 @@ export class SelfGc implements Service {
     this.#running = this.#round(asked.mode).finally(() => {
       this.#running = undefined;
       this.#finished = asked.round;
-      this.#finishedWallMs = this.#ports.clock.wallMs();
+      this.#finishedWallMs = this.#needs.clock.wallMs();
       this.#work();
     });
   }
@@ -113,7 +109,7 @@ export class SelfGc implements Service {
   /** Never rejects: what went wrong is a note, and the next round tries again. */
   async #round(mode: RoundMode): Promise<void> {
     const hand = this.#hand();
-    const { clock, config, logger } = this.#ports;
+    const { clock, config, logger } = this.#needs;
     let isPending = false;
     this.#failure = "";
     try {
@@ -131,16 +127,16 @@ export class SelfGc implements Service {
   }
 
   async #look(hand: Hand, mode: RoundMode): Promise<boolean> {
-    const attachments = await this.#attachments.round(hand, mode !== "look");
+    const attachments = await this.#needs.attachments.round(hand, mode !== "look");
     this.#findings = attachments.findings;
-    const leases = await this.#leases.round(hand, attachments.sight, mode === "fix").catch((thrown: unknown) => {
+    const leases = await this.#needs.leases.round(hand, attachments.sight, mode === "fix").catch((thrown: unknown) => {
       if (hand.isLost) throw thrown;
       return {
         findings: [],
         notes: [`Addresses of host-local cannot be looked at: ${toLeveeError(thrown, "Looking").message}`],
       };
     });
-    const missing = await this.#missing.round(hand, attachments.sight);
+    const missing = await this.#needs.missing.round(hand, attachments.sight);
     this.#findings = [...attachments.findings, ...leases.findings, ...missing.findings];
     this.#notes = [...leases.notes, ...missing.notes, ...this.#clipped()];
     return attachments.isPending || missing.isPending;
@@ -152,6 +148,6 @@ export class SelfGc implements Service {
   }
 
   #hand(): Hand | undefined {
-    return this.#ports.recovery.residents.map(({ hand }) => hand).find((hand) => !hand.isLost);
+    return this.#needs.resident();
   }
 }

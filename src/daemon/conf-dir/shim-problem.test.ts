@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Hand } from "../../hands/hand.ts";
+import { aRecord } from "../../state/journal/record.fixture.ts";
 import { shimProblem, type ShimSight } from "./shim-problem.ts";
 
 interface Scene {
@@ -15,12 +17,13 @@ interface Scene {
 function sightOf({ binDir, cniPaths = [], onHost }: Scene): ShimSight {
   const stat = (paths: readonly string[]): Promise<unknown> =>
     Promise.resolve(paths.map((path) => (onHost?.(path) === true ? { device: 1, inode: 1 } : undefined)));
-  const records = cniPaths.map((cniPath, index) => ({ cniPath, startedWallMs: index }));
+  const hand = { isLost: false, cniPath: "", stat } as unknown as Hand; // only what it asks
+  const records = cniPaths.map((cniPath, index) => ({ ...aRecord(index), cniPath, startedWallMs: index }));
   return {
     config: { binDir, rawOverlay: [] },
     journal: { all: () => records },
-    recovery: { residents: onHost === undefined ? [] : [{ hand: { isLost: false, cniPath: "", stat } }] },
-  } as unknown as ShimSight; // only what it reads
+    resident: () => (onHost === undefined ? undefined : hand),
+  };
 }
 
 test("shimProblem asks the hand about the folders of the newest call and the configured one", async () => {

@@ -3,17 +3,16 @@ import { join } from "node:path";
 import { shimType } from "../../config/shim-conf.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { failure, warning, type ConfDirProblem } from "./conf-dir-facts.ts";
-import { pluginFolders } from "../health/plugin-folders.ts";
-import type { Ports } from "../ports.ts";
+import { pluginFolders, type PluginFolderNeeds } from "../health/plugin-folders.ts";
 
-export type ShimSight = Pick<Ports, "journal" | "config" | "recovery">;
+export type ShimSight = PluginFolderNeeds & { readonly resident: () => Hand | undefined };
 
 /**
  * Whether the runtime can find our shim: a bin dir that was moved, or emptied by another installer, leaves a conf that
  * nobody can follow. The resident hand looks, because it sees the host; without one only what is mounted can be seen.
  */
 export async function shimProblem(sight: ShimSight): Promise<ConfDirProblem | undefined> {
-  const hand = sight.recovery.residents.find(({ hand: resident }) => !resident.isLost)?.hand;
+  const hand = sight.resident();
   const { folders, source } = pluginFolders(sight, hand);
   // A look that fails says nothing about the shim.
   const isMissing = await (hand === undefined ? isMissingHere(folders) : isMissingOnHost(hand, folders)).catch(

@@ -1,19 +1,23 @@
 import { failed, passed, warned, type Check } from "../../readiness/check.ts";
 import { isInForce, type ConfDirFacts } from "./conf-dir-facts.ts";
 import type { Service } from "../service.ts";
-import type { ServiceOptions } from "../service-options.ts";
+import type { NodeChecks } from "../health/node-checks.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
+import type { ConfDir } from "./conf-dir.ts";
 
-/** Starts to care for the runtime's conf, where that is our business. */
-export async function startConfDir({ ports, confDir }: ServiceOptions): Promise<readonly Service[]> {
-  if (confDir === undefined) return [];
-  ports.metrics.counted(
+/** Starts to care for the runtime's conf. */
+export async function startConfDir(
+  confDir: ConfDir,
+  { metrics, checks }: { readonly metrics: MetricsRegistry; readonly checks: NodeChecks },
+): Promise<Service> {
+  metrics.counted(
     "levee_conf_writes_total",
     "How often the runtime's conf was written; it loads all its confs again each time",
     () => confDir.facts().writes,
   );
-  ports.checks.add(() => [confCheck(confDir.facts())]);
+  checks.add(() => [confCheck(confDir.facts())]);
   await confDir.start();
-  return [confDir];
+  return confDir;
 }
 
 /** Without its conf in force a node gives new pods the primary network only, in silence. */

@@ -3,6 +3,7 @@ import type { Cancel, Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import { explainOutcome } from "../../hands/explain-outcome.ts";
 import type { Hand } from "../../hands/hand.ts";
+import type { ResidentHand } from "../undo/residents.ts";
 import type { CanaryFacts, HandFacts } from "../../readiness/hand-rules.ts";
 import type { PluginFolders } from "./plugin-folders.ts";
 import type { Service } from "../service.ts";
@@ -10,7 +11,7 @@ import type { Service } from "../service.ts";
 export interface CanaryOptions {
   readonly clock: Clock;
   /** The resident hand that would be asked, and since when it is here; undefined when there is none. */
-  readonly resident: () => { readonly hand: Hand; readonly sinceWallMs: number } | undefined;
+  readonly resident: () => ResidentHand | undefined;
   readonly folders: (hand: Hand) => PluginFolders;
 }
 

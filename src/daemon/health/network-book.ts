@@ -2,7 +2,7 @@ import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { brokenNetwork, judgeNetwork, type HostFacts, type NetworkReadiness } from "../../readiness/network-rules.ts";
 import { needsOfConf, needsOfText, type Needs } from "./network-needs.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
-import type { NetworkDefinition } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 /** Networks that need the same of the host share one verdict: thousands of definitions differ in their addresses only. */
 interface Group {

@@ -1,10 +1,14 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { Namespace } from "../../base/brand.ts";
+import type { Namespace, PluginType } from "../../base/brand.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import { aChain, aRecord, json } from "../../state/journal/record.fixture.ts";
 import { systemClock, type Clock } from "../../base/clock.ts";
+import { silentLogger } from "../../base/log.ts";
+import { silentAnnouncer } from "../tell/announcer.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
-import { NetworkWatch, type NetworkReadinessOptions } from "./network-readiness.ts";
-import type { NetworkDefinition } from "../../view/view.ts";
+import { NetworkWatch } from "./network-readiness.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 let nowMs = 0;
 let tick: () => void = () => undefined;
@@ -16,7 +20,7 @@ let ports: Record<string, string[]> = {};
 let looks = 0;
 let breaths = 0;
 let events: string[] = [];
-let records: unknown[] = [];
+let records: AttachmentRecord[] = [];
 let isTruncated = false;
 let hand: Hand | undefined;
 let watch: NetworkWatch;
@@ -74,22 +78,16 @@ function network(name: string, plugin: Readonly<Record<string, unknown>> | undef
 }
 
 async function make(): Promise<NetworkWatch> {
-  const silent = (): void => undefined;
-  const nodePorts = {
+  watch = new NetworkWatch({
     clock,
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
+    logger: silentLogger,
     config: { confDir: "/nowhere" },
     view: { networks: () => definitions },
     journal: { all: () => records },
     announcer: {
-      aboutPod: silent,
-      aboutNode: silent,
-      aboutNetwork: (ref: { name: string }, notice: { reason: string; message: string }) =>
-        events.push(`${ref.name} ${notice.reason}: ${notice.message}`),
+      ...silentAnnouncer,
+      aboutNetwork: (ref, notice) => void events.push(`${ref.name} ${notice.reason}: ${notice.message}`),
     },
-  } as unknown as NetworkReadinessOptions["ports"]; // only what the watch uses
-  watch = new NetworkWatch({
-    ports: nodePorts,
     nodeName: "node-1",
     resident: () => hand,
     pluginFolders: () => ["/bin"],
@@ -202,7 +200,8 @@ describe("NetworkWatch over time", () => {
   test("takes an interface that is in a pod for one that is there", async () => {
     definitions = [network("port", { type: "host-device", device: "ens7" })];
     programs.push("host-device");
-    records = [{ chains: [{ links: [{ type: "host-device", stdin: '{"device":"ens7"}' }] }] }];
+    const link = { type: "host-device" as PluginType, stdin: json('{"device":"ens7"}') };
+    records = [{ ...aRecord(1), chains: [aChain({ links: [link] })] }];
     expect((await make()).networks()).toMatchObject([{ state: "ready" }]);
   });
 

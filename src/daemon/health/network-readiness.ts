@@ -1,18 +1,27 @@
-import type { Cancel } from "../../base/clock.ts";
+import type { Cancel, Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkReadiness } from "../../readiness/network-rules.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { View } from "../../view/view.ts";
+import type { Announcer } from "../tell/announcer.ts";
 import { findConfByName } from "../look-up/conf-files.ts";
 import { NetworkBook, nobodyLooked } from "./network-book.ts";
 import { lookAtHost } from "./look-at-host.ts";
 import { deviceOf } from "./network-needs.ts";
 import { NetworkVoice } from "./network-voice.ts";
-import type { NodePorts } from "../node-ports.ts";
 import type { Service } from "../service.ts";
 
 export interface NetworkReadinessOptions {
-  readonly ports: Pick<NodePorts, "clock" | "logger" | "config" | "view" | "announcer" | "journal">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly config: Pick<DaemonConfig, "confDir">;
+  readonly view: Pick<View, "networks">;
+  readonly announcer: Announcer;
+  readonly journal: Pick<Journal, "all">;
   readonly nodeName: string;
   readonly resident: () => Hand | undefined;
   readonly pluginFolders: (hand: Hand) => readonly string[];
@@ -46,8 +55,8 @@ export class NetworkWatch implements Service {
 
   constructor(options: NetworkReadinessOptions) {
     this.#options = options;
-    this.#voice = new NetworkVoice(options.ports.announcer, options.nodeName);
-    this.#stopTicks = options.ports.clock.every(tickMs, () => this.#tick());
+    this.#voice = new NetworkVoice(options.announcer, options.nodeName);
+    this.#stopTicks = options.clock.every(tickMs, () => this.#tick());
     this.#tick();
   }
 
@@ -58,7 +67,7 @@ export class NetworkWatch implements Service {
 
   /** How long ago a hand looked at the host; undefined before the first look, and when the last one counts no more. */
   ageMs(): number | undefined {
-    return this.#judgedMs === undefined ? undefined : this.#options.ports.clock.monotonicMs() - this.#judgedMs;
+    return this.#judgedMs === undefined ? undefined : this.#options.clock.monotonicMs() - this.#judgedMs;
   }
 
   /** Resolves when no look is under way. */
@@ -74,7 +83,7 @@ export class NetworkWatch implements Service {
 
   #tick(): void {
     if (this.#looking !== undefined || this.#isStopped) return;
-    const { logger } = this.#options.ports;
+    const { logger } = this.#options;
     this.#looking = this.#look()
       .catch((thrown: unknown) =>
         logger.warn("The networks of this node could not be looked at", {
@@ -85,7 +94,7 @@ export class NetworkWatch implements Service {
   }
 
   async #look(): Promise<void> {
-    const { clock } = this.#options.ports;
+    const { clock } = this.#options;
     const isDue = clock.monotonicMs() - this.#lookedMs >= lookMs;
     const isChanged = await this.#read(isDue);
     this.#told = undefined;
@@ -105,14 +114,14 @@ export class NetworkWatch implements Service {
 
   /** Without a hand the last look says ever less; nobody is to be told that a network is ready because it once was. */
   #forgetLook(): void {
-    if (this.#options.ports.clock.monotonicMs() - this.#lookedMs <= lookAgeMsMax) return;
+    if (this.#options.clock.monotonicMs() - this.#lookedMs <= lookAgeMsMax) return;
     this.#book.judge(nobodyLooked);
     this.#judgedMs = undefined;
   }
 
   /** Reads what is new, a few at a time. Whether there was anything. */
   async #read(withFiles: boolean): Promise<boolean> {
-    const { view, clock } = this.#options.ports;
+    const { view, clock } = this.#options;
     const seen = new Set<string>();
     let isChanged = false;
     let read = 0;
@@ -143,12 +152,12 @@ export class NetworkWatch implements Service {
   }
 
   #confOfFile(name: string): Promise<NetworkConf | undefined> {
-    return findConfByName(this.#options.ports.config.confDir, name);
+    return findConfByName(this.#options.config.confDir, name);
   }
 
   /** Interfaces that plugins have moved into pods: missing on the host, and as they should be. */
   #heldDevices(): ReadonlySet<string> {
-    const links = this.#options.ports.journal.all().flatMap(({ chains }) => chains.flatMap((chain) => chain.links));
+    const links = this.#options.journal.all().flatMap(({ chains }) => chains.flatMap((chain) => chain.links));
     return new Set(links.filter(({ type }) => type === "host-device").map(({ stdin }) => deviceOf(stdin)));
   }
 }

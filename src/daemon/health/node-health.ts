@@ -1,23 +1,40 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { apiCheck, viewCheck } from "../../readiness/follow-rules.ts";
 import { journalCheck, leaksCheck, quarantineCheck } from "../../readiness/state-rules.ts";
-import { JournalWatch } from "./journal-watch.ts";
-import { registerNodeMetrics } from "../metrics/node-metrics.ts";
-import { answerHttp, type RouteOptions } from "../metrics/routes.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { Measures } from "../metrics/measures.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import { MetricsServer } from "../metrics/metrics-server.ts";
+import { answerHttp, type RouteOptions } from "../metrics/routes.ts";
 import type { Service } from "../service.ts";
-import type { ServiceOptions } from "../service-options.ts";
+import { JournalWatch } from "./journal-watch.ts";
+import type { NodeChecks } from "./node-checks.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** Starts what watches this node and tells about it: the checks, the metrics and their two ports. */
-export function startNodeHealth(options: ServiceOptions): Service {
-  const { ports, source, reception } = options;
-  const { clock, logger, checks, metrics, journal } = ports;
+export interface NodeHealthNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "healthPort" | "metricsPort">;
+  readonly logger: Logger;
+  readonly journal: Journal;
+  readonly checks: NodeChecks;
+  readonly metrics: MetricsRegistry;
+  readonly measures: Measures;
+  /** How well the local copies follow the API server; absent on a machine without one. */
+  readonly sourceHealth: (() => readonly ReflectorHealth[]) | undefined;
+  readonly node: RouteOptions["node"];
+}
+
+/** Starts the watch over this node and the two ports that tell of it: health and metrics. */
+export function startNodeHealth(needs: NodeHealthNeeds): Service {
+  const { clock, logger, checks, journal, sourceHealth } = needs;
   const watch = new JournalWatch(clock, journal);
-  registerNodeMetrics(metrics, ports, reception.nodeName);
   checks.add(() => [journalCheck(watch.facts()), quarantineCheck(watch.facts()), leaksCheck(watch.facts())]);
-  const { health } = source;
-  if (health !== undefined) checks.add(() => [apiCheck(health(), clock.wallMs()), viewCheck(health())]);
+  if (sourceHealth !== undefined)
+    checks.add(() => [apiCheck(sourceHealth(), clock.wallMs()), viewCheck(sourceHealth())]);
   const stopLog = checks.watch(clock, logger);
-  const servers = startServers(options, { facts: reception, journal: () => watch.facts() });
+  const servers = startServers(needs, { ...needs, journal: () => watch.facts() });
   return {
     stop: async () => {
       stopLog();
@@ -27,8 +44,10 @@ export function startNodeHealth(options: ServiceOptions): Service {
   };
 }
 
-function startServers({ ports }: ServiceOptions, routes: Omit<RouteOptions, "tells">): readonly MetricsServer[] {
-  const { config, clock, logger, measures } = ports;
+function startServers(
+  { config, clock, logger, measures }: NodeHealthNeeds,
+  routes: Omit<RouteOptions, "tells">,
+): readonly MetricsServer[] {
   const wanted = [
     { port: config.healthPort, reach: "node", tells: "health" },
     { port: config.metricsPort, reach: "any", tells: "all" },

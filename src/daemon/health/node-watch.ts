@@ -1,52 +1,72 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
 import { asJsonText } from "../../cni/json-text.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { effectiveNetConf } from "../../config/net-conf.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { canaryCheck, handCheck } from "../../readiness/hand-rules.ts";
 import { networksCheck } from "../../readiness/network-rules.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import { RebootSince } from "../../state/reboot-since.ts";
-import { Canary } from "./canary.ts";
+import type { View } from "../../view/view.ts";
+import type { ConfCache } from "../look-up/conf-cache.ts";
 import { loadConfPath } from "../look-up/conf-files.ts";
-import { registerCanary, registerNetworks } from "../metrics/watch-metrics.ts";
-import { NetworkWatch } from "./network-readiness.ts";
 import { primaryNetwork } from "../look-up/networks.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
+import { registerCanary, registerNetworks } from "../metrics/watch-metrics.ts";
+import type { Service } from "../service.ts";
+import type { Announcer } from "../tell/announcer.ts";
+import type { ResidentHand } from "../undo/residents.ts";
+import { Canary } from "./canary.ts";
+import { NetworkWatch } from "./network-readiness.ts";
+import type { NodeChecks } from "./node-checks.ts";
 import { pluginFolders } from "./plugin-folders.ts";
 import { RebootWatch } from "./reboot-watch.ts";
-import type { Service } from "../service.ts";
-import type { ServiceOptions } from "../service-options.ts";
 
-/** Starts what the resident hand looks at for us: whether plugins run here, which networks can be attached, whether the node wants a reboot. */
-export function startNodeWatch(options: ServiceOptions): Service {
-  const { ports, reception } = options;
-  const { checks, metrics, recovery } = ports;
-  const resident = (): { readonly hand: Hand; readonly sinceWallMs: number } | undefined =>
-    recovery.residents.find(({ hand }) => !hand.isLost);
-  const canary = new Canary({
-    clock: ports.clock,
-    resident,
-    folders: (hand) => pluginFolders(ports, hand),
-  });
+export interface NodeWatchNeeds {
+  readonly clock: Clock;
+  readonly config: DaemonConfig;
+  readonly logger: Logger;
+  readonly bootId: string;
+  readonly nodeName: string;
+  readonly journal: Pick<Journal, "all">;
+  readonly networks: { readonly view: View; readonly confs: ConfCache };
+  readonly announcer: Announcer;
+  readonly shown: { readonly checks: NodeChecks; readonly metrics: MetricsRegistry };
+  readonly resident: () => ResidentHand | undefined;
+  /** The file with the primary network, where the conf directory knows it. */
+  readonly primaryPath: () => string | undefined;
+}
+
+/** Starts what the resident hand looks at: whether plugins run here, which networks work, whether the node wants a reboot. */
+export function startNodeWatch(needs: NodeWatchNeeds): Service {
+  const { clock, config, logger, bootId, nodeName, journal, announcer, resident } = needs;
+  const { checks, metrics } = needs.shown;
+  const hand = (): Hand | undefined => resident()?.hand;
+  const canary = new Canary({ clock, resident, folders: (asked) => pluginFolders({ config, journal }, asked) });
   const networks = new NetworkWatch({
-    ports,
-    nodeName: reception.nodeName,
-    resident: () => resident()?.hand,
-    pluginFolders: (hand) => pluginFolders(ports, hand).folders,
-    primary: () => primaryConf(options),
+    clock,
+    config,
+    logger,
+    journal,
+    announcer,
+    nodeName,
+    view: needs.networks.view,
+    resident: hand,
+    pluginFolders: (asked) => pluginFolders({ config, journal }, asked).folders,
+    primary: () => primaryConf(needs),
   });
   checks.networks = () => networks.networks();
   checks.networksAgeMs = () => networks.ageMs();
   checks.add(() => {
-    const hand = canary.facts();
-    return [handCheck(hand), canaryCheck(hand), networksCheck(networks.networks())];
+    const facts = canary.facts();
+    return [handCheck(facts), canaryCheck(facts), networksCheck(networks.networks())];
   });
   registerCanary(metrics, canary);
   registerNetworks(metrics, networks);
-  const reboot = new RebootWatch({
-    ...ports,
-    nodeName: reception.nodeName,
-    resident: () => resident()?.hand,
-    since: new RebootSince(ports.config.stateDir, ports.bootId),
-  });
+  const since = new RebootSince(config.stateDir, bootId);
+  const reboot = new RebootWatch({ clock, logger, metrics, nodeName, resident: hand, since });
   return {
     stop: async () => {
       canary.stop();
@@ -56,12 +76,11 @@ export function startNodeWatch(options: ServiceOptions): Service {
   };
 }
 
-/** Without a call to tell, the primary network is the one of the settings, or of the conf directory. */
-async function primaryConf({ ports, confDir }: ServiceOptions): Promise<NetworkConf | undefined> {
-  const { config } = ports;
-  const path = confDir?.facts().primary;
+/** Without a call to tell, the primary network is the one of the conf directory, or of the settings. */
+async function primaryConf({ config, networks, primaryPath }: NodeWatchNeeds): Promise<NetworkConf | undefined> {
+  const path = primaryPath();
   if (path !== undefined) return loadConfPath(path);
   if (config.clusterNetwork === "" && config.delegates.length === 0) return undefined;
   const conf = effectiveNetConf(asJsonText("{}", "an empty configuration"), config);
-  return (await primaryNetwork(conf, ports)).conf;
+  return (await primaryNetwork(conf, networks)).conf;
 }

@@ -1,5 +1,6 @@
 import type { Hand } from "../../hands/hand.ts";
-import type { Ports } from "../ports.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 
 /** Where plugins are looked for on the host, and who said so. */
 export interface PluginFolders {
@@ -8,9 +9,14 @@ export interface PluginFolders {
   readonly source: "runtime" | "setting" | "guess";
 }
 
+export interface PluginFolderNeeds {
+  readonly config: Pick<DaemonConfig, "binDir" | "rawOverlay">;
+  readonly journal: Pick<Journal, "all">;
+}
+
 /** As the runtime said at its newest call, as the hand was told, then as configured. */
 export function pluginFolders(
-  { config, journal }: Pick<Ports, "config" | "journal">,
+  { config, journal }: PluginFolderNeeds,
   hand: Pick<Hand, "cniPath"> | undefined,
 ): PluginFolders {
   const told = [newestPath(journal), hand?.cniPath ?? ""];
@@ -22,7 +28,7 @@ export function pluginFolders(
   };
 }
 
-function newestPath(journal: Ports["journal"]): string {
+function newestPath(journal: PluginFolderNeeds["journal"]): string {
   let newest: { readonly startedWallMs: number; readonly cniPath: string } | undefined;
   for (const record of journal.all()) if (record.startedWallMs >= (newest?.startedWallMs ?? 0)) newest = record;
   return newest?.cniPath ?? "";

@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { KubeError } from "../../kube/client/api.ts";
-import { ManualClock, settle } from "../../kube/manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../../kube/manual-clock.fixture.ts";
 import { awaitPod, type AwaitedPod } from "./await-pod.ts";
-import { emptyView, type LiveView, type PodFacts, type View } from "../../view/view.ts";
+import { emptyView, type LiveView, type View } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const pod: PodFacts = {
   namespace: "default" as Namespace,
@@ -152,7 +153,7 @@ describe("awaitPod", () => {
     });
     await lookup.clock.advance(300);
     lookup.left.abort(new Error("left"));
-    await settle();
+    await settleIo();
     expect(found).rejects.toThrow("left");
     expect(isCut).toBe(true);
   });

@@ -4,12 +4,13 @@ import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import { KubeError } from "../../kube/client/api.ts";
 import { backOffMs } from "../../kube/back-off.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
-import type { LiveView, PodFacts, View, WantedPod } from "../../view/view.ts";
+import type { LiveView, View, WantedPod } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
-export interface LookupPorts {
+export interface LookupNeeds {
   readonly view: View;
   readonly clock: Clock;
-  readonly config: DaemonConfig;
+  readonly config: Pick<DaemonConfig, "addLookupMs" | "directory">;
 }
 
 export interface AwaitedPod extends WantedPod {
@@ -29,7 +30,7 @@ const retry = { firstMs: 500, longestMs: 1_500 };
 export async function awaitPod(
   wanted: AwaitedPod,
   { endsMs, signal }: { readonly endsMs: number; readonly signal: AbortSignal },
-  ports: LookupPorts,
+  ports: LookupNeeds,
 ): Promise<{ readonly pod: PodFacts; readonly how: string }> {
   const { clock, view } = ports;
   const startedMs = clock.monotonicMs();
@@ -57,7 +58,7 @@ interface LiveTrial {
 }
 
 interface LiveOptions {
-  readonly ports: LookupPorts;
+  readonly ports: LookupNeeds;
   readonly trial: LiveTrial;
 }
 
@@ -94,7 +95,7 @@ function absentError(wanted: AwaitedPod, live: LiveView, pod: PodFacts | undefin
 }
 
 /** The time is up. A server that is away is another matter than a pod that is not there. */
-function lateError(wanted: AwaitedPod, ports: LookupPorts, { trouble, isOpen }: LiveTrial): LeveeError {
+function lateError(wanted: AwaitedPod, ports: LookupNeeds, { trouble, isOpen }: LiveTrial): LeveeError {
   const { clock, view, config } = ports;
   const pod = `${wanted.namespace}/${wanted.name}`;
   const isAway = isOpen || trouble !== undefined || view.live?.awaySinceMs() !== undefined;
@@ -127,7 +128,7 @@ export function awayText(live: LiveView, clock: Clock, trouble?: unknown): strin
 }
 
 /** Where was looked: who has put the pod's file elsewhere, or has set no folder at all, sees it here. */
-function placeOf({ view, config: { directory } }: LookupPorts): string {
+function placeOf({ view, config: { directory } }: LookupNeeds): string {
   if (view.live !== undefined) return ` in the copy of ${view.live.server}`;
   return directory === undefined ? "; no directory is set" : ` in the folder ${directory}`;
 }

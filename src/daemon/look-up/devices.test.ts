@@ -8,7 +8,7 @@ import type { Namespace, NetworkName, PodName, PodUid } from "../../base/brand.t
 import { systemClock } from "../../base/clock.ts";
 import { kubeletSocket, podMessage, protoMessage, respond } from "../../kube/kubelet/kubelet.fixture.ts";
 import { withDevices } from "./devices.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 let kubeletDir = "";
 let server: Http2Server | undefined;

@@ -6,7 +6,7 @@ import { checkpointDevices } from "../../kube/kubelet/device-checkpoint.ts";
 import { podResources, type AllottedDevices } from "../../kube/kubelet/pod-resources.ts";
 import type { NetworkSource } from "../../attachment/plan.ts";
 import type { PodNetworks } from "./networks.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface DeviceSourceOptions {
   readonly kubeletDir: string;

@@ -5,7 +5,8 @@ import { noArgs, parseCniArgs, type CniArgs } from "../../cni/cni-args.ts";
 import { jsonValue } from "../../cni/json-text.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { findPod } from "./find-pod.ts";
-import { emptyView, type PodFacts, type View } from "../../view/view.ts";
+import { emptyView, type View } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const args = parseCniArgs("K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u2");
 const never = new AbortController().signal;

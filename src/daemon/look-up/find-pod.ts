@@ -1,9 +1,8 @@
-import type { JsonText } from "../../base/brand.ts";
+import type { JsonText, PodUid } from "../../base/brand.ts";
 import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
-import { awaitPod, type LookupPorts } from "./await-pod.ts";
-import { hasUid } from "./has-uid.ts";
+import { awaitPod, type LookupNeeds } from "./await-pod.ts";
 import { podOfRuntime, runtimeAnnotations } from "./runtime-annotations.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface PodLookup {
   readonly args: CniArgs;
@@ -28,7 +27,7 @@ export interface FoundPod {
  * that came with the call; without them it is waited for. In the end it is an error: never a pod with other networks
  * than it asked for.
  */
-export async function findPod(lookup: PodLookup, ports: LookupPorts): Promise<FoundPod> {
+export async function findPod(lookup: PodLookup, ports: LookupNeeds): Promise<FoundPod> {
   const { namespace, name, ...rest } = podArgs(lookup.args);
   if (namespace === undefined || name === undefined) return { pod: undefined };
   const found = await ports.view.findPod(namespace, name);
@@ -44,4 +43,9 @@ export async function findPod(lookup: PodLookup, ports: LookupPorts): Promise<Fo
     { endsMs: lookup.endsMs, signal: lookup.caller.signal },
     ports,
   );
+}
+
+/** A static pod's mirror on the API server has another UID than the one that kubelet made up for it. */
+export function hasUid(pod: PodFacts, uid: PodUid | undefined): boolean {
+  return uid === undefined || pod.uid === "" || pod.uid === uid || pod.isStatic;
 }

@@ -8,8 +8,11 @@ import type { NetConf } from "../../config/net-conf.ts";
 import { KubeError } from "../../kube/client/api.ts";
 import { ConfCache } from "./conf-cache.ts";
 import { liveNetworks } from "./live-networks.ts";
-import { primaryNetwork, requestOf } from "./networks.ts";
-import { emptyView, type LiveView, type NetworkDefinition, type PodFacts, type View } from "../../view/view.ts";
+import { primaryNetwork } from "./networks.ts";
+import { requestOf } from "./pod-request.ts";
+import { emptyView, type LiveView, type View } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const namespace = "default" as Namespace;
 const lan: NetworkDefinition = { namespace, name: "lan", config: "{}", annotations: {} };

@@ -2,14 +2,14 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { KubeError } from "../../kube/client/api.ts";
 import { awayText } from "./await-pod.ts";
-import type { NetworkView } from "./networks.ts";
+import type { NetworkLookup } from "./pod-request.ts";
 import type { LiveView, View } from "../../view/view.ts";
 
 /**
  * The networks of the view, and for those it lacks a question to the server itself: a pod and its network are often
  * created together, and the watch of the one may be ahead of the other's. For ADD only, as it may wait.
  */
-export function liveNetworks(view: View, clock: Clock, caller: { readonly signal: AbortSignal }): NetworkView {
+export function liveNetworks(view: View, clock: Clock, caller: { readonly signal: AbortSignal }): NetworkLookup {
   const { live } = view;
   if (live === undefined) return view;
   return {

@@ -4,14 +4,15 @@ import { systemClock } from "../../base/clock.ts";
 import { parseCniArgs } from "../../cni/cni-args.ts";
 import { jsonValue } from "../../cni/json-text.ts";
 import type { AddRequest } from "../../cni/verb.ts";
-import type { NetConf } from "../../config/net-conf.ts";
-import type { Call } from "../serve/call.ts";
-import { EarlyConfigs } from "./early-configs.ts";
+import { parseDaemonConfig } from "../../config/daemon-config.ts";
+import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
+import { ConfCache } from "./conf-cache.ts";
 import { Holdings } from "../serve/holdings.ts";
-import { lookAgain, lookUp, resolve } from "./look-up.ts";
-import type { Ports } from "../ports.ts";
+import { LookUp, type LookUpCaller } from "./look-up.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
-import { emptyView, type NetworkDefinition, type PodFacts } from "../../view/view.ts";
+import { emptyView } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const namespace = "default" as Namespace;
 const networks = "k8s.v1.cni.cncf.io/networks";
@@ -21,43 +22,39 @@ const request = {
   args: parseCniArgs("K8S_POD_NAMESPACE=default;K8S_POD_NAME=web;K8S_POD_UID=u1"),
 } as unknown as AddRequest;
 
-/** A node with one pod and the networks lan and wan; what it announces and notes is kept. */
+const conf: NetConf = effectiveNetConf(
+  jsonValue({ cniVersion: "1.0.0", name: "levee", delegates: [{ cniVersion: "1.0.0", name: "main", type: "noop" }] }),
+  parseDaemonConfig("{}", "the test"),
+);
+
+/** A node with one pod and the networks lan and wan; what it tells and notes is kept. */
 class Node {
   readonly events: string[] = [];
   readonly timeline = new KeptTimeline();
-  readonly earlyConfigs = new EarlyConfigs();
-  readonly ports: Ports;
   config: JsonText = jsonValue({});
   pod: PodFacts | undefined = podWith("lan");
+  readonly #known = ["lan", "wan"];
+  readonly #lookUp = new LookUp({
+    clock: systemClock,
+    config: { addLookupMs: 50, readinessindicatorfile: "", directory: undefined, kubeletDir: "/nowhere" },
+    timeline: this.timeline,
+    announcer: {
+      aboutPod: (pod, { type, reason, message }) => void this.events.push(`${pod.uid} ${type} ${reason} ${message}`),
+    },
+    confs: new ConfCache(),
+    view: {
+      ...emptyView,
+      findPod: () => Promise.resolve(this.pod),
+      findNetwork: (_namespace, name) => Promise.resolve(this.#known.includes(name) ? definition(name) : undefined),
+    },
+  });
 
-  constructor() {
-    const known = ["lan", "wan"];
-    const ports: Partial<Record<keyof Ports, unknown>> = {
-      clock: systemClock,
-      config: { addLookupMs: 50 },
-      timeline: this.timeline,
-      earlyConfigs: this.earlyConfigs,
-      announcer: {
-        aboutPod: (pod: PodFacts, { type, reason, message }: Record<string, string>) =>
-          this.events.push(`${pod.uid} ${type} ${reason} ${message}`),
-      },
-      view: {
-        ...emptyView,
-        findPod: () => Promise.resolve(this.pod),
-        findNetwork: (_namespace: Namespace, name: string) =>
-          Promise.resolve(known.includes(name) ? definition(name) : undefined),
-      },
-    };
-    this.ports = ports as Ports;
-  }
-
-  get call(): Call {
-    const call: Partial<Record<keyof Call, unknown>> = {
-      header: { configLength: this.config.length },
+  call(configLength = this.config.length): LookUpCaller {
+    return {
+      header: { configLength },
       config: () => Promise.resolve(this.config),
       signal: new AbortController().signal,
     };
-    return call as Call;
   }
 
   /** The runtime sends the pod's annotations with the call. */
@@ -65,14 +62,15 @@ class Node {
     this.config = jsonValue({ runtimeConfig: { "io.kubernetes.cri.pod-annotations": annotations } });
   }
 
-  lookUp(): ReturnType<typeof lookUp> {
-    return lookUp(this.call, request, new Holdings(), this.ports);
+  beforeLine(held = new Holdings(), call = this.call()): ReturnType<LookUp["beforeLine"]> {
+    return this.#lookUp.beforeLine(call, request, held);
   }
 
-  async lookAgain(): Promise<readonly string[]> {
-    const wanted = await this.lookUp();
-    const again = await lookAgain(this.call, request, { wanted, config: this.config }, this.ports);
-    return again.elements.map(({ name }) => name);
+  /** The networks of the plan, the default one first. */
+  async behindLine(netConf = conf): Promise<readonly string[]> {
+    const found = await this.beforeLine();
+    const { networks: planned } = await this.#lookUp.behindLine(this.call(), request, found, netConf);
+    return [planned.defaultNetwork, ...planned.others.map(({ source }) => source)].map(({ network }) => network);
   }
 
   get notes(): readonly string[] {
@@ -90,13 +88,13 @@ function podWith(annotation: string): PodFacts {
 }
 
 function definition(name: string): NetworkDefinition {
-  return { namespace, name, config: "{}", annotations: {} };
+  return { namespace, name, config: JSON.stringify({ cniVersion: "1.0.0", type: "noop" }), annotations: {} };
 }
 
-describe("lookUp", () => {
+describe("LookUp.beforeLine", () => {
   test("finds pod and networks without a word when they are in the view", async () => {
     const node = new Node();
-    const { pod, elements } = await node.lookUp();
+    const { pod, elements } = await node.beforeLine();
     expect({ pod, names: elements.map(({ name }) => name) }).toEqual({ pod: podWith("lan"), names: ["lan"] });
     expect(node.notes).toEqual([]);
   });
@@ -105,7 +103,7 @@ describe("lookUp", () => {
     const node = new Node();
     node.pod = undefined;
     node.sends({ [networks]: "wan" });
-    expect(await node.lookAgain()).toEqual(["wan"]);
+    expect((await node.beforeLine()).elements.map(({ name }) => name)).toEqual(["wan"]);
     expect(node.notes).toEqual(["found: its annotations came with the call"]);
   });
 
@@ -113,50 +111,54 @@ describe("lookUp", () => {
     const node = new Node();
     node.pod = undefined;
     node.sends({ [networks]: "wan" });
-    using all = node.earlyConfigs.take(16_777_216);
-    expect(all).toBeDefined();
-    expect(node.lookUp()).rejects.toMatchObject({ code: "pod-unknown" });
-    all?.[Symbol.dispose]();
-    expect((await node.lookUp()).elements.map(({ name }) => name)).toEqual(["wan"]);
+    const held = new Holdings();
+    await node.beforeLine(held, node.call(16_777_216));
+    expect(node.beforeLine()).rejects.toMatchObject({ code: "pod-unknown" });
+    held[Symbol.dispose]();
+    expect((await node.beforeLine()).elements.map(({ name }) => name)).toEqual(["wan"]);
   });
 
-  test("announces a network that does not exist, on the pod", async () => {
+  test("tells of a network that does not exist, on the pod", async () => {
     const node = new Node();
     node.pod = podWith("lan,man");
     const missing = "cannot find a network-attachment-definition (man) in namespace (default)";
-    const failure = await node.lookUp().catch(messageOf);
+    const failure = await node.beforeLine().catch(messageOf);
     expect(failure).toBe(missing);
     expect(node.events).toEqual([`u1 Warning NoNetworkFound ${missing}`]);
   });
 });
 
-describe("lookAgain", () => {
+describe("LookUp.behindLine", () => {
   test("takes the runtime's annotations where they differ from the view's", async () => {
     const node = new Node();
     node.sends({ [networks]: "wan" });
-    expect(await node.lookAgain()).toEqual(["wan"]);
+    expect(await node.behindLine()).toEqual(["main", "default/wan"]);
     expect(node.notes.at(-1)).toContain("differ from the local copy's, and are used");
   });
 
   test("takes no network when kubelet's pod asks for none", async () => {
     const node = new Node();
     node.sends({});
-    expect(await node.lookAgain()).toEqual([]);
+    expect(await node.behindLine()).toEqual(["main"]);
   });
 
   test.each([[{ [networks]: "lan", other: "x" }], [undefined]])("keeps what was found with %p", async (annotations) => {
     const node = new Node();
     if (annotations !== undefined) node.sends(annotations);
-    expect(await node.lookAgain()).toEqual(["lan"]);
+    expect(await node.behindLine()).toEqual(["main", "default/lan"]);
     expect(node.notes).toEqual([]);
   });
-});
 
-test("resolve announces a default network that does not exist", async () => {
-  const node = new Node();
-  const wanted = await node.lookUp();
-  const conf = { clusterNetwork: "man", multusNamespace: "kube-system", confDir: "/nowhere", systemNamespaces: [] };
-  const resolved = resolve(node.call, wanted, { ...conf, defaultNetworks: [] } as unknown as NetConf, node.ports);
-  expect(await resolved.catch(messageOf)).toContain("no definition kube-system/man");
-  expect(node.events).toHaveLength(1);
+  test("tells of a default network that does not exist", async () => {
+    const node = new Node();
+    const failed = node.behindLine({ ...conf, clusterNetwork: "man", confDir: "/nowhere" });
+    expect(await failed.catch(messageOf)).toContain("no definition kube-system/man");
+    expect(node.events).toHaveLength(1);
+  });
+
+  test("waits for the readiness file that only the call's configuration names", async () => {
+    const node = new Node();
+    const failed = node.behindLine({ ...conf, readinessindicatorfile: "/nowhere/ready" });
+    expect(await failed.catch(messageOf)).toContain("readinessindicatorfile @ /nowhere/ready");
+  });
 });

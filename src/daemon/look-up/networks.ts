@@ -1,14 +1,8 @@
 import type { JsonText, Namespace, NetworkName } from "../../base/brand.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
-import { firstChars } from "../../base/short-text.ts";
 import { checkIsolation } from "../../attachment/isolation.ts";
 import type { NetworkSource } from "../../attachment/plan.ts";
-import {
-  defaultNetworkOf,
-  networksAnnotation,
-  parseSelection,
-  type SelectionElement,
-} from "../../attachment/selection.ts";
+import { defaultNetworkOf, type SelectionElement } from "../../attachment/selection.ts";
 import { asJsonText, jsonString, jsonValue } from "../../cni/json-text.ts";
 import { JsonGrammarError } from "../../cni/json-grammar.ts";
 import { appendPlugins, parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
@@ -16,13 +10,10 @@ import type { NetConf } from "../../config/net-conf.ts";
 import { dirname, join } from "node:path";
 import { findConfByName, hasConfs, subFolderTexts } from "./conf-files.ts";
 import type { ConfCache } from "./conf-cache.ts";
-import { SameWishes, type Wishes } from "./same-wishes.ts";
-import { resourceNameAnnotation, type NetworkDefinition, type PodFacts, type View } from "../../view/view.ts";
-
-/** No object's name is longer; an annotation may ask for one of a quarter of a megabyte, which nobody wants to read. */
-const nameCharsMax = 253;
-/** An error is no list of a folder. */
-const filesNamedMax = 3;
+import { definitionOf, unreadText, type NetworkLookup, type PodRequest } from "./pod-request.ts";
+import { resourceNameAnnotation } from "../../base/annotations.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** Every network of one pod, in the order in which they are attached. */
 export interface PodNetworks {
@@ -32,59 +23,14 @@ export interface PodNetworks {
   readonly defaultElement?: SelectionElement;
 }
 
-/** Where definitions are found. */
-export type NetworkView = Pick<View, "findNetwork" | "problems"> & {
-  /** What is known without asking anybody, when all there is is known. */
-  readonly findKnown?: View["findNetwork"];
-  /** Who was asked besides, and said no. */
-  readonly absentText?: (name: string) => string;
-};
-
 /** Where definitions are found and read. */
-export interface NetworkPorts {
-  readonly view: NetworkView;
+export interface NetworkSources {
+  readonly view: NetworkLookup;
   readonly confs: ConfCache;
 }
 
-/** What the pod asks for, found in the view before it is admitted. */
-export interface PodRequest extends Wishes {
-  readonly pod: PodFacts | undefined;
-}
-
-const noWishes: Wishes = { elements: [], definitions: new Map() };
-const sameWishes = new SameWishes();
-
-/** Reads the pod's annotation and finds each network it names; needs no slot and no configuration. */
-export async function requestOf(pod: PodFacts | undefined, view: NetworkView): Promise<PodRequest> {
-  const annotation = pod?.annotations[networksAnnotation] ?? "";
-  if (pod === undefined || annotation.trim() === "") return withPod(pod, noWishes);
-  const key = `${pod.namespace}\n${annotation}`;
-  const elements = sameWishes.elements(key) ?? parseSelection(annotation, pod.namespace);
-  const definitions = new Map<string, NetworkDefinition>();
-  for (const element of elements) {
-    const key = `${element.namespace}/${element.name}`;
-    definitions.set(key, definitions.get(key) ?? (await definitionOf(element, view)));
-  }
-  return withPod(pod, sameWishes.share(key, { elements, definitions }));
-}
-
-function withPod(pod: PodFacts | undefined, { elements, definitions }: Wishes): PodRequest {
-  return { pod, elements, definitions };
-}
-
-/** What a pod names is a definition, never a file of the node that happens to have the name. */
-async function definitionOf({ namespace, name }: SelectionElement, view: NetworkView): Promise<NetworkDefinition> {
-  const definition = await view.findNetwork(namespace, name);
-  if (definition !== undefined) return definition;
-  const shown = name.length > nameCharsMax ? `${firstChars(name, nameCharsMax)}…` : name;
-  throw new LeveeError(
-    "network-unknown",
-    `cannot find a network-attachment-definition (${shown}) in namespace (${namespace})${view.absentText?.(shown) ?? ""}${unreadText(view)}`,
-  );
-}
-
 /** Resolves every network to a configuration: the default one first, then the node's, then the pod's. */
-export async function resolveNetworks(request: PodRequest, conf: NetConf, ports: NetworkPorts): Promise<PodNetworks> {
+export async function resolveNetworks(request: PodRequest, conf: NetConf, ports: NetworkSources): Promise<PodNetworks> {
   const [master, ...nodeNetworks] = await networksOfConf(request.pod, conf, ports);
   const override =
     request.pod === undefined ? undefined : defaultNetworkOf(request.pod.annotations, conf.multusNamespace);
@@ -108,7 +54,7 @@ export async function resolveNetworks(request: PodRequest, conf: NetConf, ports:
 }
 
 /** The network that STATUS asks about: the node's own default, whatever a pod may choose instead. */
-export async function primaryNetwork(conf: NetConf, ports: NetworkPorts): Promise<NetworkSource> {
+export async function primaryNetwork(conf: NetConf, ports: NetworkSources): Promise<NetworkSource> {
   const [master] = await networksOfConf(undefined, conf, ports);
   if (master === undefined) throw noDefaultNetwork();
   return master;
@@ -117,7 +63,7 @@ export async function primaryNetwork(conf: NetConf, ports: NetworkPorts): Promis
 async function networksOfConf(
   pod: PodFacts | undefined,
   conf: NetConf,
-  ports: NetworkPorts,
+  ports: NetworkSources,
 ): Promise<readonly NetworkSource[]> {
   if (conf.clusterNetwork === "") return conf.delegates.map((text, index) => inlineNetwork(text, index, ports));
   const isSystem = pod !== undefined && conf.systemNamespaces.includes(pod.namespace);
@@ -125,13 +71,13 @@ async function networksOfConf(
   return Promise.all(names.map((name) => nodeNetwork(name, conf, ports)));
 }
 
-function inlineNetwork(text: JsonText, index: number, ports: NetworkPorts): NetworkSource {
+function inlineNetwork(text: JsonText, index: number, ports: NetworkSources): NetworkSource {
   const conf = ports.confs.parse(text, { what: `delegates[${index}]` });
   return { network: conf.name as NetworkName, conf };
 }
 
 /** A network named in the configuration: a path, a definition in Multus' namespace, or a file with that name. */
-async function nodeNetwork(name: string, conf: NetConf, ports: NetworkPorts): Promise<NetworkSource> {
+async function nodeNetwork(name: string, conf: NetConf, ports: NetworkSources): Promise<NetworkSource> {
   if (name.includes("/")) {
     const loaded = await ports.confs.files.load(name);
     return { network: loaded.name as NetworkName, conf: loaded };
@@ -143,7 +89,7 @@ async function namedNetwork(
   namespace: Namespace,
   name: string,
   conf: NetConf,
-  ports: NetworkPorts,
+  ports: NetworkSources,
 ): Promise<NetworkSource> {
   // The server is not asked for a network of the node's own files with every pod, nor waited for when it is away.
   if (ports.view.findKnown !== undefined && (await ports.view.findKnown(namespace, name)) === undefined) {
@@ -166,20 +112,11 @@ async function namedNetwork(
   );
 }
 
-/** A network that seems to be missing may be in a file that cannot be read. */
-function unreadText(view: NetworkView): string {
-  const problems = view.problems?.() ?? [];
-  if (problems.length === 0) return "";
-  const files = problems.length === 1 ? "1 file" : `${problems.length} files`;
-  const more = problems.length > filesNamedMax ? ", …" : "";
-  return `; ${files} in the directory cannot be read: ${problems.slice(0, filesNamedMax).join("; ")}${more}`;
-}
-
 /** A definition's own configuration, or the file in confDir that bears its name (NPWG 3.4.1). */
 export async function sourceOf(
   definition: NetworkDefinition,
   conf: NetConf,
-  ports: NetworkPorts,
+  ports: NetworkSources,
 ): Promise<NetworkSource> {
   const network = `${definition.namespace}/${definition.name}` as NetworkName;
   const what = `the NetworkAttachmentDefinition ${network}`;
@@ -200,7 +137,11 @@ export async function sourceOf(
   return { network, ...resource, conf: fromFile };
 }
 
-function parseSpec(text: string, options: { what: string; defaultName: string }, { confs }: NetworkPorts): NetworkConf {
+function parseSpec(
+  text: string,
+  options: { what: string; defaultName: string },
+  { confs }: NetworkSources,
+): NetworkConf {
   try {
     return confs.parse(text, options);
   } catch (thrown) {

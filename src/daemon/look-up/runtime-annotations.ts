@@ -1,8 +1,8 @@
 import type { JsonText, PodUid } from "../../base/brand.ts";
-import { defaultNetworkAnnotation, networksAnnotation } from "../../attachment/selection.ts";
 import type { PodArgs } from "../../cni/cni-args.ts";
 import { jsonKind, memberText, scanObject, valueOf } from "../../cni/json-text.ts";
-import type { PodFacts } from "../../view/view.ts";
+import { defaultNetworkAnnotation, networksAnnotation } from "../../base/annotations.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** The capability under which containerd and CRI-O hand over the pod's annotations. The generated conf declares it. */
 export const annotationsCapability = "io.kubernetes.cri.pod-annotations";

@@ -1,5 +1,5 @@
 import type { SelectionElement } from "../../attachment/selection.ts";
-import type { NetworkDefinition } from "../../view/view.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 /** What an annotation asks for, and what it was found to be. */
 export interface Wishes {

@@ -1,7 +1,7 @@
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import { awaySinceMs } from "../source/kube-view.ts";
-import type { KubeParts } from "../tell/kube-notices.ts";
+import type { KubeParts } from "../source/kube-notices.ts";
 import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** What Prometheus learns of the local copy and of what waits for the API server. */
 export function registerKubeMetrics(metrics: MetricsRegistry, parts: KubeParts): void {

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
 import { readPodKills } from "./pod-cgroups.ts";
 import { PodOomKills } from "./pod-oom-kills.ts";
-import type { PodFacts } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** A few hundred small files: not more often than anybody needs it, whoever asks. */
 const lookMs = 5_000;

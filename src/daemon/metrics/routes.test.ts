@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock, type Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
+import { silentLogger, type Logger } from "../../base/log.ts";
 import { failed, passed, type Check } from "../../readiness/check.ts";
 import { Measures } from "./measures.ts";
 import { MetricsRegistry } from "./metrics-registry.ts";
-import { answerHttp, type RouteOptions } from "./routes.ts";
+import { answerHttp } from "./routes.ts";
 import { NodeChecks } from "../health/node-checks.ts";
 
 function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => readonly Check[] } = {}): {
@@ -16,20 +16,23 @@ function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => rea
   const checks = new NodeChecks();
   checks.add(changes.checks ?? (() => [passed("view", "3 pods")]));
   const errors: unknown[] = [];
-  const ports = {
+  const options = {
     metrics,
     checks,
     measures: new Measures(metrics),
-    logger: { error: (_what: string, fields: unknown) => errors.push(fields) },
+    logger: { ...silentLogger, error: (_what: string, fields: unknown) => void errors.push(fields) },
+    node: () => ({}),
   };
-  const facts = { ports } as unknown as RouteOptions["facts"]; // only what the routes under test use
   const journal = { unwritable: undefined, stuckMs: changes.stuckMs ?? 0, quarantined: 0, leaks: 0, attachments: 0 };
   return {
     metrics,
     errors,
     get: (target, tells = "all") => {
       const [path = "", query = ""] = target.split("?");
-      return answerHttp({ method: "GET", path, query: new Set([query]) }, { facts, journal: () => journal, tells });
+      return answerHttp(
+        { method: "GET", path, query: new Set([query]) },
+        { ...options, journal: () => journal, tells },
+      );
     },
   };
 }

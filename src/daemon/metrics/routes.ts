@@ -1,12 +1,19 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { readyzAnswer } from "../../readiness/readyz.ts";
 import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
-import { checksAnswer, nodeAnswer } from "../record/answers.ts";
+import type { Logger } from "../../base/log.ts";
+import type { NodeChecks } from "../health/node-checks.ts";
+import type { Measures } from "./measures.ts";
+import type { MetricsRegistry } from "./metrics-registry.ts";
 import type { HttpAnswer, HttpRequest } from "./http-exchange.ts";
-import type { NodeFacts } from "../health/node-facts.ts";
 
 export interface RouteOptions {
-  readonly facts: NodeFacts;
+  readonly measures: Pick<Measures, "requested">;
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly checks: NodeChecks;
+  /** What `levee check node --all` asks of every node. */
+  readonly node: () => object;
   readonly journal: () => JournalFacts;
   /** Health alone for the node's own port; the metrics port tells everything. */
   readonly tells: "health" | "all";
@@ -16,7 +23,7 @@ const text = "text/plain; charset=utf-8";
 
 /** Answers what kubelet, Prometheus and `levee check node --all` ask, from memory, and counts it as Multus does. */
 export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAnswer {
-  const { measures, logger } = options.facts.ports;
+  const { measures, logger } = options;
   const route =
     options.tells === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
   const method = request.method.toLowerCase();
@@ -42,21 +49,21 @@ const healthRoutes: Readonly<Record<string, Route>> = {
 
 const allRoutes: Readonly<Record<string, Route>> = {
   "__proto__": null as never,
-  "/metrics": (_request, { facts }) => ({
+  "/metrics": (_request, { metrics }) => ({
     status: 200,
     contentType: "text/plain; version=0.0.4; charset=utf-8",
-    body: facts.ports.metrics.render(),
+    body: metrics.render(),
   }),
   // What the guard asks of every node once a minute: a kilobyte instead of all.
-  "/loadz": (_request, { facts }) => ({
+  "/loadz": (_request, { metrics }) => ({
     status: 200,
     contentType: "text/plain; version=0.0.4; charset=utf-8",
-    body: facts.ports.metrics.render(loadFamilies),
+    body: metrics.render(loadFamilies),
   }),
-  "/nodez": (_request, { facts }) => ({
+  "/nodez": (_request, { node }) => ({
     status: 200,
     contentType: "application/json",
-    body: `${JSON.stringify({ node: nodeAnswer(facts), checks: checksAnswer(facts) })}\n`,
+    body: `${JSON.stringify(node())}\n`,
   }),
 };
 
@@ -78,8 +85,8 @@ function healthz(_request: HttpRequest, { journal }: RouteOptions): HttpAnswer {
   return { status: 503, contentType: text, body };
 }
 
-function readyz(request: HttpRequest, { facts }: RouteOptions): HttpAnswer {
-  const answer = readyzAnswer(facts.ports.checks.all(), { isVerbose: request.query.has("verbose") });
+function readyz(request: HttpRequest, { checks }: RouteOptions): HttpAnswer {
+  const answer = readyzAnswer(checks.all(), { isVerbose: request.query.has("verbose") });
   return { status: answer.isReady ? 200 : 503, contentType: text, body: answer.text };
 }
 

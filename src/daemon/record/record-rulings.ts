@@ -1,9 +1,10 @@
 import type { Admission } from "../../admission/admission.ts";
 import { describeBlocker, type Ruling, type WaitView } from "../../admission/rulings.ts";
 import type { Subject } from "../../base/subject.ts";
-import { nodeNetworks } from "../look-up/node-networks.ts";
-import type { NodePorts } from "../node-ports.ts";
-import type { TimelineFacts } from "./timeline.ts";
+import { nodeNetworks } from "../../admission/request.ts";
+import type { Recorder } from "./recorder.ts";
+import type { RulingFeed } from "./ruling-feed.ts";
+import type { Timeline, TimelineFacts } from "./timeline.ts";
 
 /** Below this nobody calls it a wait. */
 const waitMsMin = 1;
@@ -12,13 +13,16 @@ const waitMsMin = 1;
  * Takes down what admission decides about a pod. What ends a call (held, refused, expired, superseded, cancelled) is not
  * noted here: the error that it ends with says the same, in full.
  */
-export function recordRulings(ports: Pick<NodePorts, "rulings" | "timeline" | "recorder">, admission: Admission): void {
-  ports.rulings.listen((ruling) => {
-    if (ruling.what === "network-opened" || ruling.what === "network-closed") noteNetwork(ruling, ports);
+export function recordRulings(
+  { rulings, timeline, recorder }: { rulings: RulingFeed; timeline: Timeline; recorder: Recorder },
+  admission: Admission,
+): void {
+  rulings.listen((ruling) => {
+    if (ruling.what === "network-opened" || ruling.what === "network-closed") noteNetwork(ruling, recorder);
     const subject = ruling.request?.subject;
     if (subject === undefined) return;
     const facts = noted[ruling.what]?.(ruling, subject, admission);
-    if (facts !== undefined) ports.timeline.note(subject, names[ruling.what] ?? ruling.what, facts);
+    if (facts !== undefined) timeline.note(subject, names[ruling.what] ?? ruling.what, facts);
   });
 }
 
@@ -61,7 +65,7 @@ function chargeFacts(uid: string, admission: Admission): TimelineFacts | undefin
 }
 
 /** The networks of the node are every pod's. */
-function noteNetwork({ what, detail }: Ruling, { recorder }: Pick<NodePorts, "recorder">): void {
+function noteNetwork({ what, detail }: Ruling, recorder: Recorder): void {
   const [network = "", ...reason] = detail.split(": ");
   recorder.noteAll(what, {
     ...(network === nodeNetworks ? {} : { network }),

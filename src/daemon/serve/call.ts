@@ -1,3 +1,4 @@
+import type { Admission } from "../../admission/admission.ts";
 import type { AdmissionRequest } from "../../admission/request.ts";
 import type { JsonText } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -29,14 +30,18 @@ export interface CallOptions {
   readonly resumed: ResumeHeader | undefined;
 }
 
+interface AskedAdmission {
+  readonly request: AdmissionRequest;
+  readonly attempt: number;
+}
+
 /** One CNI call and the shim that makes it, from its first frame to BYE. */
 export class Call implements ConnectionOwner {
   readonly header: CallHeader;
   readonly hand: Hand;
   readonly token: string;
   readonly resumed: ResumeHeader | undefined;
-  /** What it asked admission for, and for the how manieth time in a row; undefined until it does. */
-  asked: { readonly request: AdmissionRequest; readonly attempt: number } | undefined;
+  #asked: AskedAdmission | undefined;
   /** When the shim is gone, or a DEL of the same container ends this call. */
   readonly givenUp = new GivenUp();
   readonly #connection: ServerConnection;
@@ -67,7 +72,18 @@ export class Call implements ConnectionOwner {
     return this.#answerVersion;
   }
 
-  /** For who needs a real signal; who only waits looks at `givenUp`. */
+  /** Its admission request, and which consecutive attempt this is; undefined until it asks. */
+  get asked(): AskedAdmission | undefined {
+    return this.#asked;
+  }
+
+  /** Keeps what the call asks admission for, for the line in the log; returns the same. */
+  asks(request: AdmissionRequest, admission: Pick<Admission, "failuresOf">): AdmissionRequest {
+    this.#asked = { request, attempt: (admission.failuresOf(request.pod)?.failures ?? 0) + 1 };
+    return request;
+  }
+
+  /** A real signal; code that only waits looks at `givenUp`. */
   get signal(): AbortSignal {
     return this.givenUp.signal;
   }

@@ -1,91 +1,103 @@
+import type { Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { Hand } from "../../hands/hand.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import { encodeFrame, required, textField, type Frame } from "../../wire/frame.ts";
 import { encodeWelcome, negotiateVersion, readCall, readHandIdentity, readResume } from "../../wire/messages.ts";
 import type { Answer } from "../../wire/node-view.ts";
-import { answerQuestion } from "../record/answers.ts";
 import { Call } from "./call.ts";
-import type { CallsUnderWay } from "./calls-under-way.ts";
-import type { NodeFacts } from "../health/node-facts.ts";
-import { serveCall } from "./serve-call.ts";
 import type { ServerConnection } from "./server-connection.ts";
 
-export interface Reception extends NodeFacts {
-  readonly calls: CallsUnderWay;
+export interface ReceptionNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "heartbeatMs">;
+  readonly logger: Logger;
+  readonly software: string;
+  readonly journal: Pick<Journal, "findByToken">;
+  readonly serve: (call: Call) => void;
+  readonly addResident: (hand: Hand) => void;
+  /** The answer to a command's question. Throws or rejects for a bad one. */
+  readonly answer: (question: string) => unknown;
 }
 
-/** Sends each new connection where its first frame belongs. */
-export function receive(connection: ServerConnection, first: Frame, reception: Reception): void {
-  const { ports } = reception;
-  const version = negotiateVersion(first);
-  switch (first.type) {
-    case "CALL":
-    case "RESUME":
-      return startCall(connection, first, reception, version);
-    case "RESIDENT":
-      return takeResident(connection, first, reception, version);
-    case "ASK":
-      return answer(connection, first, reception);
-    default:
-      ports.logger.warn("A peer started with a frame that starts nothing", { frame: first.type });
-      throw new LeveeError("protocol-violated", `Cannot start with a ${first.type} frame`);
+/** Sends each new connection where its first frame belongs: a call, the resident hand, a command's question. */
+export class Reception {
+  readonly #needs: ReceptionNeeds;
+
+  constructor(needs: ReceptionNeeds) {
+    this.#needs = needs;
   }
-}
 
-function startCall(connection: ServerConnection, first: Frame, reception: Reception, version: number): void {
-  const { ports } = reception;
-  const resumed = first.type === "RESUME" ? readResume(first) : undefined;
-  const isKnown = resumed !== undefined && ports.journal.findByToken(resumed.token) !== undefined;
-  const token = isKnown ? resumed.token : Buffer.from(ports.clock.randomBytes(16)).toString("hex");
-  const header = resumed?.call ?? readCall(first);
-  const call = new Call({ connection, version, header, clock: ports.clock, token, resumed });
-  call.welcome(ports.config.heartbeatMs, reception.software);
-  void serveCall(call, reception);
-}
+  receive(connection: ServerConnection, first: Frame): void {
+    const version = negotiateVersion(first);
+    switch (first.type) {
+      case "CALL":
+      case "RESUME":
+        return this.#startCall(connection, first, version);
+      case "RESIDENT":
+        return this.#takeResident(connection, first, version);
+      case "ASK":
+        return this.#answer(connection, first);
+      default:
+        this.#needs.logger.warn("A peer started with a frame that starts nothing", { frame: first.type });
+        throw new LeveeError("protocol-violated", `Cannot start with a ${first.type} frame`);
+    }
+  }
 
-function takeResident(connection: ServerConnection, first: Frame, reception: Reception, version: number): void {
-  const { ports, software } = reception;
-  const hand = new Hand(connection, readHandIdentity(first), {
-    clock: ports.clock,
-    version,
-    isResident: true,
-    cniPath: textField(first, "cni_path") ?? "",
-  });
-  connection.handOver({
-    take: (frame) => {
-      if (frame.type === "PROGRESS") return hand.progressed(frame);
-      if (frame.type !== "OUTCOME")
-        throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
-      hand.settle(frame);
-    },
-    left: () => hand.left(),
-  });
-  connection.send(encodeWelcome(ports.clock.randomBytes(16), ports.config.heartbeatMs, software, version));
-  ports.logger.info("The resident hand is here", { pid: hand.identity.pid, software: hand.identity.software });
-  hand.lost.addEventListener(
-    "abort",
-    () => ports.logger.info("The resident hand is gone", { pid: hand.identity.pid }),
-    { once: true },
-  );
-  ports.recovery.addResident(hand);
-}
+  #startCall(connection: ServerConnection, first: Frame, version: number): void {
+    const { clock, config, software, journal, serve } = this.#needs;
+    const resumed = first.type === "RESUME" ? readResume(first) : undefined;
+    const isKnown = resumed !== undefined && journal.findByToken(resumed.token) !== undefined;
+    const token = isKnown ? resumed.token : Buffer.from(clock.randomBytes(16)).toString("hex");
+    const header = resumed?.call ?? readCall(first);
+    const call = new Call({ connection, version, header, clock, token, resumed });
+    call.welcome(config.heartbeatMs, software);
+    serve(call);
+  }
 
-/** Most questions cost a look at memory and are answered at once; a bad one, or an answer too long to send, is an error. */
-function answer(connection: ServerConnection, first: Frame, reception: Reception): void {
-  const tell = (value: unknown): void => connection.endWith(answerFrame({ answer: value }));
-  const refuse = (thrown: unknown): void => {
-    const error = toLeveeError(thrown, "Cannot answer");
-    connection.endWith(answerFrame({ error: { code: error.code, message: error.message } }));
-  };
-  try {
-    const question = required(textField(first, "question"), first, "question");
-    const told = answerQuestion(question, reception);
-    if (!(told instanceof Promise)) return tell(told);
-    // What follows a question is for nobody.
-    connection.handOver({ take: () => undefined });
-    told.then(tell).catch(refuse);
-  } catch (thrown) {
-    refuse(thrown);
+  #takeResident(connection: ServerConnection, first: Frame, version: number): void {
+    const { clock, config, software, logger, addResident } = this.#needs;
+    const hand = new Hand(connection, readHandIdentity(first), {
+      clock,
+      version,
+      isResident: true,
+      cniPath: textField(first, "cni_path") ?? "",
+    });
+    connection.handOver({
+      take: (frame) => {
+        if (frame.type === "PROGRESS") return hand.progressed(frame);
+        if (frame.type !== "OUTCOME")
+          throw new LeveeError("protocol-violated", `Cannot take a ${frame.type} frame from the resident hand`);
+        hand.settle(frame);
+      },
+      left: () => hand.left(),
+    });
+    connection.send(encodeWelcome(clock.randomBytes(16), config.heartbeatMs, software, version));
+    logger.info("The resident hand is here", { pid: hand.identity.pid, software: hand.identity.software });
+    hand.lost.addEventListener("abort", () => logger.info("The resident hand is gone", { pid: hand.identity.pid }), {
+      once: true,
+    });
+    addResident(hand);
+  }
+
+  /** Most questions cost a look at memory and are answered at once; a bad one, or an answer too long to send, is an error. */
+  #answer(connection: ServerConnection, first: Frame): void {
+    const tell = (value: unknown): void => connection.endWith(answerFrame({ answer: value }));
+    const refuse = (thrown: unknown): void => {
+      const error = toLeveeError(thrown, "Cannot answer");
+      connection.endWith(answerFrame({ error: { code: error.code, message: error.message } }));
+    };
+    try {
+      const answer = this.#needs.answer(required(textField(first, "question"), first, "question"));
+      if (!(answer instanceof Promise)) return tell(answer);
+      // Frames after the question are ignored.
+      connection.handOver({ take: () => undefined });
+      answer.then(tell).catch(refuse);
+    } catch (thrown) {
+      refuse(thrown);
+    }
   }
 }
 

@@ -11,3 +11,6 @@ export interface Reply {
 
 /** Success with nothing to print, as DEL, CHECK, STATUS and GC answer. */
 export const silence: Reply = { output: "" };
+
+/** The runtime has its result already; there is nothing left to say but goodbye. */
+export const alreadyPrinted = "already-printed";

@@ -1,106 +1,121 @@
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import { podArgs } from "../../cni/cni-args.ts";
 import { printCniError } from "../../cni/cni-error.ts";
-import { parseRequest, type CniRequest } from "../../cni/verb.ts";
-import type { Call } from "./call.ts";
-import type { CallsUnderWay } from "./calls-under-way.ts";
-import { logCall } from "./log-call.ts";
-import type { Ports } from "../ports.ts";
-import { alreadyPrinted, resumeAdd } from "../attach/resume.ts";
+import { parseRequest, type AddRequest, type CheckRequest, type CniRequest, type DelRequest } from "../../cni/verb.ts";
+import type { ResumeHeader } from "../../wire/messages.ts";
 import { subjectOfCall } from "../record/subject.ts";
-import { add } from "../attach/add.ts";
-import type { Reply } from "./reply.ts";
-import { check } from "../attach/check.ts";
-import { del } from "../undo/del.ts";
-import { gc } from "../collect/gc.ts";
-import { status } from "../health/status.ts";
+import type { Timeline } from "../record/timeline.ts";
+import type { Call } from "./call.ts";
+import type { CallLog } from "./call-log.ts";
+import type { CallsUnderWay } from "./calls-under-way.ts";
+import { alreadyPrinted, type Reply } from "./reply.ts";
+
+/** The verbs that the daemon serves. A new verb is a line here, a case in `dispatch` and a class in its room. */
+export interface Verbs {
+  readonly add: { serve(call: Call, request: AddRequest): Promise<Reply> };
+  readonly resume: {
+    serve(call: Call, request: AddRequest, resumed: ResumeHeader): Promise<Reply | typeof alreadyPrinted>;
+  };
+  readonly del: { serve(call: Call, request: DelRequest): Promise<Reply> };
+  readonly check: { serve(call: Call, request: CheckRequest): Promise<Reply> };
+  readonly status: { serve(call: Call): Promise<Reply> };
+  readonly gc: { serve(call: Call): Promise<Reply> };
+}
+
+export interface ServeNeeds {
+  readonly verbs: Verbs;
+  readonly calls: CallsUnderWay;
+  readonly timeline: Timeline;
+  readonly logger: Logger;
+  readonly callLog: CallLog;
+  /** Resolves when the deletes from while the daemon was away are known. */
+  readonly offline: { readonly ready: Promise<void> };
+}
 
 /**
  * Serves one CNI call from its header to goodbye. Every error of a verb ends here: told once, logged once. No functions
- * inside: what they close over would be kept for each call in line.
+ * inside: a closure would be kept for each call in line.
  */
-export async function serveCall(
-  call: Call,
-  { ports, calls }: { readonly ports: Ports; readonly calls: CallsUnderWay },
-): Promise<void> {
+export async function serveCall(call: Call, needs: ServeNeeds): Promise<void> {
   let request: CniRequest | undefined;
-  calls.began();
+  needs.calls.began();
   try {
     request = parseRequest(call.header);
-    note(request, "asked", ports);
-    if (request.verb !== "STATUS") await ports.offline.ready;
-    const answer = await dispatch(call, request, ports);
-    if (answer !== alreadyPrinted) await deliver(call, answer, ports);
+    note(request, "asked", needs);
+    if (request.verb !== "STATUS") await needs.offline.ready;
+    const reply = await dispatch(call, request, needs.verbs);
+    if (reply !== alreadyPrinted) await deliver(call, reply, needs);
     call.bye();
-    logCall({ call, request, tookMs: call.ageMs(), error: undefined }, ports);
+    needs.callLog.log({ call, request, tookMs: call.ageMs(), error: undefined });
   } catch (thrown) {
-    await fail(call, request, thrown, ports);
+    await fail(call, request, thrown, needs);
   } finally {
-    calls.ended();
+    needs.calls.ended();
   }
 }
 
-async function fail(call: Call, request: CniRequest | undefined, thrown: unknown, ports: Ports): Promise<void> {
+async function fail(call: Call, request: CniRequest | undefined, thrown: unknown, needs: ServeNeeds): Promise<void> {
   try {
     const error = toLeveeError(thrown, `Cannot serve ${call.header.verb}`);
-    if (request !== undefined) note(request, "failed", ports, error);
-    logCall({ call, request, tookMs: call.ageMs(), error }, ports);
-    await tell(call, error);
+    if (request !== undefined) note(request, "failed", needs, error);
+    needs.callLog.log({ call, request, tookMs: call.ageMs(), error });
+    await answerError(call, error);
   } catch (defect) {
     const error = toLeveeError(defect, "Cannot serve the call");
-    ports.logger.error("A call ended in a defect", { reason: error.message });
+    needs.logger.error("A call ended in a defect", { reason: error.message });
     // Its shim would wait for an answer until its budget ends.
     call.refuse(error);
   }
 }
 
-function dispatch(call: Call, request: CniRequest, ports: Ports): Promise<Reply | typeof alreadyPrinted> {
+function dispatch(call: Call, request: CniRequest, verbs: Verbs): Promise<Reply | typeof alreadyPrinted> {
   switch (request.verb) {
     case "ADD":
-      return call.resumed === undefined ? add(call, request, ports) : resumeAdd(call, request, call.resumed, ports);
+      return call.resumed === undefined
+        ? verbs.add.serve(call, request)
+        : verbs.resume.serve(call, request, call.resumed);
     case "DEL":
-      return del(call, request, ports);
+      return verbs.del.serve(call, request);
     case "CHECK":
-      return check(call, request, ports);
+      return verbs.check.serve(call, request);
     case "STATUS":
-      return status(call, ports);
+      return verbs.status.serve(call);
     case "GC":
-      return gc(call, ports);
+      return verbs.gc.serve(call);
     case "VERSION":
       // The shim answers VERSION by itself; a peer that asks us is not one of ours.
       return Promise.reject(new LeveeError("protocol-violated", "Cannot serve VERSION over the socket"));
   }
 }
 
-async function deliver(call: Call, answer: Reply, ports: Ports): Promise<void> {
-  using _held = answer.held;
-  const printed = await call.finish(0, answer.output).catch((thrown: unknown) => {
+async function deliver(call: Call, reply: Reply, { logger }: ServeNeeds): Promise<void> {
+  using _held = reply.held;
+  const printed = await call.finish(0, reply.output).catch((thrown: unknown) => {
     if (call.hand.isLost) return false;
     throw thrown;
   });
-  if (answer.delivered === undefined) return;
+  if (reply.delivered === undefined) return;
   if (!printed) {
-    ports.logger.warn("The runtime did not take a result; the attachment is undone", {
-      container: call.header.containerId,
-    });
-    // Whoever undoes it needs the turn.
-    answer.held?.[Symbol.dispose]();
+    logger.warn("The runtime did not take a result; the attachment is undone", { container: call.header.containerId });
+    // The undo needs the turn.
+    reply.held?.[Symbol.dispose]();
   }
   try {
-    await answer.delivered(printed);
+    await reply.delivered(printed);
   } catch (thrown) {
     // Without BYE the shim leaves a durable note instead, so the acknowledgement is late but not lost.
-    ports.logger.error("An acknowledgement could not be written down", {
+    logger.error("An acknowledgement could not be written down", {
       container: call.header.containerId,
       reason: toLeveeError(thrown, "Journal").message,
     });
     call.hangUp();
-    answer.undelivered?.();
+    reply.undelivered?.();
   }
 }
 
-/** A DEL that cannot be served now, and an ADD that only its shim can undo, are the shim's to finish; the rest is an answer. */
-async function tell(call: Call, error: LeveeError): Promise<void> {
+/** The shim itself finishes a DEL that cannot be served now, and an ADD that only it can undo. The rest is an answer. */
+async function answerError(call: Call, error: LeveeError): Promise<void> {
   if (call.hand.isLost) return;
   const isForShim = error.code === "hand-lost" || (call.header.verb === "DEL" && error.code === "try-later");
   if (isForShim) {
@@ -112,14 +127,14 @@ async function tell(call: Call, error: LeveeError): Promise<void> {
     await call.finish(1, printCniError(call.answerVersion, error));
     call.bye();
   } catch (thrown) {
-    // The shim left before it heard of the error; nobody is there to be told.
+    // A shim that left before it heard of the error needs no answer.
     if (!call.hand.isLost) call.refuse(toLeveeError(thrown, "Cannot answer"));
   }
 }
 
-function note(request: CniRequest, what: string, ports: Ports, error?: LeveeError): void {
+function note(request: CniRequest, what: string, { timeline }: ServeNeeds, error?: LeveeError): void {
   if (!("containerId" in request)) return;
-  ports.timeline.note(
+  timeline.note(
     subjectOfCall(request),
     what,
     error === undefined

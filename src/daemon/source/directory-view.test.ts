@@ -7,8 +7,9 @@ import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { Directory } from "../../directory/directory.ts";
 import { directoryView } from "./directory-view.ts";
-import { requestOf } from "../look-up/networks.ts";
-import { emptyView, type PodFacts, type View } from "../../view/view.ts";
+import { requestOf } from "../look-up/pod-request.ts";
+import { emptyView, type View } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const pod: PodFacts = {
   namespace: "default" as Namespace,

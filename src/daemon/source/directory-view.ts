@@ -13,7 +13,7 @@ export function directoryView(directory: Directory): View {
   };
 }
 
-/** Each file once, with its first bad line. An object that is defined twice is served, so its file has been read. */
+/** Each file once, with its first bad line. A file that defines an object again was read, so it is left out. */
 function unreadFiles(directory: Directory): readonly string[] {
   const places = new Map<string, string>();
   for (const { file, line, reason } of directory.problems()) {

@@ -3,28 +3,28 @@ import type { KubeAccess } from "../../kube/access/access.ts";
 import { inClusterAccess, serviceAccountFolder } from "../../kube/access/in-cluster.ts";
 import { kubeconfigAccess } from "../../kube/access/kubeconfig.ts";
 
-/** What the process was told of the cluster around it. */
+/** What the environment says about the cluster. */
 export interface ClusterPlace {
-  /** Empty when nobody said. */
+  /** Empty when it is not known. */
   readonly nodeName: string;
-  /** The API server as a pod finds it; undefined outside of a cluster. */
+  /** The API server's service; undefined outside of a cluster. */
   readonly service: ServicePlace | undefined;
 }
 
-export interface ServicePlace {
+interface ServicePlace {
   readonly host: string;
   readonly port: string;
-  /** With the token and the cluster's authority. */
+  /** The folder with the token and the cluster's authority. */
   readonly accountFolder: string;
 }
 
-/** Reads the variables that kubelet and the manifest set. The manifest of Multus names the node in its own variable. */
+/** Reads the variables that kubelet and the manifest set. Multus' manifest has a variable of its own for the node. */
 export function clusterPlaceOf(env: Readonly<Record<string, string | undefined>>, hostName: string): ClusterPlace {
   const read = (key: string): string => env[key] ?? "";
   const host = read("KUBERNETES_SERVICE_HOST");
   const port = read("KUBERNETES_SERVICE_PORT");
   return {
-    // Kubelet takes the host's name in lower case for the node's unless it is told another.
+    // Kubelet's default for the node's name is the host name in lower case.
     nodeName: read("MULTUS_NODE_NAME") || read("LEVEE_NODE_NAME") || hostName.toLowerCase(),
     service:
       host === "" || port === ""
@@ -33,7 +33,7 @@ export function clusterPlaceOf(env: Readonly<Record<string, string | undefined>>
   };
 }
 
-/** How the API server is reached: as a pod, else by a kubeconfig; undefined when there is neither. */
+/** Access to the API server: as a pod, else by a kubeconfig; undefined when there is neither. */
 export async function accessOf(
   { kubeconfig }: { readonly kubeconfig: string | undefined },
   { service }: ClusterPlace,

@@ -5,13 +5,13 @@ import { ApiClient } from "../../kube/client/api-client.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
 import { KubeAnnouncer } from "../tell/kube-announcer.ts";
 import { registerKubeMetrics } from "../metrics/kube-metrics.ts";
-import { kubeNotices } from "../tell/kube-notices.ts";
+import { kubeNotices } from "./kube-notices.ts";
 import { KubeStatusPublisher } from "../tell/kube-status.ts";
 import { kubeView } from "./kube-view.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly access: KubeAccess;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface ClusterOptions {
   readonly metrics: MetricsRegistry;
 }
 
-/** The API server as source. Nothing here waits for it: what is known is served, the rest comes when it answers. */
+/** The API server as source. Nothing here waits for it: the local copy is served, and grows when the server answers. */
 export function openCluster({ access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
   const api = new ApiClient({ access, clock });
   const cluster = new ClusterView({ api, clock, logger, nodeName });

@@ -1,8 +1,8 @@
 import type { ClusterView } from "../../kube/watch/cluster-view.ts";
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import type { LiveView, View } from "../../view/view.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** Over a slow line a new connection alone takes four round trips; the lookup's own limit comes first. */
+/** On a slow line a new connection alone takes four round trips. The lookup's own limit is shorter. */
 const readMsMax = 10_000;
 
 /** The local copy of the cluster as a view of pods and networks, with the API server itself behind it. */
@@ -18,8 +18,8 @@ export function kubeView(cluster: ClusterView, server: string): View {
 }
 
 /**
- * Since when the server has given no answer to anybody, on the wall clock. A refusal is an answer, and one watch that
- * works is enough: the other may only not have come back yet.
+ * Since when the server has answered neither watch, on the wall clock. A refusal is an answer. One working watch is
+ * enough, because the other may still be reconnecting.
  */
 export function awaySinceMs(cluster: Pick<ClusterView, "health">): number | undefined {
   const { pods, networks } = cluster.health();

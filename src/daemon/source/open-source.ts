@@ -3,7 +3,6 @@ import { LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { Directory } from "../../directory/directory.ts";
-import type { DirectoryProblem } from "../../directory/facts.ts";
 import { silentAnnouncer } from "../tell/announcer.ts";
 import { directoryView } from "./directory-view.ts";
 import { accessOf, type ClusterPlace } from "./kube-access.ts";
@@ -12,8 +11,9 @@ import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
 import { silentPublisher } from "../tell/status-publisher.ts";
 import { emptyView } from "../../view/view.ts";
+import type { DirectoryProblem } from "../../directory/directory-problem.ts";
 
-export interface SourceOptions {
+interface SourceOptions {
   readonly config: DaemonConfig;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -21,7 +21,7 @@ export interface SourceOptions {
   readonly cluster: ClusterPlace;
 }
 
-/** A folder when one is set; else the cluster this daemon is in; else the one that a kubeconfig leads to. */
+/** A folder when one is set; else the cluster around the daemon; else the cluster of a kubeconfig. */
 export async function openSource(options: SourceOptions): Promise<Source> {
   const { config, cluster } = options;
   if (config.directory !== undefined) return openDirectory(config.directory, options);
@@ -29,7 +29,7 @@ export async function openSource(options: SourceOptions): Promise<Source> {
   return access === undefined ? noSource() : openCluster({ ...options, access, nodeName: nodeNameOf(cluster) });
 }
 
-/** Without it the pods of the whole cluster would be watched, on every node. */
+/** Without a name, every node would watch the pods of the whole cluster. */
 function nodeNameOf({ nodeName }: ClusterPlace): string {
   if (nodeName !== "") return nodeName;
   throw new LeveeError(
@@ -55,7 +55,7 @@ function noSource(): Source {
     announcer: silentAnnouncer,
     publisher: silentPublisher,
     notices: () => [
-      "Neither directory nor kubeconfig is set and this is no pod of a cluster: a call that names a pod cannot be served",
+      "Neither directory nor kubeconfig is set, and the daemon is not a pod of a cluster: calls that name a pod cannot be served",
     ],
     close: () => Promise.resolve(),
   };

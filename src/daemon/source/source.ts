@@ -1,18 +1,18 @@
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import type { Announcer } from "../tell/announcer.ts";
 import type { StatusPublisher } from "../tell/status-publisher.ts";
 import type { View } from "../../view/view.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** Where this daemon learns of pods and networks, and whom it tells what became of them: a folder, or a cluster. */
+/** A folder or a cluster: it has the pods and networks, and the daemon tells it what became of them. */
 export interface Source {
   readonly view: View;
   readonly announcer: Announcer;
   readonly publisher: StatusPublisher;
-  /** This node, as the cluster calls it; undefined on a machine without one. */
+  /** The node's name in the cluster; undefined on a machine without a cluster. */
   readonly nodeName?: string;
-  /** How well the local copies follow the API server; undefined on a machine without one. */
+  /** How well the local copies follow the API server; undefined on a machine without a cluster. */
   readonly health?: () => readonly ReflectorHealth[];
-  /** Things a person should know now: a file that cannot be read, an API server that does not answer. */
+  /** Present problems for a person: a file that cannot be read, an API server that does not answer. */
   notices(): readonly string[];
   close(): Promise<void>;
 }

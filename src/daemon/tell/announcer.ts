@@ -1,6 +1,6 @@
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 
-/** What people see in `kubectl describe`. The reasons and texts of Multus are kept where it has the same event. */
+/** An event as `kubectl describe` shows it. Where Multus has the same event, its reason and its text are kept. */
 export interface Notice {
   readonly type: "Normal" | "Warning";
   /** CamelCase, for machines. */
@@ -20,14 +20,14 @@ export interface NetworkRef {
   readonly uid: string;
 }
 
-/** Tells the cluster what happened on this node. Never waited for, and never a reason to fail. */
+/** Tells the API server by events what happens on this node. Callers do not wait for it, and it never fails. */
 export interface Announcer {
   aboutPod(pod: PodRef, notice: Notice): void;
   aboutNode(notice: Notice): void;
   aboutNetwork(network: NetworkRef, notice: Notice): void;
 }
 
-/** For a machine without a cluster: there is nobody to tell. */
+/** For a machine without a cluster. */
 export const silentAnnouncer: Announcer = {
   aboutPod: () => undefined,
   aboutNode: () => undefined,

@@ -4,25 +4,25 @@ import type { KubeApi } from "../../kube/client/api.ts";
 import { EventRecorder } from "../../kube/outbox/event-recorder.ts";
 import type { Fate } from "../../kube/outbox/letter.ts";
 import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";
-import { judgeEvent } from "../../kube/outbox/outbox-verdict.ts";
+import { judgeEvent } from "../../kube/outbox/delivery-verdict.ts";
 import { TokenBucket } from "../../kube/outbox/token-bucket.ts";
 import type { Announcer, NetworkRef, Notice, PodRef } from "./announcer.ts";
 
-/** Some events for each pod of a full node; what comes after that says no more. */
+/** Some events for each pod of a full node. Further events add little. */
 const eventsMax = 1_000;
-/** Events are the least urgent of what a node says. */
+/** Events are the least urgent requests of a node. */
 const atOnceMax = 2;
-/** The answer of the ADD that they are about, and the pod's annotation, are out by then. */
+/** The answer of the ADD and the pod's annotation go first. */
 const lingerMs = 250;
 /**
- * A storm of 250 pods with two interfaces each is told within two minutes. An event takes 2 ms of CPU: at twenty a second
- * they took as much of a daemon with a tenth of a core as the attachments themselves.
+ * A storm of 250 pods with two interfaces each is told within two minutes. An event takes 2 ms of CPU: on a tenth of a
+ * core, twenty events a second took as much time as the attachments themselves.
  */
 const nodePace = { burst: 20, refillMs: 200 };
-/** Tools look for Multus' events by the component's name, so the name stays. */
+/** Tools find Multus' events by this name, so the name stays. */
 const component = "multus";
 
-export interface KubeAnnouncerOptions {
+interface KubeAnnouncerOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -30,7 +30,7 @@ export interface KubeAnnouncerOptions {
   readonly onOutcome: (outcome: Fate | "suppressed") => void;
 }
 
-/** Tells the cluster by core/v1 Events. */
+/** Tells the API server by core/v1 Events. */
 export class KubeAnnouncer implements Announcer {
   readonly #nodeName: string;
   readonly #outbox: Outbox;
@@ -62,7 +62,7 @@ export class KubeAnnouncer implements Announcer {
     this.#recorder.record({ apiVersion: "v1", kind: "Pod", namespace, name, uid }, notice);
   }
 
-  /** Kubelet names itself by the node's name where a UID is asked for, and `kubectl describe node` looks for that. */
+  /** Kubelet uses the node's name as UID in its events, and `kubectl describe node` looks for that. */
   aboutNode(notice: Notice): void {
     const name = this.#nodeName;
     this.#recorder.record({ apiVersion: "v1", kind: "Node", namespace: "", name, uid: name }, notice);

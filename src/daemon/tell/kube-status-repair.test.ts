@@ -6,22 +6,22 @@ import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
 import { startStatusRepair } from "./kube-status-repair.ts";
-import type { Ports } from "../ports.ts";
 import { silentPublisher, type PodStatus } from "./status-publisher.ts";
 import { statusOf } from "./tell-attached.ts";
-import { emptyView, type LiveView, type PodFacts } from "../../view/view.ts";
+import { emptyView, type LiveView } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const key = "k8s.v1.cni.cncf.io/network-status";
 const result = jsonValue({ interfaces: [{ name: "eth0", sandbox: "/x" }], ips: [{ address: "10.0.0.2/24" }] });
 const base = aRecord(1);
 const record: AttachmentRecord = { ...base, phase: "acknowledged", results: base.chains.map(() => result) };
 const wanted = await statusOf(record, {
-  config: { deviceInfoDir: "/nowhere" } as Ports["config"],
+  config: { deviceInfoDir: "/nowhere" },
   logger: silentLogger,
 });
 const annotation = wanted?.annotation ?? "";
 
-/** What is published again when these pods are in the first list, or come later. */
+/** The statuses that are told again when these pods are in the first list, or come later. */
 async function repaired(
   records: readonly AttachmentRecord[],
   first: readonly PodFacts[],
@@ -38,7 +38,7 @@ async function repaired(
     },
   };
   const all = [...first, ...later];
-  const ports: Partial<Record<keyof Ports, unknown>> = {
+  const service = startStatusRepair({
     clock,
     logger: silentLogger,
     config: { deviceInfoDir: "/nowhere" },
@@ -50,9 +50,9 @@ async function repaired(
         return Promise.resolve("delivered");
       },
     },
-    view: { ...emptyView, live, pods: () => first, findPod: () => Promise.resolve(all.at(-1)) },
-  };
-  const service = startStatusRepair(ports as Ports);
+    // Nothing else of it is asked.
+    view: { ...emptyView, live: live as LiveView, pods: () => first, findPod: () => Promise.resolve(all.at(-1)) },
+  });
   await clock.advance(1_000);
   for (const pod of later) tell(pod);
   await clock.advance(1_000);
@@ -68,28 +68,28 @@ function pod(status: string | undefined, more: Partial<PodFacts> = {}): PodFacts
 test.each([
   ["is missing", pod(undefined)],
   ["says something else", pod("[]")],
-  ["is no JSON", pod("{")],
+  ["is not JSON", pod("{")],
   ["is missing on a static pod's mirror", pod(undefined, { isStatic: true, uid: "mirror" as PodUid })],
-])("startStatusRepair publishes a status that %s", async (_what, facts) => {
+])("startStatusRepair tells a status again that %s", async (_what, facts) => {
   expect(await repaired([record], [facts])).toEqual([{ pod: record.pod, containerId: record.containerId, annotation }]);
 });
 
-test("startStatusRepair publishes for a pod that appears after it was attached", async () => {
+test("startStatusRepair tells the status of a pod that appears after its ADD", async () => {
   expect(await repaired([record], [], [pod(undefined)])).toHaveLength(1);
 });
 
 test.each([
   ["is right", pod(annotation), record],
-  ["somebody has added to", pod(`${annotation.slice(0, -1)},{"name":"hot/plugged","dns":{}}]`), record],
-  ["belongs to another pod of the name", pod(undefined, { uid: "other" as PodUid }), record],
+  ["has entries of others too", pod(`${annotation.slice(0, -1)},{"name":"hot/plugged","dns":{}}]`), record],
+  ["belongs to another pod of the same name", pod(undefined, { uid: "other" as PodUid }), record],
   ["belongs to a pod that is going away", pod(undefined, { isDeleting: true }), record],
   ["is not decided yet", pod(undefined), { ...record, phase: "intent" } as const],
-  ["was Multus' to write", pod(undefined), { ...record, origin: "multus" } as const],
+  ["was written by Multus", pod(undefined), { ...record, origin: "multus" } as const],
 ])("startStatusRepair leaves a status alone that %s", async (_what, facts, known) => {
   expect(await repaired([known], [facts])).toEqual([]);
 });
 
-test("startStatusRepair takes the pod's newest sandbox", async () => {
+test("startStatusRepair takes the pod's newest container", async () => {
   const newer = { ...record, containerId: "newer", startedWallMs: record.startedWallMs + 1 } as AttachmentRecord;
   expect(await repaired([newer, record], [pod(undefined)])).toMatchObject([{ containerId: "newer" }]);
 });

@@ -1,41 +1,55 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { sameJson } from "../../base/same-json.ts";
-import { networkStatusAnnotation } from "../../attachment/network-status.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
-import type { Ports } from "../ports.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { StatusPublisher } from "./status-publisher.ts";
 import type { Service } from "../service.ts";
 import { statusOf } from "./tell-attached.ts";
-import type { LiveView, PodFacts } from "../../view/view.ts";
+import { networkStatusAnnotation } from "../../base/annotations.ts";
+import type { LiveView, View } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
-/** A full node is looked through in half a minute, and the server hardly notices. */
+/** A full node takes half a minute, and the server has hardly any load. */
 const pauseMs = 100;
-/** Pods that may wait for a look; more than a node can have. */
+/** Pods that may wait; more than a node can have. */
 const waitingMax = 2_000;
 
+export interface StatusRepairNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "deviceInfoDir">;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "forPod">;
+  readonly publisher: Pick<StatusPublisher, "publish">;
+  readonly view: View;
+}
+
 /**
- * Publishes again what a pod's annotation should say and does not: because the last daemon died before it was delivered,
- * or because the pod (a static pod's mirror) was not there when it was attached.
+ * Compares the journal with the network-status annotations, and tells the missing ones again. The last daemon may have
+ * died before it delivered one, or a static pod's mirror may have come after the ADD.
  */
-export function startStatusRepair(ports: Ports): Service {
-  const { live } = ports.view;
+export function startStatusRepair(needs: StatusRepairNeeds): Service {
+  const { live } = needs.view;
   if (live === undefined) return { stop: () => undefined };
-  const repair = new StatusRepair(ports, live);
+  const repair = new StatusRepair(needs, live);
   return { stop: () => repair.stop() };
 }
 
 class StatusRepair {
-  readonly #ports: Ports;
+  readonly #needs: StatusRepairNeeds;
   readonly #waiting = new Map<string, PodFacts>();
   readonly #closing = new AbortController();
   readonly #stopListening: () => void;
   #working: Promise<void> | undefined;
 
-  constructor(ports: Ports, live: LiveView) {
-    this.#ports = ports;
+  constructor(needs: StatusRepairNeeds, live: LiveView) {
+    this.#needs = needs;
     this.#stopListening = live.onNewPod((pod) => this.#add(pod));
-    // A pod of the first list may have been there before anybody listened.
+    // Pods of the first list may have come before the listener.
     void live.podsSynced().then(() => {
-      for (const pod of ports.view.pods() ?? []) this.#add(pod);
+      for (const pod of needs.view.pods() ?? []) this.#add(pod);
     });
   }
 
@@ -46,7 +60,7 @@ class StatusRepair {
   }
 
   #add(pod: PodFacts): void {
-    const isKnown = this.#ports.journal.forPod(pod.namespace, pod.name).length > 0;
+    const isKnown = this.#needs.journal.forPod(pod.namespace, pod.name).length > 0;
     if (!isKnown || this.#closing.signal.aborted || this.#waiting.size >= waitingMax) return;
     this.#waiting.set(`${pod.namespace}/${pod.name}`, pod);
     this.#working ??= this.#work().finally(() => (this.#working = undefined));
@@ -58,27 +72,27 @@ class StatusRepair {
       if (next === undefined || this.#closing.signal.aborted) return;
       this.#waiting.delete(next[0]);
       await this.#look(next[1]).catch((thrown: unknown) =>
-        this.#ports.logger.warn("The status of a pod could not be compared with what it has", {
+        this.#needs.logger.warn("The network-status of a pod could not be compared with its attachments", {
           pod: next[0],
           reason: toLeveeError(thrown, "Comparison").message,
         }),
       );
-      await this.#ports.clock.sleep(pauseMs, this.#closing.signal).catch(() => undefined);
+      await this.#needs.clock.sleep(pauseMs, this.#closing.signal).catch(() => undefined);
     }
   }
 
   async #look(pod: PodFacts): Promise<void> {
     const record = this.#newestRecord(pod);
     if (record === undefined || pod.isDeleting === true) return;
-    const status = await statusOf(record, this.#ports);
-    // Looked up again: the ADD itself may have published meanwhile.
-    const now = await this.#ports.view.findPod(pod.namespace, pod.name);
-    if (status === undefined || saysAll(now?.annotations[networkStatusAnnotation], status.annotation)) return;
-    void this.#ports.publisher.publish(status);
+    const status = await statusOf(record, this.#needs);
+    // Looked up again, because the ADD itself may have told it meanwhile.
+    const now = await this.#needs.view.findPod(pod.namespace, pod.name);
+    if (status === undefined || hasAll(now?.annotations[networkStatusAnnotation], status.annotation)) return;
+    void this.#needs.publisher.publish(status);
   }
 
   #newestRecord(pod: PodFacts): AttachmentRecord | undefined {
-    return this.#ports.journal
+    return this.#needs.journal
       .forPod(pod.namespace, pod.name)
       .filter(({ phase, origin }) => origin === "levee" && (phase === "committed" || phase === "acknowledged"))
       .filter(({ pod: { uid } }) => pod.isStatic || uid === "" || uid === pod.uid)
@@ -87,8 +101,8 @@ class StatusRepair {
   }
 }
 
-/** Whether every entry is there. What somebody else has added to the annotation is theirs, and stays. */
-function saysAll(annotation: string | undefined, wanted: string): boolean {
+/** Whether every wanted entry is there. Entries that others have added stay. */
+function hasAll(annotation: string | undefined, wanted: string): boolean {
   if (annotation === wanted) return true;
   const entries = entriesOf(annotation);
   return entriesOf(wanted).every((entry) => entries.some((other) => sameJson(other, entry)));
@@ -99,7 +113,7 @@ function entriesOf(annotation: string | undefined): readonly unknown[] {
     const value: unknown = JSON.parse(annotation ?? "[]");
     return Array.isArray(value) ? value : [];
   } catch {
-    // Somebody wrote something else; it says nothing of ours.
+    // The annotation is not JSON, so it has none of the wanted entries.
     return [];
   }
 }

@@ -2,10 +2,11 @@ import { describe, expect, test } from "bun:test";
 import type { ContainerId, Namespace, PodName, PodUid } from "../../base/brand.ts";
 import { silentLogger } from "../../base/log.ts";
 import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
-import { ManualClock, settle } from "../../kube/manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../../kube/manual-clock.fixture.ts";
 import { KubeStatusPublisher } from "./kube-status.ts";
 import type { PodStatus } from "./status-publisher.ts";
-import type { LiveView, PodFacts } from "../../view/view.ts";
+import type { LiveView } from "../../view/view.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
 const away = new KubeError("api-unreachable", "connection refused");
 
@@ -14,7 +15,7 @@ function status(annotation = "[]", containerId = "c1", uid = "u1"): PodStatus {
   return { pod, containerId: containerId as ContainerId, annotation };
 }
 
-/** A publisher whose patches are answered by the test. */
+/** A publisher whose patches the test answers. */
 class Desk {
   readonly clock = new ManualClock();
   readonly requests: KubeRequest[] = [];
@@ -61,7 +62,7 @@ describe("KubeStatusPublisher", () => {
   test.each([
     ["the mirror's own UID for a static pod", { isStatic: true, uid: "mirror" }, "kubelets-own", { uid: "mirror" }],
     ["the UID of the view for a runtime that gave none", { isStatic: false, uid: "u7" }, "", { uid: "u7" }],
-    ["no UID when nobody knows one", undefined, "", {}],
+    ["no UID when none is known", undefined, "", {}],
   ])("takes %s", async (_what, known, uid, expected) => {
     const desk = new Desk();
     desk.known = known as Partial<PodFacts> | undefined;
@@ -78,14 +79,14 @@ describe("KubeStatusPublisher", () => {
     desk.answer = () => Promise.reject(refusal);
     const told: string[] = [];
     const end = desk.publisher.publish(status(), (reason) => told.push(reason));
-    await settle();
+    await settleIo();
     expect(told).toEqual([why]);
     desk.answer = () => Promise.resolve("{}");
     await desk.clock.advance(10_000);
     expect(await end).toBe("delivered");
   });
 
-  test("tries the status of a pod's next sandbox at once, however long the last one has to wait", async () => {
+  test("tries the status of a pod's next container at once, however long the last one has to wait", async () => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(new KubeError("api-refused", "pods is forbidden", { status: 403 }));
     const first = desk.publisher.publish(status("[1]", "c1"));
@@ -103,13 +104,13 @@ describe("KubeStatusPublisher", () => {
     const told: string[] = [];
     const end = desk.publisher.publish(status(), (why) => told.push(why));
     expect(told).toEqual(["the API server does not answer"]);
-    await settle();
+    await settleIo();
     desk.answer = () => Promise.resolve("{}");
     await desk.clock.advance(10_000);
     expect(await end).toBe("delivered");
   });
 
-  test("lets what is on its way arrive before it closes, for 2 s at most", async () => {
+  test("waits for patches that are being sent before it closes, for 2 s at most", async () => {
     for (const { answersMs, end } of [
       { answersMs: 500, end: "delivered" },
       { answersMs: 5_000, end: "dropped" },
@@ -124,7 +125,7 @@ describe("KubeStatusPublisher", () => {
     }
   });
 
-  test("drops what waits for a sandbox that goes, and keeps the status of the pod's next one", async () => {
+  test("drops the waiting status of a container that goes, and keeps the status of the pod's next one", async () => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(away);
     void desk.publisher.publish(status("old", "c1"));

@@ -2,25 +2,25 @@ import type { ContainerId } from "../../base/brand.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { networkStatusAnnotation } from "../../attachment/network-status.ts";
 import { closingMs } from "../../config/budgets.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
 import type { Fate, Letter } from "../../kube/outbox/letter.ts";
 import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";
-import { judgeStatus } from "../../kube/outbox/outbox-verdict.ts";
+import { judgeStatus } from "../../kube/outbox/delivery-verdict.ts";
 import { statusPatch, type PatchedPod } from "../../kube/outbox/status-patch.ts";
 import type { PodRef } from "./announcer.ts";
-import type { Ended, OnPostponed, PodStatus, StatusPublisher } from "./status-publisher.ts";
+import type { OnPostponed, PodStatus, StatusPublisher } from "./status-publisher.ts";
 import type { View } from "../../view/view.ts";
+import { networkStatusAnnotation } from "../../base/annotations.ts";
 
-/** Four times the pods of a full node, and a status has about 1 KiB. */
+/** Four times the pods of a full node. A status has about 1 KiB. */
 const statusesMax = 1_000;
-/** Enough for a storm of pods against a slow server, and little for the server. */
+/** Enough for a storm of pods with a slow server, and a small load for the server. */
 const atOnceMax = 4;
-/** How often the end of the daemon looks whether the last ones have arrived: they take some milliseconds. */
+/** How often the ending daemon looks whether the last statuses have arrived. They take some milliseconds. */
 const closeLookMs = 10;
 
-export interface KubeStatusOptions {
+interface KubeStatusOptions {
   readonly api: KubeApi;
   readonly view: Pick<View, "findPod" | "live">;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface KubeStatusOptions {
   readonly onFate: (fate: Fate) => void;
 }
 
-/** Patches pods on the API server; what it does not take now is delivered when it does. */
+/** Background queue for patches of network-status annotations. */
 export class KubeStatusPublisher implements StatusPublisher {
   readonly #options: KubeStatusOptions;
   readonly #outbox: Outbox;
@@ -48,8 +48,8 @@ export class KubeStatusPublisher implements StatusPublisher {
     });
   }
 
-  publish(status: PodStatus, onPostponed?: OnPostponed): Promise<Ended> {
-    // It may be minutes until a server that is known to be away is asked for this one.
+  publish(status: PodStatus, onPostponed?: OnPostponed): Promise<Fate> {
+    // A server that is known to be away may be asked only minutes later.
     if (this.#isAway()) onPostponed?.("the API server does not answer");
     return this.#put(status, (thrown) => onPostponed?.(toLeveeError(thrown, "Delivery").message));
   }
@@ -63,7 +63,7 @@ export class KubeStatusPublisher implements StatusPublisher {
     return this.#outbox.health();
   }
 
-  /** What is on its way may arrive; what is not written then is left to the next daemon, which compares. */
+  /** Waits for the patches that are being sent. The next daemon finds the others by comparison. */
   async close(): Promise<void> {
     const { clock } = this.#options;
     const endsMs = clock.monotonicMs() + closingMs;
@@ -78,7 +78,7 @@ export class KubeStatusPublisher implements StatusPublisher {
 
   async #put({ pod, containerId, annotation }: PodStatus, onPostponed: Required<Letter>["onPostponed"]): Promise<Fate> {
     const key = `${pod.namespace}/${pod.name}`;
-    // A newer sandbox of the pod has the say from here on.
+    // From here on only the newest container of the pod counts.
     for (const [other, otherKey] of this.#keys) if (otherKey === key) this.#keys.delete(other);
     this.#keys.set(containerId, key);
     const send = (): Promise<void> => this.#patch(pod, annotation);
@@ -92,7 +92,7 @@ export class KubeStatusPublisher implements StatusPublisher {
     await this.#options.api.call(statusPatch(target, { [networkStatusAnnotation]: annotation }));
   }
 
-  /** A static pod is its mirror on the API server, which has another UID than kubelet's own. */
+  /** On the API server a static pod is its mirror, which has a different UID than the pod of kubelet. */
   async #targetOf({ namespace, name, uid }: PodRef): Promise<PatchedPod> {
     const known = await this.#options.view.findPod(namespace, name);
     if (known?.isStatic === true) return { namespace, name, uid: known.uid };

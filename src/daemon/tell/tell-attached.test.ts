@@ -6,12 +6,11 @@ import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
 import { jsonValue } from "../../cni/json-text.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
-import type { PodRef } from "./announcer.ts";
-import type { GcPorts } from "../collect/gc-ports.ts";
-import { silentPublisher, type Ended, type OnPostponed, type PodStatus } from "./status-publisher.ts";
-import { tellAttached, tellSoon } from "./tell-attached.ts";
+import { silentPublisher, type OnPostponed, type PodStatus } from "./status-publisher.ts";
+import { AttachedTeller } from "./tell-attached.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 import { until } from "../../base/until.fixture.ts";
+import type { Fate } from "../../kube/outbox/letter.ts";
 
 const result = jsonValue({
   cniVersion: "1.0.0",
@@ -19,52 +18,50 @@ const result = jsonValue({
   ips: [{ address: "10.0.0.2/24" }, { address: "fd00::2/64" }],
 });
 
-/** Tells of one record, with a publisher that answers as the test says. */
+/** Tells one record, with a publisher that answers as the test says. */
 class Told {
   readonly record: AttachmentRecord = { ...aRecord(1), results: aRecord(1).chains.map(() => result) };
   readonly timeline = new KeptTimeline();
   readonly events: string[] = [];
   readonly statuses: PodStatus[] = [];
-  /** What the journal has of it, and whether recovery is to look at it. */
+  /** The record in the journal, and whether recovery still has to look at it. */
   kept: AttachmentRecord | undefined = { ...this.record, phase: "committed" };
   isPending = (): boolean => false;
   isBusy = false;
-  readonly #ports: GcPorts;
+  readonly #teller: AttachedTeller;
 
-  constructor(publish: (onPostponed: OnPostponed) => Promise<Ended>, clock: Clock = systemClock) {
+  constructor(publish: (onPostponed: OnPostponed) => Promise<Fate>, clock: Clock = systemClock) {
     const statusTime = new SpareTime(clock, { keptMsMax: 10_000, keptMax: 250 });
     statusTime.watch(() => this.isBusy);
-    const ports: Partial<Record<keyof GcPorts, unknown>> = {
+    this.#teller = new AttachedTeller({
       clock,
       journal: { findByToken: () => this.kept },
-      recovery: { isPending: () => this.isPending() },
+      isPending: () => this.isPending(),
       logger: silentLogger,
       config: { deviceInfoDir: "/nowhere" },
       timeline: this.timeline,
-      spareTime: new SpareTime(systemClock),
+      idle: new SpareTime(systemClock),
       statusTime,
       announcer: {
-        aboutPod: (pod: PodRef, { reason, message }: Record<string, string>) =>
-          this.events.push(`${pod.name} ${reason} ${message}`),
+        aboutPod: (pod, { reason, message }) => void this.events.push(`${pod.name} ${reason} ${message}`),
       },
       publisher: {
         ...silentPublisher,
-        publish: (status: PodStatus, onPostponed: OnPostponed) => {
+        publish: (status: PodStatus, onPostponed: OnPostponed = () => undefined) => {
           this.statuses.push(status);
           return publish(onPostponed);
         },
       },
-    };
-    this.#ports = ports as GcPorts;
+    });
   }
 
   async tell(results = this.record.results): Promise<void> {
     this.kept = { ...this.record, phase: "committed", results };
-    await tellAttached(this.record.token, this.#ports);
+    await this.#teller.tellNow(this.record.token);
   }
 
   tellSoon(): void {
-    tellSoon(this.record.token, this.#ports);
+    this.#teller.tellSoon(this.record.token);
   }
 
   get notes(): readonly string[] {
@@ -75,8 +72,8 @@ class Told {
   }
 }
 
-describe("tellAttached", () => {
-  test("has Multus' event for each interface and the pod's status", async () => {
+describe("AttachedTeller", () => {
+  test("tells Multus' event for each interface, and the pod's status", async () => {
     const told = new Told(() => Promise.resolve("delivered"));
     await told.tell();
     const { pod, containerId, chains } = told.record;
@@ -89,13 +86,13 @@ describe("tellAttached", () => {
     expect(told.notes).toEqual(["published"]);
   });
 
-  test("says nothing of results without interfaces and addresses", async () => {
+  test("tells nothing for results without interfaces and addresses", async () => {
     const told = new Told(() => Promise.resolve("delivered"));
     await told.tell(told.record.chains.map(() => jsonValue({ cniVersion: "1.0.0" })));
     expect({ events: told.events, statuses: told.statuses }).toEqual({ events: [], statuses: [] });
   });
 
-  test("notes once that a status is put off, and its end", async () => {
+  test("notes once that a status is postponed, and its end", async () => {
     const told = new Told((onPostponed) => {
       onPostponed("the API server does not answer");
       onPostponed("connection refused");
@@ -124,7 +121,7 @@ describe("tellSoon", () => {
     return { told: new Told(() => Promise.resolve("delivered"), clock), clock };
   }
 
-  test("tells of what was committed, a moment later", async () => {
+  test("tells a committed attachment, a moment later", async () => {
     const { told, clock } = soon();
     told.tellSoon();
     expect(told.statuses).toEqual([]);
@@ -133,7 +130,7 @@ describe("tellSoon", () => {
     expect(told.statuses).toHaveLength(1);
   });
 
-  test("waits until no calls do, but ten seconds at most", async () => {
+  test("waits while calls wait, but ten seconds at most", async () => {
     for (const calmMs of [3_000, 60_000]) {
       const { told, clock } = soon();
       told.isBusy = true;
@@ -147,7 +144,7 @@ describe("tellSoon", () => {
     }
   });
 
-  test("tells nothing of an attachment that recovery undoes", async () => {
+  test("does not tell an attachment that recovery undoes", async () => {
     const { told, clock } = soon();
     told.isPending = () => true;
     told.tellSoon();
@@ -159,7 +156,7 @@ describe("tellSoon", () => {
     expect({ statuses: told.statuses, events: told.events }).toEqual({ statuses: [], events: [] });
   });
 
-  test.each([{ phase: "undoing" }, { delAttempts: 1 }] as const)("tells nothing of one that is %p", async (change) => {
+  test.each([{ phase: "undoing" }, { delAttempts: 1 }] as const)("does not tell one that is %p", async (change) => {
     const { told, clock } = soon();
     told.kept = { ...told.record, phase: "acknowledged", ...change };
     told.tellSoon();
@@ -168,7 +165,7 @@ describe("tellSoon", () => {
     expect(told.statuses).toEqual([]);
   });
 
-  test("tells of one that recovery found acknowledged after all", async () => {
+  test("tells one that recovery finds acknowledged", async () => {
     const { told, clock } = soon();
     told.isPending = () => true;
     told.tellSoon();
@@ -179,7 +176,7 @@ describe("tellSoon", () => {
     expect(told.statuses).toHaveLength(1);
   });
 
-  test("looks again after the device files were read: the shim may have gone meanwhile", async () => {
+  test("looks again after reading the device files: the shim may have gone meanwhile", async () => {
     const { told, clock } = soon();
     let looks = 0;
     told.isPending = () => (looks += 1) > 1;

@@ -1,123 +1,134 @@
 import type { JsonText } from "../../base/brand.ts";
+import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { SpareTime } from "../../base/spare-time.ts";
 import { networkStatus } from "../../attachment/network-status.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { parseResult } from "../../cni/result.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import { readDeviceInfo } from "../look-up/device-info.ts";
-import type { GcPorts } from "../collect/gc-ports.ts";
-import { silentPublisher, type PodStatus } from "./status-publisher.ts";
 import { subjectOf } from "../record/subject.ts";
+import type { Timeline } from "../record/timeline.ts";
+import type { Announcer } from "./announcer.ts";
+import { silentPublisher, type PodStatus, type StatusPublisher } from "./status-publisher.ts";
 
-type TellPorts = Pick<
-  GcPorts,
-  | "announcer"
-  | "publisher"
-  | "timeline"
-  | "logger"
-  | "clock"
-  | "config"
-  | "spareTime"
-  | "statusTime"
-  | "journal"
-  | "recovery"
->;
-/** The shim prints the answer, says so and leaves within this. */
+/** The shim prints the result, sends ACK and leaves within this time. */
 const soonMs = 5;
-/** The pauses double up to this: what recovery has not settled about 80 s after the answer is left to the repair of statuses. */
+/** The pauses double up to this. About 80 s after the reply the repair of statuses takes over. */
 const pauseMsMax = 60_000;
 
-/**
- * Tells it once the answer is on its way: the runtime waits for that, and nobody for this. An undo may be quicker.
- * Of the record only the name is kept until then: in a storm a thousand wait here.
- */
-export function tellSoon(token: string, ports: TellPorts, pauseMs = soonMs): void {
-  ports.clock.after(pauseMs, () => {
-    const fate = fateOf(token, ports);
-    if (fate === "kept") ports.statusTime.do(() => void tellAttached(token, ports), token);
-    else if (fate === "open" && pauseMs * 2 <= pauseMsMax) tellSoon(token, ports, pauseMs * 2);
-  });
+export interface TellNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "deviceInfoDir">;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "findByToken">;
+  readonly announcer: Pick<Announcer, "aboutPod">;
+  readonly publisher: StatusPublisher;
+  readonly timeline: Timeline;
+  /** Whether recovery may still undo this record. */
+  readonly isPending: (token: string) => boolean;
+  /** Time for events. */
+  readonly idle: Pick<SpareTime, "do">;
+  /** Time for statuses. */
+  readonly statusTime: Pick<SpareTime, "do">;
 }
 
-/** What becomes of an attachment: recovery undoes one whose shim is gone, unless the runtime has the result after all. */
-function fateOf(token: string, { journal, recovery }: TellPorts): "kept" | "open" | "gone" {
-  const record = journal.findByToken(token);
-  if (record === undefined || record.phase === "undoing" || record.delAttempts > 0) return "gone";
-  return record.phase === "acknowledged" || !recovery.isPending(token) ? "kept" : "open";
-}
+/** Tells the API server what a pod got: an event for each interface, and the pod's annotation. */
+export class AttachedTeller {
+  readonly #needs: TellNeeds;
 
-/**
- * Tells the cluster what a pod got: an event for each interface, and the pod's own annotation. Nobody waits for either
- * (ADR 0028): the pod is attached whatever comes of this, so it never rejects.
- */
-export async function tellAttached(token: string, ports: TellPorts): Promise<void> {
-  const record = ports.journal.findByToken(token);
-  if (record === undefined || ports.publisher === silentPublisher || record.pod.name === "") return;
-  try {
-    const status = await statusOf(record, ports);
-    // Files were read meanwhile.
-    if (fateOf(token, ports) !== "kept") {
-      tellSoon(token, ports);
-      return;
+  constructor(needs: TellNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Tells it after the reply has gone out, because the runtime waits for the reply. An undo may come first. */
+  tellSoon(token: string, pauseMs = soonMs): void {
+    const { clock, statusTime } = this.#needs;
+    clock.after(pauseMs, () => {
+      const fate = this.#fateOf(token);
+      if (fate === "kept") statusTime.do(() => void this.tellNow(token), token);
+      else if (fate === "open" && pauseMs * 2 <= pauseMsMax) this.tellSoon(token, pauseMs * 2);
+    });
+  }
+
+  /** Never rejects: the pod is attached whether or not this succeeds (ADR 0028). */
+  async tellNow(token: string): Promise<void> {
+    const { journal, publisher, idle } = this.#needs;
+    const record = journal.findByToken(token);
+    if (record === undefined || publisher === silentPublisher || record.pod.name === "") return;
+    try {
+      const status = await statusOf(record, this.#needs);
+      // Reading files took time, and the attachment may be gone.
+      if (this.#fateOf(token) !== "kept") {
+        this.tellSoon(token);
+        return;
+      }
+      const telling = status === undefined ? undefined : this.#tellStatus(status, record);
+      idle.do(() => this.#tellEvents(record));
+      await telling;
+    } catch (thrown) {
+      this.#logUntold(record, thrown);
     }
-    const published = status === undefined ? undefined : publish(status, record, ports);
-    ports.spareTime.do(() => announce(record, ports));
-    await published;
-  } catch (thrown) {
-    sayUntold(record, thrown, ports);
+  }
+
+  /** Whether an attachment stays. Recovery undoes one whose shim is gone, unless the runtime has the result. */
+  #fateOf(token: string): "kept" | "open" | "gone" {
+    const record = this.#needs.journal.findByToken(token);
+    if (record === undefined || record.phase === "undoing" || record.delAttempts > 0) return "gone";
+    return record.phase === "acknowledged" || !this.#needs.isPending(token) ? "kept" : "open";
+  }
+
+  async #tellStatus(status: PodStatus, record: AttachmentRecord): Promise<void> {
+    const { publisher, timeline, clock } = this.#needs;
+    const startedMs = clock.monotonicMs();
+    const note = (what: string, detail?: string): void => {
+      const tookMs = Math.round(clock.monotonicMs() - startedMs);
+      timeline.note(subjectOf(record, "ADD"), what, { tookMs, ...(detail === undefined ? {} : { detail }) });
+    };
+    let isPostponed = false;
+    const end = await publisher.publish(status, (why) => {
+      // Once, because the attempts may go on for hours.
+      if (!isPostponed) note("publishing", `network-status is tried again: ${why}`);
+      isPostponed = true;
+    });
+    if (end === "delivered") note("published");
+    // A postponed status was noted already. That a newer one replaces it, or that the daemon ends, is not noted.
+    else if (end === "refused" || !isPostponed) note(`status-${end}`);
+  }
+
+  /** Multus' event for each network, with its name, interface and addresses. */
+  #tellEvents(record: AttachmentRecord): void {
+    try {
+      for (const [index, chain] of record.chains.entries()) {
+        const message = addedText(chain, record.results[index]);
+        const notice = { type: "Normal", reason: "AddedInterface" } as const;
+        if (message !== undefined) this.#needs.announcer.aboutPod(record.pod, { ...notice, message });
+      }
+    } catch (thrown) {
+      this.#logUntold(record, thrown);
+    }
+  }
+
+  #logUntold(record: AttachmentRecord, thrown: unknown): void {
+    this.#needs.logger.error("A pod's network-status or events could not be told", {
+      container: record.containerId,
+      reason: toLeveeError(thrown, "Telling").message,
+    });
   }
 }
 
-function sayUntold(record: AttachmentRecord, thrown: unknown, { logger }: TellPorts): void {
-  logger.error("What a pod got could not be told", {
-    container: record.containerId,
-    reason: toLeveeError(thrown, "Telling").message,
-  });
-}
-
-/** What the pod's annotation should be; undefined when no plugin named an interface. */
+/** The right annotation for the pod; undefined when no plugin named an interface. */
 export async function statusOf(
   record: AttachmentRecord,
-  { config, logger }: Pick<TellPorts, "config" | "logger">,
+  { config, logger }: Pick<TellNeeds, "config" | "logger">,
 ): Promise<PodStatus | undefined> {
   const devices = await readDeviceInfo(record, config.deviceInfoDir, logger);
   const annotation = networkStatus(record.chains, record.results, devices);
   if (annotation === undefined) return undefined;
   return { pod: record.pod, containerId: record.containerId, annotation };
-}
-
-async function publish(
-  status: PodStatus,
-  record: AttachmentRecord,
-  { publisher, timeline, clock }: TellPorts,
-): Promise<void> {
-  const startedMs = clock.monotonicMs();
-  const note = (what: string, detail?: string): void => {
-    const tookMs = Math.round(clock.monotonicMs() - startedMs);
-    timeline.note(subjectOf(record, "ADD"), what, { tookMs, ...(detail === undefined ? {} : { detail }) });
-  };
-  let isPostponed = false;
-  const end = await publisher.publish(status, (why) => {
-    // Once: it may be tried for hours.
-    if (!isPostponed) note("publishing", `network-status is tried again: ${why}`);
-    isPostponed = true;
-  });
-  if (end === "delivered") note("published");
-  // A newer one, or the end of the daemon, is no news about one that was put off.
-  else if (end === "refused" || !isPostponed) note(`status-${end}`);
-}
-
-/** Multus' event for each network: its name, its interface and its addresses. */
-function announce(record: AttachmentRecord, ports: TellPorts): void {
-  try {
-    for (const [index, chain] of record.chains.entries()) {
-      const message = addedText(chain, record.results[index]);
-      const notice = { type: "Normal", reason: "AddedInterface" } as const;
-      if (message !== undefined) ports.announcer.aboutPod(record.pod, { ...notice, message });
-    }
-  } catch (thrown) {
-    sayUntold(record, thrown, ports);
-  }
 }
 
 function addedText(chain: Chain, text: JsonText | undefined): string | undefined {

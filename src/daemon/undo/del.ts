@@ -1,46 +1,90 @@
-import { deadline } from "../../base/clock.ts";
+import type { Admission } from "../../admission/admission.ts";
+import type { AdmissionRequest } from "../../admission/request.ts";
+import { deadline, type Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
+import { podArgs } from "../../cni/cni-args.ts";
 import type { DelRequest } from "../../cni/verb.ts";
-import { admissionOfDel } from "../attach/admission-request.ts";
-import { noteAsked } from "../attach/note-asked.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import { ChainReports, networksOf } from "../chains/chain-reports.ts";
+import { subjectOfCall } from "../record/subject.ts";
 import type { Call } from "../serve/call.ts";
-import { ChainReports } from "../attach/chain-reports.ts";
-import type { Ports } from "../ports.ts";
-import { deleteUnknown } from "./delete-unknown.ts";
-import { deleteRecord } from "./retire.ts";
 import { silence, type Reply } from "../serve/reply.ts";
+import type { Turns } from "../serve/turns.ts";
+import type { Recovery } from "./recovery.ts";
+import { SharedDeletes } from "./shared-deletes.ts";
+import type { Undo } from "./undo.ts";
+import type { UndoUnknown } from "./undo-unknown.ts";
 
-/** Detaches what ADD attached, with ADD's own bytes. Early, late and repeated DELs all succeed. */
-export async function del(call: Call, request: DelRequest, ports: Ports): Promise<Reply> {
-  ports.turns.cancelAdd(request.containerId);
-  await ports.deletes.run(`${request.containerId}/${request.ifname}`, call.signal, () => detach(call, request, ports));
-  return silence;
+export interface DelNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "delQueueMs">;
+  readonly turns: Turns;
+  readonly admission: Admission;
+  readonly journal: Pick<Journal, "find">;
+  readonly recovery: Pick<Recovery, "proveGone" | "lostDelete">;
+  readonly undo: Undo;
+  readonly unknown: UndoUnknown;
 }
 
-async function detach(call: Call, request: DelRequest, ports: Ports): Promise<void> {
-  const waitMs = ports.config.delQueueMs;
-  const late = (): LeveeError =>
-    new LeveeError(
-      "try-later",
-      `Cannot delete ${request.containerId} now as its turn did not come within ${waitMs} ms`,
-    );
-  using limit = deadline(ports.clock, waitMs, late, call.signal);
-  using _turn = await ports.turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
-  const key = { containerId: request.containerId, ifname: request.ifname };
-  const asked = noteAsked(call, admissionOfDel(request, ports.journal.find(key)), ports);
-  using permit = await ports.admission.admit(asked, limit.signal);
+/** The verb DEL: undoes what ADD attached, with ADD's own bytes. Early, late and repeated DELs all succeed. */
+export class Del {
+  readonly #needs: DelNeeds;
+  readonly #shared = new SharedDeletes();
 
-  const now = { path: request.netns ?? "", identity: call.header.netnsIdentity };
-  const record = ports.journal.find(key);
-  const reports = new ChainReports(permit);
-  if (record === undefined)
-    return await deleteUnknown(call.hand, { ...request, now, config: () => call.config(), reports }, ports);
-  try {
-    await ports.recovery.proveGone(call.hand, record);
-    await deleteRecord(record, { hand: call.hand, now, reports }, ports);
-  } catch (thrown) {
-    // The runtime wants it gone; if this shim cannot finish, somebody else will.
-    if (call.hand.isLost) ports.recovery.lostDelete(record.token, call.hand.identity);
-    throw thrown;
+  constructor(needs: DelNeeds) {
+    this.#needs = needs;
   }
+
+  async serve(call: Call, request: DelRequest): Promise<Reply> {
+    this.#needs.turns.cancelAdd(request.containerId);
+    const key = `${request.containerId}/${request.ifname}`;
+    await this.#shared.run(key, call.signal, () => this.#delete(call, request));
+    return silence;
+  }
+
+  async #delete(call: Call, request: DelRequest): Promise<void> {
+    const { clock, config, turns, admission, journal, unknown } = this.#needs;
+    const late = (): LeveeError =>
+      new LeveeError(
+        "try-later",
+        `Cannot delete ${request.containerId} now as its turn did not come within ${config.delQueueMs} ms`,
+      );
+    using limit = deadline(clock, config.delQueueMs, late, call.signal);
+    using _turn = await turns.take(request.containerId, { verb: "DEL", cancel: () => undefined }, limit.signal);
+    const key = { containerId: request.containerId, ifname: request.ifname };
+    const asked = call.asks(admissionOfDel(request, journal.find(key)), admission);
+    using permit = await admission.admit(asked, limit.signal);
+
+    const now = { path: request.netns ?? "", identity: call.header.netnsIdentity };
+    const record = journal.find(key);
+    const reports = new ChainReports(permit);
+    if (record === undefined)
+      return await unknown.delete(call.hand, { ...request, now, config: () => call.config() }, reports);
+    await this.#deleteRecord(call, record, { hand: call.hand, now, reports });
+  }
+
+  async #deleteRecord(call: Call, record: AttachmentRecord, place: Parameters<Undo["delete"]>[1]): Promise<void> {
+    const { recovery, undo } = this.#needs;
+    try {
+      await recovery.proveGone(call.hand, record);
+      await undo.delete(record, place);
+    } catch (thrown) {
+      // The runtime wants it gone; recovery finishes it if this shim cannot.
+      if (call.hand.isLost) recovery.lostDelete(record.token, call.hand.identity);
+      throw thrown;
+    }
+  }
+}
+
+function admissionOfDel(request: DelRequest, record: AttachmentRecord | undefined): AdmissionRequest {
+  return {
+    kind: "detach",
+    subject: subjectOfCall({ ...request, verb: "DEL" }),
+    namespace: podArgs(request.args).namespace ?? record?.pod.namespace ?? "",
+    pod: record?.pod.uid ?? request.containerId,
+    priority: undefined,
+    networks: record === undefined ? [] : networksOf(record),
+  };
 }

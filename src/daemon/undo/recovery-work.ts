@@ -1,6 +1,8 @@
+import type { Clock } from "../../base/clock.ts";
 import type { LeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
-import type { NodePorts } from "../node-ports.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
 
 /** Work that a lost shim, or a time without a daemon, has left behind. */
@@ -22,19 +24,19 @@ interface Schedule {
   notBeforeMs: number;
   pauseMs: number;
   attempts: number;
-  /** When a person was last told why it waits. */
-  saidMs: number;
+  /** When the log last said why it waits. */
+  loggedMs: number;
 }
 
 /** The first pause of work that cannot be done yet: a killed shim and its turn are gone in moments. Then longer ones. */
 const firstPauseMs = 50;
 /** Often enough to be found in a log, rarely enough not to fill it. */
-const sayEveryMs = 60_000;
+const logEveryMs = 60_000;
 /** A wait that is shorter than this is in the nature of things and not worth a line. */
 const quietAttempts = 4;
 
 export function newWork(what: RecordWork | OfflineWork): Work {
-  return { ...what, notBeforeMs: 0, pauseMs: firstPauseMs, attempts: 0, saidMs: Number.NEGATIVE_INFINITY };
+  return { ...what, notBeforeMs: 0, pauseMs: firstPauseMs, attempts: 0, loggedMs: Number.NEGATIVE_INFINITY };
 }
 
 export function isDue(work: Work, nowMs: number): boolean {
@@ -48,14 +50,20 @@ export function offlineText(count: number, hasResident: boolean): string {
   return hasResident ? said : `${said}: ${them} ${verb} for a resident hand`;
 }
 
-/** An undo that is blocked for long is said, again and again: nobody would look for it otherwise. */
-export function sayPostponed(work: Work, error: LeveeError, ports: NodePorts): void {
-  const nowMs = ports.clock.monotonicMs();
+interface PostponedNeeds {
+  readonly clock: Clock;
+  readonly journal: Pick<Journal, "findByToken">;
+  readonly logger: Logger;
+}
+
+/** Logs an undo that is blocked for long, again and again: a person would not look for it otherwise. */
+export function logPostponed(work: Work, error: LeveeError, needs: PostponedNeeds): void {
+  const nowMs = needs.clock.monotonicMs();
   const isRoutine = error.code === "try-later" && work.attempts < quietAttempts;
-  if (isRoutine || nowMs - work.saidMs < sayEveryMs) return;
-  work.saidMs = nowMs;
-  const record = work.kind === "record" ? ports.journal.findByToken(work.token) : undefined;
-  ports.logger.warn("Something is still to be undone or deleted and will be tried again", {
+  if (isRoutine || nowMs - work.loggedMs < logEveryMs) return;
+  work.loggedMs = nowMs;
+  const record = work.kind === "record" ? needs.journal.findByToken(work.token) : undefined;
+  needs.logger.warn("Something is still to be undone or deleted and will be tried again", {
     container: work.kind === "offline" ? work.request.containerId : record?.containerId,
     attempts: work.attempts + 1,
     reason: error.message,

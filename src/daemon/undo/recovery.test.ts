@@ -4,8 +4,9 @@ import { systemClock } from "../../base/clock.ts";
 import { silentLogger, type Logger } from "../../base/log.ts";
 import { noArgs } from "../../cni/cni-args.ts";
 import { asJsonText } from "../../cni/json-text.ts";
-import type { NodePorts } from "../node-ports.ts";
 import type { OfflineDelete } from "./offline-folder.ts";
+import { Residents } from "./residents.ts";
+import { Suspects } from "./suspects.ts";
 import { Recovery } from "./recovery.ts";
 
 const attachment = { containerId: "c1" as ContainerId, ifname: "eth0" as IfName };
@@ -21,14 +22,17 @@ const request: OfflineDelete = {
 
 /** A node without records, whose folder of offline records holds these files. */
 function recoveryWith(files: Set<string>, logger: Logger = silentLogger): Recovery {
-  const ports: Partial<Record<keyof NodePorts, unknown>> = {
+  return new Recovery({
     clock: systemClock,
     logger,
-    config: { undoRetryMs: 60_000 },
-    journal: { all: () => [] },
+    config: { undoRetryMs: 60_000, addLookupMs: 1_000 },
+    journal: { all: () => [], delFailed: () => Promise.resolve(), findByToken: () => undefined },
     offline: { has: (name: string) => files.has(name) },
-  };
-  return new Recovery(ports as NodePorts);
+    residents: new Residents(systemClock),
+    suspects: new Suspects("boot"),
+    item: { carryOut: () => Promise.resolve(true) },
+    leaks: { isAnyWanted: false, retryDue: () => Promise.resolve(), wantAll: () => undefined },
+  });
 }
 
 test("Recovery.isDeletePending is true for what was deleted while the daemon was away, until that is done", () => {

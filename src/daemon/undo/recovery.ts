@@ -1,15 +1,19 @@
-import { deadline, type Cancel } from "../../base/clock.ts";
+import { deadline, type Cancel, type Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { ProcessIdentity } from "../../base/identity.ts";
 import { podArgs, type CniArgs } from "../../cni/cni-args.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
 import type { Call } from "../serve/call.ts";
-import type { OfflineDelete } from "./offline-folder.ts";
-import type { NodePorts } from "../node-ports.ts";
-import { recoverOfflineDelete, recoverRecord } from "./recover-item.ts";
-import { isDue, isSamePod, newWork, offlineText, sayPostponed, type Work } from "./recovery-work.ts";
-import { LeakRetries } from "./retry-leaks.ts";
+import type { OfflineDelete, OfflineFolder } from "./offline-folder.ts";
+import type { RecoverItem } from "./recover-item.ts";
+import { isDue, isSamePod, logPostponed, newWork, offlineText, type Work } from "./recovery-work.ts";
+import type { Residents } from "./residents.ts";
+import type { LeakRetries } from "./retry-leaks.ts";
+import type { Suspects } from "./suspects.ts";
 
 /** How often a waiting ADD looks whether the deletes before it are done. */
 const settlePollMs = 20;
@@ -20,32 +24,41 @@ const lanes = 8;
 /** Less than this is not enough to begin somebody else's work. */
 const borrowMsMin = 1_000;
 
+export interface RecoveryNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "undoRetryMs" | "addLookupMs">;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "all" | "delFailed" | "findByToken">;
+  readonly offline: Pick<OfflineFolder, "has">;
+  readonly residents: Residents;
+  readonly suspects: Pick<Suspects, "add" | "proveGone">;
+  readonly item: Pick<RecoverItem, "carryOut">;
+  readonly leaks: Pick<LeakRetries, "isAnyWanted" | "retryDue" | "wantAll">;
+}
+
 /**
  * The work that belongs to no call: undoing what a lost shim left, deletes made while the daemon was away, and the
  * leak ledger. The resident hand does it; without one, the next shim that connects does what it may.
  */
 export class Recovery {
-  readonly #ports: NodePorts;
+  readonly #needs: RecoveryNeeds;
   readonly #items = new Map<string, Work>();
-  readonly #residents = new Map<Hand, number>();
-  readonly #leaks: LeakRetries;
   #stop: Cancel = () => undefined;
   #isStopped = false;
   #draining: Promise<void> | undefined;
 
-  constructor(ports: NodePorts) {
-    this.#ports = ports;
-    this.#leaks = new LeakRetries(ports);
+  constructor(needs: RecoveryNeeds) {
+    this.#needs = needs;
   }
 
   /** Finds what an earlier run of the daemon left unfinished, and looks for due work from now on. */
   start(): void {
-    for (const record of this.#ports.journal.all()) {
+    for (const record of this.#needs.journal.all()) {
       const isWanted = record.phase === "acknowledged" && record.delAttempts === 0;
       if (!isWanted) this.#add(record.token, { kind: "record", token: record.token, isDelete: false });
     }
     this.#sayOffline();
-    this.#stop = this.#ports.clock.every(this.#ports.config.undoRetryMs, () => this.#kick());
+    this.#stop = this.#needs.clock.every(this.#needs.config.undoRetryMs, () => this.#kick());
     this.#kick();
   }
 
@@ -54,10 +67,6 @@ export class Recovery {
     this.#isStopped = true;
     this.#stop();
     return this.#draining ?? Promise.resolve();
-  }
-
-  get residents(): readonly { readonly hand: Hand; readonly sinceWallMs: number }[] {
-    return [...this.#residents].map(([hand, sinceWallMs]) => ({ hand, sinceWallMs }));
   }
 
   /** Records that wait for somebody to undo them. */
@@ -71,18 +80,17 @@ export class Recovery {
       ({ request }) => request.containerId === containerId && request.ifname === ifname,
     );
     // A DEL that came since has carried it out, and taken its file away.
-    return found !== undefined && this.#ports.offline.has(found.request.name);
+    return found !== undefined && this.#needs.offline.has(found.request.name);
   }
 
   addResident(hand: Hand): void {
-    this.#residents.set(hand, this.#ports.clock.wallMs());
-    hand.lost.addEventListener("abort", () => this.#residents.delete(hand), { once: true });
+    this.#needs.residents.add(hand);
     this.#kick();
   }
 
   /** A shim went away in the middle of an ADD, or before its result was acknowledged. */
   lost(token: string, hand: ProcessIdentity | undefined): void {
-    if (hand !== undefined) this.#ports.suspects.add(token, hand);
+    if (hand !== undefined) this.#needs.suspects.add(token, hand);
     this.#add(token, { kind: "record", token, isDelete: false });
     this.#kick();
   }
@@ -90,12 +98,12 @@ export class Recovery {
   /** A shim went away in the middle of a DEL. The journal keeps the wish, so that a restart does not forget it. */
   lostDelete(token: string, hand: ProcessIdentity): void {
     if (this.#isStopped) return;
-    this.#ports.journal.delFailed(token, "the shim that was deleting it went away").catch((thrown: unknown) => {
-      this.#ports.logger.error("A lost DEL could not be written down", {
+    this.#needs.journal.delFailed(token, "the shim that was deleting it went away").catch((thrown: unknown) => {
+      this.#needs.logger.error("A lost DEL could not be written down", {
         reason: toLeveeError(thrown, "Journal").message,
       });
     });
-    this.#ports.suspects.add(token, hand);
+    this.#needs.suspects.add(token, hand);
     this.#add(token, { kind: "record", token, isDelete: true });
     this.#kick();
   }
@@ -107,14 +115,14 @@ export class Recovery {
 
   /** Every leak is tried once more now. False when there is no hand to do it. */
   retryLeaksNow(): boolean {
-    this.#leaks.wantAll();
+    this.#needs.leaks.wantAll();
     this.#kick();
-    return this.#resident() !== undefined;
+    return this.#needs.residents.hand() !== undefined;
   }
 
   /** Throws unless nothing of the hands that worked on this record is running any more. */
   proveGone(hand: Hand, record: AttachmentRecord): Promise<void> {
-    return this.#ports.suspects.proveGone(hand, record);
+    return this.#needs.suspects.proveGone(hand, record);
   }
 
   /**
@@ -124,7 +132,7 @@ export class Recovery {
    */
   async settleBefore(call: Call, args: CniArgs): Promise<void> {
     if (this.#items.size === 0) return;
-    const { clock, config } = this.#ports;
+    const { clock, config } = this.#needs;
     const endsMs = clock.monotonicMs() + config.addLookupMs;
     await this.#lend(call.hand, endsMs);
     while (this.#mustWait(args) && clock.monotonicMs() < endsMs) {
@@ -140,13 +148,13 @@ export class Recovery {
   }
 
   async #lend(hand: Hand, endsMs: number): Promise<void> {
-    if (this.#resident() === undefined) await this.#drainWith(hand, endsMs);
+    if (this.#needs.residents.hand() === undefined) await this.#drainWith(hand, endsMs);
     else this.#kick();
   }
 
   #mustWait(args: CniArgs): boolean {
     const isFreshLeft = this.#offlineDeletes().some(({ attempts }) => attempts === 0);
-    return this.#isOwnLeft(args) || (isFreshLeft && this.#resident() !== undefined);
+    return this.#isOwnLeft(args) || (isFreshLeft && this.#needs.residents.hand() !== undefined);
   }
 
   #isOwnLeft(args: CniArgs): boolean {
@@ -158,35 +166,31 @@ export class Recovery {
     if (what.kind === "record" || !this.#items.has(key)) this.#items.set(key, newWork(what));
   }
 
-  #resident(): Hand | undefined {
-    return [...this.#residents.keys()].find((hand) => !hand.isLost);
-  }
-
   #offlineDeletes(): readonly (Work & { readonly kind: "offline" })[] {
     return [...this.#items.values()].filter((item) => item.kind === "offline");
   }
 
   #sayOffline(): void {
     const count = this.#offlineDeletes().length;
-    if (count > 0) this.#ports.logger.info(offlineText(count, this.#resident() !== undefined));
+    if (count > 0) this.#needs.logger.info(offlineText(count, this.#needs.residents.hand() !== undefined));
   }
 
   #kick(): void {
-    const hand = this.#resident();
+    const hand = this.#needs.residents.hand();
     if (hand === undefined || this.#draining !== undefined || this.#isStopped) return;
     this.#draining = this.#drainWith(hand, Number.POSITIVE_INFINITY)
-      .then(() => this.#leaks.retryDue(hand))
+      .then(() => this.#needs.leaks.retryDue(hand))
       .catch((thrown: unknown) => {
         if (!hand.isLost)
-          this.#ports.logger.error("Recovery stopped short and will be tried again", {
+          this.#needs.logger.error("Recovery stopped short and will be tried again", {
             reason: toLeveeError(thrown, "Recovery").message,
           });
       })
       .finally(() => {
         this.#draining = undefined;
         // What became due meanwhile, or lost its hand.
-        const nowMs = this.#ports.clock.monotonicMs();
-        if (this.#leaks.isAnyWanted || [...this.#items.values()].some((item) => isDue(item, nowMs))) this.#kick();
+        const nowMs = this.#needs.clock.monotonicMs();
+        if (this.#needs.leaks.isAnyWanted || [...this.#items.values()].some((item) => isDue(item, nowMs))) this.#kick();
       });
   }
 
@@ -194,9 +198,9 @@ export class Recovery {
   async #drainWith(hand: Hand, endsMs: number): Promise<void> {
     const lane = async (): Promise<void> => {
       for (;;) {
-        const leftMs = endsMs - this.#ports.clock.monotonicMs();
+        const leftMs = endsMs - this.#needs.clock.monotonicMs();
         if (hand.isLost || this.#isStopped || leftMs < borrowMsMin) return;
-        const next = [...this.#items].find(([, item]) => isDue(item, this.#ports.clock.monotonicMs()));
+        const next = [...this.#items].find(([, item]) => isDue(item, this.#needs.clock.monotonicMs()));
         if (next === undefined) return;
         await this.#do(hand, next, leftMs);
       }
@@ -213,7 +217,7 @@ export class Recovery {
   }
 
   #postpone(item: Work): void {
-    const { clock, config } = this.#ports;
+    const { clock, config } = this.#needs;
     const pauseMs = Math.min(item.pauseMs, config.undoRetryMs);
     item.pauseMs = pauseMs * 2;
     item.attempts += 1;
@@ -223,22 +227,20 @@ export class Recovery {
 
   /** Whether the item is dealt with. What cannot be done now is tried again later; only a lost hand ends the round. */
   async #tryItem(hand: Hand, item: Work, leftMs: number): Promise<boolean> {
-    const ports = this.#ports;
+    const { clock, journal, logger, item: items } = this.#needs;
     try {
       using limit = deadline(
-        ports.clock,
+        clock,
         Math.min(turnMsMax, leftMs),
         () => new LeveeError("try-later", "Another operation holds the container"),
       );
-      const options = { ports, signal: limit.signal, limitMs: leftMs };
-      if (item.kind === "offline") return await recoverOfflineDelete(hand, item.request, options);
-      return await recoverRecord(hand, item, options);
+      return await items.carryOut(hand, item, { signal: limit.signal, limitMs: leftMs });
     } catch (thrown) {
       if (hand.isLost) {
         item.notBeforeMs = 0;
         throw thrown;
       }
-      sayPostponed(item, toLeveeError(thrown, "Cannot recover"), ports);
+      logPostponed(item, toLeveeError(thrown, "Cannot recover"), { clock, journal, logger });
       return false;
     }
   }

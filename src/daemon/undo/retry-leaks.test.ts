@@ -4,7 +4,8 @@ import { outcome } from "../../hands/outcome.fixture.ts";
 import { aChain, bootId, containerId } from "../../state/journal/record.fixture.ts";
 import { leakBackoffMs, type LeakEntry } from "../../state/journal/leak-ledger.ts";
 import type { IfName } from "../../base/brand.ts";
-import type { NodePorts } from "../node-ports.ts";
+import { ChainNotes } from "../record/chain-notes.ts";
+import { Undo } from "./undo.ts";
 import { LeakRetries } from "./retry-leaks.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 import { systemClock } from "../../base/clock.ts";
@@ -34,27 +35,38 @@ function nodeWith(leaks: readonly LeakEntry[], runMs = 0): { retries: LeakRetrie
   const resolved: string[] = [];
   let nowMs = 0;
   const clock = { ...systemClock, wallMs: () => 1_000_000, monotonicMs: () => nowMs };
-  const ports = {
+  const notes = new ChainNotes(new KeptTimeline(), { ran: () => undefined });
+  const suspects = { add: () => undefined, proveGone: () => Promise.resolve() };
+  const config = { delDelegatesMs: 25_000, addUndoMs: 25_000, delAttemptsMax: 3, binDir: "/opt/cni/bin" };
+  const undo = new Undo({
     clock,
     bootId,
-    config: { delDelegatesMs: 25_000, binDir: "/opt/cni/bin" },
+    config,
+    notes,
+    suspects,
+    journal: { delFailed: () => Promise.resolve(), removed: () => Promise.resolve() },
+    leaks: { settle: () => Promise.resolve() },
+    afterwork: { drop: () => Promise.resolve() },
+    offline: { dropDelete: () => Promise.resolve() },
+  });
+  const retries = new LeakRetries({
+    clock,
     turns: new Turns(),
-    timeline: new KeptTimeline(),
-    measures: { ran: () => undefined },
-    suspects: { proveGone: () => Promise.resolve() },
+    suspects,
+    undo,
     journal: {
       all: () => [],
       leaks: () => leaks.filter(({ id }) => !resolved.includes(id)),
       leakResolved: (id: string) => Promise.resolve(void resolved.push(id)),
       leakRetried: () => Promise.resolve(),
     },
-  } as unknown as NodePorts; // only what it uses
+  });
   const run = (): Promise<unknown> => {
     nowMs += runMs;
     return Promise.resolve(outcome());
   };
   const hand = { isLost: false, isResident: true, cniPath: "", run } as unknown as Hand; // only what it uses
-  return { retries: new LeakRetries(ports), hand, resolved };
+  return { retries, hand, resolved };
 }
 
 test("retryDue tries what is due, and what a wall clock that was wrong has put off for longer than its pause", async () => {

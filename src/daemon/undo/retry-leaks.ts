@@ -1,11 +1,14 @@
-import { deadline } from "../../base/clock.ts";
+import { deadline, type Clock } from "../../base/clock.ts";
 import { LeveeError, toLeveeError } from "../../base/errors.ts";
 import type { Hand } from "../../hands/hand.ts";
 import { noArgs } from "../../cni/cni-args.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { leakBackoffMs, type LeakEntry } from "../../state/journal/leak-ledger.ts";
-import { dismantle, type NetnsNow } from "./dismantle.ts";
-import type { NodePorts } from "../node-ports.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { Turns } from "../serve/turns.ts";
+import type { Suspects } from "./suspects.ts";
+import type { Undo } from "./undo.ts";
+import type { NetnsNow } from "./undo-chains.ts";
 import { recordedPod } from "../record/subject.ts";
 
 /** Background work does not queue long behind a call. */
@@ -15,13 +18,21 @@ const holder = { verb: "UNDO", cancel: (): void => undefined };
 /** In this time others wait for the hand: a plugin that hangs must not hold up deletes that have just come in. */
 const roundMsMax = 30_000;
 
+export interface LeakRetriesNeeds {
+  readonly clock: Clock;
+  readonly journal: Pick<Journal, "all" | "leaks" | "leakResolved" | "leakRetried">;
+  readonly turns: Turns;
+  readonly suspects: Pick<Suspects, "add" | "proveGone">;
+  readonly undo: Pick<Undo, "chains">;
+}
+
 /** Tries again what could not be undone: each entry at its own due time, or when a person asks for all. */
 export class LeakRetries {
-  readonly #ports: NodePorts;
+  readonly #needs: LeakRetriesNeeds;
   readonly #wanted = new Set<string>();
 
-  constructor(ports: NodePorts) {
-    this.#ports = ports;
+  constructor(needs: LeakRetriesNeeds) {
+    this.#needs = needs;
   }
 
   get isAnyWanted(): boolean {
@@ -29,19 +40,19 @@ export class LeakRetries {
   }
 
   wantAll(): void {
-    for (const { id } of this.#ports.journal.leaks()) this.#wanted.add(id);
+    for (const { id } of this.#needs.journal.leaks()) this.#wanted.add(id);
   }
 
   /** One round; what it does not get to is still due in the next. */
   async retryDue(hand: Hand): Promise<void> {
-    const { clock, journal } = this.#ports;
+    const { clock, journal } = this.#needs;
     const endsMs = clock.monotonicMs() + roundMsMax;
     for (const entry of journal.leaks()) {
       if (hand.isLost || clock.monotonicMs() > endsMs) return;
       const isWanted = this.#wanted.delete(entry.id);
       if (entry.chains.length === 0 || !(isWanted || isDue(entry, clock.wallMs()))) continue;
-      if (this.#ports.turns.isBusy(entry.containerId) || isAttachedAgain(entry, this.#ports)) continue;
-      await retryLeak(hand, entry, this.#ports);
+      if (this.#needs.turns.isBusy(entry.containerId) || isAttachedAgain(entry, this.#needs)) continue;
+      await retryLeak(hand, entry, this.#needs);
     }
     // What was resolved meanwhile.
     this.#wanted.clear();
@@ -54,33 +65,33 @@ function isDue({ nextTryWallMs, attempts }: LeakEntry, nowMs: number): boolean {
 }
 
 /** The same interface of the same container is in use by now. Its own DEL undoes this too, and crosses the entry out. */
-function isAttachedAgain(entry: LeakEntry, ports: NodePorts): boolean {
+function isAttachedAgain(entry: LeakEntry, needs: LeakRetriesNeeds): boolean {
   const ifnames = new Set(entry.chains.map((chain) => chain.ifname));
-  return ports.journal
+  return needs.journal
     .all()
     .some(
       (record) => record.containerId === entry.containerId && record.chains.some(({ ifname }) => ifnames.has(ifname)),
     );
 }
 
-async function retryLeak(hand: Hand, entry: LeakEntry, ports: NodePorts): Promise<void> {
+async function retryLeak(hand: Hand, entry: LeakEntry, needs: LeakRetriesNeeds): Promise<void> {
   const record = recordOf(entry);
   try {
     const late = (): LeveeError => new LeveeError("try-later", "Another operation holds the container");
-    using limit = deadline(ports.clock, turnMsMax, late);
-    using _turn = await ports.turns.take(entry.containerId, holder, limit.signal);
-    if (isAttachedAgain(entry, ports)) return;
-    await ports.suspects.proveGone(hand, record);
+    using limit = deadline(needs.clock, turnMsMax, late);
+    using _turn = await needs.turns.take(entry.containerId, holder, limit.signal);
+    if (isAttachedAgain(entry, needs)) return;
+    await needs.suspects.proveGone(hand, record);
     const now = await netnsNow(hand, entry);
-    const [failure] = await dismantle(hand, record, now, { ports, limitMs: ports.config.delDelegatesMs, verb: "DEL" });
-    if (failure === undefined) await ports.journal.leakResolved(entry.id);
-    else await ports.journal.leakRetried(entry.id, failure.error.message);
+    const [failure] = await needs.undo.chains(record, { hand, now, verb: "DEL" });
+    if (failure === undefined) await needs.journal.leakResolved(entry.id);
+    else await needs.journal.leakRetried(entry.id, failure.error.message);
   } catch (thrown) {
     if (hand.isLost) {
-      ports.suspects.add(record.token, hand.identity);
+      needs.suspects.add(record.token, hand.identity);
       throw thrown;
     }
-    await ports.journal.leakRetried(entry.id, toLeveeError(thrown, "Cannot retry").message);
+    await needs.journal.leakRetried(entry.id, toLeveeError(thrown, "Cannot retry").message);
   }
 }
 

@@ -39,7 +39,7 @@ export const shippedPolicies: readonly {
   {
     kind: "ValidatingAdmissionPolicy",
     name: "levee-guard-changes-memory-only",
-    specHash: "44bb1ff7540ea0f3cbb55765c7b5d3b7ea23f68067c3e4c2b9c90ada40507c03",
+    specHash: "a61732a1fd47971aa50a97756e4a84ad63f8664acc66cb0e681594947fcc7d0d",
   },
   {
     kind: "ValidatingAdmissionPolicyBinding",

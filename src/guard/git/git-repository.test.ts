@@ -63,14 +63,14 @@ for (const [text, problem] of [
   ["https://git.example/x,branch=-x", "is no name of a branch"],
   ["https://git.example/x,path=../y", "is no path"],
   ["https://git.example/x,path=", "path= is empty"],
-  ["https://git.example/x,branchx", "is none of branch="],
+  ["https://git.example/x,branchx", "is not one of branch="],
   ["https://git.example/x,alias=x", "is no address"],
   ["https://git.example/x,credentials=/a b", "is no absolute path"],
-  ["https://git.example/x,credentials=/a,credentials=/b", "credentials is there twice"],
+  ["https://git.example/x,credentials=/a,credentials=/b", "credentials is set twice"],
   ["http://git.example/x,credentials=/a", "credentials do not go over http"],
   ["https://git.example/x,push=force", "push=force is not known"],
   ["https://git.example/x,push=direct,branch=main", "branch= and path= must say"],
-  ["https://git.example/x,force", "is none of branch="],
+  ["https://git.example/x,force", "is not one of branch="],
 ] as const) {
   test(`parseGitRepository refuses ${text}`, () => {
     const message = messageOf(() => parseGitRepository(text));

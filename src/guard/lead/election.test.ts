@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
-import { ManualClock, settle } from "../../kube/manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../../kube/manual-clock.fixture.ts";
 import { Election } from "./election.ts";
 import { LeaseServer } from "./lease-server.fixture.ts";
 import type { Term } from "./term.ts";
@@ -30,7 +30,7 @@ function candidate(identity: string): { term: Term | undefined } {
 
 test("Election makes the first that comes the leader, and the second waits while that one renews", async () => {
   const first = candidate("a");
-  await settle();
+  await settleIo();
   const second = candidate("b");
   await clock.advance(120_000);
   expect(first.term?.isHeld()).toBe(true);
@@ -55,7 +55,7 @@ test("Election makes a Lease that was deleted anew above every fence that was wr
   const options = { api: server, clock, logger: silentLogger, namespace: "levee-system", name: "levee-guard" };
   const election = new Election({ ...options, identity: "b", fenceSeen: () => Promise.resolve(41) });
   void election.lead(new AbortController().signal).then((found) => (term = found));
-  await settle();
+  await settleIo();
   expect(term?.fence).toBe(42);
 });
 
@@ -75,7 +75,7 @@ test("Election does not go by the times that are written in the Lease", async ()
 
 test("Term is lost 10 s after it could last be renewed, before anybody else may lead", async () => {
   const first = candidate("a");
-  await settle();
+  await settleIo();
   await clock.advance(4_000);
   server.trouble = new Error("away");
   await clock.advance(9_999);
@@ -90,7 +90,7 @@ test("Term is lost 10 s after it could last be renewed, before anybody else may 
 
 test("Term is lost at once when somebody else has written the Lease", async () => {
   const first = candidate("a");
-  await settle();
+  await settleIo();
   server.lease = { metadata: { resourceVersion: "99" }, spec: { holderIdentity: "b", leaseTransitions: 2 } };
   await clock.advance(2_000);
   expect(first.term?.isHeld()).toBe(false);
@@ -99,7 +99,7 @@ test("Term is lost at once when somebody else has written the Lease", async () =
 
 test("Term goes on when its own write arrived and only the answer was lost", async () => {
   const first = candidate("a");
-  await settle();
+  await settleIo();
   const metadata = { resourceVersion: "99" };
   server.lease = { ...server.lease, metadata };
   await clock.advance(4_000);
@@ -109,7 +109,7 @@ test("Term goes on when its own write arrived and only the answer was lost", asy
 
 test("Term that is let go makes room for a successor at its next look", async () => {
   const first = candidate("a");
-  await settle();
+  await settleIo();
   const second = candidate("b");
   await clock.advance(3_000);
   await first.term?.release();
@@ -135,7 +135,7 @@ test("Election goes on through errors, and stops when it is told to", async () =
   const stopping = new AbortController();
   const options = { api: server, clock, logger: silentLogger, namespace: "n", name: "l", identity: "c" };
   const ended = new Election(options).lead(stopping.signal).catch((thrown: unknown) => String(thrown));
-  await settle();
+  await settleIo();
   stopping.abort(new Error("shutting down"));
   await clock.advance(2_000);
   expect(await ended).toContain("shutting down");

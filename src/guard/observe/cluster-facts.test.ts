@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
 import { KubeError } from "../../kube/client/api.ts";
 import { FakeApi, page } from "../../kube/client/fake-api.fixture.ts";
-import { ManualClock, settle } from "../../kube/manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../../kube/manual-clock.fixture.ts";
 import { installedPolicies } from "../approve/policies.fixture.ts";
 import { propose } from "../decide/propose.ts";
 import { defaultGuardSettings } from "../facts/guard-settings.ts";
@@ -48,7 +48,7 @@ test("ClusterFacts is synced without Argo CD, and what it sees leads to both pro
   const madeMs = clock.wallMs() - 600_000;
   const api = start({ "/api/v1/pods": Array.from({ length: 25 }, (_, index) => pod(index, madeMs)) });
   expect(facts?.synced()).toBe(false);
-  await settle();
+  await settleIo();
   expect(facts?.synced()).toBe(true);
   const proposals = propose(facts!.world(), defaultGuardSettings);
   expect(proposals.map(({ name }) => name)).toEqual(["stop-fc-desktop-1", "recover-fc-desktop-1"]);
@@ -61,7 +61,7 @@ test("ClusterFacts is synced without Argo CD, and what it sees leads to both pro
 
 test("ClusterFacts is blind, and says to what, when a definition is missing that is not Argo CD's", async () => {
   start({}, "/apis/levee.dev/");
-  await settle();
+  await settleIo();
   expect(facts?.synced()).toBe(false);
   expect(facts?.isCurrent()).toBe(false);
   const absent = facts?.health().filter(({ isAbsent }) => isAbsent);
@@ -78,14 +78,14 @@ test("ClusterFacts follows what happens after its lists, and counts the ready en
       endpoints: [{ conditions: { ready: true } }],
     })),
   });
-  await settle();
+  await settleIo();
   expect(facts?.world().services).toEqual([{ namespace: "n", name: "s", readyEndpoints: 2 }]);
   const watch = api.watches.find(({ url }) => url.pathname === "/api/v1/pods");
   watch?.event("ADDED", {
     ...pod(1, clock.wallMs()),
     metadata: { name: "rd-1", namespace: "n", resourceVersion: "11" },
   });
-  await settle();
+  await settleIo();
   expect([...facts!.world().pods].map(({ name }) => name)).toEqual(["rd-1"]);
 });
 
@@ -99,10 +99,10 @@ test("ClusterFacts knows the policy when it and its binding are as shipped, and 
     "/apis/levee.dev/v1alpha1/namespaces/levee-system/decisions": [{ metadata: { name: "strange" }, spec: {} }],
   };
   start(objects);
-  await settle();
+  await settleIo();
   expect(facts?.world()).toMatchObject({ isOwnerPolicyInstalled: true, decisions: [] });
   await facts?.close();
   start({ ...objects, [`${group}/validatingadmissionpolicybindings`]: [] });
-  await settle();
+  await settleIo();
   expect(facts?.world().isOwnerPolicyInstalled).toBe(false);
 });

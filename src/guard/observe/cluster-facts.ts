@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import type { Named } from "../../kube/watch/object-store.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
 import type { ReflectorOptions } from "../../kube/watch/reflector-options.ts";
@@ -27,6 +26,7 @@ import {
   projectNode,
   projectService,
 } from "./project-workloads.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** What does not come from the API server. Each is asked when a world is made, and answers with what it has. */
 export interface OtherSources {

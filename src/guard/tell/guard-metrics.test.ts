@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import type { Decision, DecisionPhase } from "../decision/decision.ts";
 import type { EventFacts } from "../facts/world.ts";
 import { guardMetrics, type GuardState } from "./guard-metrics.ts";
 import { outagePods } from "../world.fixture.ts";
 import { openMetricsPort } from "./metrics-port.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 const nowMs = Date.parse("2026-05-10T18:00:00Z");
 

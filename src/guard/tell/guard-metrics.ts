@@ -1,8 +1,8 @@
-import type { ReflectorHealth } from "../../kube/watch/facts.ts";
 import { findScattered } from "../detect/avalanche.ts";
 import type { PodRecord } from "../facts/pod-record.ts";
 import type { AlertFacts, EventFacts, NodeFacts, NodeViewFacts } from "../facts/world.ts";
 import { decisionPhases, type Decision } from "../decision/decision.ts";
+import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** What can be told of a guard at any time, leading or not. */
 export interface GuardState {

@@ -1,42 +1,42 @@
 import { resolve } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
-import { isRecord } from "./kubeconfig-file.ts";
+import { isObject, textOf } from "../client/json-fields.ts";
 
-/** A program that logs somebody in, as a kubeconfig describes it. */
+/** A login program, as a kubeconfig describes it. */
 export interface ExecSpec {
   readonly apiVersion: ExecApiVersion;
   /** A name to look up in PATH, or an absolute path. */
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What it is told about the cluster; undefined when it does not ask. */
+  /** The facts about the cluster that it gets; undefined when it does not ask for them. */
   readonly cluster: ExecCluster | undefined;
-  /** It cannot work without a terminal. */
+  /** It needs a terminal. */
   readonly needsTerminal: boolean;
-  /** What to tell people when the program is not installed. */
+  /** Shown when the program is not installed. */
   readonly installHint: string;
 }
 
-export type ExecApiVersion = "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
+type ExecApiVersion = "client.authentication.k8s.io/v1" | "client.authentication.k8s.io/v1beta1";
 
-export type ExecCluster = Readonly<Record<string, string | boolean>>;
+type ExecCluster = Readonly<Record<string, string | boolean>>;
 
-/** What such a program gives out. */
+/** The output of such a program. */
 export interface ExecCredential {
   readonly token: string | undefined;
   readonly certificate: string | undefined;
   readonly key: string | undefined;
-  /** On the wall clock; undefined when it stays good until the server refuses it. */
+  /** On the wall clock; undefined when it is valid until the server refuses it. */
   readonly expiresAtMs: number | undefined;
 }
 
 export type RunExec = (spec: ExecSpec) => Promise<ExecCredential>;
 
-/** A credential is renewed a little early: it must not expire on its way to the server. */
+/** A credential is renewed this early, so that it does not expire on its way to the server. */
 const earlyMs = 10_000;
 
-/** Keeps what a login program gave out until it expires or is refused. */
+/** Keeps the credential of a login program until it expires or is refused. */
 export class ExecLogin {
   readonly #spec: ExecSpec;
   readonly #run: RunExec;
@@ -50,7 +50,7 @@ export class ExecLogin {
     this.#clock = clock;
   }
 
-  /** Several requests at once share one run: it may open a browser. */
+  /** Several requests at once share one run, because it may open a browser. */
   async current(): Promise<ExecCredential> {
     if (this.#kept !== undefined && !this.#isOver(this.#kept)) return this.#kept;
     this.#running ??= this.#run(this.#spec).finally(() => {
@@ -69,7 +69,7 @@ export class ExecLogin {
   }
 }
 
-export interface ExecClusterSource {
+interface ExecClusterSource {
   readonly server: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -103,7 +103,7 @@ function apiVersionOf(value: unknown): ExecApiVersion {
 
 function envOf(list: unknown): Record<string, string> {
   if (!Array.isArray(list)) return {};
-  const pairs = list.filter(isRecord).map((item) => [textOf(item["name"]), textOf(item["value"])] as const);
+  const pairs = list.filter(isObject).map((item) => [textOf(item["name"]), textOf(item["value"])] as const);
   return Object.fromEntries(pairs.filter(([name]) => name !== ""));
 }
 
@@ -120,8 +120,4 @@ function execProblem(rule: string, seen: unknown): LeveeError {
     "config-invalid",
     `Cannot use the kubeconfig's exec plugin as ${rule}: current value is ${JSON.stringify(seen) ?? "nothing"}`,
   );
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -2,12 +2,12 @@ import type { Clock } from "../../base/clock.ts";
 import { readRegularFile } from "../../base/regular-file.ts";
 import { KubeError } from "../client/api.ts";
 
-/** A token has 1 to 2 KiB, a bundle of authorities some dozen. */
+/** A token has 1 to 2 KiB, a bundle of authorities some dozen KiB. */
 const bytesMax = 1_048_576;
-/** Kubelet replaces a token at 80 % of its life, so a second late is early. Reading costs less than watching the folder. */
+/** Kubelet replaces a token at 80 % of its life, so a second of delay is harmless. Reading is cheaper than watching the folder. */
 const freshMs = 1000;
 
-/** A small file that somebody replaces now and then. Read again when it is needed and the last reading is old. */
+/** A small file that is replaced now and then. It is read again on use when the last read is old. */
 export class FreshFile {
   readonly path: string;
   readonly #clock: Clock;
@@ -32,22 +32,24 @@ export class FreshFile {
     }
   }
 
-  /** The next reading is from the disk. */
+  /** The next `text()` reads the disk. */
   expire(): void {
     this.#readAtMs = -Infinity;
   }
 
-  /** A file that is missing while it is being replaced is no reason to stop: the server says when the old one is not good any more. */
+  /** A file may be missing while it is replaced. The old text serves until the server refuses it. */
   #lastGood(cause: unknown): string {
     if (this.#text !== undefined) return this.#text;
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new KubeError("api-unreachable", `Cannot read ${this.path} to be known to the API server: ${why}`, { cause });
+    throw new KubeError("api-unreachable", `Cannot read the credentials for the API server from ${this.path}: ${why}`, {
+      cause,
+    });
   }
 }
 
-/** The text of such a file as it is now. Throws when there is none in it. */
+/** The present text of such a file. Throws when it is empty. */
 export async function readFilledFile(path: string): Promise<string> {
-  // Kubelet's files are links into a folder that is swapped as a whole.
+  // Kubelet's files are links into a folder that is replaced as a whole.
   const read = (await readRegularFile(path, { bytesMax, followLinks: true })).toString("utf8");
   if (read.trim() === "") throw new Error("it is empty");
   return read;

@@ -74,7 +74,9 @@ test("inClusterAccess keeps what it has while a file is missing or empty", async
 });
 
 test("inClusterAccess names the file it cannot read", () => {
-  expect(access().credentials()).rejects.toThrow(`Cannot read ${folder}/ca.crt to be known to the API server: ENOENT`);
+  expect(access().credentials()).rejects.toThrow(
+    `Cannot read the credentials for the API server from ${folder}/ca.crt: ENOENT`,
+  );
 });
 
 test("inClusterAccess and ApiClient live through a rotation of token and authority", async () => {

@@ -5,7 +5,7 @@ import { FreshFile } from "./fresh-file.ts";
 /** Where kubelet puts a pod's token and the cluster's authority. */
 export const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-export interface InClusterOptions {
+interface InClusterOptions {
   /** KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT: kubelet sets both in every pod. */
   readonly host: string;
   readonly port: string;

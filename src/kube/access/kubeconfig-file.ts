@@ -1,33 +1,34 @@
 import { dirname, resolve } from "node:path";
 import { LeveeError } from "../../base/errors.ts";
+import { isObject } from "../client/json-fields.ts";
 import { readRegularFile } from "../../base/regular-file.ts";
 
-/** Real ones have a few KiB; one with a hundred clusters and inline certificates stays below. */
+/** Real files have a few KiB. One with a hundred clusters and inline certificates stays below this. */
 const bytesMax = 4_194_304;
 
-/** A cluster, user or context of a kubeconfig, with the folder its relative paths start from. */
-export interface Entry {
+/** A cluster, user or context of a kubeconfig, with the folder that its relative paths start from. */
+export interface KubeconfigEntry {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly folder: string;
 }
 
-/** What the files say together. The first file that names something wins, as with kubectl. */
+/** The files combined. The first file that names an entry wins, as with kubectl. */
 export interface KubeconfigFiles {
   /** For messages. */
   readonly paths: readonly string[];
   readonly currentContext: string | undefined;
-  entry(kind: EntryKind, name: string): Entry | undefined;
-  names(kind: EntryKind): readonly string[];
+  entry(kind: KubeconfigList, name: string): KubeconfigEntry | undefined;
+  names(kind: KubeconfigList): readonly string[];
 }
 
-export type EntryKind = "clusters" | "users" | "contexts";
+type KubeconfigList = "clusters" | "users" | "contexts";
 
-/** The key under which each list holds what it names. */
-const inner: Record<EntryKind, string> = { clusters: "cluster", users: "user", contexts: "context" };
+/** The key of the value in each list's items. */
+const inner: Record<KubeconfigList, string> = { clusters: "cluster", users: "user", contexts: "context" };
 
 export async function readKubeconfigFiles(paths: readonly string[]): Promise<KubeconfigFiles> {
   const documents = await Promise.all(paths.map(async (path) => ({ path, fields: await readDocument(path) })));
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, KubeconfigEntry>();
   for (const { path, fields } of documents) addEntries(entries, path, fields);
   const contexts = documents.map(({ fields }) => fields["current-context"]);
   return {
@@ -39,15 +40,19 @@ export async function readKubeconfigFiles(paths: readonly string[]): Promise<Kub
   };
 }
 
-function addEntries(entries: Map<string, Entry>, path: string, fields: Readonly<Record<string, unknown>>): void {
+function addEntries(
+  entries: Map<string, KubeconfigEntry>,
+  path: string,
+  fields: Readonly<Record<string, unknown>>,
+): void {
   for (const kind of ["clusters", "users", "contexts"] as const) {
     const list = fields[kind];
     if (!Array.isArray(list)) continue;
     for (const item of list) {
-      if (!isRecord(item) || typeof item["name"] !== "string") continue;
+      if (!isObject(item) || typeof item["name"] !== "string") continue;
       const key = `${kind} ${item["name"]}`;
       const value = item[inner[kind]];
-      if (isRecord(value) && !entries.has(key)) entries.set(key, { fields: value, folder: dirname(resolve(path)) });
+      if (isObject(value) && !entries.has(key)) entries.set(key, { fields: value, folder: dirname(resolve(path)) });
     }
   }
 }
@@ -55,18 +60,14 @@ function addEntries(entries: Map<string, Entry>, path: string, fields: Readonly<
 async function readDocument(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     const text = (await readRegularFile(path, { bytesMax, followLinks: true })).toString("utf8");
-    // Loaded here and not at the top: a daemon in a pod reads no kubeconfig and does not pay for the library.
+    // Loaded late: a daemon in a pod reads no kubeconfig and does not need the library.
     const { parse } = await import("yaml");
     const document: unknown = parse(text);
     if (document === null) return {};
-    if (isRecord(document)) return document;
+    if (isObject(document)) return document;
     throw new Error("it must be an object");
   } catch (cause) {
     const why = cause instanceof Error ? (cause.message.split("\n")[0] ?? "") : String(cause);
     throw new LeveeError("config-invalid", `Cannot read the kubeconfig ${path}: ${why}`, { cause });
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -100,7 +100,7 @@ for (const [what, text, options, message] of [
   ["no server", config("", "").replace("https://api.test:6443/", ""), {}, "must be an http or https URL"],
   ["impersonation", config("", "token: t, as: boss"), {}, "user me may not have as, which is not supported"],
   ["a proxy", config('proxy-url: "http://proxy.test"', ""), {}, "cluster here may not have proxy-url"],
-  ["a login program in the daemon", config("", "exec: {command: x}"), {}, "the daemon starts none"],
+  ["a login program in the daemon", config("", "exec: {command: x}"), {}, "the daemon starts no programs"],
   ["bad YAML", "a: [", {}, "Cannot read the kubeconfig"],
   ["a list", "[]", {}, "it must be an object"],
 ] as const) {

@@ -3,16 +3,17 @@ import type { Clock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { KubeAccess, KubeCredentials, KubeTls } from "./access.ts";
 import { execSpecOf, ExecLogin, type ExecCredential, type RunExec } from "./exec-login.ts";
+import { isObject } from "../client/json-fields.ts";
 import { FreshFile } from "./fresh-file.ts";
-import { isRecord, readKubeconfigFiles, type Entry, type KubeconfigFiles } from "./kubeconfig-file.ts";
+import { readKubeconfigFiles, type KubeconfigEntry, type KubeconfigFiles } from "./kubeconfig-file.ts";
 
 export interface KubeconfigOptions {
-  /** The first file that names a thing wins. */
+  /** The first file that names an entry wins. */
   readonly paths: readonly string[];
   /** Instead of current-context. */
   readonly context?: string | undefined;
   readonly clock: Clock;
-  /** Runs a login program. The daemon starts no programs and supplies none; the commands do. */
+  /** Runs a login program. Only the commands pass one: the daemon starts no programs. */
   readonly runExec?: RunExec;
 }
 
@@ -22,11 +23,11 @@ export interface KubeconfigAccess extends KubeAccess {
   readonly context: string;
 }
 
-/** What would make us somebody else, or send us elsewhere, if it were passed over in silence. */
+/** Fields that would mean another user or another server if they were ignored. */
 const refusedOfUser = ["as", "as-uid", "as-groups", "as-user-extra", "auth-provider", "username", "password"];
 const refusedOfCluster = ["proxy-url"];
 
-/** The access that a kubeconfig describes. Files it names are read again as they rotate. */
+/** The access that a kubeconfig describes. The files it names are read again when they rotate. */
 export async function kubeconfigAccess(options: KubeconfigOptions): Promise<KubeconfigAccess> {
   const files = await readKubeconfigFiles(options.paths);
   const contextName = options.context ?? files.currentContext;
@@ -35,7 +36,7 @@ export async function kubeconfigAccess(options: KubeconfigOptions): Promise<Kube
   const clusterName = textOf(context.fields["cluster"]) ?? "";
   const userName = textOf(context.fields["user"]) ?? "";
   const cluster = required(files, "clusters", clusterName);
-  // A server that asks nobody needs no user.
+  // A server without authentication needs no user.
   const user = userName === "" ? { fields: {}, folder: "" } : required(files, "users", userName);
   refuse(files, `cluster ${clusterName}`, cluster, refusedOfCluster);
   refuse(files, `user ${userName}`, user, refusedOfUser);
@@ -50,8 +51,8 @@ export async function kubeconfigAccess(options: KubeconfigOptions): Promise<Kube
 
 interface Parts {
   readonly files: KubeconfigFiles;
-  readonly cluster: Entry;
-  readonly user: Entry;
+  readonly cluster: KubeconfigEntry;
+  readonly user: KubeconfigEntry;
   readonly userName: string;
   readonly server: string;
   readonly options: KubeconfigOptions;
@@ -71,9 +72,9 @@ function credentialsOf(parts: Parts): Pick<KubeAccess, "credentials" | "renew"> 
       const given = await login?.current();
       const pair = await pairOf(given, cert, key);
       const now: KubeTls = { ...fixed, ...pair, ...present("ca", await ca.text()) };
-      // The same object while nothing changed: another one would cut every connection.
+      // The same object while nothing changes: another one would cut every connection.
       if (!sameTls(tls, now)) tls = now;
-      // A file wins over a token written beside it, as with kubectl.
+      // A token file wins over an inline token, as with kubectl.
       const token = (await tokenFile?.text())?.trim() ?? textOf(user.fields["token"]) ?? given?.token;
       return { token, tls };
     },
@@ -84,7 +85,7 @@ function credentialsOf(parts: Parts): Pick<KubeAccess, "credentials" | "renew"> 
   };
 }
 
-/** A certificate and its key come from one place: those of two would not fit each other. */
+/** A certificate and its key come from the same source: otherwise they would not match. */
 async function pairOf(given: ExecCredential | undefined, cert: Source, key: Source): Promise<KubeTls> {
   const [certificate, secret] =
     given?.certificate === undefined ? [await cert.text(), await key.text()] : [given.certificate, given.key];
@@ -94,32 +95,32 @@ async function pairOf(given: ExecCredential | undefined, cert: Source, key: Sour
 function loginOf({ files, cluster, user, userName, server, options }: Parts): ExecLogin | undefined {
   const exec = user.fields["exec"];
   if (exec === undefined || exec === null) return undefined;
-  if (!isRecord(exec)) throw problem(files, `exec of the user ${userName} must be an object`, JSON.stringify(exec));
+  if (!isObject(exec)) throw problem(files, `exec of the user ${userName} must be an object`, JSON.stringify(exec));
   if (options.runExec === undefined)
     throw new LeveeError(
       "config-invalid",
-      `Cannot use the user ${userName} of ${files.paths.join(":")} as its exec plugin is a program, and the daemon starts none: give the user a token, a tokenFile or a client certificate`,
+      `Cannot use the user ${userName} of ${files.paths.join(":")} as its exec plugin is a program, and the daemon starts no programs: give the user a token, a tokenFile or a client certificate`,
     );
   const spec = execSpecOf(exec, user.folder, { server, fields: cluster.fields });
   return new ExecLogin(spec, options.runExec, options.clock);
 }
 
-function fixedTls(cluster: Entry): KubeTls {
+function fixedTls(cluster: KubeconfigEntry): KubeTls {
   return {
     ...present("servername", textOf(cluster.fields["tls-server-name"])),
     ...(cluster.fields["insecure-skip-tls-verify"] === true ? { rejectUnauthorized: false } : {}),
   };
 }
 
-/** A text that stands in the kubeconfig itself or in a file beside it. */
+/** A text in the kubeconfig itself or in a file that it names. */
 interface Source {
   readonly file: FreshFile | undefined;
   text(): Promise<string | undefined>;
 }
 
-function sourceOf(entry: Entry, key: string, clock: Clock): Source {
+function sourceOf(entry: KubeconfigEntry, key: string, clock: Clock): Source {
   const data = textOf(entry.fields[`${key}-data`]);
-  // Data wins over a file of the same purpose, as with kubectl.
+  // Inline data wins over a file, as with kubectl.
   if (data !== undefined) {
     const text = Buffer.from(data, "base64").toString("utf8");
     return { file: undefined, text: () => Promise.resolve(text) };
@@ -128,26 +129,26 @@ function sourceOf(entry: Entry, key: string, clock: Clock): Source {
   return { file, text: async () => await file?.text() };
 }
 
-function fileOf(entry: Entry, key: string, clock: Clock): FreshFile | undefined {
+function fileOf(entry: KubeconfigEntry, key: string, clock: Clock): FreshFile | undefined {
   const path = textOf(entry.fields[key]);
   return path === undefined ? undefined : new FreshFile(resolve(entry.folder, path), clock);
 }
 
-function serverOf(files: KubeconfigFiles, name: string, cluster: Entry): string {
+function serverOf(files: KubeconfigFiles, name: string, cluster: KubeconfigEntry): string {
   const server = textOf(cluster.fields["server"]);
   if (server === undefined || !URL.canParse(server) || !/^https?:\/\//.test(server))
     throw problem(files, `server of the cluster ${name} must be an http or https URL`, server ?? "nothing");
   return server.replace(/\/+$/, "");
 }
 
-function required(files: KubeconfigFiles, kind: "clusters" | "users" | "contexts", name: string): Entry {
+function required(files: KubeconfigFiles, kind: "clusters" | "users" | "contexts", name: string): KubeconfigEntry {
   const entry = files.entry(kind, name);
   if (entry !== undefined) return entry;
   const known = files.names(kind).join(", ");
   throw problem(files, `${kind} must have an entry of that name (there is ${known || "none"})`, name || '""');
 }
 
-function refuse(files: KubeconfigFiles, what: string, entry: Entry, keys: readonly string[]): void {
+function refuse(files: KubeconfigFiles, what: string, entry: KubeconfigEntry, keys: readonly string[]): void {
   const found = keys.find((key) => entry.fields[key] !== undefined && entry.fields[key] !== null);
   if (found !== undefined) throw problem(files, `${what} may not have ${found}, which is not supported`, "set");
 }
@@ -164,7 +165,7 @@ function sameTls(left: KubeTls, right: KubeTls): boolean {
 }
 
 function present<K extends string>(key: K, value: string | undefined): { [key in K]?: string } {
-  // A computed key loses its literal type; it is the one given.
+  // A computed key loses its literal type.
   return value === undefined ? {} : ({ [key]: value } as { [key in K]?: string });
 }
 

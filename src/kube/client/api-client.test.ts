@@ -123,7 +123,7 @@ test("ApiClient repeats a GET once whose pooled connection had died, and nothing
 test("ApiClient does not repeat a GET that was cut on a new connection", async () => {
   const server = await serve((request) => request.socket.destroy());
   const failure = await failureOf(get(clientOf(fixedAccess(server.url))));
-  expect(failure.message).toContain("the server closed the connection before its answer was whole (ECONNRESET)");
+  expect(failure.message).toContain("the server closed the connection before its answer was complete (ECONNRESET)");
   expect(server.requests.length).toBe(1);
 });
 
@@ -134,7 +134,7 @@ test("ApiClient gives up on an answer that does not come, or not to its end", as
   const client = clientOf(fixedAccess(server.url));
   for (const path of ["/never", "/half"]) {
     const failure = await failureOf(get(client, path, 60));
-    expect(failure.message).toBe(`Cannot GET ${server.url}${path}: it was not answered within 60 ms`);
+    expect(failure.message).toBe(`Cannot GET ${server.url}${path}: no answer came within 60 ms`);
   }
 });
 
@@ -143,7 +143,7 @@ test("ApiClient gives up on a server that accepts and never shakes hands", async
   await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
   closers.push(() => closeMute(mute));
   const client = clientOf(fixedAccess(`https://127.0.0.1:${(mute.address() as AddressInfo).port}`));
-  expect((await failureOf(get(client, "/x", 80))).message).toContain("not answered within 80 ms");
+  expect((await failureOf(get(client, "/x", 80))).message).toContain("no answer came within 80 ms");
 });
 
 function closeMute(server: Server): void {
@@ -153,7 +153,7 @@ function closeMute(server: Server): void {
 test("ApiClient cuts off an answer that is too large, and says so", async () => {
   const server = await serve((_request, response) => answer(response, "x".repeat(13_000_000)));
   const failure = await failureOf(get(clientOf(fixedAccess(server.url))));
-  expect(failure).toMatchObject({ code: "api-unreachable", reason: "AnswerTooLarge" });
+  expect(failure).toMatchObject({ code: "api-unreachable", reason: "ResponseTooLarge" });
 });
 
 test("ApiClient passes on why its caller gave up", async () => {
@@ -170,7 +170,7 @@ test("ApiClient passes on why its caller gave up", async () => {
   expect(await call.catch((thrown: unknown) => thrown)).toBe(reason);
 });
 
-test("ApiClient says that nobody listens", async () => {
+test("ApiClient says that the connection is refused", async () => {
   const server = await ScriptedServer.listen(() => undefined);
   const { url } = server;
   await server.close();
@@ -224,10 +224,10 @@ test("ApiClient.lines throws for a line without its end, for a cut, for silence 
   const doing = `Cannot GET ${server.url}/watch`;
   expect(failures).toEqual([
     `${doing}: the connection ended in the middle of a line`,
-    `${doing}: the server closed the connection before its answer was whole (ECONNRESET)`,
-    `${doing}: nothing was heard for 80 ms`,
+    `${doing}: the server closed the connection before its answer was complete (ECONNRESET)`,
+    `${doing}: no data came for 80 ms`,
     `${doing}: the API server answered 410 (Expired it is)`,
-    `${doing}: nothing was heard for 80 ms`,
+    `${doing}: no data came for 80 ms`,
   ]);
 });
 
@@ -246,11 +246,11 @@ test("ApiClient.lines takes the longest line a server can send, and says of a lo
     });
     for await (const line of watch) lines.push(line);
   })();
-  expect(await failureOf(reading)).toMatchObject({ reason: "AnswerTooLarge", status: undefined });
+  expect(await failureOf(reading)).toMatchObject({ reason: "ResponseTooLarge", status: undefined });
   expect(lines.map(({ length }) => length)).toEqual([longest.length]);
 });
 
-test("ApiClient.lines tells when the watch is accepted, ends with its signal, and leaves when nobody reads on", async () => {
+test("ApiClient.lines tells when the watch is accepted, ends with its signal, and closes when its reader stops", async () => {
   const server = await serve((_request, response) => response.write('{"a":1}\n'));
   const client = clientOf(fixedAccess(server.url));
   const controller = new AbortController();
@@ -295,7 +295,7 @@ test("ApiClient asks a server by name with any certificate only when it is told 
   expect((await failureOf(ask({ ca: pem.otherAuthority }))).code).toBe("api-unreachable");
 });
 
-test("ApiClient connects anew when its trust changes, and shows its certificate", async () => {
+test("ApiClient reconnects when its certificates change, and sends its own", async () => {
   const strict = { ...tls, ca: pem.authority, requestCert: true, rejectUnauthorized: true };
   const server = await serve((_request, response) => answer(response, "ok"), { tls: strict });
   let now: object = { ca: pem.authority };

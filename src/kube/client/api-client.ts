@@ -2,26 +2,26 @@ import { deadline, type Cancel, type Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
 import type { KubeAccess } from "../access/access.ts";
 import { KubeError, kubeStatusOf, type KubeApi, type KubeRequest, type LinesOptions } from "./api.ts";
-import { AnswerTooLarge, type Answer } from "./answer.ts";
+import { ResponseTooLarge, type HttpResponse } from "./http-response.ts";
 import { Exchange, ExchangeFailure, type SentRequest } from "./exchange.ts";
 import { LineReader, LineTooLong } from "./line-reader.ts";
 import { refusalError } from "./refusal.ts";
 
-/** A page of 50 pods is about 1 MiB; ten times that must not fill a daemon of 96 MiB, so a longer body is cut off. */
+/** A page of 50 pods has about 1 MiB. A body of more than ten times that is cut off, because the daemon has 96 MiB. */
 const bodyBytesMax = 12_582_912;
-/** etcd holds at most 1.5 MiB per object, and JSON makes six bytes of one such as `<`: a pod of them stays below this. */
+/** etcd takes at most 1.5 MiB per object, and JSON writes a character such as `<` as six bytes. A pod of these stays below this. */
 const lineBytesMax = 12_582_912;
-/** Far more than any answer takes that is going to come, and less than an ADD waits for one. */
+/** Far longer than a working server takes, and shorter than an ADD waits. */
 const silentMs = 2_000;
-/** A Status object is small; a proxy's error page need not be read to its end. */
+/** A Status object is small, and a proxy's error page need not be read to its end. */
 const refusalBytesMax = 65_536;
 
-export interface ApiClientOptions {
+interface ApiClientOptions {
   readonly access: KubeAccess;
   readonly clock: Clock;
 }
 
-/** The HTTP side of the Kubernetes API, with our own deadlines, limits and retries, and nothing else. */
+/** HTTP to the Kubernetes API, with deadlines, limits and retries of its own. */
 export class ApiClient implements KubeApi {
   readonly #access: KubeAccess;
   readonly #clock: Clock;
@@ -37,15 +37,15 @@ export class ApiClient implements KubeApi {
     const tooLate = (): Error =>
       new KubeError(
         "api-unreachable",
-        `Cannot ${this.#doing(request)}: it was not answered within ${request.deadlineMs} ms`,
+        `Cannot ${this.#doing(request)}: no answer came within ${request.deadlineMs} ms`,
       );
     const startedMs = this.#clock.monotonicMs();
     using limit = deadline(this.#clock, request.deadlineMs, tooLate, request.signal);
     try {
-      const answer = await this.#ask(request, limit.signal);
-      return await answer.text(bodyBytesMax);
+      const response = await this.#ask(request, limit.signal);
+      return await response.text(bodyBytesMax);
     } catch (thrown) {
-      // Those that are idle lead to the same silent server. A caller who soon had its answer elsewhere proves nothing.
+      // Idle connections lead to the same silent server. A caller that aborted early proves nothing about the server.
       const waitedMs = this.#clock.monotonicMs() - startedMs;
       if (limit.signal.aborted && waitedMs >= Math.min(silentMs, request.deadlineMs)) this.#exchange.dropIdle();
       throw this.#explain(this.#doing(request), thrown, limit.signal);
@@ -55,13 +55,13 @@ export class ApiClient implements KubeApi {
   async *lines(path: string, options: LinesOptions): AsyncGenerator<string> {
     const doing = this.#doing({ method: "GET", path });
     const silent = (): Error =>
-      new KubeError("api-unreachable", `Cannot ${doing}: nothing was heard for ${options.idleMs} ms`);
+      new KubeError("api-unreachable", `Cannot ${doing}: no data came for ${options.idleMs} ms`);
     using idle = new IdleLimit(this.#clock, options, silent);
     const reader = new LineReader(lineBytesMax);
     try {
-      const answer = await this.#ask({ method: "GET", path }, idle.signal);
+      const response = await this.#ask({ method: "GET", path }, idle.signal);
       options.onOpen?.();
-      for await (const part of answer.parts()) {
+      for await (const part of response.parts()) {
         idle.heard();
         yield* reader.push(part);
       }
@@ -71,36 +71,36 @@ export class ApiClient implements KubeApi {
     }
   }
 
-  /** Cuts every connection, those of running watches too. */
+  /** Cuts every connection, also those of running watches. */
   close(): void {
     this.#exchange.close();
   }
 
-  /** The head of a 2xx answer. A rotated token and a connection that died while idle are each tried once more. */
-  async #ask(request: SentRequest, signal: AbortSignal): Promise<Answer> {
+  /** Resolves with the head of a 2xx answer. Retries once after a rotated token or a connection that died while idle. */
+  async #ask(request: SentRequest, signal: AbortSignal): Promise<HttpResponse> {
     try {
       return await this.#attempt(request, signal);
     } catch (thrown) {
-      if (signal.aborted || !this.#isWorthAnother(request, thrown)) throw thrown;
+      if (signal.aborted || !this.#isWorthRetry(request, thrown)) throw thrown;
       return await this.#attempt(request, signal);
     }
   }
 
-  #isWorthAnother(request: SentRequest, thrown: unknown): boolean {
+  #isWorthRetry(request: SentRequest, thrown: unknown): boolean {
     if (kubeStatusOf(thrown) === 401) {
       this.#access.renew();
       return true;
     }
-    // Only a GET: whether another request has been carried out is not known.
+    // Only a GET: any other request may have been carried out.
     return request.method === "GET" && thrown instanceof ExchangeFailure && thrown.isReusedSocket;
   }
 
-  async #attempt(request: SentRequest, signal: AbortSignal): Promise<Answer> {
+  async #attempt(request: SentRequest, signal: AbortSignal): Promise<HttpResponse> {
     const credentials = await this.#access.credentials();
-    const answer = await this.#exchange.send(request, credentials, signal);
-    const { status, retryAfter } = answer.head;
-    if (status >= 200 && status < 300) return answer;
-    const body = await answer.text(refusalBytesMax).catch(() => "");
+    const response = await this.#exchange.send(request, credentials, signal);
+    const { status, retryAfter } = response.head;
+    if (status >= 200 && status < 300) return response;
+    const body = await response.text(refusalBytesMax).catch(() => "");
     signal.throwIfAborted();
     throw refusalError({ doing: this.#doing(request), status, retryAfter, body, wallMs: this.#clock.wallMs() });
   }
@@ -109,7 +109,7 @@ export class ApiClient implements KubeApi {
     return `${method} ${this.#access.server}${path.replace(/\?.*$/, "")}`;
   }
 
-  /** The signal's own reason comes first: what a cut connection says is only its consequence. */
+  /** The signal's reason comes first: the error of a cut connection is only its consequence. */
   #explain(doing: string, thrown: unknown, signal: AbortSignal): unknown {
     if (signal.aborted) return signal.reason;
     if (thrown instanceof KubeError) return thrown;
@@ -117,15 +117,15 @@ export class ApiClient implements KubeApi {
     const words = cause instanceof Error ? cause.message : String(cause);
     const errno = errnoOf(cause) ?? "";
     const why = errno === "" || words.includes(errno) ? words : `${words} (${errno})`;
-    const reason = cause instanceof AnswerTooLarge || cause instanceof LineTooLong ? tooLargeReason : "";
+    const reason = cause instanceof ResponseTooLarge || cause instanceof LineTooLong ? tooLargeReason : "";
     return new KubeError("api-unreachable", `Cannot ${doing}: ${why}`, { cause, reason });
   }
 }
 
-/** The reason of an answer that was cut off at our own limit: asking for less may help. */
-export const tooLargeReason = "AnswerTooLarge";
+/** The reason of an error about an answer over the client's limit: asking for less may help. */
+export const tooLargeReason = "ResponseTooLarge";
 
-/** Aborts when nothing is heard for too long, or when the caller does. */
+/** Aborts when no data comes for too long, or when the caller aborts. */
 class IdleLimit implements Disposable {
   readonly #controller = new AbortController();
   readonly #start: () => Cancel;

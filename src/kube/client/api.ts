@@ -1,48 +1,48 @@
 import { LeveeError } from "../../base/errors.ts";
 
-/** The API server, as everybody here talks to it. Whoever is behind it knows the address, the trust and the token. */
+/** The API server as its callers see it. The implementation knows address, certificates and token. */
 export interface KubeApi {
-  /** One request. Resolves with the body's text; every answer that is not 2xx is a `KubeError`. */
+  /** Sends one request and resolves with the text of the body. Every answer other than 2xx is a `KubeError`. */
   call(request: KubeRequest): Promise<string>;
   /**
    * A watch: one JSON text per line, until the server ends it. Throws a `KubeError` when it is refused, cut, or silent
-   * for `idleMs`, and the signal's reason when that is aborted. A last line without its end is an error, not a line.
+   * for `idleMs`, and the signal's reason when the signal is aborted. An unfinished last line is an error.
    */
   lines(path: string, options: LinesOptions): AsyncIterable<string>;
 }
 
 export interface KubeRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** From the slash on, with the query. */
+  /** Begins with a slash and includes the query. */
   readonly path: string;
   readonly body?: string;
-  /** Of the body; `application/json` unless told. */
+  /** Of the body; `application/json` by default. */
   readonly contentType?: string;
-  /** The form of the answer; `application/json` unless told. */
+  /** The form of the answer; `application/json` by default. */
   readonly accept?: string;
-  /** For everything from connecting to the last byte: a stalled handshake and a slow body count as well. */
+  /** Covers everything from connecting to the last byte, a stalled handshake and a slow body too. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** Of what was written, only the metadata comes back; a server that cannot do that sends all of it. */
+/** Asks for only the metadata of the written object. A server that does not support this sends the whole object. */
 export const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 export interface LinesOptions {
   readonly signal: AbortSignal;
-  /** The longest silence, before the first byte and between two. */
+  /** The longest silence, before the first byte and between two bytes. */
   readonly idleMs: number;
-  /** Called once the server has accepted the watch; its first line may be minutes away. */
+  /** Called when the server has accepted the watch. The first line may come minutes later. */
   readonly onOpen?: () => void;
 }
 
-/** The API server did not answer, or its answer was no. */
+/** The API server did not answer, or refused the request. */
 export class KubeError extends LeveeError {
   /** The HTTP status; undefined when no answer came. */
   readonly status: number | undefined;
-  /** Kubernetes' own word for it (`NotFound`, `Expired`, …); empty when it gave none. */
+  /** Kubernetes' own reason (`NotFound`, `Expired`, …); empty when it gave none. */
   readonly reason: string;
-  /** How long the server asks us to stay away. */
+  /** The pause that the server asks for. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: KubeErrorCode, message: string, facts: KubeErrorFacts = {}) {
@@ -53,8 +53,8 @@ export class KubeError extends LeveeError {
   }
 }
 
-/** `api-unreachable`: it may work later. `api-refused`: it was answered, with the status. */
-export type KubeErrorCode = "api-unreachable" | "api-refused";
+/** `api-unreachable`: it may work later. `api-refused`: the server answered with an error status. */
+type KubeErrorCode = "api-unreachable" | "api-refused";
 
 export interface KubeErrorFacts {
   readonly status?: number;

@@ -1,14 +1,14 @@
 import type { KubeTls } from "../access/access.ts";
-import { Answer, type AnswerFlow } from "./answer.ts";
-import { AnswerParser, type AnswerHead, type AnswerSink } from "./answer-parser.ts";
+import { HttpResponse, type ResponseFlow } from "./http-response.ts";
+import { ResponseParser, type ResponseHead, type ResponseSink } from "./response-parser.ts";
 
 export interface ServerAddress {
   readonly hostname: string;
   readonly port: number;
 }
 
-export interface ConnectionOwner {
-  /** It can take another request. */
+export interface ApiConnectionOwner {
+  /** The connection can take another request. */
   onFree(connection: Connection): void;
   onGone(connection: Connection): void;
 }
@@ -20,30 +20,30 @@ interface Waiting<T> {
   reject(error: Error): void;
 }
 
-/** One connection to the API server, which carries one request at a time. On Bun's own sockets: see ADR 0024. */
-export class Connection implements AnswerSink, AnswerFlow {
-  readonly #owner: ConnectionOwner;
+/** One connection to the API server, for one request at a time. Uses Bun's own sockets: see ADR 0024. */
+export class Connection implements ResponseSink, ResponseFlow {
+  readonly #owner: ApiConnectionOwner;
   #socket: Socket | undefined;
   #opening: Waiting<void> | undefined;
-  #asked: Waiting<Answer> | undefined;
-  #answer: Answer | undefined;
-  #parser: AnswerParser | undefined;
-  /** What the kernel has not taken yet. */
+  #asked: Waiting<HttpResponse> | undefined;
+  #response: HttpResponse | undefined;
+  #parser: ResponseParser | undefined;
+  /** Bytes that the kernel has not taken yet. */
   #unsent: Buffer | undefined;
   #isTls = false;
-  /** Somebody has said that any certificate will do. */
+  /** The kubeconfig accepts any certificate. */
   #isUnverified = false;
   #isGone = false;
-  /** It has served before: the server may have closed it without having seen the next request. */
+  /** It has carried a request before, so the server may have closed it before the next request arrived. */
   hasServed = false;
-  /** Called once the request has its whole answer or will never have it. */
+  /** Called when the answer is complete, or never will be. */
   onSettled: (() => void) | undefined;
 
-  constructor(owner: ConnectionOwner) {
+  constructor(owner: ApiConnectionOwner) {
     this.#owner = owner;
   }
 
-  /** Connects and shakes hands; `cut` ends that too. */
+  /** Connects and does the TLS handshake; `cut` ends both. */
   open(address: ServerAddress, tls: KubeTls | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#opening = { resolve, reject };
@@ -54,20 +54,20 @@ export class Connection implements AnswerSink, AnswerFlow {
         const connecting = tls === undefined ? Bun.connect(options) : Bun.connect({ ...options, tls: tlsOf(tls) });
         connecting.catch((thrown: unknown) => this.gone(asError(thrown)));
       } catch (thrown) {
-        // A certificate that cannot be read.
+        // A certificate cannot be read.
         this.gone(asError(thrown));
       }
     });
   }
 
   /** Sends a whole request and resolves with the head of its answer. */
-  ask(request: string): Promise<Answer> {
+  ask(request: string): Promise<HttpResponse> {
     if (this.#isGone) return Promise.reject(closedEarly());
     return new Promise((resolve, reject) => {
       this.#asked = { resolve, reject };
-      this.#parser = new AnswerParser(this);
+      this.#parser = new ResponseParser(this);
       const sentBytes = this.#socket?.write(request) ?? 0;
-      // Texts of one byte a character and no remainder are by far the most.
+      // Nearly all requests are ASCII and are written whole.
       if (sentBytes !== request.length) this.#keepUnsent(Buffer.from(request, "utf8"), sentBytes);
     });
   }
@@ -84,26 +84,26 @@ export class Connection implements AnswerSink, AnswerFlow {
     if (!this.#isGone) this.#socket?.resume();
   }
 
-  onHead(head: AnswerHead): void {
-    this.#answer = new Answer(head, this);
-    this.#asked?.resolve(this.#answer);
+  onHead(head: ResponseHead): void {
+    this.#response = new HttpResponse(head, this);
+    this.#asked?.resolve(this.#response);
     this.#asked = undefined;
   }
 
   onPart(part: Buffer): void {
-    this.#answer?.add(part);
+    this.#response?.add(part);
   }
 
   connected(socket: Socket): void {
     this.#socket = socket;
     if (this.#isGone) socket.terminate();
-    // With TLS nothing may be sent yet: the handshake says when.
+    // With TLS the connection is ready only after the handshake.
     else if (!this.#isTls) this.ready();
   }
 
   /**
-   * With `rejectUnauthorized: false` Bun says that all is well of a server that is named by its address, and the contrary of
-   * one that has a name; in both cases with what is wrong with the certificate. Without such an error the handshake failed.
+   * With `rejectUnauthorized: false`, Bun reports a server named by its address as trusted, and one with a host name as not
+   * trusted. In both cases `error` says what is wrong with the certificate. Without `error` the handshake failed.
    */
   shaken(isTrusted: boolean, error: Error | null): void {
     if (isTrusted || (this.#isUnverified && error !== null)) this.ready();
@@ -118,7 +118,7 @@ export class Connection implements AnswerSink, AnswerFlow {
   takeBytes(bytes: Buffer): void {
     if (this.#isGone) return;
     if (this.#parser === undefined) {
-      this.gone(new Error("the server spoke without being asked"));
+      this.gone(new Error("the server sent data without a request"));
       return;
     }
     try {
@@ -134,7 +134,7 @@ export class Connection implements AnswerSink, AnswerFlow {
     if (this.#unsent !== undefined) this.#keepUnsent(this.#unsent, this.#socket?.write(this.#unsent) ?? 0);
   }
 
-  /** The server sends nothing more. */
+  /** The server has closed its side. */
   ended(): void {
     this.#parser?.end();
     if (this.#parser?.isWhole === true) this.#finish(false);
@@ -147,19 +147,19 @@ export class Connection implements AnswerSink, AnswerFlow {
     this.#socket?.terminate();
     this.#opening?.reject(error);
     this.#asked?.reject(error);
-    this.#answer?.end(error);
+    this.#response?.end(error);
     this.#forget();
     this.#owner.onGone(this);
   }
 
   #finish(isReusable: boolean): void {
-    const answer = this.#answer;
+    const response = this.#response;
     this.#forget();
     this.hasServed = true;
-    answer?.end();
+    response?.end();
     if (!isReusable) this.cut();
     else {
-      // The reader may have been slower than the server.
+      // The reader may have paused the socket.
       this.#socket?.resume();
       this.#owner.onFree(this);
     }
@@ -168,7 +168,7 @@ export class Connection implements AnswerSink, AnswerFlow {
   #forget(): void {
     this.#opening = undefined;
     this.#asked = undefined;
-    this.#answer = undefined;
+    this.#response = undefined;
     this.#parser = undefined;
     this.#unsent = undefined;
     this.onSettled?.();
@@ -181,7 +181,7 @@ export class Connection implements AnswerSink, AnswerFlow {
   }
 }
 
-/** One set for all connections. */
+/** Shared by all connections. */
 const handlers: Bun.SocketHandler<Connection> = {
   binaryType: "buffer",
   open: (socket) => socket.data.connected(socket),
@@ -191,7 +191,7 @@ const handlers: Bun.SocketHandler<Connection> = {
   end: (socket) => socket.data.ended(),
   close: (socket, error) => socket.data.gone(error ?? closedEarly()),
   error: (socket, error) => socket.data.gone(error),
-  // The promise of `Bun.connect` tells it.
+  // The promise of `Bun.connect` rejects with the error.
   connectError: () => undefined,
 };
 
@@ -200,7 +200,7 @@ function tlsOf({ servername, rejectUnauthorized = true, ...tls }: KubeTls): Bun.
 }
 
 function closedEarly(): Error {
-  return Object.assign(new Error("the server closed the connection before its answer was whole"), {
+  return Object.assign(new Error("the server closed the connection before its answer was complete"), {
     code: "ECONNRESET",
   });
 }

@@ -89,23 +89,23 @@ test("Exchange reads an answer that comes byte by byte", async () => {
   expect(await ask(clientOf(server.url), 5000)).toBe("hello, everybody");
 });
 
-test("Exchange fails at what is no answer, and does not use its connection again", async () => {
+test("Exchange fails at bytes that are not an answer, and does not use the connection again", async () => {
   const head = "HTTP/1.1 200 OK\r\n";
   const cases: [string, string][] = [
     ["SSH-2.0-x\r\n\r\n", 'begins with "SSH-2.0-x"'],
-    ["HTTP/2 200\r\n\r\n", "no HTTP/1"],
+    ["HTTP/2 200\r\n\r\n", "which is not HTTP/1"],
     ["HTTP/1.0 503 Unavailable\r\nContent-Length: 4\r\n\r\ngone", "answered 503 (gone)"],
     ["HTTP/1.1 101 Switching\r\n\r\n", "status 101"],
     [`${head}Content-Length: -1\r\n\r\n`, 'length is "-1"'],
     [`${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`, "two lengths"],
     [`${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, "a length and chunks"],
     [`${head}Transfer-Encoding: gzip\r\n\r\n`, 'coded as "gzip"'],
-    [`${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, '"zz" in the place of a chunk'],
-    [`${head}Transfer-Encoding: chunked\r\n\r\n1\r\nxx\r\n`, "longer than it said"],
+    [`${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, '"zz" where a chunk size must be'],
+    [`${head}Transfer-Encoding: chunked\r\n\r\n1\r\nxx\r\n`, "longer than its size says"],
     [`${head}Transfer-Encoding: chunked\r\n\r\n1${" ".repeat(5000)}`, "more than 4096 bytes"],
     [`${head}Transfer-Encoding: chunked\r\n\r\n0\r\n${`a: ${"b".repeat(4000)}\r\n`.repeat(20)}`, "trailer has more"],
     [`${head}X: ${"x".repeat(70_000)}`, "more than 65536 bytes"],
-    [`${head}nonsense\r\n\r\n`, '"nonsense" in the place of a header'],
+    [`${head}nonsense\r\n\r\n`, '"nonsense" where a header field must be'],
   ];
   const server = await serveRaw((index) => [cases[index]?.[0] ?? ""]);
   const client = clientOf(server.url);
@@ -121,11 +121,13 @@ test("Exchange fails at an answer that ends early, in each of its forms", async 
     chunked.slice(0, 60),
   ]) {
     const server = await serveRaw(() => [text], true);
-    expect(await outcomeOf(ask(clientOf(server.url)))).toContain("closed the connection before its answer was whole");
+    expect(await outcomeOf(ask(clientOf(server.url)))).toContain(
+      "closed the connection before its answer was complete",
+    );
   }
 });
 
-test("Exchange connects anew after Connection: close, after more bytes than asked for, and after a word while idle", async () => {
+test("Exchange reconnects after Connection: close, after surplus bytes, and after bytes while idle", async () => {
   const one = "Content-Length: 1\r\n\r\n1";
   const answers = [`HTTP/1.1 200 OK\r\nConnection: close\r\n${one}`, `HTTP/1.1 200 OK\r\n${one}HTTP/1.1 200`];
   const server = await serveRaw((index) => [answers[index] ?? `HTTP/1.1 200 OK\r\n${one}`]);
@@ -153,7 +155,7 @@ test("Exchange never writes a path or a token that would be more than one", asyn
   const client = clientOf(server.url);
   for (const path of ["/a b", "/a\r\nX: y", "/ä", "a"]) {
     const call = client.call({ method: "GET", path, deadlineMs: 500 });
-    expect(await outcomeOf(call)).toContain("cannot be asked for");
+    expect(await outcomeOf(call)).toContain("is not a valid request target");
   }
   expect(await outcomeOf(ask(clientOf(server.url, "a\r\nX: y"), 500))).toContain("the token has characters");
   expect(server.seen.length).toBe(0);
@@ -165,7 +167,7 @@ test("Exchange keeps to sixteen connections, lets the others wait, and forgets t
   const early = Array.from({ length: 16 }, () => outcomeOf(ask(client, 300)));
   const impatient = outcomeOf(ask(client, 50));
   const patient = outcomeOf(ask(client, 500));
-  expect(await impatient).toContain("not answered within 50 ms");
+  expect(await impatient).toContain("no answer came within 50 ms");
   expect(server.seen.length).toBe(16);
   await Promise.all([...early, patient]);
   expect(server.seen.length).toBe(17);

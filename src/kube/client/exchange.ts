@@ -1,17 +1,17 @@
 import { version } from "../../base/version.ts";
 import type { KubeCredentials, KubeTls } from "../access/access.ts";
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./http-response.ts";
 import type { KubeRequest } from "./api.ts";
-import { Connection, type ConnectionOwner, type ServerAddress } from "./connection.ts";
+import { Connection, type ApiConnectionOwner, type ServerAddress } from "./connection.ts";
 
-/** Two watches, and what is asked and patched meanwhile; more would only wait for the server. */
+/** Two watches, and the requests beside them. More connections would only wait for the server. */
 const socketsMax = 16;
-/** Kept open between requests: an ADD patches once, so few are needed at a time. */
+/** How many stay open between requests. An ADD patches once, so few are needed at a time. */
 const idleSocketsMax = 4;
 
 /** A request failed before it was answered. */
 export class ExchangeFailure extends Error {
-  /** The connection had served before: the server may have closed it just now, without having seen this request. */
+  /** The connection had carried a request before, so the server may have closed it before this request arrived. */
   readonly isReusedSocket: boolean;
 
   constructor(cause: unknown, isReusedSocket: boolean) {
@@ -21,10 +21,10 @@ export class ExchangeFailure extends Error {
 }
 
 /**
- * The connections to one server. They are made anew whenever its trust or our certificate changes.
- * HTTP/1.1 in just the form the API server speaks it: `node:https` takes four times the processor for it. See ADR 0024.
+ * The connections to one server. They are replaced when the trusted authority or the client certificate changes.
+ * Speaks only as much HTTP/1.1 as the API server needs: `node:https` takes four times the CPU. See ADR 0024.
  */
-export class Exchange implements ConnectionOwner {
+export class Exchange implements ApiConnectionOwner {
   readonly #address: ServerAddress;
   readonly #isPlain: boolean;
   readonly #folder: string;
@@ -32,14 +32,14 @@ export class Exchange implements ConnectionOwner {
   #tls: KubeTls | undefined;
   readonly #connections = new Set<Connection>();
   readonly #idle: Connection[] = [];
-  /** Those that wait for a connection, oldest first. */
+  /** Requests that wait for a connection, oldest first. */
   readonly #waiting = new Set<() => void>();
   #fields: { readonly token: string | undefined; readonly text: string } | undefined;
 
   constructor(server: string) {
     const { hostname, host, port, protocol, pathname } = new URL(server);
     this.#isPlain = protocol === "http:";
-    // An IPv6 address has brackets in an URL and none for the resolver.
+    // An IPv6 address has brackets in a URL, but not for the resolver.
     const portNumber = port === "" ? (this.#isPlain ? 80 : 443) : Number(port);
     this.#address = { hostname: hostname.replace(/^\[|\]$/g, ""), port: portNumber };
     this.#folder = pathname.replace(/\/+$/, "");
@@ -47,12 +47,12 @@ export class Exchange implements ConnectionOwner {
   }
 
   /** Sends a request and resolves with the head of its answer. The signal covers connecting, the head and the body. */
-  async send(request: SentRequest, { token, tls }: KubeCredentials, signal: AbortSignal): Promise<Answer> {
+  async send(request: SentRequest, { token, tls }: KubeCredentials, signal: AbortSignal): Promise<HttpResponse> {
     const text = this.#textOf(request, token);
     this.#trust(tls);
     const connection = await this.#connection(signal);
     const isReused = connection.hasServed;
-    // It was got a moment ago, and the moment may have been one too many.
+    // The signal may have been aborted while the request waited for its connection.
     if (signal.aborted) connection.cut();
     const onAbort = (): void => connection.cut();
     signal.addEventListener("abort", onAbort, { once: true });
@@ -64,7 +64,7 @@ export class Exchange implements ConnectionOwner {
     }
   }
 
-  /** Closes connections that serve nobody now: when one of them has turned out dead, the others are no better. */
+  /** Closes idle connections: when one of them is dead, the others usually are too. */
   dropIdle(): void {
     for (const connection of [...this.#idle]) connection.cut();
   }
@@ -90,7 +90,7 @@ export class Exchange implements ConnectionOwner {
 
   #trust(tls: KubeTls): void {
     if (this.#tls === tls) return;
-    // What hangs on the old trust is cut, watches included: they resume over the new one.
+    // Connections under the old certificates are cut, also those of watches. Watches resume over new ones.
     this.close();
     this.#tls = tls;
   }
@@ -98,7 +98,7 @@ export class Exchange implements ConnectionOwner {
   async #connection(signal: AbortSignal): Promise<Connection> {
     for (;;) {
       if (signal.aborted) {
-        // Whoever woke this one may have done it for the next.
+        // This request was woken and leaves, so the next one is woken instead.
         this.#wakeNext();
         throw new ExchangeFailure(signal.reason, false);
       }
@@ -144,18 +144,18 @@ export class Exchange implements ConnectionOwner {
   /** The request as one text, so that it is one packet. */
   #textOf({ method, path, body, contentType, accept }: SentRequest, token: string | undefined): string {
     const target = `${this.#folder}${path}`;
-    if (!isTarget.test(target)) throw new Error(`the path ${JSON.stringify(path)} cannot be asked for`);
+    if (!isTarget.test(target)) throw new Error(`the path ${JSON.stringify(path)} is not a valid request target`);
     const head = `${method} ${target} HTTP/1.1\r\nAccept: ${accept ?? json}\r\n${this.#fieldsOf(token)}`;
     if (body === undefined) return `${head}\r\n`;
     const bytes = Buffer.byteLength(body);
     return `${head}Content-Type: ${contentType ?? json}\r\nContent-Length: ${bytes}\r\n\r\n${body}`;
   }
 
-  /** What is the same for each request until the token rotates. */
+  /** The header fields that stay the same until the token rotates. */
   #fieldsOf(token: string | undefined): string {
     if (this.#fields !== undefined && this.#fields.token === token) return this.#fields.text;
     if (token !== undefined && !isFieldValue.test(token))
-      throw new Error("the token has characters that no header can have");
+      throw new Error("the token has characters that a header must not have");
     const authorization = token === undefined ? "" : `Authorization: Bearer ${token}\r\n`;
     const text = `Host: ${this.#host}\r\nUser-Agent: levee/${version}\r\n${authorization}`;
     this.#fields = { token, text };
@@ -164,7 +164,7 @@ export class Exchange implements ConnectionOwner {
 }
 
 const json = "application/json";
-/** A blank or a line's end in it would be another request. */
+/** A blank or a line break in it could begin another request. */
 const isTarget = /^\/[\x21-\x7e]*$/u;
 const isFieldValue = /^[\x21-\x7e]+$/u;
 

@@ -28,7 +28,7 @@ export class FakeApi implements KubeApi {
   /** The newest watch. */
   get watch(): FakeWatch {
     const watch = this.watches.at(-1);
-    if (watch === undefined) throw new Error("nobody watches");
+    if (watch === undefined) throw new Error("no watch is open");
     return watch;
   }
 }

@@ -1,4 +1,4 @@
-/** Objects of the API server come from versions and webhooks we do not know: every field is looked at before it is used. */
+/** Objects of the API server come from unknown versions and webhooks, so every field is checked before it is used. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = {};

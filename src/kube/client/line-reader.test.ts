@@ -6,5 +6,5 @@ test("LineReader refuses a line that never ends, however small its pieces", () =
   expect([...reader.push(Buffer.from("01234\n56789"))]).toEqual(["01234"]);
   expect([...reader.push(Buffer.from("01234"))]).toEqual([]);
   expect(reader.pendingBytes).toBe(10);
-  expect(() => [...reader.push(Buffer.from("5"))]).toThrow("more than the 10 bytes");
+  expect(() => [...reader.push(Buffer.from("5"))]).toThrow("more than 10 bytes");
 });

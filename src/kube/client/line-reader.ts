@@ -2,7 +2,7 @@ const newline = 0x0a;
 
 export class LineTooLong extends Error {}
 
-/** Cuts a stream of bytes into lines, and decodes only whole ones: a character may be split between two packets. */
+/** Splits a stream of bytes into lines. It decodes only whole lines, because two packets may split a character. */
 export class LineReader {
   readonly #bytesMax: number;
   #parts: Buffer[] = [];
@@ -12,7 +12,7 @@ export class LineReader {
     this.#bytesMax = bytesMax;
   }
 
-  /** The lines that are complete now. Throws when one is longer than allowed. */
+  /** Yields the lines that are complete now. Throws when a line is longer than allowed. */
   *push(chunk: Buffer): Generator<string> {
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
@@ -24,7 +24,7 @@ export class LineReader {
     this.#keep(chunk.subarray(start));
   }
 
-  /** How many bytes of an unfinished line are held. */
+  /** How many bytes of an unfinished line it has. */
   get pendingBytes(): number {
     return this.#partBytes;
   }
@@ -32,8 +32,7 @@ export class LineReader {
   #keep(part: Buffer): void {
     if (part.length === 0) return;
     this.#partBytes += part.length;
-    if (this.#partBytes > this.#bytesMax)
-      throw new LineTooLong(`a line has more than the ${this.#bytesMax} bytes it may have`);
+    if (this.#partBytes > this.#bytesMax) throw new LineTooLong(`a line has more than ${this.#bytesMax} bytes`);
     this.#parts.push(part);
   }
 

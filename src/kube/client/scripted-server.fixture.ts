@@ -19,7 +19,7 @@ export interface ScriptedTls {
   readonly requestCert?: boolean;
 }
 
-/** An API server that does what a test says: cuts, stalls, refusals. No real one can be asked for them. */
+/** An API server that cuts, stalls and refuses as the test says, which a real one does not do on request. */
 export class ScriptedServer {
   readonly requests: SeenRequest[] = [];
   script: Script;

@@ -2,10 +2,10 @@ import { LeveeError } from "../../base/errors.ts";
 import { readRegularFile } from "../../base/regular-file.ts";
 import type { AllottedDevices } from "./pod-resources.ts";
 
-/** A node with hundreds of pods has some hundred KiB. */
+/** The file of a node with hundreds of pods has some hundred KiB. */
 const checkpointBytesMax = 16 * 1_024 * 1_024;
 
-/** The kubelet's own note of allotted devices, for kubelets whose PodResources socket is not there. */
+/** Reads the kubelet's own checkpoint of allotted devices, for kubelets without a PodResources socket. */
 export async function checkpointDevices(path: string, podUid: string): Promise<AllottedDevices> {
   const text = await readRegularFile(path, { bytesMax: checkpointBytesMax, followLinks: true });
   return devicesOfCheckpoint(text.toString("utf8"), podUid, path);

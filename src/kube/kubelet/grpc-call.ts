@@ -1,7 +1,7 @@
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import { LeveeError } from "../../base/errors.ts";
 
-export interface GrpcCall {
+interface GrpcCall {
   readonly socketPath: string;
   /** `/package.Service/Method` */
   readonly method: string;
@@ -12,14 +12,14 @@ export interface GrpcCall {
 /** One byte for compression, four for the length. */
 const prefixBytes = 5;
 
-/** A unary gRPC call with an empty request over a unix socket: all that is needed of gRPC here, without its library. */
+/** A unary gRPC call with an empty request over a unix socket. It needs no gRPC library. */
 export async function grpcCall(call: GrpcCall): Promise<Uint8Array> {
   call.signal.throwIfAborted();
-  // Loaded late: a node without device plugins never pays for it.
+  // Loaded late: a node without device plugins does not need it.
   const [{ connect }, { connect: connectSocket }] = await Promise.all([import("node:http2"), import("node:net")]);
   call.signal.throwIfAborted();
   const session = connect("http://localhost", { createConnection: () => connectSocket(call.socketPath) });
-  // The signal may outlive many calls.
+  // The signal may outlive many calls, so its listener is removed after each.
   const settled = new AbortController();
   try {
     return await unary(session, call, settled.signal);
@@ -32,7 +32,7 @@ export async function grpcCall(call: GrpcCall): Promise<Uint8Array> {
 function unary(session: ClientHttp2Session, call: GrpcCall, settled: AbortSignal): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const fail = (thrown: unknown): void => reject(asFailure(call, thrown));
-    // Not once: a session may fail again while it is taken down, and an error that nobody hears ends the daemon.
+    // Not `once`: a session may fail again while it is destroyed, and an unhandled error would end the daemon.
     session.on("error", fail);
     call.signal.addEventListener("abort", () => fail(call.signal.reason), { once: true, signal: settled });
     const stream = session.request({

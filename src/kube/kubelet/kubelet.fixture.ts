@@ -1,7 +1,7 @@
 import { createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 
 /** Fields of a message: nested ones as bytes, texts as strings. */
-export type Fields = readonly (readonly [number, string | Uint8Array])[];
+type Fields = readonly (readonly [number, string | Uint8Array])[];
 
 export function protoMessage(fields: Fields): Buffer {
   return Buffer.concat(

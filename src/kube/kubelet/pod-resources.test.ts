@@ -98,11 +98,11 @@ test("podResources refuses half an answer", async () => {
 
 test("podResources gives up on a kubelet that hangs", async () => {
   expect(ask(() => undefined, 50)).rejects.toThrow(
-    /Cannot tell the pod's devices: the kubelet did not answer on .* within 50 ms/,
+    /Cannot find the pod's devices: the kubelet did not answer on .* within 50 ms/,
   );
 });
 
-test("podResources names the socket that nobody listens on", async () => {
+test("podResources names the socket that refuses it", async () => {
   const asked = podResources({
     socketPath: join(folder, "nobody.sock"),
     namespace: "a",

@@ -3,14 +3,14 @@ import { LeveeError } from "../../base/errors.ts";
 import { grpcCall } from "./grpc-call.ts";
 import { protoMessages, protoTexts } from "./protobuf.ts";
 
-/** Device IDs that the kubelet allotted to one pod, by resource name, sorted as Multus has them since v4.3.0. */
+/** The device IDs that the kubelet allotted to one pod, by resource name, sorted as Multus sorts them since v4.3.0. */
 export type AllottedDevices = ReadonlyMap<string, readonly string[]>;
 
 /** The kubelet's own limit for this answer. */
 const answerBytesMax = 16 * 1_024 * 1_024;
 const listMethod = "/v1.PodResourcesLister/List";
 
-/** Asks the kubelet which devices it gave to a pod. The answer tells of the whole node; only this pod's part is kept. */
+/** Asks the kubelet which devices a pod has. The answer covers the whole node; only the pod's part is kept. */
 export async function podResources(options: {
   readonly socketPath: string;
   readonly namespace: string;
@@ -23,7 +23,7 @@ export async function podResources(options: {
   const late = (): LeveeError =>
     new LeveeError(
       "try-later",
-      `Cannot tell the pod's devices: the kubelet did not answer on ${socketPath} within ${limitMs} ms`,
+      `Cannot find the pod's devices: the kubelet did not answer on ${socketPath} within ${limitMs} ms`,
     );
   using limit = deadline(options.clock, limitMs, late, options.signal);
   const answer = await grpcCall({
@@ -35,7 +35,7 @@ export async function podResources(options: {
   return devicesOf(answer, options);
 }
 
-/** Fields by number, as the kubelet's published `podresources/v1` API has them. */
+/** The field numbers are those of the kubelet's published API `podresources/v1`. */
 export function devicesOf(answer: Uint8Array, pod: { namespace: string; name: string }): AllottedDevices {
   const devices = new Map<string, string[]>();
   for (const podResource of protoMessages(answer, 1)) {
@@ -57,7 +57,7 @@ function addContainer(container: Uint8Array, devices: Map<string, string[]>): vo
     const [claim = ""] = protoTexts(dynamic, 2);
     for (const resource of protoMessages(dynamic, 4)) {
       const names = protoMessages(resource, 1).flatMap((cdi) => protoTexts(cdi, 1));
-      // As Multus: a claim's devices go by the claim's name, and the ID is what follows the `=` of its CDI name.
+      // As in Multus: a claim's devices have the claim's name, and the ID follows the `=` of the CDI name.
       add(
         devices,
         claim,

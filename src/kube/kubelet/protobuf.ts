@@ -1,13 +1,13 @@
 import { LeveeError } from "../../base/errors.ts";
 
-/** One field of a protobuf message, as it stands on the wire. */
-export interface ProtoField {
+/** One field of a protobuf message, as it is on the wire. */
+interface ProtoField {
   readonly number: number;
-  /** Of length-delimited fields: a nested message or a text. Empty for numbers, which nobody here reads. */
+  /** Of length-delimited fields: a nested message or a text. Empty for numbers, which are not used. */
   readonly bytes: Uint8Array;
 }
 
-/** Walks over a message's fields. Unknown ones are simply not asked for, so newer kubelets can be read. */
+/** Yields the fields of a message. Callers ignore unknown ones, so that messages of newer kubelets can be read. */
 export function* protoFields(message: Uint8Array): Generator<ProtoField> {
   let at = 0;
   while (at < message.length) {
@@ -60,7 +60,7 @@ function skip(message: Uint8Array, at: number, length: number): { bytes: Uint8Ar
   return { bytes: none, next: at + length };
 }
 
-/** Up to ten bytes of seven bits each; what exceeds a safe integer can only be a number, and those are not read. */
+/** Up to ten bytes of seven bits each. Only a number field can exceed a safe integer, and those are not used. */
 function varint(message: Uint8Array, start: number): Read<number> {
   let value = 0;
   for (let index = 0; index < 10; index += 1) {

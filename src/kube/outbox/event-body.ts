@@ -1,22 +1,24 @@
 import { firstChars } from "../../base/short-text.ts";
 
-/** What an event is about. */
+/** The object that an event is about. */
 export interface EventObject {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Empty for an object of no namespace, whose events are kept in `default`. */
+  /** Empty for an object without a namespace. Its events are kept in `default`. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
+/** As `kubectl describe` shows it. Where Multus has the same event, its reason and its text are kept. */
 export interface EventText {
   readonly type: "Normal" | "Warning";
+  /** CamelCase, for machines. */
   readonly reason: string;
   readonly message: string;
 }
 
-export interface EventCounts {
+interface EventCounts {
   readonly count: number;
   readonly firstWallMs: number;
   readonly lastWallMs: number;
@@ -33,7 +35,7 @@ export interface EventIdentity {
   readonly name: string;
 }
 
-/** Of events.k8s.io; core/v1 has no limit of its own, but describes the same objects. */
+/** The limit of events.k8s.io. core/v1 describes the same objects and has no limit. */
 const messageBytesMax = 1_024;
 /** An object's name may have 253 characters, and the event's name has a dot and 16 more. */
 const nameCharsMax = 236;
@@ -42,26 +44,26 @@ export function eventNamespace(about: EventObject): string {
   return about.namespace === "" ? "default" : about.namespace;
 }
 
-/** Unique by chance, and readable: it begins with the object's name, as everybody's events do. */
+/** Random and readable: it begins with the object's name, as the names of all events do. */
 export function eventName(about: EventObject, random: Uint8Array): string {
-  // A name that was cut may not end in these before the next dot.
+  // A label of the name must not end in these characters.
   const name = about.name.slice(0, nameCharsMax).replace(/[-.]+$/u, "");
   return `${name}.${Buffer.from(random).toString("hex")}`;
 }
 
-/** As much of a message as an event may say: a network's name that is not there may have a quarter of a megabyte. */
+/** As much of a message as an event may have: the name of a missing network may take a quarter of a megabyte. */
 export function eventMessage(message: string): string {
   const text = firstChars(message, messageBytesMax);
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length <= messageBytesMax) return text;
-  // A character that was cut in two is left out.
+  // The half of a split character is removed.
   return bytes
     .subarray(0, messageBytesMax)
     .toString("utf8")
     .replace(/\uFFFD+$/u, "");
 }
 
-/** A core/v1 Event, in the form in which `kubectl describe` finds and counts it. */
+/** A core/v1 Event in the form that `kubectl describe` finds and counts. */
 export function eventBody(
   identity: EventIdentity,
   about: EventObject,
@@ -91,7 +93,7 @@ export function eventBody(
   });
 }
 
-/** The same happened again: only the count and the last time change. */
+/** For a repeated event: only the count and the last time change. */
 export function eventCountBody(counts: EventCounts): string {
   return JSON.stringify(countsBody(counts));
 }
@@ -100,7 +102,7 @@ function countsBody({ count, lastWallMs }: EventCounts): { count: number; lastTi
   return { count, lastTimestamp: stamp(lastWallMs) };
 }
 
-/** Whole seconds, as Kubernetes' Time has them. */
+/** Whole seconds, as in Kubernetes' Time. */
 function stamp(wallMs: number): string {
   return new Date(wallMs).toISOString().replace(/\.\d+Z$/u, "Z");
 }

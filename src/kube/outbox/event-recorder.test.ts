@@ -3,9 +3,9 @@ import { silentLogger } from "../../base/log.ts";
 import { KubeError, type KubeApi, type KubeRequest } from "../client/api.ts";
 import type { EventObject, EventText } from "./event-body.ts";
 import { EventRecorder } from "./event-recorder.ts";
-import { ManualClock, settle } from "../manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
 import { Outbox } from "./outbox.ts";
-import { judgeEvent } from "./outbox-verdict.ts";
+import { judgeEvent } from "./delivery-verdict.ts";
 
 const pod: EventObject = { apiVersion: "v1", kind: "Pod", namespace: "test", name: "web", uid: "u1" };
 const added: EventText = { type: "Normal", reason: "AddedInterface", message: "Add net1 [1.1.1.3/24] from test/net1" };
@@ -29,7 +29,7 @@ class Desk {
         return error === undefined ? Promise.resolve("{}") : Promise.reject(error);
       },
       lines: () => {
-        throw new Error("nobody watches events");
+        throw new Error("no watch is expected");
       },
     };
     const outbox = new Outbox({
@@ -47,7 +47,7 @@ class Desk {
 
   async record(about: EventObject, text: EventText): Promise<void> {
     this.recorder.record(about, text);
-    await settle();
+    await settleIo();
   }
 
   get asked(): readonly string[] {
@@ -83,7 +83,7 @@ describe("EventRecorder", () => {
     });
   });
 
-  test("raises the count of one that happens again, and tells it anew when the server has forgotten it", async () => {
+  test("raises the count of a repeated event, and creates it again when the server has deleted it", async () => {
     const desk = new Desk();
     await desk.record(pod, added);
     await desk.clock.advance(5_000);
@@ -99,7 +99,7 @@ describe("EventRecorder", () => {
     expect(desk.bodyOf(3)).toMatchObject({ count: 3 });
   });
 
-  test("counts what happens again while it waits for the server, and sends it once", async () => {
+  test("counts repeated events while the server is away, and sends them once", async () => {
     const desk = new Desk();
     desk.errors.push(new KubeError("api-unreachable", "away"));
     await desk.record(pod, added);
@@ -128,11 +128,11 @@ describe("EventRecorder", () => {
 });
 
 describe("EventRecorder keeps to its limits", () => {
-  test("says at most 1,024 bytes, whole characters, and keeps no more than it says", async () => {
+  test("sends at most 1,024 bytes of whole characters, and keeps no more", async () => {
     const desk = new Desk();
     desk.errors.push(...Array.from({ length: 600 }, () => new KubeError("api-unreachable", "away")));
     for (let index = 0; index < 600; index += 1) {
-      // A network's name of this length is what a pod's annotation may ask for.
+      // A pod's annotation may ask for a network with a name of this length.
       const name = Buffer.alloc(250_000, 97 + (index % 26)).toString("latin1");
       desk.recorder.record({ ...pod, name: `web${index}` }, { ...added, message: `${index} ${name}` });
     }
@@ -159,7 +159,7 @@ describe("EventRecorder keeps to its limits", () => {
   test("lets no object flood the cluster", async () => {
     const desk = new Desk();
     for (let index = 0; index < 30; index += 1) desk.recorder.record(pod, { ...added, message: String(index) });
-    await settle();
+    await settleIo();
     expect({ sent: desk.asked.length, suppressed: desk.suppressed }).toEqual({ sent: 25, suppressed: 5 });
     await desk.clock.advance(300_000);
     await desk.record(pod, { ...added, message: "later" });

@@ -15,22 +15,22 @@ import type { Letter } from "./letter.ts";
 import type { Outbox } from "./outbox.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
-/** Events that are counted instead of told again. The pods of one node, and a few about each. */
+/** Known events. A repeated one only raises its count. Enough for a few events about each pod of a node. */
 const knownMax = 512;
-/** As client-go: an object may say this much at once, then one thing in five minutes. */
+/** As in client-go: 25 events about an object at once, then one in five minutes. */
 const objectBudget = { burst: 25, refillMs: 300_000 };
 const deadlineMs = 10_000;
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly source: EventSource;
   readonly outbox: Outbox;
-  /** An object has said too much lately. */
+  /** Called for an event that the budget of its object does not allow. */
   readonly onSuppressed: () => void;
 }
 
-/** Tells events through the outbox: the same one again raises its count, and no object may flood the cluster. */
+/** Tells events through the outbox. A repeated event raises its count, and no object may flood the cluster. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #known = new Map<string, KnownEvent>();
@@ -40,14 +40,14 @@ export class EventRecorder {
     this.#options = options;
   }
 
-  record(about: EventObject, told: EventText): void {
+  record(about: EventObject, full: EventText): void {
     const { outbox, onSuppressed } = this.#options;
     if (!this.#budgetOf(about).take()) {
       onSuppressed();
       return;
     }
-    // Shortened before it is kept: what is here is counted in events, not in bytes.
-    const text = { ...told, message: eventMessage(told.message) };
+    // Shortened before it is kept, because the bound counts events, not bytes.
+    const text = { ...full, message: eventMessage(full.message) };
     const key = [objectKey(about), text.type, text.reason, text.message].join("\n");
     outbox.post(this.#countedAgain(key) ?? this.#firstTime(key, about, text));
   }
@@ -75,7 +75,7 @@ export class EventRecorder {
   }
 }
 
-/** One object for all that is known of an event, its letter too: in a storm a thousand wait to be told. */
+/** An event and its letter in one object, because a thousand may wait in a storm. */
 class KnownEvent implements Letter {
   readonly key: string;
   readonly firstWallMs: number;
@@ -84,15 +84,15 @@ class KnownEvent implements Letter {
   readonly #options: EventRecorderOptions;
   readonly #about: EventObject;
   readonly #text: EventText;
-  /** Given when it is first sent. */
+  /** Set when the event is first sent. */
   #identity: EventIdentity | undefined;
   #isCreated = false;
 
-  constructor(options: EventRecorderOptions, told: { key: string; about: EventObject; text: EventText }) {
-    this.key = told.key;
+  constructor(options: EventRecorderOptions, event: { key: string; about: EventObject; text: EventText }) {
+    this.key = event.key;
     this.#options = options;
-    this.#about = told.about;
-    this.#text = told.text;
+    this.#about = event.about;
+    this.#text = event.text;
     this.firstWallMs = options.clock.wallMs();
     this.lastWallMs = this.firstWallMs;
   }
@@ -103,14 +103,14 @@ class KnownEvent implements Letter {
     try {
       await this.#create(identity);
     } catch (thrown) {
-      // An earlier trial was carried out, and its answer lost.
+      // An earlier attempt succeeded, and its answer was lost.
       if (kubeStatusOf(thrown) !== 409) throw thrown;
       await this.#raise(identity);
     }
     this.#isCreated = true;
   }
 
-  /** False when the server has forgotten the event, as it does after an hour: then it is told anew. */
+  /** False when the server has deleted the event, as it does after an hour: then the event is created anew. */
   async #raise({ namespace, name }: EventIdentity): Promise<boolean> {
     try {
       await this.#options.api.call({
@@ -144,12 +144,12 @@ class KnownEvent implements Letter {
   }
 }
 
-/** The UID is enough, and shorter, where there is one. */
+/** A UID is enough and shorter; some objects have none. */
 function objectKey({ kind, namespace, name, uid }: EventObject): string {
   return uid === "" ? `${kind}\n${namespace}\n${name}` : `${kind}\n${uid}`;
 }
 
-/** The one not used for longest gives way. */
+/** Drops the entry that was not used for the longest time. */
 function keepNewest<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);

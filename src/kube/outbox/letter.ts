@@ -1,11 +1,11 @@
-/** Something the API server is to be told. Of one key only the newest is wanted. */
+/** Something to tell the API server. A newer letter of the same key replaces it. */
 export interface Letter {
   readonly key: string;
-  /** Rejects when it was not taken; `judge` says what that means. */
+  /** Rejects when the server did not take it. The outbox's `judge` says what the error means. */
   send(): Promise<void>;
-  /** It was tried and not taken, and will be tried again later: whoever waits need not wait any longer. */
+  /** Called after each failed attempt that will be repeated: a caller that waits need not wait any longer. */
   onPostponed?(thrown: unknown): void;
 }
 
-/** `ended`: nobody is there to be told. `replaced`: a newer one of the same key goes instead. */
+/** `ended`: the object is gone. `replaced`: a newer letter of the same key goes instead. */
 export type Fate = "delivered" | "ended" | "refused" | "dropped" | "replaced";

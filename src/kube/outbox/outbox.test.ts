@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { silentLogger, type Logger } from "../../base/log.ts";
 import { KubeError, type KubeErrorFacts } from "../client/api.ts";
-import { ManualClock, settle } from "../manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
 import { Outbox, type OutboxOptions } from "./outbox.ts";
-import { judgeStatus } from "./outbox-verdict.ts";
+import { judgeStatus } from "./delivery-verdict.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
-/** An outbox whose letters are answered by the test, in the order in which they are sent. */
+/** An outbox whose letters the test answers, in the order in which they are sent. */
 class Post {
   readonly clock = new ManualClock();
   readonly sent: string[] = [];
@@ -37,7 +37,7 @@ class Post {
     return this.outbox.put({ key, send: () => this.#send(text) });
   }
 
-  /** How the next letters fare: taken, refused with an error, or left without an answer until the promise settles. */
+  /** The fate of the next letters: taken, refused with an error, or unanswered until the promise settles. */
   answer(...answers: (Error | Promise<void>)[]): void {
     for (const one of answers) this.#answers.push(() => (one instanceof Error ? Promise.reject(one) : one));
   }
@@ -73,7 +73,7 @@ describe("Outbox", () => {
     const post = new Post({ atOnceMax: 1 });
     post.answer(away, away, away);
     const fates = ["a", "b", "c"].map((key) => post.put(key));
-    await settle();
+    await settleIo();
     expect(post.outbox.health()).toMatchObject({ waiting: 3, awaySinceMs: post.clock.wallMs() });
     await post.clock.advance(500);
     await post.clock.advance(1_000);
@@ -83,7 +83,7 @@ describe("Outbox", () => {
     expect(post.sent).toEqual(["a", "a", "a", "a", "b", "c"]);
     expect(post.outbox.health()).toMatchObject({ waiting: 0, awaySinceMs: undefined });
     expect(post.logged).toEqual([
-      "Nothing can be delivered to the API server now; it is kept and tried again",
+      "Nothing can be delivered to the API server; deliveries are kept and tried again",
       "The API server takes deliveries again",
     ]);
   });
@@ -103,7 +103,7 @@ describe("Outbox", () => {
     post.answer(away);
     const old = post.put("a", "a1");
     const other = post.put("b");
-    await settle();
+    await settleIo();
     const newer = post.put("a", "a2");
     expect(await old).toBe("replaced");
     await post.clock.advance(500);
@@ -117,14 +117,14 @@ describe("Outbox", () => {
     post.answer(promise);
     void post.put("a", "a1");
     const newer = post.put("a", "a2");
-    await settle();
+    await settleIo();
     expect(post.sent).toEqual(["a1"]);
     resolve();
     expect(await newer).toBe("delivered");
     expect(post.sent).toEqual(["a1", "a2"]);
   });
 
-  test("lets one that is refused for its own reason wait, and the others pass", async () => {
+  test("postpones a letter that is refused for its own reason, and sends the others", async () => {
     const post = new Post({ atOnceMax: 1 });
     post.answer(refusal(500));
     const stuck = post.put("a");
@@ -140,7 +140,7 @@ describe("Outbox with letters that are not delivered at once", () => {
     const post = new Post({ lettersMax: 2, atOnceMax: 1 });
     post.answer(away);
     const fates = ["a", "b", "c"].map((key) => post.put(key));
-    // The first is on its way, so the next oldest goes.
+    // The first is being sent, so the next oldest is dropped.
     expect(await fates[1]).toBe("dropped");
     expect(post.outbox.health()).toMatchObject({ waiting: 2, dropped: 1 });
   });
@@ -166,13 +166,13 @@ describe("Outbox with letters that are not delivered at once", () => {
     expect(post.fates).toEqual([fate]);
   });
 
-  test("says a missing permission once, and goes on trying", async () => {
+  test("logs a missing permission once, and keeps trying", async () => {
     const post = new Post({ atOnceMax: 1 });
     post.answer(refusal(403), refusal(403), refusal(403));
     const fates = [post.put("a"), post.put("b")];
     await post.clock.advance(3_000);
     expect(post.outbox.health().refusal).toBe("the API server answered 403");
-    expect(post.logged).toEqual(["The API server does not take what it is told"]);
+    expect(post.logged).toEqual(["The API server refuses a delivery"]);
     await post.clock.advance(5_000);
     expect(await Promise.all(fates)).toEqual(["delivered", "delivered"]);
     expect(post.outbox.health().refusal).toBeUndefined();
@@ -186,7 +186,7 @@ describe("Outbox with letters that are not delivered at once", () => {
     expect(await fate).toBe("delivered");
   });
 
-  test("forgets what is not wanted any more, and everything when it is closed", async () => {
+  test("forgets a letter that is no longer wanted, and all letters when it is closed", async () => {
     const post = new Post({ atOnceMax: 1 });
     post.answer(away);
     const fates = ["a", "b", "c"].map((key) => post.put(key));

@@ -3,53 +3,52 @@ import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { backOffMs } from "../back-off.ts";
 import type { Fate, Letter } from "./letter.ts";
-import type { Verdict } from "./outbox-verdict.ts";
+import type { DeliveryVerdict } from "./delivery-verdict.ts";
 import type { TokenBucket } from "./token-bucket.ts";
 
 export interface OutboxOptions {
-  /** What is in it, for people: `network-status`, `event`. */
+  /** Its content, for messages: `network-status`, `event`. */
   readonly what: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly judge: (thrown: unknown) => Verdict;
+  readonly judge: (thrown: unknown) => DeliveryVerdict;
   readonly lettersMax: number;
-  /** On their way at the same time. */
+  /** How many letters are sent at the same time. */
   readonly atOnceMax: number;
   readonly pace?: TokenBucket;
-  /** A new letter waits this long: each costs some time of the processor, and what others wait for goes first. */
+  /** How long a new letter waits. Each one costs CPU time, and work that a call waits for goes first. */
   readonly lingerMs?: number;
   readonly onFate?: (fate: Fate) => void;
 }
 
 export interface OutboxHealth {
   readonly waiting: number;
-  /** On their way now. */
   readonly sending: number;
   readonly dropped: number;
-  /** Since when nothing can be delivered, on the wall clock; undefined while it can. */
+  /** Since when nothing can be delivered, on the wall clock; undefined while deliveries work. */
   readonly awaySinceMs: number | undefined;
-  /** What the server says against it, until one is taken again. */
+  /** The server's reason for a refusal, until it takes a letter again. */
   readonly refusal: string | undefined;
 }
 
-/** A server that is away is asked again within this; a person who looks should not wait much longer. */
+/** How soon to ask a server again that is away: a person who looks should not wait much longer. */
 const awayPause = { firstMs: 500, longestMs: 10_000 };
-/** One that is refused for a reason of its own is no hurry, and there may be many of them. */
+/** A letter that is refused for its own reason is not urgent, and there may be many such letters. */
 const letterPause = { firstMs: 2_000, longestMs: 300_000 };
 
-/** So often the oldest asks whether the server is back, which is over a minute; after that it steps aside for the next. */
+/** After this many attempts without an answer, which take over a minute, the oldest letter lets the next one go first. */
 const unansweredMax = 10;
 const asideMs = 100;
 
-const nobodyAsks = (): void => undefined;
+const ignoreFate = (): void => undefined;
 
 /**
- * Delivers to the API server what nobody waits for, oldest first: over outages, within a bound, one at a time per key.
- * When it is full the oldest gives way, because the newest says more.
+ * Delivers letters to the API server in the background, oldest first: through outages, within a bound, one at a time per
+ * key. When it is full it drops the oldest, because the newest says more.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
-  /** In the order of their first arrival: a newer letter takes the place of the one it replaces. */
+  /** In the order of their first arrival. A newer letter takes the place of the one it replaces. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #sending = new Set<string>();
   #dropped = 0;
@@ -64,14 +63,14 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** Resolves when it is known what became of it; never rejects. */
+  /** Resolves when the letter's fate is known; never rejects. */
   put(letter: Letter): Promise<Fate> {
     return new Promise((resolve) => this.#place(letter, resolve));
   }
 
-  /** For who does not want to know: a promise for each of a thousand letters adds up. */
+  /** Like `put`, without a promise: promises for a thousand letters take memory. */
   post(letter: Letter): void {
-    this.#place(letter, nobodyAsks);
+    this.#place(letter, ignoreFate);
   }
 
   #place(letter: Letter, resolve: (fate: Fate) => void): void {
@@ -83,14 +82,14 @@ export class Outbox {
     if (earlier === undefined) this.#makeRoom();
     const { clock, lingerMs = 0 } = this.#options;
     const { attempts = 0, unanswered = 0 } = earlier ?? {};
-    // What is new is tried at once; whatever it replaces may have been told to wait for minutes.
+    // A new letter is tried at once, even if the one it replaces had to wait for minutes.
     const notBeforeMs = Math.min(earlier?.notBeforeMs ?? Infinity, clock.monotonicMs() + lingerMs);
     this.#waiting.set(letter.key, { letter, attempts, unanswered, notBeforeMs, isWrong: false, resolve });
     earlier?.resolve("replaced");
     this.#pump();
   }
 
-  /** It is not wanted any more. One that is on its way arrives all the same. */
+  /** Drops a letter that is no longer wanted. One that is being sent still arrives. */
   drop(key: string): void {
     this.#waiting.get(key)?.resolve("ended");
     this.#waiting.delete(key);
@@ -124,17 +123,17 @@ export class Outbox {
     this.#stopTimer();
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.monotonicMs();
-    // While it is away one letter is enough to find out whether it is back.
+    // While the server is away, one letter is enough to find out whether it is back.
     const atOnceMax = this.#failures > 0 ? 1 : this.#options.atOnceMax;
     let waitMs = this.#pausedUntilMs - nowMs;
     while (waitMs <= 0 && this.#sending.size < atOnceMax) {
       waitMs = this.#startNext(nowMs);
     }
-    // A delivery that ends pumps again.
+    // Each delivery calls this again when it ends.
     if (waitMs > 0 && Number.isFinite(waitMs)) this.#stopTimer = this.#options.clock.after(waitMs, () => this.#pump());
   }
 
-  /** Sends the oldest that may go now. Returns 0 when there may be more, else how long until one may go. */
+  /** Sends the oldest letter that may go now. Returns 0 when there may be more, else the time until one may go. */
   #startNext(nowMs: number): number {
     let nextMs = Number.POSITIVE_INFINITY;
     for (const [key, waiting] of this.#waiting) {
@@ -167,7 +166,7 @@ export class Outbox {
   #wasTaken(): void {
     this.#isBack();
     if (this.#refusal === undefined) return;
-    // Others may still be refused, for the same reason or for one of their own.
+    // Other letters may still be refused, for the same reason or for another.
     const isOver = ![...this.#waiting.values()].some(({ isWrong }) => isWrong);
     if (isOver) this.#refusal = undefined;
   }
@@ -175,12 +174,12 @@ export class Outbox {
   #wasNotTaken(key: string, waiting: Waiting, thrown: unknown): void {
     const verdict = this.#options.judge(thrown);
     waiting.isWrong = verdict.isWrong === true;
-    if (waiting.isWrong) this.#say(thrown);
+    if (waiting.isWrong) this.#logRefusal(thrown);
     if (verdict.what === "away" || verdict.what === "later") waiting.letter.onPostponed?.(thrown);
     if (verdict.what === "away") {
       this.#pause(verdict, thrown);
       waiting.unanswered += 1;
-      // It may be only this one that gets no answer, of a webhook for example: the others must not wait for it for ever.
+      // Perhaps only this letter gets no answer, from a webhook for example. The others must not wait for it for ever.
       if (waiting.unanswered >= unansweredMax) waiting.notBeforeMs = this.#pausedUntilMs + asideMs;
       return;
     }
@@ -194,12 +193,12 @@ export class Outbox {
     this.#end(key, waiting, verdict.what);
   }
 
-  #pause(verdict: Verdict, thrown: unknown): void {
+  #pause(verdict: DeliveryVerdict, thrown: unknown): void {
     const { clock, logger, what } = this.#options;
     this.#failures += 1;
     if (this.#awaySinceMs === undefined) {
       this.#awaySinceMs = clock.wallMs();
-      logger.warn("Nothing can be delivered to the API server now; it is kept and tried again", {
+      logger.warn("Nothing can be delivered to the API server; deliveries are kept and tried again", {
         what,
         reason: toLeveeError(thrown, "Delivery").message,
       });
@@ -208,7 +207,7 @@ export class Outbox {
       clock.monotonicMs() + backOffMs(clock, this.#failures, { ...awayPause, afterMs: verdict.afterMs });
   }
 
-  /** It has answered, whatever the answer was. */
+  /** The server has answered, whatever the answer was. */
   #isBack(): void {
     const { logger, what } = this.#options;
     if (this.#awaySinceMs !== undefined)
@@ -217,13 +216,13 @@ export class Outbox {
     this.#failures = 0;
   }
 
-  /** Once for each reason: it may be the same for every pod. */
-  #say(thrown: unknown): void {
+  /** Logs only the first refusal: the reason may be the same for every pod. */
+  #logRefusal(thrown: unknown): void {
     const { logger, what } = this.#options;
     const reason = toLeveeError(thrown, "Delivery").message;
     const isNew = this.#refusal === undefined;
     this.#refusal = reason;
-    if (isNew) logger.error("The API server does not take what it is told", { what, reason });
+    if (isNew) logger.error("The API server refuses a delivery", { what, reason });
   }
 
   #end(key: string, waiting: Waiting | undefined, fate: Fate): void {
@@ -238,9 +237,9 @@ interface Waiting {
   readonly letter: Letter;
   readonly resolve: (fate: Fate) => void;
   attempts: number;
-  /** How often it was sent and no answer came. */
+  /** How often it was sent without an answer. */
   unanswered: number;
   notBeforeMs: number;
-  /** The server's last word on it was that somebody must change something. */
+  /** The server's last answer means that a person must change something. */
   isWrong: boolean;
 }

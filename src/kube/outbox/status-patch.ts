@@ -4,16 +4,16 @@ import { metadataOnly, type KubeRequest } from "../client/api.ts";
 export interface PatchedPod {
   readonly namespace: Namespace;
   readonly name: PodName;
-  /** Only the pod with this UID is meant; undefined takes whichever has the name. */
+  /** Only the pod with this UID is patched; undefined patches any pod of that name. */
   readonly uid: PodUid | undefined;
 }
 
-/** Long enough for a slow server; nobody waits for it but the outbox. */
+/** Long enough for a slow server. Only the outbox waits for it. */
 const deadlineMs = 10_000;
 
 /**
- * Sets annotations of a pod through its status subresource, as Multus does. A patch changes nothing else, and the UID
- * in it keeps a pod of the same name that came later from getting its predecessor's annotation.
+ * Sets annotations of a pod through its status subresource, as Multus does. A patch changes nothing else. Its UID keeps
+ * a later pod of the same name from getting the annotation of its predecessor.
  */
 export function statusPatch(pod: PatchedPod, annotations: Readonly<Record<string, string>>): KubeRequest {
   const { namespace, name, uid } = pod;
@@ -21,7 +21,7 @@ export function statusPatch(pod: PatchedPod, annotations: Readonly<Record<string
     method: "PATCH",
     path: `/api/v1/namespaces/${namespace}/pods/${name}/status`,
     contentType: "application/merge-patch+json",
-    // Nobody reads the pod that comes back.
+    // The returned pod is not used.
     accept: metadataOnly,
     body: JSON.stringify({ metadata: { ...(uid === undefined ? {} : { uid }), annotations } }),
     deadlineMs,

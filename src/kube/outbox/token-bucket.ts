@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 
-export interface BucketSize {
-  /** How many may come at once. */
+interface BucketSize {
+  /** How many tokens may be taken at once. */
   readonly burst: number;
-  /** One more after this long. */
+  /** One more token after this time. */
   readonly refillMs: number;
 }
 
@@ -28,7 +28,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Until the next one may be taken; 0 when one may be taken now. */
+  /** How long until the next token; 0 when one may be taken now. */
   waitMs(): number {
     this.#refill();
     return this.#tokens >= 1 ? 0 : (1 - this.#tokens) * this.#size.refillMs;

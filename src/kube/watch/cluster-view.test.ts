@@ -4,8 +4,9 @@ import { silentLogger } from "../../base/log.ts";
 import { KubeError } from "../client/api.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { FakeApi, page, type FakeWatch } from "../client/fake-api.fixture.ts";
-import type { PodFacts, WantedPod } from "./facts.ts";
-import { ManualClock, settle } from "../manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
+import type { WantedPod } from "../../view/view.ts";
 
 const ns = "lab" as Namespace;
 const web = "web" as PodName;
@@ -29,7 +30,7 @@ afterEach(async () => view.close());
 
 async function open(): Promise<void> {
   view = new ClusterView({ api, clock, logger: silentLogger, nodeName: "node-1" });
-  await settle();
+  await settleIo();
 }
 
 function pod(
@@ -53,7 +54,7 @@ function network(name: string, config: unknown, annotations?: object): unknown {
 
 function watchOf(path: string): FakeWatch {
   const found = api.watches.findLast(({ url }) => url.pathname.endsWith(path));
-  if (found === undefined) throw new Error(`nobody watches ${path}`);
+  if (found === undefined) throw new Error(`there is no watch of ${path}`);
   return found;
 }
 
@@ -69,7 +70,7 @@ test("ClusterView asks for this node's pods and for all networks", async () => {
   ]);
 });
 
-test("ClusterView keeps of a pod what decides its networks", async () => {
+test("ClusterView keeps the fields of a pod that decide its networks", async () => {
   const annotations = {
     "k8s.v1.cni.cncf.io/networks": "a",
     "v1.multus-cni.io/default-network": "b",
@@ -92,7 +93,6 @@ test("ClusterView keeps of a pod what decides its networks", async () => {
     phase: "Pending",
     hostNetwork: true,
     isDeleting: false,
-    nodeName: "node-1",
   });
   expect(await view.findPod(ns, "bare" as PodName)).toMatchObject({
     priority: undefined,
@@ -103,7 +103,7 @@ test("ClusterView keeps of a pod what decides its networks", async () => {
   expect([...view.pods()].length).toBe(2);
 });
 
-test("ClusterView keeps a network's configuration as it is; an empty one is none", async () => {
+test("ClusterView keeps a network's configuration as it is, and an empty one as undefined", async () => {
   const config = '{"a": 1500.0, "b": 9007199254740993}';
   const resource = { "k8s.v1.cni.cncf.io/resourceName": "intel.com/x" };
   networks = () =>
@@ -194,11 +194,11 @@ test("ClusterView tells changes of pods and networks until the listener is taken
   view.onPodChange(({ now }) => seen.push(`pod ${now?.name ?? "gone"}`));
   watchOf(definitions).event("ADDED", network("lan", "{}"));
   watchOf("pods").event("ADDED", pod("web"));
-  await settle();
+  await settleIo();
   cancel();
   watchOf(definitions).event("DELETED", network("lan", "{}"));
   watchOf("pods").event("DELETED", pod("web"));
-  await settle();
+  await settleIo();
   expect(seen.toSorted()).toEqual(["network lan", "pod gone", "pod web"]);
 });
 

@@ -4,31 +4,34 @@ import { LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { Waiters } from "../../base/waiters.ts";
 import { KubeError, kubeStatusOf, type KubeApi } from "../client/api.ts";
-import type { NetworkDefinition, PodFacts, ReflectorHealth, WantedPod } from "./facts.ts";
 import { NetworkBudget } from "./network-budget.ts";
 import type { ChangeListener } from "./object-store.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
 import { projectNetwork, projectPod, sameNetwork, samePod } from "./project.ts";
 import { Reflector } from "./reflector.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
+import type { ReflectorHealth } from "./reflector-health.ts";
+import type { WantedPod } from "../../view/view.ts";
 
 const networksGroup = "/apis/k8s.cni.cncf.io/v1";
 
-export interface ClusterViewOptions {
+interface ClusterViewOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Only pods of this node are known here. */
+  /** The view has only the pods of this node. */
   readonly nodeName: string;
 }
 
-export interface ClusterHealth {
+interface ClusterHealth {
   readonly pods: ReflectorHealth;
   readonly networks: ReflectorHealth;
 }
 
 /**
- * The pods of this node and all networks, followed on the API server. It serves what it knows while the server is away.
- * Made at once: whether the first lists have come is told by `synced()`.
+ * A local copy of this node's pods and of all networks, which follows the API server. It serves its copy while the server
+ * is away. The constructor does not wait for the first lists: see `synced()`.
  */
 export class ClusterView {
   readonly #api: KubeApi;
@@ -79,7 +82,7 @@ export class ClusterView {
     return Promise.resolve(this.#networks.store.get(namespace, name));
   }
 
-  /** Resolves as soon as the watch brings the wanted pod; rejects with the signal's reason, or `cancelled` when closed. */
+  /** Resolves when the watch brings the wanted pod; rejects with the signal's reason, or `cancelled` when closed. */
   async waitForPod(wanted: WantedPod, signal: AbortSignal): Promise<PodFacts> {
     signal.throwIfAborted();
     const pod = this.#pods.store.get(wanted.namespace, wanted.name);
@@ -90,7 +93,7 @@ export class ClusterView {
     return await this.#waiters.wait(isIt, signal);
   }
 
-  /** One live GET; undefined when the server says that there is no such pod. The local copy is not changed by it. */
+  /** One live GET; undefined when the server has no such pod. It does not change the local copy. */
   async readPod(
     namespace: Namespace,
     name: PodName,
@@ -101,7 +104,7 @@ export class ClusterView {
     return await this.#read(path, { deadlineMs, signal }, (object) => projectPod(object, this.#texts));
   }
 
-  /** One live GET; undefined when the server says that there is no such network, or no such kind of object. */
+  /** One live GET; undefined when the server has no such network, or no CRD for networks. */
   async readNetwork(
     namespace: Namespace,
     name: string,
@@ -120,13 +123,13 @@ export class ClusterView {
     return this.#networks.store.values();
   }
 
-  /** The first list of pods is there, and that of networks too unless the cluster has no such definition. */
+  /** Whether the first list of pods is complete, and that of networks too unless the cluster has no CRD for them. */
   synced(): boolean {
     const { pods, networks } = this.health();
     return pods.isSynced && (networks.isSynced || this.#networks.isAbsent);
   }
 
-  /** Resolves when the first list of pods is complete. That of networks is not waited for: its CRD may be missing. */
+  /** Resolves when the first list of pods is complete. It does not wait for networks: their CRD may be missing. */
   podsSynced(): Promise<void> {
     return this.#pods.synced;
   }
@@ -168,7 +171,9 @@ export class ClusterView {
     } catch (thrown) {
       if (kubeStatusOf(thrown) === 404) return undefined;
       if (!(thrown instanceof SyntaxError)) throw thrown;
-      throw new KubeError("api-unreachable", `Cannot read ${path}: the answer is no such object`, { cause: thrown });
+      throw new KubeError("api-unreachable", `Cannot read ${path}: the answer is not such an object`, {
+        cause: thrown,
+      });
     }
   }
 }

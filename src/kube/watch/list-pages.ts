@@ -2,21 +2,21 @@ import { KubeError, type KubeApi } from "../client/api.ts";
 import { tooLargeReason } from "../client/api-client.ts";
 import { isObject, objectOf, textOf } from "../client/json-fields.ts";
 
-/** Fifty at a time: 3,000 pods in pages of 500 take 110 MiB at the peak, in pages of 50 they take 65. */
+/** 3,000 pods in pages of 500 take 110 MiB at the peak, in pages of 50 they take 65 MiB. */
 const pageItems = 50;
-/** For one page; the server answers within its own minute or not at all. */
+/** For one page. The server's own limit is a minute. */
 const pageDeadlineMs = 60_000;
-/** 5 million objects; a server whose continue token leads in a circle is not followed for ever. */
+/** 5 million objects. It ends the list of a server whose continue token leads in a circle. */
 const pagesMax = 100_000;
 
-export interface ListOptions {
+interface ListOptions {
   readonly api: KubeApi;
   /** Without a query. */
   readonly path: string;
   /** Further parameters of the query, such as a field selector. */
   readonly query: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Objects in one answer; 50 unless told. */
+  /** Objects in one answer; 50 by default. */
   readonly pageItems?: number | undefined;
 }
 
@@ -31,12 +31,12 @@ export async function listPages(options: ListOptions, onItem: (item: unknown) =>
       if (page.position === "") return page.resourceVersion;
       position = page.position;
     } catch (thrown) {
-      // Objects of unusual size: the same place again, in smaller steps.
+      // The objects are unusually large: read the same place again, in smaller pages.
       if (!isTooLarge(thrown) || items === 1) throw thrown;
       items = Math.ceil(items / 10);
     }
   }
-  throw new KubeError("api-unreachable", `Cannot list ${options.path}: it has no end after ${pagesMax} pages`);
+  throw new KubeError("api-unreachable", `Cannot list ${options.path}: the list has not ended after ${pagesMax} pages`);
 }
 
 interface Page {
@@ -63,7 +63,7 @@ function parsePage(path: string, text: string): Page {
   const metadata = objectOf(objectOf(list)["metadata"]);
   const resourceVersion = textOf(metadata["resourceVersion"]);
   if (!isObject(list) || resourceVersion === "")
-    throw new KubeError("api-unreachable", `Cannot list ${path}: the answer is no list with a resourceVersion`);
+    throw new KubeError("api-unreachable", `Cannot list ${path}: the answer is not a list with a resourceVersion`);
   const items = list["items"];
   // An empty list may have null here.
   return { items: Array.isArray(items) ? items : [], resourceVersion, position: textOf(metadata["continue"]) };
@@ -73,7 +73,7 @@ function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new KubeError("api-unreachable", `Cannot list ${path}: the answer is no JSON`, { cause });
+    throw new KubeError("api-unreachable", `Cannot list ${path}: the answer is not JSON`, { cause });
   }
 }
 

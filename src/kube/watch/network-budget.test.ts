@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Namespace } from "../../base/brand.ts";
-import type { NetworkDefinition } from "./facts.ts";
 import { NetworkBudget } from "./network-budget.ts";
 import { ObjectStore } from "./object-store.ts";
 import { sameNetwork } from "./project.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
 function network(name: string, chars: number): NetworkDefinition {
   return { namespace: "ns" as Namespace, name, uid: name, config: "x".repeat(chars), annotations: {} };
@@ -19,13 +19,13 @@ function copy(): { store: ObjectStore<NetworkDefinition>; budget: NetworkBudget 
   return { store, budget };
 }
 
-test("NetworkBudget keeps what fits of a list, and of the rest that it exists", () => {
+test("NetworkBudget keeps the networks that fit, and the rest without configuration", () => {
   const { store, budget } = copy();
   const listed = ["a", "b", "c"].map((name) => budget.fit(network(name, 40_000)));
   expect(listed.map(({ isElided }) => isElided)).toEqual([undefined, undefined, true]);
   expect(listed[2]?.config).toBe('"it has 40000 characters and is not kept in the local copy"');
   store.replace(new Map(listed.map((one) => [`ns/${one.name}`, one])));
-  // The same list again is the same copy.
+  // The same list again changes nothing.
   const again = ["a", "b", "c"].map((name) => store.known(budget.fit(network(name, 40_000))));
   expect([...again]).toEqual([...store.values()]);
 });
@@ -42,7 +42,7 @@ test("NetworkBudget never leaves out a network of the usual size", () => {
     expect(budget.fit(network(`n${count}`, 10_000)).isElided).toBeUndefined();
 });
 
-test("NetworkBudget never keeps one that is too long to be used", () => {
+test("NetworkBudget never keeps a configuration that is too long to be used", () => {
   const budget = new NetworkBudget({ known: () => undefined });
   expect(budget.fit(network("a", 262_145)).isElided).toBe(true);
   expect(budget.fit(network("a", 262_144)).isElided).toBeUndefined();

@@ -1,23 +1,24 @@
-import type { Change, NetworkDefinition } from "./facts.ts";
+import type { Change } from "../../view/change.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
 
-/** Five thousand networks of 4 KiB, and a quarter of the daemon's memory: whoever may create networks must not fill the rest. */
+/** Five thousand networks of 4 KiB, a quarter of the daemon's memory. A user who creates networks must not fill the rest. */
 const charsMax = 25_165_824;
-/** No network of this size is ever left out; a usual one has 1 KiB. */
+/** A network of at most this size is always kept. The usual size is 1 KiB. */
 const smallChars = 16_384;
-/** Nobody can use a longer one: it is more than a plugin's configuration may have. */
+/** The longest configuration that a plugin may have, so a longer one is of no use. */
 const usableChars = 262_144;
 
-export interface BudgetOptions {
+interface BudgetOptions {
   readonly known: (namespace: string, name: string) => NetworkDefinition | undefined;
   readonly charsMax?: number;
 }
 
-/** Keeps the copies of networks within a bound: of the longest ones only that they exist. Those are read when needed. */
+/** Keeps the local copy of networks within a bound: long ones are kept without configuration and read when needed. */
 export class NetworkBudget {
   readonly #options: BudgetOptions;
-  /** Of what is in the copy. */
+  /** Characters in the copy. */
   #kept = 0;
-  /** Of a list that is being read, beyond what is in the copy: by name, because a list that fails begins again. */
+  /** Additional characters of a list that is being read, by name, because a list that fails begins again. */
   readonly #coming = new Map<string, number>();
   #comingSum = 0;
 
@@ -38,7 +39,7 @@ export class NetworkBudget {
     return isKept ? network : elided(network, length);
   }
 
-  /** The copy has changed. What was coming is in it now. */
+  /** The copy has changed, and now has the networks that were coming. */
   changed({ before, now }: Change<NetworkDefinition>): void {
     this.#kept += charsOf(now) - charsOf(before);
     this.#coming.clear();
@@ -50,7 +51,7 @@ function charsOf(network: NetworkDefinition | undefined): number {
   return network?.config?.length ?? 0;
 }
 
-/** The text in its place is no configuration, so nobody can take it for one, and says why. */
+/** The replacement text is a JSON string, so it cannot be taken for a configuration, and it says why. */
 function elided(network: NetworkDefinition, length: number): NetworkDefinition {
   const config = JSON.stringify(`it has ${length} characters and is not kept in the local copy`);
   return { ...network, config, isElided: true };

@@ -1,7 +1,7 @@
 import type { Cancel } from "../../base/clock.ts";
-import type { Change } from "./facts.ts";
+import type { Change } from "../../view/change.ts";
 
-/** The least an object must have to be found again. */
+/** The fields by which an object is found. */
 export interface Named {
   readonly namespace: string;
   readonly name: string;
@@ -9,7 +9,7 @@ export interface Named {
 
 export type ChangeListener<T> = (change: Change<T>) => void;
 
-/** The local copy of one resource. Objects are replaced, never changed, and one that is equal is not replaced either. */
+/** The local copy of one resource. Objects are replaced, never changed, and an equal object is not replaced. */
 export class ObjectStore<T extends Named> {
   readonly #isSame: (left: T, right: T) => boolean;
   readonly #onDefect: (thrown: unknown) => void;
@@ -43,7 +43,7 @@ export class ObjectStore<T extends Named> {
     const before = this.#objects.get(key);
     if (before !== undefined && this.#isSame(before, object)) return;
     this.#objects.set(key, object);
-    this.#tell(before, object);
+    this.#notify(before, object);
   }
 
   remove(namespace: string, name: string): void {
@@ -51,24 +51,24 @@ export class ObjectStore<T extends Named> {
     const before = this.#objects.get(key);
     if (before === undefined) return;
     this.#objects.delete(key);
-    this.#tell(before, undefined);
+    this.#notify(before, undefined);
   }
 
-  /** The object that is kept already, when the new one says the same: a list then holds nothing twice. */
+  /** The object in the store if it equals the new one, so that equal objects take memory once. */
   known(object: T): T {
     const before = this.get(object.namespace, object.name);
     return before !== undefined && this.#isSame(before, object) ? before : object;
   }
 
-  /** Takes over a complete list in one go: nobody sees a moment without the objects that stay. */
+  /** Takes over a complete list at once, so that objects that stay are never missing. */
   replace(listed: ReadonlyMap<string, T>): void {
     const before = this.#objects;
     this.#objects = new Map(listed);
-    for (const [key, object] of listed) if (before.get(key) !== object) this.#tell(before.get(key), object);
-    for (const [key, object] of before) if (!listed.has(key)) this.#tell(object, undefined);
+    for (const [key, object] of listed) if (before.get(key) !== object) this.#notify(before.get(key), object);
+    for (const [key, object] of before) if (!listed.has(key)) this.#notify(object, undefined);
   }
 
-  /** The keys of what a list has otherwise than this copy. */
+  /** The keys of objects that differ between a list and this copy. */
   differences(listed: ReadonlyMap<string, T>): Set<string> {
     const keys = new Set<string>();
     for (const [key, object] of listed) if (this.#objects.get(key) !== object) keys.add(key);
@@ -76,8 +76,8 @@ export class ObjectStore<T extends Named> {
     return keys;
   }
 
-  /** A listener that throws is our own mistake, and must not end the watch that feeds the others. */
-  #tell(before: T | undefined, now: T | undefined): void {
+  /** A listener that throws is a defect of Levee, and must not end the watch that feeds the others. */
+  #notify(before: T | undefined, now: T | undefined): void {
     for (const listener of this.#listeners) {
       try {
         listener({ before, now });

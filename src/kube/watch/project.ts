@@ -1,21 +1,35 @@
+import {
+  configMirrorAnnotation,
+  configSourceAnnotation,
+  defaultNetworkAnnotation,
+  networksAnnotation,
+  networkStatusAnnotation,
+  resourceNameAnnotation,
+} from "../../base/annotations.ts";
 import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
 import { withoutIndents } from "../../base/without-indents.ts";
-import {
-  networkAnnotations,
-  podAnnotations,
-  statusAnnotation,
-  type NetworkDefinition,
-  type PodFacts,
-} from "./facts.ts";
 import { isObject, objectOf, textOf } from "../client/json-fields.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
 
-/** A domain of 253, a slash and a name of 63: a longer one names no device, and these texts are kept for long. */
+/** The annotations of a pod that the daemon reads. The others are dropped. */
+const podAnnotations = [
+  networksAnnotation,
+  defaultNetworkAnnotation,
+  networkStatusAnnotation,
+  configSourceAnnotation,
+  configMirrorAnnotation,
+];
+/** The annotations of a network that the daemon reads. */
+const networkAnnotations = [resourceNameAnnotation];
+
+/** A domain of 253, a slash and a name of 63. A longer text names no resource, and would be kept for long. */
 const resourceNameCharsMax = 317;
 
 const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
 
-/** The few fields of a pod that matter here; undefined for what is no pod with a name. */
+/** Keeps the few fields of a pod that the daemon uses; undefined for an object without a name. */
 export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const spec = objectOf(objectOf(value)["spec"]);
@@ -23,7 +37,7 @@ export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undef
   const namespace = texts.share(textOf(metadata["namespace"]));
   if (name === "" || namespace === "") return undefined;
   const annotations = pick(metadata["annotations"], podAnnotations, leanStatus);
-  // The brands say what the API server has checked: these are a pod's names.
+  // The API server has checked these names, so the brands are right.
   return {
     namespace: namespace as Namespace,
     name: name as PodName,
@@ -34,11 +48,10 @@ export function projectPod(value: unknown, texts: SharedTexts): PodFacts | undef
     phase: texts.share(textOf(objectOf(objectOf(value)["status"])["phase"])),
     hostNetwork: spec["hostNetwork"] === true,
     isDeleting: textOf(metadata["deletionTimestamp"]) !== "",
-    nodeName: texts.share(textOf(spec["nodeName"])),
   };
 }
 
-/** The few fields of a NetworkAttachmentDefinition that matter here; undefined for what has no name. */
+/** Keeps the few fields of a network definition that the daemon uses; undefined for an object without a name. */
 export function projectNetwork(value: unknown, texts: SharedTexts): NetworkDefinition | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const name = textOf(metadata["name"]);
@@ -63,7 +76,6 @@ export function samePod(left: PodFacts, right: PodFacts): boolean {
     left.phase === right.phase &&
     left.hostNetwork === right.hostNetwork &&
     left.isDeleting === right.isDeleting &&
-    left.nodeName === right.nodeName &&
     sameAnnotations(left.annotations, right.annotations, podAnnotations)
   );
 }
@@ -94,9 +106,9 @@ function pick(
   return count === 0 ? noAnnotations : found;
 }
 
-/** A status is JSON, of which Multus' form is one third indents; what a person wrote stays as it is. */
+/** One third of a status in Multus' form is indents. Annotations that people write stay as they are. */
 function leanStatus(text: string, key: string): string {
-  return key === statusAnnotation ? withoutIndents(text) : text;
+  return key === networkStatusAnnotation ? withoutIndents(text) : text;
 }
 
 function sameAnnotations(
@@ -107,9 +119,9 @@ function sameAnnotations(
   return left === right || keys.every((key) => left[key] === right[key]);
 }
 
-/** Kubelet marks the pods it starts from files with their source, and their mirrors in the API as well. */
+/** Kubelet marks static pods with their source, and marks their mirrors in the API too. */
 function isStatic(annotations: Readonly<Record<string, string>>): boolean {
-  if (annotations["kubernetes.io/config.mirror"] !== undefined) return true;
-  const source = annotations["kubernetes.io/config.source"];
+  if (annotations[configMirrorAnnotation] !== undefined) return true;
+  const source = annotations[configSourceAnnotation];
   return source !== undefined && source !== "api";
 }

@@ -2,9 +2,31 @@ import type { Clock } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { KubeError } from "../client/api.ts";
-import type { ReflectorHealth } from "./facts.ts";
 
-/** Keeps the facts of one reflector, and logs when it stops working and when it works again: not each attempt. */
+/** How well the local copy of one resource follows the API server. */
+export interface ReflectorHealth {
+  readonly resource: string;
+  readonly objects: number;
+  /** There has been a complete list. */
+  readonly isSynced: boolean;
+  readonly lists: number;
+  /** Lists and watches that were restarted after an error. Planned ends do not count. */
+  readonly reconnects: number;
+  /** Differences that a periodic list found without an event. */
+  readonly missedEvents: number;
+  /** Time since the last event, bookmark or list; undefined before the first. */
+  readonly lastEventAgeMs: number | undefined;
+  /** Why list or watch fails; undefined while it works. */
+  readonly lastError: string | undefined;
+  /** Since when it has failed, on the wall clock; undefined while it works. */
+  readonly failingSinceMs: number | undefined;
+  /** No answer comes at all, as opposed to a refusal. */
+  readonly isUnreachable: boolean;
+  /** The server has no such resource: the CRD is not installed. */
+  readonly isAbsent: boolean;
+}
+
+/** Keeps the facts of one reflector. It logs when the reflector stops working and when it works again, not each attempt. */
 export class HealthFacts {
   readonly #resource: string;
   readonly #clock: Clock;
@@ -30,14 +52,13 @@ export class HealthFacts {
     this.works();
   }
 
-  /** Something came: an event, a bookmark, a list. */
   heard(): void {
     this.#heardAtMs = this.#clock.monotonicMs();
   }
 
   missed(events: number): void {
     this.#missedEvents += events;
-    this.#logger.warn("the watch had missed events; the list has corrected them", {
+    this.#logger.warn("The watch had missed events; the list has corrected them", {
       resource: this.#resource,
       events,
     });
@@ -52,27 +73,26 @@ export class HealthFacts {
     if (this.#failure === undefined) return;
     const failedMs = Math.round(this.#clock.wallMs() - this.#failure.sinceMs);
     this.#failure = undefined;
-    this.#logger.info("the API server is followed again", { resource: this.#resource, failedMs });
+    this.#logger.info("The API server is followed again", { resource: this.#resource, failedMs });
   }
 
   failed(thrown: unknown): void {
     const error = toLeveeError(thrown, `Cannot follow ${this.#resource}`).message;
     const isUnreachable = !(thrown instanceof KubeError) || thrown.code === "api-unreachable";
     const status = thrown instanceof KubeError ? thrown.status : undefined;
-    if (this.#failure === undefined) this.#tell(error, status);
+    if (this.#failure === undefined) this.#logFailure(error, status);
     const sinceMs = this.#failure?.sinceMs ?? this.#clock.wallMs();
     this.#failure = { error, sinceMs, isUnreachable, status };
   }
 
-  /** A resource that never was there is the cluster's choice; whoever needs it says so elsewhere. */
-  #tell(error: string, status: number | undefined): void {
+  /** A cluster without the resource may be meant to be so. Code that needs the resource tells about it elsewhere. */
+  #logFailure(error: string, status: number | undefined): void {
     const resource = this.#resource;
     if (status === 404 && this.#lists === 0)
-      this.#logger.info("the cluster has no such resource; it is looked for now and then", { resource });
-    else this.#logger.warn("the API server cannot be followed; trying again", { resource, error });
+      this.#logger.info("The cluster has no such resource; looking for it now and then", { resource });
+    else this.#logger.warn("The API server cannot be followed; trying again", { resource, error });
   }
 
-  /** The server says that there is no such resource: its definition is not installed. */
   get isAbsent(): boolean {
     return this.#failure?.status === 404;
   }

@@ -3,21 +3,21 @@ import type { Logger } from "../../base/log.ts";
 import type { KubeApi } from "../client/api.ts";
 import type { Named } from "./object-store.ts";
 
-/** What a reflector follows, and what it keeps of it. */
+/** The resource that a reflector follows, and the fields it keeps. */
 export interface ReflectorOptions<T extends Named> {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** For people and metrics. */
+  /** Its name, for messages and metrics. */
   readonly resource: string;
   /** Without a query. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Objects in one answer of a list; few unless told, as a daemon has little memory. */
+  /** Objects in one page of a list; few by default, because the daemon has little memory. */
   readonly pageItems?: number;
-  /** Whether the server says now and then that a quiet watch is alive; of events it does not, as it has no cache of them. */
+  /** Whether the server sends bookmarks on a quiet watch. For events it sends none, because it does not cache them. */
   readonly hasBookmarks?: boolean;
-  /** Keeps what is needed of an object; undefined for one that cannot be used. */
+  /** Returns the needed fields of an object; undefined for one that cannot be used. */
   readonly project: (object: unknown) => T | undefined;
   readonly isSame: (left: T, right: T) => boolean;
 }

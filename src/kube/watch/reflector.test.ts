@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { silentLogger } from "../../base/log.ts";
 import { KubeError } from "../client/api.ts";
 import { FakeApi, gone, page } from "../client/fake-api.fixture.ts";
-import type { Change } from "./facts.ts";
-import { ManualClock, settle } from "../manual-clock.fixture.ts";
+import { ManualClock, settleIo } from "../manual-clock.fixture.ts";
 import { HealthFacts } from "./reflector-health.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { Reflector } from "./reflector.ts";
+import type { Change } from "../../view/change.ts";
 
 interface Thing {
   readonly namespace: string;
@@ -63,7 +63,7 @@ function values(): string {
 async function start(...things: unknown[]): Promise<void> {
   api.onCall = () => page("10", things);
   reflector.start();
-  await settle();
+  await settleIo();
 }
 
 test("Reflector lists in pages of 50 and watches from the list's place on", async () => {
@@ -77,7 +77,7 @@ test("Reflector lists in pages of 50 and watches from the list's place on", asyn
     "?fieldSelector=a%3Db&limit=50&continue=next",
     "?fieldSelector=a%3Db&limit=50&continue=last",
   ]);
-  await settle();
+  await settleIo();
   expect(api.watch.url.search).toBe(
     "?fieldSelector=a%3Db&watch=true&allowWatchBookmarks=true&timeoutSeconds=300&resourceVersion=10",
   );
@@ -90,7 +90,7 @@ test("Reflector ends a watch without bookmarks before its silence can mean anyth
   expect(api.watch.url.searchParams.get("timeoutSeconds")).toBe("60");
 });
 
-test("Reflector does not warn of a resource that the cluster never had, and warns of one that went", async () => {
+test("Reflector warns of a resource that went, but not of one that the cluster never had", async () => {
   const lines: string[] = [];
   const logger = {
     ...silentLogger,
@@ -104,25 +104,25 @@ test("Reflector does not warn of a resource that the cluster never had, and warn
   health.listed();
   health.failed(absent);
   expect(lines).toEqual([
-    "the cluster has no such resource; it is looked for now and then",
-    "the API server is followed again",
-    "the API server cannot be followed; trying again",
+    "The cluster has no such resource; looking for it now and then",
+    "The API server is followed again",
+    "The API server cannot be followed; trying again",
   ]);
 });
 
-test("Reflector keeps only what was projected", async () => {
+test("Reflector keeps only the projected fields", async () => {
   await start(thing("a", "1"));
   expect(reflector.store.get("ns", "a")).toEqual({ namespace: "ns", name: "a", value: "1" });
 });
 
-test("Reflector follows events, and says nothing about one that changes nothing", async () => {
+test("Reflector follows events, and calls no listener for an event without a change", async () => {
   await start(thing("a", "1"), thing("b", "1"));
   changes = [];
   api.watch.event("MODIFIED", thing("a", "2", "11"));
   api.watch.event("MODIFIED", thing("a", "2", "12"));
   api.watch.event("ADDED", thing("c", "3", "13"));
   api.watch.event("DELETED", thing("b", "1", "14"));
-  await settle();
+  await settleIo();
   expect(values()).toBe("a=2 c=3");
   expect(changes).toEqual(["a: 1 → 2", "c: - → 3", "b: 1 → -"]);
 });
@@ -164,7 +164,7 @@ for (const [how, expire] of [
     expect(api.calls.length).toBe(2);
     expect(values()).toBe("a=1 b=1");
     resolve(page("50", [thing("b", "2"), thing("c", "1")]));
-    await settle();
+    await settleIo();
     expect(values()).toBe("b=2 c=1");
     expect(changes).toEqual(["b: 1 → 2", "c: - → 1", "a: 1 → -"]);
     expect(api.watch.from).toBe("50");
@@ -191,11 +191,11 @@ test("Reflector starts a list again that expired between two pages", async () =>
 test("Reflector asks for smaller pages when one is too large", async () => {
   api.onCall = ({ searchParams }) => {
     if (searchParams.get("limit") === "50")
-      throw new KubeError("api-unreachable", "too large", { reason: "AnswerTooLarge" });
+      throw new KubeError("api-unreachable", "too large", { reason: "ResponseTooLarge" });
     return page("10", [thing("a", "1")]);
   };
   reflector.start();
-  await settle();
+  await settleIo();
   expect(api.calls.map(({ searchParams }) => searchParams.get("limit"))).toEqual(["50", "5"]);
   expect(values()).toBe("a=1");
 });
@@ -209,7 +209,7 @@ for (const line of [
   test(`Reflector takes a line it cannot read for an error and reconnects: ${line}`, async () => {
     await start(thing("a", "1"));
     api.watch.line(line);
-    await settle();
+    await settleIo();
     expect(reflector.health()).toMatchObject({ reconnects: 1, isUnreachable: true });
     expect(reflector.health().lastError).toContain(line);
     await clock.advance(1000);
@@ -218,7 +218,7 @@ for (const line of [
   });
 }
 
-test("Reflector lists anew when the same place brings a line it cannot read again: it would bring it for ever", async () => {
+test("Reflector takes a new list when the same resourceVersion brings an unreadable line twice", async () => {
   await start(thing("a", "1"));
   api.onCall = () => page("20", [thing("a", "2")]);
   api.watch.line("7");
@@ -230,10 +230,10 @@ test("Reflector lists anew when the same place brings a line it cannot read agai
   expect(values()).toBe("a=2");
 });
 
-test("Reflector lists anew when the same place brings a line that is too long again", async () => {
+test("Reflector takes a new list when the same resourceVersion brings a line that is too long twice", async () => {
   await start();
   for (let count = 0; count < 2; count += 1) {
-    api.watch.fail(new KubeError("api-unreachable", "a line is too long", { reason: "AnswerTooLarge" }));
+    api.watch.fail(new KubeError("api-unreachable", "a line is too long", { reason: "ResponseTooLarge" }));
     await clock.advance(1000);
   }
   expect(api.calls.length).toBe(2);
@@ -249,7 +249,7 @@ test("Reflector stays away as long as the server asks, and a jittered while more
   expect(api.watches.length).toBe(2);
 });
 
-test("Reflector doubles its pauses up to 30 s, and begins anew after a watch that lasted", async () => {
+test("Reflector doubles its pauses up to 30 s, and resets them after a long watch", async () => {
   await start();
   clock.chance = 1;
   const pauses: number[] = [];
@@ -272,7 +272,7 @@ test("Reflector ends a watch itself that the server should have ended 30 s ago",
   await clock.advance(329_999);
   expect(api.watches.length).toBe(1);
   await clock.advance(1);
-  expect(reflector.health().lastError).toBe("Cannot watch things: the server did not end it after 300 s");
+  expect(reflector.health().lastError).toBe("Cannot watch things: the server did not end the watch after 300 s");
   await clock.advance(1000);
   expect(api.watches.length).toBe(2);
 });
@@ -287,7 +287,7 @@ test("Reflector lists again when its place is refused three times in a row, but 
   expect(api.watches.length).toBe(2);
 });
 
-test("Reflector tells since when the server has been away, and why, and serves what it knows", async () => {
+test("Reflector knows since when and why the server is away, and serves its copy", async () => {
   await start(thing("a", "1"));
   clock.chance = 1;
   await clock.advance(20_000);
@@ -297,7 +297,7 @@ test("Reflector tells since when the server has been away, and why, and serves w
     new KubeError("api-refused", "no", { status: 403 }),
   );
   api.watch.fail(new KubeError("api-unreachable", "cut"));
-  await settle();
+  await settleIo();
   expect(reflector.health()).toMatchObject({ lastError: "cut", failingSinceMs: sinceMs, isUnreachable: true });
   await clock.advance(500);
   expect(reflector.health()).toMatchObject({ lastError: "refused", failingSinceMs: sinceMs, lastEventAgeMs: 20_500 });
@@ -323,7 +323,7 @@ test("Reflector finds events that were missed, counts them, and trusts that watc
   expect(api.watch.from).toBe("70");
 });
 
-test("Reflector does not count an event as missed that was only on its way", async () => {
+test("Reflector does not count a late event as missed", async () => {
   await start(thing("a", "1"), thing("b", "1"));
   await clock.advance(235_000);
   api.watch.end();
@@ -333,7 +333,7 @@ test("Reflector does not count an event as missed that was only on its way", asy
   await clock.advance(6000);
   // One event overtakes the list, the other comes after it.
   api.watch.event("MODIFIED", thing("a", "3", "81"));
-  await settle();
+  await settleIo();
   resolve(page("80", [thing("a", "2"), thing("b", "2")]));
   await clock.advance(2000);
   api.watch.event("MODIFIED", thing("b", "2", "82"));
@@ -355,7 +355,7 @@ test("Reflector goes on when the comparing list fails, and when a listener throw
   };
   await clock.advance(310_000);
   api.watch.event("MODIFIED", thing("a", "2", "11"));
-  await settle();
+  await settleIo();
   expect(values()).toBe("a=2");
 });
 
@@ -364,7 +364,7 @@ test("Reflector reports an absent resource and goes on asking for it", async () 
     throw new KubeError("api-refused", "no such thing", { status: 404, reason: "NotFound" });
   };
   reflector.start();
-  await settle();
+  await settleIo();
   expect(reflector.isAbsent).toBe(true);
   expect(reflector.health()).toMatchObject({ isSynced: false, lists: 0, isUnreachable: false });
   api.onCall = () => page("10", [thing("a", "1")]);
@@ -373,7 +373,7 @@ test("Reflector reports an absent resource and goes on asking for it", async () 
   expect(values()).toBe("a=1");
 });
 
-test("Reflector stops for good when closed, in the middle of whatever it does", async () => {
+test("Reflector stops for good when closed, at any time", async () => {
   await start();
   await reflector.close();
   await clock.advance(2_000_000);

@@ -2,35 +2,34 @@ import { deadline } from "../../base/clock.ts";
 import { toLeveeError } from "../../base/errors.ts";
 import { KubeError, kubeStatusOf } from "../client/api.ts";
 import { backOffMs } from "../back-off.ts";
-import type { ReflectorHealth } from "./facts.ts";
 import { listPages } from "./list-pages.ts";
 import { keyOf, ObjectStore, type Named } from "./object-store.ts";
-import { HealthFacts } from "./reflector-health.ts";
+import { HealthFacts, type ReflectorHealth } from "./reflector-health.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { isGone } from "../client/refusal.ts";
 import { isUnreadable, parseWatchEvent, type WatchEvent } from "./watch-event.ts";
 
-/** A watch is renewed after a random time, so that the watches of a thousand nodes do not end together. */
+/** A watch ends after a random time, so that the watches of a thousand nodes do not end together. */
 const watchSeconds = { min: 300, max: 600 };
-/** Without bookmarks it ends by itself before its silence means anything. */
+/** Without bookmarks a watch ends before its silence could mean a dead connection. */
 const silentWatchSeconds = { min: 60, max: 120 };
-/** A server that does not end the watch when it said it would is not there any more. */
+/** How long after its time a watch may go on. After that the server counts as gone. */
 const watchGraceMs = 30_000;
-/** The server sends a bookmark about once a minute: more than two of them missing means a dead connection. */
+/** The server sends a bookmark about once a minute. If more than two are missing, the connection is dead. */
 const watchIdleMs = 150_000;
-/** A watch that lived this long was a good one, and the next pause is short again. */
+/** After a watch of at least this length, the next pause is short again. */
 const goodWatchMs = 10_000;
-/** So many refusals in a row, and the list is taken anew. */
+/** After this many consecutive refusals a new list is taken. */
 const refusalsMax = 3;
 const pause = { firstMs: 500, longestMs: 30_000 };
-/** How often a list is compared with what the watch told, give or take a tenth. */
+/** How often to compare a list with the copy, give or take a tenth. */
 const compareMs = 600_000;
-/** An event on its way when the list was made arrives within this; one that does not was missed. */
+/** An event that was on its way during the list arrives within this time. Otherwise it was missed. */
 const eventDelayMs = 5000;
 
 /**
- * A local copy of one resource that follows the API server: a list in pages, then a watch from there on. It goes on for
- * ever, through every error, and what is known stays known meanwhile.
+ * A local copy of one resource that follows the API server: a list in pages, then a watch from there on. It never stops
+ * trying, and keeps its copy through every error.
  */
 export class Reflector<T extends Named> {
   readonly store: ObjectStore<T>;
@@ -38,10 +37,10 @@ export class Reflector<T extends Named> {
   readonly #health: HealthFacts;
   readonly #closing = new AbortController();
   readonly #synced = Promise.withResolvers<void>();
-  /** Where the watch goes on; undefined when a list must be taken first. */
+  /** The resourceVersion at which the watch continues; undefined when a list must come first. */
   #position: string | undefined;
   #watching: AbortController | undefined;
-  /** What events have come for while a list is being compared. */
+  /** The keys of objects with an event while a list is being compared. */
   #touched: Set<string> | undefined;
   #failures = 0;
   #ended: Promise<unknown> = Promise.resolve();
@@ -49,7 +48,7 @@ export class Reflector<T extends Named> {
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
     this.#health = new HealthFacts(options.resource, options.clock, options.logger);
-    this.store = new ObjectStore(options.isSame, (thrown) => this.#report("a listener failed", thrown));
+    this.store = new ObjectStore(options.isSame, (thrown) => this.#logFailure("A listener failed", thrown));
   }
 
   start(): void {
@@ -61,7 +60,7 @@ export class Reflector<T extends Named> {
     return this.#synced.promise;
   }
 
-  /** The server has no such resource at all, and none was ever listed. */
+  /** The server has no such resource, and never had one since the start. */
   get isAbsent(): boolean {
     return this.#health.lists === 0 && this.#health.isAbsent;
   }
@@ -90,7 +89,7 @@ export class Reflector<T extends Named> {
     }
   }
 
-  /** A list if one is due, and one watch to its end. Resolves with the time the server wants to be left alone. */
+  /** Takes a list if one is due, then one watch to its end. Resolves with the pause that the server asks for. */
   async #followOnce(): Promise<number | undefined> {
     try {
       if (this.#position === undefined) await this.#takeList();
@@ -98,20 +97,20 @@ export class Reflector<T extends Named> {
       return undefined;
     } catch (thrown) {
       if (this.#isClosed || thrown === restart) return undefined;
-      // What the server has forgotten is no failure of ours: the list makes up for it.
+      // An expired resourceVersion is no failure: the next list makes up for it.
       if (!isGone(thrown)) this.#health.failed(thrown);
       if (this.#needsList(thrown)) this.#position = undefined;
-      // It has answered: the pauses of the outage before it are over, and the list is wanted soon.
+      // The server has answered, so the outage is over and the list is due soon.
       if (isGone(thrown)) this.#failures = Math.min(this.#failures, 1);
       this.#health.reconnecting();
       return thrown instanceof KubeError ? thrown.retryAfterMs : undefined;
     }
   }
 
-  /** A place in history that is refused again and again is of no use either: etcd may have been restored from a backup. */
+  /** A resourceVersion that is refused again and again is useless too: etcd may have been restored from a backup. */
   #needsList(thrown: unknown): boolean {
     if (isGone(thrown)) return true;
-    // A line that came broken once may come whole; one that comes again is what the place holds.
+    // A broken line may come whole the next time. If it comes broken again, it is like that on the server.
     if (isUnreadable(thrown)) return this.#failures > 0;
     const status = kubeStatusOf(thrown);
     return status !== undefined && status !== 429 && this.#failures >= refusalsMax;
@@ -141,7 +140,7 @@ export class Reflector<T extends Named> {
     const { min, max } = this.#options.hasBookmarks === false ? silentWatchSeconds : watchSeconds;
     const seconds = Math.round(min + clock.random() * (max - min));
     const tooLong = (): Error =>
-      new KubeError("api-unreachable", `Cannot ${this.#doing()}: the server did not end it after ${seconds} s`);
+      new KubeError("api-unreachable", `Cannot ${this.#doing()}: the server did not end the watch after ${seconds} s`);
     const watching = new AbortController();
     this.#watching = watching;
     using limit = deadline(clock, seconds * 1000 + watchGraceMs, tooLong, watching.signal);
@@ -176,19 +175,19 @@ export class Reflector<T extends Named> {
     else this.store.put(projected);
   }
 
-  /** A watch can lose events without a word. Now and then a list is held against it. */
+  /** A watch can lose events silently, so its copy is compared with a list now and then. */
   async #compareNowAndThen(): Promise<void> {
     const { clock } = this.#options;
     while (!this.#isClosed) {
       await this.#sleep(compareMs * (0.9 + clock.random() * 0.2));
       if (this.#watching === undefined || this.#isClosed) continue;
       await this.#compare(this.#watching).catch((thrown: unknown) => {
-        if (!this.#isClosed) this.#report("a list could not be compared with the watch", thrown);
+        if (!this.#isClosed) this.#logFailure("A list could not be compared with the watch", thrown);
       });
     }
   }
 
-  /** Differences that no event explains, before or shortly after the list, were missed. */
+  /** A difference without an event, before or shortly after the list, is a missed event. */
   async #compare(watching: AbortController): Promise<void> {
     const touched = new Set<string>();
     this.#touched = touched;
@@ -197,7 +196,7 @@ export class Reflector<T extends Named> {
       const missed = this.store.differences(listed);
       if (missed.size > 0) await this.#sleep(eventDelayMs);
       for (const key of touched) missed.delete(key);
-      // A watch that ended meanwhile brings what it has not told when it goes on, so nothing can be said.
+      // The watch has ended meanwhile. The next one brings the events it did not send, so nothing is proven.
       if (this.#watching !== watching || this.#isClosed) return;
       this.#health.listed();
       if (missed.size > 0) this.#correct(missed, listed, position);
@@ -214,7 +213,7 @@ export class Reflector<T extends Named> {
       if (object === undefined) this.store.remove(namespace, name);
       else this.store.put(object);
     }
-    // This watch is not to be trusted any more.
+    // A watch that missed events is replaced.
     this.#position = position;
     this.#watching?.abort(restart);
   }
@@ -228,11 +227,11 @@ export class Reflector<T extends Named> {
     await this.#options.clock.sleep(ms, this.#closing.signal).catch(() => undefined);
   }
 
-  #report(what: string, thrown: unknown): void {
+  #logFailure(what: string, thrown: unknown): void {
     const { logger, resource } = this.#options;
     logger.warn(what, { resource, error: toLeveeError(thrown, what).message });
   }
 }
 
-/** Why a watch is aborted that has missed events. */
-const restart = new Error("the watch is started again");
+/** Aborts a watch that has missed events. */
+const restart = new Error("the watch is restarted");

@@ -7,7 +7,7 @@ import { statusEventError } from "../client/refusal.ts";
 export interface WatchEvent {
   readonly type: "put" | "delete" | "bookmark";
   readonly object: JsonObject;
-  /** Where a watch goes on after this one. */
+  /** Where a watch continues after this event. */
   readonly resourceVersion: string;
 }
 
@@ -18,7 +18,7 @@ const types: Readonly<Record<string, WatchEvent["type"]>> = {
   BOOKMARK: "bookmark",
 };
 
-/** A line that cannot be read is an error and never passed over: it may have been the event that mattered. */
+/** A line that cannot be read is an error and never skipped: it may be the event that matters. */
 export function parseWatchEvent(doing: string, line: string): WatchEvent {
   const event = objectOf(parseLine(doing, line));
   const word = textOf(event["type"]);
@@ -27,7 +27,7 @@ export function parseWatchEvent(doing: string, line: string): WatchEvent {
   const object = objectOf(event["object"]);
   const resourceVersion = textOf(objectOf(object["metadata"])["resourceVersion"]);
   if (type === undefined || resourceVersion === "")
-    throw unreadable(`Cannot ${doing}: an event is none we know: ${line.slice(0, 100)}`);
+    throw unreadable(`Cannot ${doing}: an event has an unknown form: ${line.slice(0, 100)}`);
   return { type, object, resourceVersion };
 }
 
@@ -35,11 +35,11 @@ function parseLine(doing: string, line: string): unknown {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw unreadable(`Cannot ${doing}: a line is no JSON: ${line.slice(0, 100)}`, cause);
+    throw unreadable(`Cannot ${doing}: a line is not JSON: ${line.slice(0, 100)}`, cause);
   }
 }
 
-/** Whether a watch ended with a line that nobody can read. */
+/** Whether a watch ended with a line that cannot be read. */
 export function isUnreadable(thrown: unknown): boolean {
   return thrown instanceof KubeError && (thrown.reason === unreadableReason || thrown.reason === tooLargeReason);
 }

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { daemonEnv } from "../../../src/config/daemon-env.ts";
 import type { NodeAnswer, Question } from "../../../src/wire/node-view.ts";
 import { ask } from "../../lab/ask.ts";
 import type { Cluster } from "../cluster.ts";
@@ -144,7 +143,6 @@ export class LeveeNode {
         KUBERNETES_SERVICE_PORT: apiPort,
         LEVEE_SERVICE_ACCOUNT_DIR: accountFolder,
         MULTUS_NODE_NAME: nodeName,
-        ...daemonEnv,
       },
     });
   }

@@ -3,10 +3,8 @@ import { LeveeError } from "../../../base/errors.ts";
 import { checkCapabilities } from "../../../attachment/capability.ts";
 import { checkIsolation } from "../../../attachment/isolation.ts";
 import {
-  defaultNetworkAnnotation,
   defaultNetworkOf,
   networkNameOf,
-  networksAnnotation,
   parseSelection,
   type SelectionElement,
 } from "../../../attachment/selection.ts";
@@ -17,6 +15,7 @@ import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { KnownNetwork } from "./check-networks.ts";
 import type { Finding, Level } from "./finding.ts";
 import { at, isRecord, kindOf, listAt, namespaceOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
+import { defaultNetworkAnnotation, networksAnnotation } from "../../../base/annotations.ts";
 
 export interface PodsInput {
   readonly objects: readonly KubeObject[];

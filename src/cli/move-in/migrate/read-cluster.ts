@@ -1,7 +1,7 @@
-import { defaultNetworkAnnotation, networksAnnotation } from "../../../attachment/selection.ts";
 import { kubeStatusOf, type KubeApi } from "../../../kube/client/api.ts";
 import { findMultus } from "./find-multus.ts";
 import { isRecord, listAt, textAt, type KubeObject } from "./kube-object.ts";
+import { defaultNetworkAnnotation, networksAnnotation } from "../../../base/annotations.ts";
 
 /** Lists leave the kind of their items out. */
 const lists = [

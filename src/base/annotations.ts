@@ -1,0 +1,12 @@
+/** On a pod: the networks it asks for. */
+export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
+/** On a pod: the default network it asks for instead of the node's. */
+export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
+/** On a pod: the networks it has. The daemon writes it. */
+export const networkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";
+/** On a network definition: the device plugin's resource that its devices come from. */
+export const resourceNameAnnotation = "k8s.v1.cni.cncf.io/resourceName";
+/** On a pod, by kubelet: where it learned of the pod; `api` unless the pod is a static one. */
+export const configSourceAnnotation = "kubernetes.io/config.source";
+/** On a pod of the API server, by kubelet: the pod mirrors a static one. */
+export const configMirrorAnnotation = "kubernetes.io/config.mirror";

@@ -1,0 +1,184 @@
+import type { Admission } from "../../admission/admission.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import { leakView, quarantineView, recorderView, recordView } from "../../state/journal/record-view.ts";
+import { protocolVersion } from "../../wire/frame.ts";
+import type {
+  AttachmentsAnswer,
+  AttachmentView,
+  ChecksAnswer,
+  GcAnswer,
+  LeaksAnswer,
+  NetworkReadyView,
+  NodeAnswer,
+  Question,
+  TimelineAnswer,
+} from "../../wire/node-view.ts";
+import type { TopAnswer } from "../../wire/top-view.ts";
+import type { SelfGc } from "../collect/self-gc.ts";
+import type { NodeChecks } from "../health/node-checks.ts";
+import type { Measures } from "../metrics/measures.ts";
+import type { Recorder } from "../record/recorder.ts";
+import type { Recovery } from "../undo/recovery.ts";
+import type { Residents } from "../undo/residents.ts";
+import { changeLeaks, type ChangeLeaksNeeds } from "./change-leaks.ts";
+import { parseQuestion } from "./parse-question.ts";
+import { podNow, type PodNowNeeds } from "./pod-now.ts";
+import type { ThisNode } from "./this-node.ts";
+import { topAnswer, type TopNeeds } from "./top-answer.ts";
+
+type AnyAnswer = AttachmentsAnswer | TimelineAnswer | LeaksAnswer | NodeAnswer | ChecksAnswer | GcAnswer | TopAnswer;
+
+/** What each question needs. */
+export interface AnswerNeeds {
+  readonly attachments: AttachmentsNeeds;
+  readonly timeline: TimelineNeeds;
+  readonly leaks: ChangeLeaksNeeds;
+  readonly gc: Pick<SelfGc, "answer" | "ask">;
+  readonly node: NodeAnswerNeeds;
+  readonly checks: ChecksNeeds;
+  readonly top: TopNeeds;
+}
+
+/** Answers a command's question about this node. All but a pod's story and a change of the leak ledger come from memory. */
+export function answerQuestion(text: string, needs: AnswerNeeds): AnyAnswer | Promise<AnyAnswer> {
+  const question = parseQuestion(text);
+  switch (question.ask) {
+    case "attachments":
+      return attachmentsAnswer(needs.attachments);
+    case "timeline":
+      return timelineAnswer(question, needs.timeline);
+    case "leaks":
+      return answerLeaks(question, needs.leaks);
+    case "gc":
+      return needs.gc.answer(question.run === undefined ? undefined : needs.gc.ask(question.run));
+    case "node":
+      return nodeAnswer(needs.node);
+    case "checks":
+      return checksAnswer(needs.checks);
+    case "top":
+      return topAnswer(needs.top);
+  }
+}
+
+interface AttachmentsNeeds {
+  readonly journal: Pick<Journal, "all">;
+  readonly recovery: Pick<Recovery, "isPending" | "isDeletePending">;
+}
+
+function attachmentsAnswer({ journal, recovery }: AttachmentsNeeds): AttachmentsAnswer {
+  return {
+    attachments: journal.all().map((record) => ({ ...recordView(record), phase: phaseOf(record, recovery) })),
+  };
+}
+
+/** The phase of a record as a person sees it: recovery knows more than the record. */
+export function phaseOf(
+  record: AttachmentRecord,
+  recovery: Pick<Recovery, "isPending" | "isDeletePending">,
+): AttachmentView["phase"] {
+  if (recovery.isDeletePending(record)) return "detaching";
+  if (record.phase === "acknowledged") return record.delAttempts > 0 ? "detaching" : "attached";
+  if (recovery.isPending(record.token)) return "lost";
+  return record.phase === "undoing" ? "undoing" : "attaching";
+}
+
+interface TimelineNeeds extends PodNowNeeds {
+  readonly recorder: Pick<Recorder, "of" | "notice">;
+  readonly sourceNotices: ThisNode["sourceNotices"];
+}
+
+/** The story comes from the recorder's files, the pod's standing of this moment from memory. */
+async function timelineAnswer(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  needs: TimelineNeeds,
+): Promise<TimelineAnswer> {
+  const { recorder, sourceNotices } = needs;
+  const story = await recorder.of(namespace, name);
+  const entries = story.entries.map(recorderView);
+  const { notice } = recorder;
+  const notices = [...sourceNotices(), ...(notice === undefined ? [] : [notice])];
+  const now = await podNow({ namespace, name }, entries, needs);
+  return {
+    namespace,
+    name,
+    entries,
+    ...(notices.length === 0 ? {} : { notices }),
+    ...(story.omitted === 0 ? {} : { omitted: story.omitted }),
+    ...(now === undefined ? {} : { now }),
+  };
+}
+
+function answerLeaks(
+  question: Extract<Question, { readonly ask: "leaks" }>,
+  needs: ChangeLeaksNeeds,
+): LeaksAnswer | Promise<LeaksAnswer> {
+  return question.forget === undefined && question.retry === undefined
+    ? leaksAnswer(needs)
+    : changeLeaks(question, needs).then(() => leaksAnswer(needs));
+}
+
+function leaksAnswer({ journal }: ChangeLeaksNeeds): LeaksAnswer {
+  return { leaks: journal.leaks().map(leakView), quarantined: journal.quarantined().map(quarantineView) };
+}
+
+export interface NodeAnswerNeeds {
+  readonly thisNode: ThisNode;
+  readonly config: Pick<DaemonConfig, "stateDir">;
+  readonly bootId: string;
+  readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
+  readonly admission: Pick<Admission, "facts">;
+  readonly residents: Pick<Residents, "all">;
+}
+
+export function nodeAnswer({ thisNode, config, bootId, journal, admission, residents }: NodeAnswerNeeds): NodeAnswer {
+  const line = admission.facts();
+  return {
+    software: thisNode.software,
+    protocol: protocolVersion,
+    stateDir: config.stateDir,
+    socket: thisNode.socketPath,
+    bootId,
+    startedWallMs: thisNode.startedWallMs,
+    attachments: journal.all().length,
+    leaks: journal.leaks().length,
+    quarantined: journal.quarantined().length,
+    waiting: Object.values(line.waiting).reduce((sum, count) => sum + count, 0),
+    running: line.attaching + line.detaching + line.hung,
+    residentHands: residents.all().map(({ hand, sinceWallMs }) => ({
+      software: hand.identity.software,
+      pid: hand.identity.pid,
+      sinceWallMs,
+    })),
+    notices: thisNode.notices(),
+  };
+}
+
+/** An answer is one frame, and a person reads the first rows. */
+const networksMax = 1_000;
+
+export interface ChecksNeeds {
+  readonly nodeName: string;
+  readonly checks: NodeChecks;
+  readonly measures: Pick<Measures, "shimSoftware">;
+}
+
+export function checksAnswer({ nodeName, checks, measures }: ChecksNeeds): ChecksAnswer {
+  const networks = checks.networks();
+  const ageMs = checks.networksAgeMs();
+  return {
+    nodeName,
+    isReady: checks.isReady,
+    checks: checks.all(),
+    networks: networks.toSorted((left, right) => rank(left) - rank(right)).slice(0, networksMax),
+    networksTotal: networks.length,
+    ...(ageMs === undefined ? {} : { networksAgeMs: Math.round(ageMs) }),
+    shimSoftware: measures.shimSoftware,
+  };
+}
+
+function rank({ state, reasons }: NetworkReadyView): number {
+  if (state === "ready") return reasons.length > 0 ? 2 : 3;
+  return state === "not-ready" ? 0 : 1;
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import type { FolderEntry } from "../../../wire/folder-page.ts";
+import { KnownContainers, leaseOf, orphansAmong } from "./leases.ts";
+
+const place = { dataDir: "/var/lib/cni/networks", network: "lan" };
+
+function file(name: string, content: string | undefined, kind: FolderEntry["kind"] = "file"): FolderEntry {
+  return { name, kind, changedWallMs: 5, content: content === undefined ? undefined : Buffer.from(content) };
+}
+
+test.each([
+  ["10.0.0.2", "abc\r\neth0", "abc", "eth0"],
+  ["10.0.0.2", "abc", "abc", ""],
+  ["fd00::2", "abc\neth0\n", "abc", "eth0"],
+  ["10.0.0.2", "", "", ""],
+  ["10.0.0.2", "../../etc/passwd\r\neth0", "", "eth0"],
+])("leaseOf reads the file %s with %p", (name, content, containerId, ifname) => {
+  expect(leaseOf(file(name, content), place)).toEqual({
+    ...place,
+    address: name,
+    containerId,
+    ifname,
+    changedWallMs: 5,
+  });
+});
+
+test("leaseOf leaves alone what is no address: the lock, the last one given out, a folder, a file it could not read", () => {
+  const others = [
+    file("lock", ""),
+    file("last_reserved_ip.0", "10.0.0.2"),
+    file("10.0.0.3", undefined, "folder"),
+    file("10.0.0.4", undefined),
+  ];
+  expect(others.map((entry) => leaseOf(entry, place))).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+test("orphansAmong finds those whose container is in no list, also when names hold dashes", () => {
+  const known = new KnownContainers(["journal"], ["cbr0-runtime-eth0", "my-net-my-own-pod-eth0"]);
+  const containers = ["journal", "runtime", "my-own-pod", "own", "lost", ""];
+  const leases = containers.map((containerId) => ({
+    ...place,
+    address: "10.0.0.2",
+    containerId,
+    ifname: "",
+    changedWallMs: 0,
+  }));
+  // A part of a name counts as known: taking one too many for living is the harmless mistake.
+  expect(orphansAmong(leases, known).map(({ containerId }) => containerId)).toEqual(["lost", ""]);
+});

@@ -1,0 +1,118 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { errnoOf, LeveeError, toLeveeError } from "../../../base/errors.ts";
+import type { Hand } from "../../../hands/hand.ts";
+import { resultsFolderOf } from "../../../state/multus/multus-result-file.ts";
+import type { Sight } from "../sight.ts";
+import { collect } from "./host-folder.ts";
+import type { DaemonConfig } from "../../../config/daemon-config.ts";
+import type { Journal } from "../../../state/journal/journal.ts";
+import { dataDirsOf, type LeaseConfNeeds } from "./lease-conf.ts";
+import { containersOfRuntimes } from "./runtime-containers.ts";
+import { KnownContainers, leaseOf, orphansAmong, type Lease } from "./leases.ts";
+
+export type OrphanNeeds = LeaseConfNeeds & {
+  readonly config: Pick<DaemonConfig, "cniDir">;
+  readonly journal: Pick<Journal, "leaks" | "quarantined">;
+};
+
+export interface LeaseLook {
+  readonly orphans: readonly Lease[];
+  /** Why nothing may be released although it seems orphaned; empty when it may. */
+  readonly doubt: string;
+  /** Folders that could not be looked at. */
+  readonly notes: readonly string[];
+}
+
+/** Each costs an order; a dataDir with more folders holds something else. */
+const networksMax = 500;
+
+/**
+ * Looks for addresses whose container nobody knows. The addresses are read first: whoever appears meanwhile is known by
+ * then, and not taken for gone.
+ */
+export async function lookForOrphans(hand: Hand, sight: Sight, needs: OrphanNeeds): Promise<LeaseLook> {
+  const { leases, notes } = await allLeases(hand, dataDirsOf(needs));
+  const multus = await multusNames(needs.config.cniDir);
+  const runtime = await runtimeNames(hand, needs.config.runtimeCniDir);
+  const known = new KnownContainers(knownIds(needs, multus.scratch), [...multus.results, ...(runtime ?? [])]);
+  const alive = [...sight.alive].map((record) => String(record.containerId));
+  const isDamaged = needs.journal.quarantined().length > 0;
+  const doubt = isDamaged ? "the journal is damaged" : doubtOf(runtime, alive, needs.config.runtimeCniDir);
+  const orphans = orphansAmong(leases, known);
+  if (orphans.length === 0) return { orphans, doubt, notes };
+  // Many folders to look into, so only when it matters.
+  return { orphans: orphansAmong(orphans, new KnownContainers(await containersOfRuntimes(hand), [])), doubt, notes };
+}
+
+function knownIds(needs: OrphanNeeds, scratch: readonly string[]): readonly string[] {
+  const { journal } = needs;
+  return [...[...journal.all(), ...journal.leaks()].map(({ containerId }) => String(containerId)), ...scratch];
+}
+
+/** The runtime's own list of containers counts only if it is where we look for it. */
+function doubtOf(runtime: readonly string[] | undefined, alive: readonly string[], folder: string): string {
+  if (runtime === undefined) return `the runtime keeps no results in ${folder}`;
+  const own = new KnownContainers([], runtime);
+  if (alive.length === 0 || alive.some((id) => own.hasResult(id))) return "";
+  return `none of the ${alive.length} living containers of the journal is in ${folder}/results, so the runtime keeps its results elsewhere`;
+}
+
+/** Anybody who may write a definition can name a folder: one that cannot be read must not hide the others. */
+async function allLeases(
+  hand: Hand,
+  dataDirs: readonly string[],
+): Promise<{ readonly leases: readonly Lease[]; readonly notes: readonly string[] }> {
+  const leases: Lease[] = [];
+  const notes: string[] = [];
+  for (const dataDir of dataDirs) {
+    try {
+      leases.push(...(await leasesIn(hand, dataDir)));
+    } catch (thrown) {
+      if (hand.isLost) throw thrown;
+      notes.push(`Addresses in ${dataDir} cannot be looked at: ${toLeveeError(thrown, "Looking").message}`);
+    }
+  }
+  return { leases, notes };
+}
+
+async function leasesIn(hand: Hand, dataDir: string): Promise<readonly Lease[]> {
+  await refuseShared(hand, dataDir);
+  const networks = (await collect(hand, dataDir, ({ kind, name }) => (kind === "folder" ? name : undefined))) ?? [];
+  const leases: Lease[] = [];
+  for (const network of networks.slice(0, networksMax)) {
+    const found = await collect(hand, join(dataDir, network), (file) => leaseOf(file, { dataDir, network }));
+    leases.push(...(found ?? []));
+  }
+  return leases;
+}
+
+/** Containers of other nodes would look like nobody's, and lose the addresses they use. */
+async function refuseShared(hand: Hand, dataDir: string): Promise<void> {
+  if ((await hand.list(dataDir))?.isShared === true)
+    throw new LeveeError(
+      "io-failed",
+      "other nodes may use this file system as well, and their containers are not known here",
+    );
+}
+
+/** libcni's cache, at its usual place and at that of old kubelets; undefined when there is neither. */
+async function runtimeNames(hand: Hand, folder: string): Promise<readonly string[] | undefined> {
+  const usual = await collect(hand, join(folder, "results"), ({ name }) => name);
+  const old = await collect(hand, join(folder, "cache/results"), ({ name }) => name);
+  return usual === undefined && old === undefined ? undefined : [...(usual ?? []), ...(old ?? [])];
+}
+
+/** Multus' cache is where the daemon writes its own copy, so it is read without a hand. */
+async function multusNames(
+  cniDir: string,
+): Promise<{ readonly scratch: readonly string[]; readonly results: readonly string[] }> {
+  return { scratch: await namesIn(cniDir), results: await namesIn(resultsFolderOf(cniDir)) };
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((cause: unknown) => {
+    if (errnoOf(cause) === "ENOENT") return [];
+    throw cause;
+  });
+}

@@ -1,0 +1,131 @@
+import { expect, test } from "bun:test";
+import type { Namespace, PodName, PodUid } from "../../base/brand.ts";
+import { LeveeError } from "../../base/errors.ts";
+import type { NetnsIdentity } from "../../base/identity.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import { aChain, aRecord, bootId } from "../../state/journal/record.fixture.ts";
+import { undoLimit, doubtsAbout, judge } from "./rules.ts";
+import { lookAtNamespaces, placeOf } from "./sight.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
+
+const nsfs = 4n;
+
+function attached(number: number, change: Partial<AttachmentRecord> = {}): AttachmentRecord {
+  const netns = { path: `/run/netns/pod${number}`, identity: { device: nsfs, inode: BigInt(number) } };
+  return aRecord(number, { phase: "acknowledged", netns, ...change });
+}
+
+/** What became of each record, for a hand that sees these paths. */
+async function fates(
+  records: readonly AttachmentRecord[],
+  seen: Readonly<Record<string, NetnsIdentity>>,
+): Promise<readonly string[]> {
+  const eyes = { stat: (paths: readonly string[]) => Promise.resolve(paths.map((path) => seen[path])) };
+  const sight = await lookAtNamespaces(eyes, records);
+  return records.map((record) => judge(record, sight, bootId).fate);
+}
+
+const first = { "/run/netns/pod1": { device: nsfs, inode: 1n } };
+
+test("judge takes for dead whose path leads nowhere, or to another namespace, where a living one is seen", async () => {
+  const replaced = { ...first, "/run/netns/pod3": { device: nsfs, inode: 99n } };
+  expect(await fates([attached(1), attached(2), attached(3)], replaced)).toEqual(["alive", "dead", "dead"]);
+});
+
+test("judge takes nobody for dead where nothing is seen, or where only a file lies", async () => {
+  expect(await fates([attached(1), attached(2)], {})).toEqual(["unproven", "unproven"]);
+  const file = { ...first, "/run/netns/pod2": { device: 22n, inode: 7n } };
+  expect(await fates([attached(1), attached(2)], file)).toEqual(["alive", "unproven"]);
+});
+
+test("judge takes nobody for dead who cannot be looked at, and judges the others all the same", async () => {
+  const stat = (paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> =>
+    paths.includes("/run/netns/pod2")
+      ? Promise.reject(new LeveeError("protocol-violated", "Cannot look at /run/netns/pod2: permission denied"))
+      : Promise.resolve(paths.map((path) => (path === "/run/netns/pod1" ? first[path] : undefined)));
+  const records = [attached(1), attached(2), attached(3)];
+  const sight = await lookAtNamespaces({ stat }, records);
+  expect(records.map((record) => judge(record, sight, bootId).fate)).toEqual(["alive", "unproven", "dead"]);
+  const lost = { stat: () => Promise.reject(new LeveeError("hand-lost", "gone")) };
+  expect(lookAtNamespaces(lost, records)).rejects.toThrow("gone");
+});
+
+test("judge wants proof from the same place: one runtime's folder says nothing of another's", async () => {
+  const elsewhere = attached(2, { netns: { path: "/proc/77/ns/net", identity: { device: nsfs, inode: 2n } } });
+  expect(await fates([attached(1), elsewhere], first)).toEqual(["alive", "unproven"]);
+  const process = attached(3, { netns: { path: "/proc/78/ns/net", identity: { device: nsfs, inode: 3n } } });
+  const seen = { ...first, "/proc/78/ns/net": { device: nsfs, inode: 3n } };
+  expect(await fates([attached(1), elsewhere, process], seen)).toEqual(["alive", "dead", "alive"]);
+});
+
+test("judge takes what Multus attached for alive by its path, but not for a proof", async () => {
+  const imported = attached(1, {
+    origin: "multus",
+    bootId: "",
+    netns: { path: "/run/netns/pod1", identity: undefined },
+  });
+  expect(await fates([imported, attached(2)], first)).toEqual(["alive", "unproven"]);
+  const pathless = attached(3, { origin: "multus", bootId: "", netns: { path: "", identity: undefined } });
+  expect(await fates([attached(1), pathless], first)).toEqual(["alive", "unproven"]);
+});
+
+test("judge takes for dead what was attached before the last boot, without any proof", async () => {
+  const old = attached(2, { bootId: "another" });
+  expect(await fates([old], {})).toEqual(["dead"]);
+  expect(await fates([old], { "/run/netns/pod2": { device: 22n, inode: 7n } })).toEqual(["dead"]);
+});
+
+test("judge does not believe a boot ID against the very namespace that was attached: some containers are given one of their own", async () => {
+  const old = [1, 2].map((number) => attached(number, { bootId: "another" }));
+  const seen = { ...first, "/run/netns/pod2": { device: nsfs, inode: 3n } };
+  expect(await fates(old, seen)).toEqual(["alive", "dead"]);
+});
+
+test("judge keeps what has a network with disableGC", async () => {
+  const kept = attached(2, { chains: [aChain(), aChain({ disableGC: true })] });
+  expect(await fates([attached(1), kept], first)).toEqual(["alive", "kept"]);
+});
+
+test.each([
+  [0, 5],
+  [50, 5],
+  [59, 5],
+  [250, 25],
+])("undoLimit of a node with %p attachments is %p", (attachments, limit) => {
+  expect(undoLimit(attachments)).toBe(limit);
+});
+
+test.each([
+  ["/var/run/netns/cni-1", "/run/netns"],
+  ["/run/netns/cni-1", "/run/netns"],
+  ["/proc/4711/ns/net", "/proc/*/ns"],
+  ["/var/running/a", "/var/running"],
+])("placeOf %s is %s", (path, place) => {
+  expect(placeOf(path)).toBe(place);
+});
+
+function pod(number: number, uid: string, isStatic = false): PodFacts {
+  const names = { namespace: "default" as Namespace, name: `pod${number}` as PodName, uid: uid as PodUid };
+  return { ...names, annotations: {}, priority: undefined, isStatic };
+}
+
+test("doubtsAbout tells a pod that is gone, another one of its name, and a newer sandbox; a static pod's UID differs", () => {
+  const newer = { ...attached(5), containerId: aRecord(9).containerId, startedWallMs: 1_800_000_000_000 };
+  const records = [attached(1), attached(2), attached(3), attached(4), attached(5), newer];
+  const pods = [pod(1, "uid1"), pod(2, "other"), pod(4, "mirror", true), pod(5, "uid5")];
+  const doubt = doubtsAbout({ records, pods });
+  expect(records.map(doubt)).toEqual([
+    undefined,
+    "another pod has its name: its UID is other, this one's was uid2",
+    "its pod is gone",
+    undefined,
+    "a newer sandbox of the same pod is attached: container9",
+    undefined,
+  ]);
+});
+
+test("doubtsAbout says nothing of pods as long as their list may have gaps, nor of a container without a pod", () => {
+  const nameless = attached(2, { pod: { namespace: "" as Namespace, name: "" as PodName, uid: "" as PodUid } });
+  expect([attached(1), nameless].map(doubtsAbout({ records: [], pods: undefined }))).toEqual([undefined, undefined]);
+  expect(doubtsAbout({ records: [], pods: [] })(nameless)).toBeUndefined();
+});

@@ -1,0 +1,96 @@
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import { placeOf, type Sight } from "./sight.ts";
+import type { PodFacts } from "../../view/pod-facts.ts";
+
+/**
+ * `dead`: may be undone. `alive`: its namespace is there. `kept`: dead, but a network of it has disableGC.
+ * `unproven`: it cannot be seen, and nothing shows that it could be.
+ */
+export interface Judgement {
+  readonly fate: "dead" | "alive" | "kept" | "unproven";
+  readonly why: string;
+}
+
+/** A list or a look that is wrong must not empty the node: so many undos in a minute, or a tenth of the node. */
+const undosMax = 5;
+const undosShare = 0.1;
+
+export function undoLimit(attachments: number): number {
+  return Math.max(undosMax, Math.floor(attachments * undosShare));
+}
+
+/** The one rule of garbage collection: dead is only whose namespace is gone for certain. Being wrong here costs a pod. */
+export function judge(record: AttachmentRecord, sight: Sight, bootId: string): Judgement {
+  if (sight.alive.has(record)) return { fate: "alive", why: "its network namespace is there" };
+  const judgement = judgeUnseen(record, sight, bootId);
+  const keeper = record.chains.find((chain) => chain.disableGC);
+  if (judgement.fate !== "dead" || keeper === undefined) return judgement;
+  return { fate: "kept", why: `${judgement.why}, but ${keeper.network} has disableGC` };
+}
+
+function judgeUnseen(record: AttachmentRecord, sight: Sight, bootId: string): Judgement {
+  if (record.bootId !== "" && record.bootId !== bootId)
+    return { fate: "dead", why: "it was attached before the last boot" };
+  const { path } = record.netns;
+  if (path === "") return { fate: "unproven", why: "its network namespace is not known" };
+  if (!sight.gone.has(record))
+    return {
+      fate: "unproven",
+      why: `${path} is no network namespace, or cannot be looked at, so the hand may not see its mount`,
+    };
+  if (sight.places.has(placeOf(path))) return { fate: "dead", why: `its network namespace ${path} is gone` };
+  return {
+    fate: "unproven",
+    why: `${path} cannot be seen, and no other namespace there can be either, so the hand may be blind: look again when another pod runs on this node`,
+  };
+}
+
+/** Attachments of which nobody else is doing anything. */
+export function isSettled(record: AttachmentRecord): boolean {
+  return record.phase === "acknowledged";
+}
+
+export interface Surroundings {
+  readonly records: readonly AttachmentRecord[];
+  /** Undefined when the view may have gaps. */
+  readonly pods: readonly PodFacts[] | undefined;
+}
+
+/**
+ * What makes an attachment whose namespace lives look left over. Never acted on: the view may be late, and a living
+ * namespace may have a living pod in it.
+ */
+export function doubtsAbout(around: Surroundings): (record: AttachmentRecord) => string | undefined {
+  const pods = around.pods === undefined ? undefined : byName(around.pods);
+  const newest = newestByPod(around.records);
+  return (record) => {
+    const { name, uid } = record.pod;
+    if (name === "") return undefined;
+    const latest = newest.get(nameOf(record.pod));
+    if (latest !== undefined && latest.containerId !== record.containerId)
+      return `a newer sandbox of the same pod is attached: ${latest.containerId}`;
+    if (pods === undefined) return undefined;
+    const pod = pods.get(nameOf(record.pod));
+    if (pod === undefined) return "its pod is gone";
+    const isOther = uid !== "" && pod.uid !== "" && pod.uid !== uid && !pod.isStatic;
+    return isOther ? `another pod has its name: its UID is ${pod.uid}, this one's was ${uid}` : undefined;
+  };
+}
+
+function byName(pods: readonly PodFacts[]): ReadonlyMap<string, PodFacts> {
+  return new Map(pods.map((pod) => [nameOf(pod), pod]));
+}
+
+function newestByPod(records: readonly AttachmentRecord[]): ReadonlyMap<string, AttachmentRecord> {
+  const newest = new Map<string, AttachmentRecord>();
+  for (const record of records) {
+    if (record.pod.name === "" || !isSettled(record)) continue;
+    const known = newest.get(nameOf(record.pod));
+    if (known === undefined || known.startedWallMs < record.startedWallMs) newest.set(nameOf(record.pod), record);
+  }
+  return newest;
+}
+
+function nameOf(pod: { readonly namespace: string; readonly name: string }): string {
+  return `${pod.namespace}/${pod.name}`;
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../../base/clock.ts";
+import { UndoBreaker } from "./undo-breaker.ts";
+
+function breakerAt(): { breaker: UndoBreaker; pass: (ms: number) => void } {
+  let nowMs = 0;
+  const breaker = new UndoBreaker({ ...systemClock, monotonicMs: () => nowMs });
+  return { breaker, pass: (ms) => (nowMs += ms) };
+}
+
+test("admit lets through as many as the limit within one minute, over several calls", () => {
+  const { breaker, pass } = breakerAt();
+  expect(breaker.admit([1, 2, 3], 5)).toEqual([1, 2, 3]);
+  pass(30_000);
+  expect(breaker.admit([4, 5, 6], 5)).toEqual([4, 5]);
+  expect(breaker.admit([6], 5)).toEqual([]);
+});
+
+test("admit starts anew when a minute has passed since each detach", () => {
+  const { breaker, pass } = breakerAt();
+  breaker.admit([1, 2, 3, 4, 5], 5);
+  pass(59_999);
+  expect(breaker.admit([6], 5)).toEqual([]);
+  pass(1);
+  expect(breaker.admit([6, 7], 5)).toEqual([6, 7]);
+});
+
+test("admit gives nothing when the limit has shrunk below what was done", () => {
+  const { breaker } = breakerAt();
+  breaker.admit([1, 2, 3, 4, 5], 5);
+  expect(breaker.admit([6], 2)).toEqual([]);
+});

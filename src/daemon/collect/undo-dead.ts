@@ -1,0 +1,89 @@
+import { deadline, type Clock } from "../../base/clock.ts";
+import { LeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Hand } from "../../hands/hand.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import { subjectOf } from "../record/subject.ts";
+import type { Timeline } from "../record/timeline.ts";
+import type { Turns } from "../serve/turns.ts";
+import type { Suspects } from "../undo/suspects.ts";
+import type { Undo } from "../undo/undo.ts";
+import { judge } from "./rules.ts";
+import { lookAtNamespaces, placeOf } from "./sight.ts";
+import { UndoBreaker } from "./undo-breaker.ts";
+
+/** A container that a call works on is not dead. */
+const turnMsMax = 1_000;
+const holder = { verb: "GC", cancel: (): void => undefined };
+
+export interface DeadRecord {
+  readonly record: AttachmentRecord;
+  /** Records whose namespaces lived at the first look, to prove sight with again. */
+  readonly witnesses: readonly AttachmentRecord[];
+}
+
+/**
+ * `gone`: another call has undone it meanwhile. `doubtful`: it is not dead for certain any more. `leaked`: a plugin
+ * failed, and the rest is in the leak ledger.
+ */
+export type DeadEnd = "undone" | "leaked" | "gone" | "doubtful";
+
+export interface UndoDeadNeeds {
+  readonly clock: Clock;
+  readonly bootId: string;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "findByToken">;
+  readonly turns: Turns;
+  readonly timeline: Timeline;
+  readonly suspects: Suspects;
+  readonly undo: Undo;
+}
+
+/** Undoes records that were judged dead: by the runtime's GC and by our own. */
+export class UndoDead {
+  readonly #needs: UndoDeadNeeds;
+  readonly #breaker: UndoBreaker;
+
+  constructor(needs: UndoDeadNeeds) {
+    this.#needs = needs;
+    this.#breaker = new UndoBreaker(needs.clock);
+  }
+
+  /** As many of the candidates as the limit of this minute still allows. */
+  admit<T>(candidates: readonly T[], limit: number): readonly T[] {
+    return this.#breaker.admit(candidates, limit);
+  }
+
+  /** Looks once more when the turn has come: proof of sight must hold at the moment in which something is taken away. */
+  async undo(hand: Hand, { record, witnesses }: DeadRecord, signal?: AbortSignal): Promise<DeadEnd> {
+    const { clock, bootId, logger, journal, turns, timeline, suspects, undo } = this.#needs;
+    const late = (): LeveeError => new LeveeError("try-later", "Another operation holds the container");
+    using limit = deadline(clock, turnMsMax, late, signal);
+    using _turn = await turns.take(record.containerId, holder, limit.signal);
+    const current = journal.findByToken(record.token);
+    if (current === undefined) return "gone";
+    const sight = await lookAtNamespaces(hand, [current, ...witnesses]);
+    const { fate, why } = judge(current, sight, bootId);
+    if (fate !== "dead") return "doubtful";
+    timeline.note(subjectOf(current, "GC"), "asked", { detail: why });
+    await suspects.proveGone(hand, current);
+    const isClean = await undo.undo(current, { hand, now: { path: "", identity: undefined } });
+    logger.info("An attachment whose network namespace is gone was detached", {
+      container: record.containerId,
+      pod: `${record.pod.namespace}/${record.pod.name}`,
+      clean: isClean,
+    });
+    return isClean ? "undone" : "leaked";
+  }
+}
+
+/** Some may end in the same moment for good reasons. */
+const witnessesPerPlace = 4;
+
+/** A few living records of each place, to prove sight with again. */
+export function witnessesOf(alive: ReadonlySet<AttachmentRecord>): readonly AttachmentRecord[] {
+  const proofs = [...alive].filter((record) => record.netns.identity !== undefined);
+  const byPlace = Map.groupBy(proofs, (record) => placeOf(record.netns.path));
+  return [...byPlace.values()].flatMap((records) => records.slice(0, witnessesPerPlace));
+}

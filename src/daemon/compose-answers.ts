@@ -1,0 +1,37 @@
+import { answerQuestion, checksAnswer, nodeAnswer } from "./answer/answers.ts";
+import type { ThisNode } from "./answer/this-node.ts";
+import type { CollectParts } from "./compose-collect.ts";
+import type { Ground } from "./compose-ground.ts";
+import type { UndoParts } from "./compose-undo.ts";
+
+interface AnswerParts {
+  readonly undo: UndoParts;
+  readonly collect: CollectParts;
+  readonly thisNode: ThisNode;
+}
+
+export interface ComposedAnswers {
+  /** To a command on the socket. */
+  readonly answer: (question: string) => unknown;
+  /** To `levee check node --all`, over HTTP. */
+  readonly node: () => object;
+}
+
+export function composeAnswers(ground: Ground, { undo, collect, thisNode }: AnswerParts): ComposedAnswers {
+  const { nodeName, sourceNotices } = thisNode;
+  const node = { ...ground, ...undo, thisNode };
+  const checks = { ...ground, nodeName };
+  const needs = {
+    attachments: { ...ground, ...undo },
+    timeline: { ...ground, sourceNotices },
+    leaks: { ...ground, ...undo },
+    gc: collect.selfGc,
+    node,
+    checks,
+    top: { ...ground, pulse: ground.timeline, thisNode },
+  };
+  return {
+    answer: (question) => answerQuestion(question, needs),
+    node: () => ({ node: nodeAnswer(node), checks: checksAnswer(checks) }),
+  };
+}

@@ -1,0 +1,106 @@
+import { readFile } from "node:fs/promises";
+import { Admission } from "../admission/admission.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/log.ts";
+import type { DaemonConfig } from "../config/daemon-config.ts";
+import { Journal } from "../state/journal/journal.ts";
+import { MultusMirror } from "../state/multus/multus-mirror.ts";
+import { HungDelegates } from "./answer/hung-delegates.ts";
+import { expectPods } from "./attach/expect-pods.ts";
+import { NodeChecks } from "./health/node-checks.ts";
+import { ConfCache } from "./look-up/conf-cache.ts";
+import { countRulings } from "./metrics/admission-metrics.ts";
+import type { LogCounts } from "./metrics/log-metrics.ts";
+import { Measures } from "./metrics/measures.ts";
+import type { MetricsRegistry } from "./metrics/metrics-registry.ts";
+import { ChainNotes } from "./record/chain-notes.ts";
+import { LastRulings } from "./record/last-rulings.ts";
+import { logRulings } from "./record/log-rulings.ts";
+import { Pulse } from "./record/pulse.ts";
+import { recordRulings } from "./record/record-rulings.ts";
+import { Recorder } from "./record/recorder.ts";
+import { RulingFeed } from "./record/ruling-feed.ts";
+import { CallLog } from "./serve/call-log.ts";
+import { Turns } from "./serve/turns.ts";
+import type { ClusterPlace } from "./source/kube-access.ts";
+import type { Source } from "./source/source.ts";
+
+export interface DaemonOptions {
+  readonly config: DaemonConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How many lines the log wrote, summed up and dropped; absent where they are not counted. */
+  readonly logCounts?: () => LogCounts;
+  readonly software: string;
+  /** What the process was told of the cluster around it. */
+  readonly cluster: ClusterPlace;
+  /** Fault injection for the kill matrix: called after each journal record has reached the file. */
+  readonly onJournalWritten?: (count: number) => void;
+}
+
+/** What the rooms stand on: made before any of them, and handed to each as far as it needs it. */
+export type Ground = Awaited<ReturnType<typeof composeGround>>;
+
+export async function composeGround(options: DaemonOptions, source: Source, metrics: MetricsRegistry) {
+  const { config, clock, logger } = options;
+  const bootId = (await readFile("/proc/sys/kernel/random/boot_id", "utf8")).trim();
+  const journal = await Journal.open({
+    stateDir: config.stateDir,
+    bootId,
+    clock,
+    logger,
+    multusDir: config.cniDir,
+    ...(options.onJournalWritten === undefined ? {} : { onWritten: options.onJournalWritten }),
+  });
+  const recorder = new Recorder({ ...config, bytesMax: config.recorderBytes, bootId, clock, logger });
+  recorder.start();
+  const timeline = new Pulse(clock, recorder);
+  const measures = new Measures(metrics);
+  const rulings = new RulingFeed();
+  countRulings(metrics, rulings);
+  logRulings(rulings, logger);
+  const hung = new HungDelegates({ clock, journal, rulings });
+  const lastRulings = new LastRulings(rulings);
+  const admission = composeAdmission(config, clock, rulings);
+  recordRulings({ rulings, timeline, recorder }, admission);
+  if (source.view.live !== undefined) expectPods(source.view.live, admission);
+  const { view, announcer, publisher } = source;
+  return {
+    config,
+    clock,
+    logger,
+    bootId,
+    journal,
+    mirror: new MultusMirror(config.cniDir, logger),
+    recorder,
+    timeline,
+    notes: new ChainNotes(timeline, measures),
+    callLog: new CallLog({ logger, measures, lastRulings }),
+    metrics,
+    measures,
+    hung,
+    admission,
+    view,
+    announcer,
+    publisher,
+    confs: new ConfCache(),
+    checks: new NodeChecks(),
+    turns: new Turns(),
+  };
+}
+
+function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFeed): Admission {
+  const { attachCeiling, attachStart, detachCeiling, waitingMax, addQueueMs, delQueueMs, addHoldMs } = config;
+  const systemNamespaces = new Set<string>(config.systemNamespaces);
+  const limits = {
+    attachCeiling,
+    attachStart,
+    detachCeiling,
+    waitingMax,
+    addQueueMs,
+    delQueueMs,
+    holdMsMax: addHoldMs,
+    systemNamespaces,
+  };
+  return new Admission({ clock, limits, tell: (ruling) => rulings.tell(ruling) });
+}

@@ -1,0 +1,52 @@
+import { phaseOf } from "./answer/answers.ts";
+import type { ThisNode } from "./answer/this-node.ts";
+import type { CollectParts } from "./compose-collect.ts";
+import type { Ground } from "./compose-ground.ts";
+import type { UndoParts } from "./compose-undo.ts";
+import type { ConfDir } from "./conf-dir/conf-dir.ts";
+import { startConfDir } from "./conf-dir/start-conf-dir.ts";
+import { startNodeHealth } from "./health/node-health.ts";
+import { startNodeWatch } from "./health/node-watch.ts";
+import { startOwnLoad } from "./health/own-load.ts";
+import { registerNodeMetrics } from "./metrics/node-metrics.ts";
+import type { Service } from "./service.ts";
+import type { Source } from "./source/source.ts";
+import { startStatusRepair } from "./tell/kube-status-repair.ts";
+
+interface ServiceParts {
+  readonly undo: UndoParts;
+  readonly collect: CollectParts;
+  readonly source: Source;
+  readonly thisNode: ThisNode;
+  /** Undefined when the runtime's conf is not our business. */
+  readonly confDir: ConfDir | undefined;
+  readonly node: () => object;
+}
+
+/** Starts every part that works beside the calls, in this order. */
+export async function composeServices(ground: Ground, parts: ServiceParts): Promise<readonly Service[]> {
+  const { undo, collect, source, thisNode, confDir, node } = parts;
+  const { recovery, residents, offline } = undo;
+  registerNodeMetrics(ground.metrics, {
+    ...ground,
+    nodeName: thisNode.nodeName,
+    phaseOf: (record) => phaseOf(record, recovery),
+    offlineDeletes: () => offline.waiting,
+    residentHands: () => residents.all().length,
+  });
+  return [
+    startNodeHealth({ ...ground, sourceHealth: source.health, node }),
+    startOwnLoad(ground),
+    collect.selfGc.start(),
+    startStatusRepair(ground),
+    ...(confDir === undefined ? [] : [await startConfDir(confDir, ground)]),
+    startNodeWatch({
+      ...ground,
+      nodeName: thisNode.nodeName,
+      networks: ground,
+      shown: ground,
+      resident: () => residents.current(),
+      primaryPath: () => confDir?.facts().primary,
+    }),
+  ];
+}

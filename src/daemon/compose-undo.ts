@@ -1,0 +1,32 @@
+import type { Ground } from "./compose-ground.ts";
+import { Afterwork } from "./tell/afterwork.ts";
+import { Leaks } from "./undo/leaks.ts";
+import { LostRecords } from "./undo/lost-records.ts";
+import { OfflineFolder } from "./undo/offline-folder.ts";
+import { RecoverItem } from "./undo/recover-item.ts";
+import { Recovery } from "./undo/recovery.ts";
+import { Residents } from "./undo/residents.ts";
+import { LeakRetries } from "./undo/retry-leaks.ts";
+import { Suspects } from "./undo/suspects.ts";
+import { Undo } from "./undo/undo.ts";
+import { UndoUnknown } from "./undo/undo-unknown.ts";
+
+/** The parts that take attachments away again. */
+export type UndoParts = ReturnType<typeof composeUndo>;
+
+export function composeUndo(ground: Ground) {
+  const { bootId, clock, config, journal, logger } = ground;
+  const suspects = new Suspects(bootId);
+  const residents = new Residents(clock);
+  const offline = new OfflineFolder({ stateDir: config.stateDir, clock, logger, journal });
+  const leaks = new Leaks(ground);
+  // Recovery needs undo, and undo drops the work that asks recovery: the question is put when both are there.
+  const afterwork = new Afterwork({ ...ground, isPending: (token) => recovery.isPending(token) });
+  const undo = new Undo({ ...ground, suspects, leaks, afterwork, offline });
+  const lost = new LostRecords(ground);
+  const unknown = new UndoUnknown({ ...ground, offline, lost, undo, leaks });
+  const item = new RecoverItem({ ...ground, suspects, offline, undo, unknown });
+  const retries = new LeakRetries({ ...ground, suspects, undo });
+  const recovery = new Recovery({ ...ground, residents, offline, suspects, item, leaks: retries });
+  return { suspects, residents, offline, afterwork, undo, unknown, recovery };
+}

@@ -1,0 +1,34 @@
+import { Add } from "./attach/add.ts";
+import { AttachRecord } from "./attach/attach-record.ts";
+import { CheckVerb } from "./attach/check.ts";
+import { Earlier } from "./attach/earlier.ts";
+import { Planner } from "./attach/planner.ts";
+import { PodAccounts } from "./attach/pod-account.ts";
+import { PodWants } from "./attach/pod-wants.ts";
+import { Resume } from "./attach/resume.ts";
+import { RunChains } from "./attach/run-chains.ts";
+import type { Ground } from "./compose-ground.ts";
+import type { UndoParts } from "./compose-undo.ts";
+import { StatusVerb } from "./health/status-verb.ts";
+import { LookUp } from "./look-up/look-up.ts";
+import type { Verbs } from "./serve/serve-call.ts";
+import { Del } from "./undo/del.ts";
+
+/** Every verb but GC, which stands with the other garbage collection. */
+export function composeVerbs(ground: Ground, undo: UndoParts): Omit<Verbs, "gc"> {
+  const wants = new PodWants(ground);
+  const accounts = new PodAccounts({ ...ground, wants });
+  const lookUp = new LookUp(ground);
+  const earlier = new Earlier({ ...ground, ...undo });
+  const planner = new Planner({ ...ground, lookUp, wants, earlier });
+  const runChains = new RunChains(ground);
+  const attachRecord = new AttachRecord({ ...ground, ...undo, runChains });
+  const add = new Add({ ...ground, accounts, earlier, lookUp, planner, attachRecord });
+  return {
+    add,
+    resume: new Resume({ ...ground, ...undo, accounts, add, attachRecord }),
+    del: new Del({ ...ground, ...undo }),
+    check: new CheckVerb(ground),
+    status: new StatusVerb(ground),
+  };
+}

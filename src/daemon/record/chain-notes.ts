@@ -1,0 +1,47 @@
+import type { Subject } from "../../base/subject.ts";
+import { prefix } from "../../hands/explain-outcome.ts";
+import type { Ran } from "../../hands/run-chain.ts";
+import type { Timeline, TimelineFacts } from "./timeline.ts";
+
+/** The pod's timeline, with every run of a plugin in it and in the metrics. */
+export class ChainNotes implements Timeline {
+  readonly #timeline: Timeline;
+  readonly #measures: { ran(ran: Ran): void };
+
+  constructor(timeline: Timeline, measures: { ran(ran: Ran): void }) {
+    this.#timeline = timeline;
+    this.#measures = measures;
+  }
+
+  note(subject: Subject, what: string, facts?: TimelineFacts): void {
+    this.#timeline.note(subject, what, facts);
+  }
+
+  ran(subject: Subject, ran: Ran): void {
+    const { outcome, chain, link, error } = ran;
+    this.#measures.ran(ran);
+    this.#timeline.note({ ...subject, verb: ran.verb }, "ran", {
+      network: chain.network,
+      ifname: chain.ifname,
+      plugin: link.type,
+      tookMs: Math.round(outcome.wallUs / 100) / 10,
+      maxRssKib: outcome.maxRssKib,
+      ...(error === undefined ? {} : failedRun(outcome, withoutPlace(error.message, chain))),
+      ...(outcome.stderr === "" ? {} : { stderr: outcome.stderr }),
+    });
+  }
+}
+
+function failedRun({ exitCode, signal }: Ran["outcome"], detail: string): TimelineFacts {
+  return {
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(signal === undefined ? {} : { signal }),
+    detail,
+  };
+}
+
+/** The entry has network and interface as fields already. */
+function withoutPlace(message: string, chain: Ran["chain"]): string {
+  const place = `${prefix(chain)}: `;
+  return message.startsWith(place) ? message.slice(place.length) : message;
+}

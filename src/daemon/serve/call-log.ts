@@ -1,0 +1,76 @@
+import type { LeveeError } from "../../base/errors.ts";
+import type { LogFields, Logger } from "../../base/log.ts";
+import { podArgs } from "../../cni/cni-args.ts";
+import type { CniRequest } from "../../cni/verb.ts";
+import { nodeNetworks } from "../../admission/request.ts";
+import type { Call } from "./call.ts";
+import type { LastRulings } from "../record/last-rulings.ts";
+import type { Measures } from "../metrics/measures.ts";
+
+/** A call that has come to its end. */
+export interface CallEnd {
+  readonly call: Call;
+  /** Undefined when it could not be read. */
+  readonly request: CniRequest | undefined;
+  readonly tookMs: number;
+  readonly error: LeveeError | undefined;
+}
+
+export interface CallLogNeeds {
+  readonly logger: Logger;
+  readonly measures: Pick<Measures, "called">;
+  readonly lastRulings: Pick<LastRulings, "of">;
+}
+
+/** Counts every call and writes the one line about it. */
+export class CallLog {
+  readonly #needs: CallLogNeeds;
+
+  constructor(needs: CallLogNeeds) {
+    this.#needs = needs;
+  }
+
+  log({ call, request, tookMs, error }: CallEnd): void {
+    const { logger, measures, lastRulings } = this.#needs;
+    const { verb, hand, containerId, ifname } = call.header;
+    const ruling = lastRulings.of(call.asked?.request);
+    const admissionClass = ruling?.admissionClass;
+    measures.called({ verb, admissionClass, tookMs, shim: hand.software, error });
+    const fields: LogFields = {
+      // Not checked yet: a broken peer may send any length.
+      verb: clip(verb),
+      class: admissionClass,
+      ...podFields(request),
+      container: clip(containerId),
+      ifname: clip(ifname),
+      ...askedFields(call),
+      waitedMs: ruling === undefined ? undefined : Math.round(ruling.forMs),
+      tookMs: Math.round(tookMs),
+      code: error?.code ?? "ok",
+    };
+    if (error !== undefined) {
+      const details = error.details === "" ? undefined : error.details;
+      logger.warn("Not served", { ...fields, reason: error.message, details });
+    } else if (verb === "STATUS") logger.debug("Served", fields);
+    else logger.info("Served", fields);
+  }
+}
+
+function podFields(request: CniRequest | undefined): LogFields {
+  if (request === undefined || !("containerId" in request)) return {};
+  const { namespace, name } = podArgs(request.args);
+  return { namespace, pod: name };
+}
+
+function askedFields({ asked }: Call): LogFields {
+  if (asked === undefined) return {};
+  const networks = asked.request.networks.filter((name) => name !== nodeNetworks);
+  return {
+    networks: networks.length === 0 ? undefined : networks,
+    attempt: asked.attempt === 1 ? undefined : asked.attempt,
+  };
+}
+
+function clip(text: string): string {
+  return text.slice(0, 256);
+}

@@ -1,0 +1,57 @@
+import type { Clock } from "../base/clock.ts";
+import { toLeveeError } from "../base/errors.ts";
+import type { Logger } from "../base/log.ts";
+import type { DaemonConfig } from "../config/daemon-config.ts";
+import type { Journal } from "../state/journal/journal.ts";
+import type { Recorder } from "./record/recorder.ts";
+import type { CallsUnderWay } from "./serve/calls-under-way.ts";
+import type { Server } from "./serve/server.ts";
+import type { Service } from "./service.ts";
+import type { Source } from "./source/source.ts";
+import type { Afterwork } from "./tell/afterwork.ts";
+import type { OfflineFolder } from "./undo/offline-folder.ts";
+import type { Recovery } from "./undo/recovery.ts";
+
+/** The parts that end in a certain order. */
+export interface Running {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "shutdownMs">;
+  readonly logger: Logger;
+  readonly server: Server;
+  readonly calls: CallsUnderWay;
+  readonly recovery: Recovery;
+  readonly offline: OfflineFolder;
+  readonly afterwork: Afterwork;
+  readonly services: readonly Service[];
+  readonly source: Source;
+  readonly journal: Journal;
+  readonly recorder: Recorder;
+  readonly lock: Disposable;
+}
+
+/**
+ * 1. No new peers: shims that come now wait for the next daemon.
+ * 2. Calls under way get some time to end.
+ * 3. The rest is cut off; their shims finish the running plugin and resume with the next daemon.
+ * 4. Whatever still writes the journal ends, then the journal is closed and the folder let go.
+ */
+export async function shutDown(running: Running): Promise<void> {
+  const { clock, config, logger, server, calls, recovery, offline, afterwork } = running;
+  await server.stopListening();
+  await Promise.race([calls.none(), clock.sleep(config.shutdownMs)]);
+  const recovered = recovery
+    .stop()
+    .catch((thrown: unknown) =>
+      logger.warn("Recovery was cut off", { reason: toLeveeError(thrown, "Recovery").message }),
+    );
+  server.closeConnections();
+  await calls.none();
+  offline.stop();
+  await recovered;
+  await afterwork.finish();
+  for (const service of running.services.toReversed()) await service.stop();
+  await running.source.close();
+  await running.journal.close();
+  running.recorder.stop();
+  running.lock[Symbol.dispose]();
+}

@@ -1,0 +1,95 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import { SpareTime } from "../../base/spare-time.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { MultusMirror } from "../../state/multus/multus-mirror.ts";
+import { removeDeviceInfo } from "../look-up/device-info.ts";
+import type { Timeline } from "../record/timeline.ts";
+import type { Announcer } from "./announcer.ts";
+import type { StatusPublisher } from "./status-publisher.ts";
+import { AttachedTeller } from "./tell-attached.ts";
+
+/** In a storm a pod takes longer than this to start. Each waiting status keeps a few KiB of results meanwhile. */
+const statusPatience = { keptMsMax: 10_000, keptMax: 250 };
+
+export interface AfterworkNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "deviceInfoDir">;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "all" | "findByToken">;
+  readonly mirror: MultusMirror;
+  readonly announcer: Announcer;
+  readonly publisher: StatusPublisher;
+  readonly timeline: Timeline;
+  /** Whether recovery may still undo this record. */
+  readonly isPending: (token: string) => boolean;
+}
+
+/**
+ * The work after the reply of an ADD: Multus' files, the pod's network-status, its events. No call waits for it, so it
+ * gives way to calls that do wait.
+ */
+export class Afterwork {
+  readonly #needs: AfterworkNeeds;
+  readonly #idle: SpareTime;
+  readonly #statusTime: SpareTime;
+  readonly #teller: AttachedTeller;
+
+  constructor(needs: AfterworkNeeds) {
+    this.#needs = needs;
+    this.#idle = new SpareTime(needs.clock);
+    this.#statusTime = new SpareTime(needs.clock, statusPatience);
+    this.#teller = new AttachedTeller({ ...needs, idle: this.#idle, statusTime: this.#statusTime });
+  }
+
+  /** Puts the work off while `isBusy` is true. */
+  giveWayWhile(isBusy: () => boolean): void {
+    this.#idle.watch(isBusy);
+    this.#statusTime.watch(isBusy);
+  }
+
+  /** An ADD is committed. Only the token waits, not the record: in a storm a thousand wait here. */
+  committed(token: string): void {
+    const { journal, mirror } = this.#needs;
+    this.#idle.do(() => {
+      const record = journal.findByToken(token);
+      if (record !== undefined) void mirror.write(record);
+    }, token);
+    this.#teller.tellSoon(token);
+  }
+
+  /** A call came back for an attachment that the last daemon committed, and perhaps did not mirror. */
+  resumed(record: AttachmentRecord): void {
+    void this.#needs.mirror.write(record);
+  }
+
+  /** The reply of a resumed call has gone out. */
+  tell(token: string): void {
+    this.#teller.tellSoon(token);
+  }
+
+  /** The attachment goes: it is no longer told, and its files are removed. */
+  async drop(record: AttachmentRecord): Promise<void> {
+    const { publisher, mirror, config, logger } = this.#needs;
+    publisher.drop(record.containerId);
+    this.#idle.drop(record.token);
+    this.#statusTime.drop(record.token);
+    await mirror.remove(record);
+    await removeDeviceInfo(record, config.deviceInfoDir, logger);
+  }
+
+  /** Missing mirror files are rewritten when the daemon is idle: after a storm there may be many, and shims wait now. */
+  async repairMirror(): Promise<void> {
+    const { journal, mirror } = this.#needs;
+    await mirror.repair(journal.all(), (record) => this.#idle.later(() => void mirror.write(record), record.token));
+  }
+
+  /** Does the work now that the next daemon would miss. */
+  async finish(): Promise<void> {
+    this.#idle.finish();
+    this.#statusTime.finish();
+    await this.#needs.mirror.settled();
+  }
+}

@@ -1,0 +1,86 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { Chain } from "../../cni/chain.ts";
+import type { AttachmentKey, AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import { leakOf, unknownLeak, type LeakEntry, type UnknownFacts } from "../../state/journal/leak-ledger.ts";
+import type { Announcer } from "../tell/announcer.ts";
+import type { ChainFailure, NetnsNow } from "./undo-chains.ts";
+
+export interface LeaksNeeds {
+  readonly clock: Clock;
+  readonly bootId: string;
+  readonly journal: Pick<Journal, "leak" | "leaks" | "leakResolved">;
+  readonly logger: Logger;
+  readonly announcer: Announcer;
+}
+
+/** The leak ledger, as undo writes it. An entry is also logged and told: a person may be looking for the address. */
+export class Leaks {
+  readonly #needs: LeaksNeeds;
+
+  constructor(needs: LeaksNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Writes each failure once, and crosses out the entries of an earlier try that this one has undone. */
+  async settle(record: AttachmentRecord, now: NetnsNow, failures: readonly ChainFailure[]): Promise<void> {
+    const known = this.#known(record);
+    for (const [index, entry] of known) {
+      if (!failures.some((failure) => failure.index === index)) await this.#needs.journal.leakResolved(entry.id);
+    }
+    const isNew = ({ index }: ChainFailure): boolean => !known.some(([position]) => position === index);
+    await this.add(record, now, failures.filter(isNew));
+  }
+
+  async add(record: AttachmentRecord, now: NetnsNow, failures: readonly ChainFailure[]): Promise<void> {
+    const seen = withIdentity(record, now, this.#needs.bootId);
+    for (const { index, error } of failures) await this.#keep(leakOf(seen, [index], error.message, this.#needs.clock));
+  }
+
+  /** A container whose record is lost: what it has cannot be named. */
+  async addUnknown(container: AttachmentKey, facts: UnknownFacts): Promise<void> {
+    await this.#keep(unknownLeak(container, facts, this.#needs.clock));
+  }
+
+  async #keep(leak: LeakEntry): Promise<void> {
+    const { journal, logger, announcer } = this.#needs;
+    await journal.leak(leak);
+    const networks = leak.chains.map((chain) => `${chain.network} (${chain.ifname})`).join(", ");
+    logger.error("Something could not be undone and is kept in the leak ledger", {
+      container: leak.containerId,
+      networks,
+      reason: leak.reason,
+    });
+    const what = networks === "" ? `an attachment of container ${leak.containerId}` : networks;
+    const message = `Could not undo ${what}: ${leak.reason}; it is tried again, see levee leaks`;
+    const { pod } = leak;
+    if (pod !== undefined && pod.name !== "")
+      announcer.aboutPod(pod, { type: "Warning", reason: "NetworkLeaked", message });
+    else announcer.aboutNode({ type: "Warning", reason: "NetworkLeaked", message });
+  }
+
+  /** Entries from a daemon that died before it could end the record, each with the place of its chain. */
+  #known(record: AttachmentRecord): readonly (readonly [number, LeakEntry])[] {
+    const entries = this.#needs.journal.leaks().filter((entry) => entry.containerId === record.containerId);
+    return record.chains.flatMap((chain, index) =>
+      entries
+        .filter((entry) => entry.chains.some((other) => isSameChain(other, chain)))
+        .map((entry) => [index, entry] as const),
+    );
+  }
+}
+
+/**
+ * A record from Multus, or one that was worked out again, knows its namespace only by path. The namespace seen now is
+ * written down, so that a later try does not take another one at that path for it.
+ */
+function withIdentity(record: AttachmentRecord, now: NetnsNow, bootId: string): AttachmentRecord {
+  return record.netns.identity === undefined ? { ...record, netns: now, bootId } : record;
+}
+
+function isSameChain(left: Chain, right: Chain): boolean {
+  const hasSameLinks =
+    left.links.length === right.links.length && left.links.every((link, at) => link.stdin === right.links[at]?.stdin);
+  return left.network === right.network && left.ifname === right.ifname && hasSameLinks;
+}

@@ -1,0 +1,35 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Hand } from "../../hands/hand.ts";
+
+export interface ResidentHand {
+  readonly hand: Hand;
+  readonly sinceWallMs: number;
+}
+
+/** The resident hands that are connected: usually one, two while the node's pod is replaced. */
+export class Residents {
+  readonly #clock: Pick<Clock, "wallMs">;
+  readonly #hands = new Map<Hand, number>();
+
+  constructor(clock: Pick<Clock, "wallMs">) {
+    this.#clock = clock;
+  }
+
+  add(hand: Hand): void {
+    this.#hands.set(hand, this.#clock.wallMs());
+    hand.lost.addEventListener("abort", () => this.#hands.delete(hand), { once: true });
+  }
+
+  all(): readonly ResidentHand[] {
+    return [...this.#hands].map(([hand, sinceWallMs]) => ({ hand, sinceWallMs }));
+  }
+
+  /** The one to ask now. */
+  current(): ResidentHand | undefined {
+    return this.all().find(({ hand }) => !hand.isLost);
+  }
+
+  hand(): Hand | undefined {
+    return this.current()?.hand;
+  }
+}

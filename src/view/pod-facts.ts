@@ -1,0 +1,22 @@
+import type { Namespace, PodName, PodUid } from "../base/brand.ts";
+import type { Change } from "./change.ts";
+
+/** A pod of this node, in the few fields that decide its networks and what the cluster is told about them. */
+export interface PodFacts {
+  readonly namespace: Namespace;
+  readonly name: PodName;
+  /** Empty when the source gives none. Then there is nothing to compare a call's UID with. */
+  readonly uid: PodUid;
+  /** From a cluster only those that the daemon reads: a node's pods have to fit into little memory. */
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly priority: number | undefined;
+  /** Kubelet starts it from a file, so its UID in the API differs from the one the runtime knows. */
+  readonly isStatic: boolean;
+  /** `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`; undefined or empty when the source gives none. */
+  readonly phase?: string;
+  readonly hostNetwork?: boolean;
+  /** It has a deletionTimestamp. */
+  readonly isDeleting?: boolean;
+}
+
+export type PodChange = Change<PodFacts>;
