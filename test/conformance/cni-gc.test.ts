@@ -105,7 +105,7 @@ test("secondary networks are told of their own interfaces, not of the runtime's"
   ]);
 });
 
-test("while a container lives that somebody else attached, only the primary network is told", async () => {
+test("while a container that another program attached lives, only the primary network gets GC", async () => {
   await using lab = await startNode();
   await lab.network("lan", { cniVersion: "1.1.0", ...lab.conf("second") });
   await lab.pod("web", { [networksAnnotation]: "lan" });

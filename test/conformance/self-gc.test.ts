@@ -87,7 +87,7 @@ test("a hand that sees no living namespace detaches nothing, and says why", asyn
   expect(await attachments(lab)).toHaveLength(2);
 });
 
-test("a hand that looks into the wrong mount namespace takes nobody for dead", async () => {
+test("a hand that looks into the wrong mount namespace takes no container for dead", async () => {
   await using lab = await startGcNode({}, { withHand: false });
   lab.deleteNetns(await attach(lab, "dead"));
   await attach(lab, "alive");

@@ -54,7 +54,7 @@ test("an ADD of a container whose DEL was made while the daemon was away carries
   expect(await attachments(lab)).toHaveLength(1);
 });
 
-test("a DEL cancels an ADD that waits for somebody else's delete, and does not overtake it", async () => {
+test("a DEL cancels an ADD that waits for another container's delete, and does not overtake it", async () => {
   await using lab = await startNode();
   const [first, second] = [
     { containerId: "x1", netns: lab.netns("x") },

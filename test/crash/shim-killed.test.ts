@@ -130,7 +130,7 @@ test("killed after its result was ready but before it could be written: the atta
   });
 });
 
-test("killed during each plugin of DEL: somebody finishes the DEL, and a repeated one succeeds", async () => {
+test("killed during each plugin of DEL: another shim finishes the DEL, and a repeated one succeeds", async () => {
   const cases = ["alpha", "beta", "gamma"].flatMap((plugin) => [
     { plugin, withHand: true },
     { plugin, withHand: false },

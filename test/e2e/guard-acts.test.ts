@@ -121,7 +121,7 @@ group("a person stops the guard in the middle", () => {
     expect(guard.find("recover-withdrawn-1").status?.message).toContain("Its approval was withdrawn");
   }, 120_000);
 
-  test("withdrawing it in the foreground does, though nobody collects garbage, and so does deleting the Decision", async () => {
+  test("withdrawing it in the foreground stops it without a garbage collector, and so does deleting the Decision", async () => {
     await guard.avalanche("collected", pods);
     const decision = await guard.removal("collected");
     const word = ["decisionapproval", decision.status?.approval?.name ?? "", "--cascade=foreground", "--wait=false"];
@@ -308,7 +308,7 @@ group("the guard does nothing without a cause, an author or a stopped source", (
     expect(guard.find("recover-healed-1").status?.message).toContain("its cause is gone");
   }, 120_000);
 
-  test("nobody but the guard makes a Decision or writes its status, and one that was slipped in is never carried out", async () => {
+  test("only the guard makes a Decision or writes its status, and one that was slipped in is never carried out", async () => {
     await guard.avalanche("forged", pods);
     const { spec } = await guard.removal("forged");
     const refused = "only the guard makes Decisions";

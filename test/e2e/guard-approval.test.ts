@@ -137,7 +137,7 @@ group("DecisionApproval", () => {
       { user: "joins", group: "system:bootstrappers" },
       "a person approves",
     ],
-  ])("nobody approves %s", async (_what, body, as, words) => {
+  ])("the policy refuses an approval %s", async (_what, body, as, words) => {
     const answer = await server.ask(create(body, as));
     expect(answer.code).toBe(403);
     expect(answer.text).toContain(policy);

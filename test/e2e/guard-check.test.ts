@@ -230,7 +230,7 @@ group("levee check and its exit codes", () => {
     expect(levee("check", "--fail-on", "never").status).toBe(2);
   });
 
-  test("who may look at nothing and who reaches nobody: 3", async () => {
+  test("a user without rights and a server that cannot be reached: 3", async () => {
     const admin = login;
     login = await server.kubeconfig(personTokens.bob);
     expect(levee("check").status).toBe(3);

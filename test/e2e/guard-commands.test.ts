@@ -117,7 +117,7 @@ group("levee decisions", () => {
     expect(server.kubectl(["-n", "levee-system", "get", ...names.out.trim().split("\n")]).status).toBe(0);
   });
 
-  test("the wrong person, the wrong account and nobody: 3, and no word is written", async () => {
+  test("the wrong person, the wrong account and an unreachable server: 3, and no approval is written", async () => {
     const hash = ["--plan-hash", stop.spec.planHash];
     expect((await levee("bob", "decisions", "list")).status).toBe(3);
     const carol = await levee("carol", "decisions", "approve", stop.name, ...hash);

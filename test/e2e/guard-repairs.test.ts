@@ -154,7 +154,7 @@ group("the guard raises a memory limit", () => {
     ["between a look and the dry run, which answers 422,", 2, "the dry run was refused: it was changed in between: "],
     ["between a look and the change, which answers 422,", 3, "Cannot raise the limit: "],
   ])(
-    "a limit that somebody else sets %s stays, and is named",
+    "a limit that another writer sets %s stays, and is named",
     async (_when, look, words) => {
       cni.hold();
       const decision = await cni.decide();

@@ -66,7 +66,7 @@ describe.skipIf(missing !== undefined)("levee guard, as its own account", () => 
     expect(refusals).toEqual([]);
   }, 90_000);
 
-  test("a Lease that somebody deleted is made anew above the fence of the Decisions, and they go on", async () => {
+  test("a deleted Lease is made anew above the fence of the Decisions, and they go on", async () => {
     const path = `${decisions}/recover-fc-1/status`;
     const status = { phase: "Proposed", fence: 40, leader: "long-ago" };
     const patch = { method: "PATCH", path, body: { status }, type: "application/merge-patch+json" } as const;

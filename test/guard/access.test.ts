@@ -74,7 +74,7 @@ test("the guard cannot approve, change policies, become another or give rights a
   for (const pattern of never) expect(rights.filter((right) => pattern.test(right))).toEqual([]);
 });
 
-test("the role of approvers is bound to nobody, and what acts is bound apart", () => {
+test("the role of approvers has no binding, and the role that acts has its own", () => {
   expect(objects.find(({ metadata }) => metadata.name === "levee-approver")?.rules?.[0]?.verbs).toContain("approve");
   const bindings = objects.filter(({ roleRef }) => roleRef !== undefined);
   expect(bindings.map(({ kind, roleRef }) => `${kind} ${roleRef?.name}`)).toEqual([

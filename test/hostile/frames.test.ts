@@ -82,7 +82,7 @@ describe("frames that do not belong where they stand are refused", () => {
     ["a RESUME", encodeFrame("RESUME", callFields({ token: new Uint8Array(16) }))],
     ["a RESIDENT", encodeFrame("RESIDENT", callFields())],
     ["an ASK", encodeFrame("ASK", [["question", "{}"]])],
-    ["an ACK nobody asked for", encodeFrame("ACK", [["printed", 1]])],
+    ["an ACK without a FINISH", encodeFrame("ACK", [["printed", 1]])],
     [
       "an OUTCOME of an unknown step",
       encodeFrame("OUTCOME", [

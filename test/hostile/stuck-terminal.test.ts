@@ -63,7 +63,7 @@ function shown(screen: number): string {
 }
 
 describe("standardError on a terminal", () => {
-  test("a reader that is stuck holds up nobody, and gets every line when it goes on", async () => {
+  test("a reader that is stuck holds nothing up, and gets every line when it goes on", async () => {
     const { screen, terminal } = aTerminal();
     const { said, exited } = writing(terminal);
     // A write that waits would be a process that says nothing.

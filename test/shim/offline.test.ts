@@ -47,7 +47,7 @@ async function finishedThenAway(settings: Parameters<Sandbox["call"]>[1] = {}): 
 const ackName = `${Buffer.from(token).toString("hex")}.ack`;
 
 describe("a DEL that cannot be made", () => {
-  test("because nobody listens is kept on disk, with the configuration, and succeeds", async () => {
+  test("because no daemon listens is kept on disk, with the configuration, and succeeds", async () => {
     const started = performance.now();
     const shim = sandbox.call("DEL", { delPatienceMs: 300 }, { CNI_NETNS: "" });
     const { code, stdout, stderr } = await shim.exited;
@@ -194,7 +194,7 @@ describe("the acknowledgement", () => {
     expect(await shim.exited).toMatchObject({ code: 1, stdout: "{}", stderr: expect.stringContaining("errno 20") });
   });
 
-  test("says that nobody read the result, and the call fails", async () => {
+  test("says that the result had no reader, and the call fails", async () => {
     const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
     const shim = sandbox.call("ADD");
     const peer = await daemon.accept();

@@ -47,7 +47,7 @@ test("a killed shim takes its plugin with it, and another hand empties the rest 
   expect(await reap(other.peer, lost.identity)).toMatchObject({ alive: false, processes: 0, failure: undefined });
 });
 
-test("a process number that came back to somebody else is not taken for the lost shim", async () => {
+test("a process number that another process has now is not taken for the lost shim", async () => {
   const { peer, identity } = await hand("c1");
   const other = await hand("c2");
   const earlier = { ...other.identity, pidStart: other.identity.pidStart - 1 };

@@ -78,7 +78,7 @@ test("it inherits three pipes, its own group, our session, and no ignored or blo
   expect(signals).toEqual(["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"]);
 });
 
-test("a large stdin arrives whole, and one that nobody reads does no harm", async () => {
+test("a large stdin arrives whole, and one without a reader does no harm", async () => {
   const stdin = JSON.stringify({ padding: "x".repeat(300_000) });
   await run(sandbox.plugin("reads", 'cat > "$DIR/stdin"'), { stdin });
   expect(sandbox.read("stdin")).toBe(stdin);

@@ -35,7 +35,7 @@ export const sideCases: readonly (readonly [name: string, act: (cluster: SideClu
   ["a leader is lost in the middle of a batch: its successor pauses, and none is removed twice", survivesALostLeader],
   ["the API server is restarted in the middle of a batch, and none is removed twice", survivesAServerRestart],
   ["the breaker opens, and only a person closes it", opensTheBreaker],
-  ["a source whom the label does not hold is stopped by a quota that leaves room for the others", stopsByQuota],
+  ["a source that the label does not hold is stopped by a quota that leaves room for the others", stopsByQuota],
 ];
 
 /** Every avalanche has its Decision, and nothing that is well has one. */
