@@ -64,7 +64,7 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
   const admission = composeAdmission(config, clock, rulings);
   recordRulings({ rulings, timeline, recorder }, admission);
   if (source.view.live !== undefined) expectPods(source.view.live, admission);
-  const { view, announcer, publisher } = source;
+  const { view, eventTeller, statusTeller } = source;
   return {
     config,
     clock,
@@ -81,8 +81,8 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
     hung,
     admission,
     view,
-    announcer,
-    publisher,
+    eventTeller,
+    statusTeller,
     confs: new ConfCache(),
     checks: new NodeChecks(),
     turns: new Turns(),

@@ -11,7 +11,7 @@ import { startOwnLoad } from "./health/own-load.ts";
 import { registerNodeMetrics } from "./metrics/node-metrics.ts";
 import type { Service } from "./service.ts";
 import type { Source } from "./source/source.ts";
-import { startStatusRepair } from "./tell/kube-status-repair.ts";
+import { startStatusRepair } from "./tell/status-repair.ts";
 
 interface ServiceParts {
   readonly undo: UndoParts;

@@ -10,7 +10,7 @@ import { ChainNotes } from "../record/chain-notes.ts";
 import { Leaks } from "../undo/leaks.ts";
 import { Suspects } from "../undo/suspects.ts";
 import { Undo } from "../undo/undo.ts";
-import { silentAnnouncer } from "../tell/announcer.ts";
+import { silentEventTeller } from "../tell/event-teller.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 
 const first = new LeveeError("delegate-failed", "default/lan (net1): no room", { cniCode: 142, details: "why" });
@@ -29,7 +29,7 @@ async function undone(run: () => Promise<unknown>): Promise<{ error: LeveeError;
   const clock = systemClock;
   const timeline = new KeptTimeline();
   const notes = new ChainNotes(timeline, { ran: () => undefined });
-  const leaks = new Leaks({ clock, bootId, journal, logger: silentLogger, announcer: silentAnnouncer });
+  const leaks = new Leaks({ clock, bootId, journal, logger: silentLogger, eventTeller: silentEventTeller });
   const undo = new Undo({
     clock,
     config: { addUndoMs: 1_000, delDelegatesMs: 1_000, delAttemptsMax: 1, binDir: "/bin" },

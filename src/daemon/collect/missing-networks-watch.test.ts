@@ -43,7 +43,7 @@ class Node {
     journal: { all: () => this.records },
     turns: this.turns,
     logger: silentLogger,
-    announcer: { aboutPod: (_pod, { message }) => void this.said.push(message) },
+    eventTeller: { aboutPod: (_pod, { message }) => void this.said.push(message) },
   });
 
   async look(): Promise<readonly string[]> {

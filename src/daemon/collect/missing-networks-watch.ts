@@ -9,7 +9,7 @@ import { importMultusCache } from "../../state/multus/multus-cache.ts";
 import type { GcFinding } from "../../wire/node-view.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { Turns } from "../serve/turns.ts";
-import type { Announcer } from "../tell/announcer.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
 import { Looks } from "./looks.ts";
 import type { Sight } from "./sight.ts";
 import {
@@ -47,7 +47,7 @@ export interface MissingNetworksNeeds {
   readonly journal: Pick<Journal, "all">;
   readonly turns: Pick<Turns, "isBusy">;
   readonly view: Pick<View, "pods">;
-  readonly announcer: Pick<Announcer, "aboutPod">;
+  readonly eventTeller: Pick<EventTeller, "aboutPod">;
 }
 
 /** Finds running pods that lack a network they asked for, and says so once it has been seen twice. */
@@ -148,7 +148,7 @@ export class MissingNetworks {
         pod: `${first.namespace}/${first.pod}`,
         reason: message,
       });
-      this.#needs.announcer.aboutPod(
+      this.#needs.eventTeller.aboutPod(
         // As they came from the view.
         { namespace: first.namespace as Namespace, name: first.pod as PodName, uid: first.uid as PodUid },
         { type: "Warning", reason: "NetworkMissing", message },

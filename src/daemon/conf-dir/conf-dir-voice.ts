@@ -1,12 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { Announcer } from "../tell/announcer.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
 import { eventReasons, problemText, type ConfDirProblem } from "./conf-dir-facts.ts";
 
 export interface VoiceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly announcer: Announcer;
+  readonly eventTeller: EventTeller;
 }
 
 /** A file that is being written looks broken for a moment. */
@@ -35,13 +35,13 @@ export class ConfDirVoice {
   }
 
   #hear(problem: ConfDirProblem, earlier: Heard): Heard {
-    const { clock, logger, announcer } = this.#options;
+    const { clock, logger, eventTeller } = this.#options;
     const nowMs = clock.monotonicMs();
     const { kind, severity } = problem;
     const message = problemText(problem);
     if (patientKinds.has(kind) && nowMs - earlier.sinceMs < patienceMs) return earlier;
     const isNew = earlier.loggedMs === undefined;
-    if (isNew && severity !== "note") announcer.aboutNode({ type: "Warning", reason: eventReasons[kind], message });
+    if (isNew && severity !== "note") eventTeller.aboutNode({ type: "Warning", reason: eventReasons[kind], message });
     const isDue = isNew || (severity !== "note" && nowMs - (earlier.loggedMs ?? 0) >= repeatMs);
     if (!isDue) return earlier;
     if (severity !== "note") logger.warn(message);

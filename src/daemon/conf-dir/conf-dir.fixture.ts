@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { systemClock, type Clock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { parseDaemonConfig } from "../../config/daemon-config.ts";
-import { silentAnnouncer } from "../tell/announcer.ts";
+import { silentEventTeller } from "../tell/event-teller.ts";
 import { warning, type ConfDirFacts } from "./conf-dir-facts.ts";
 import { ConfDir } from "./conf-dir.ts";
 
@@ -81,7 +81,7 @@ export class ConfSite {
         error: (message, fields) => this.log.push(`${message} ${JSON.stringify(fields)}`),
       },
       lookForShim: () => Promise.resolve(this.hasShim ? undefined : warning("shim-missing", "no shim", "install it")),
-      announcer: { ...silentAnnouncer, aboutNode: ({ reason }) => this.events.push(reason) },
+      eventTeller: { ...silentEventTeller, aboutNode: ({ reason }) => this.events.push(reason) },
     });
     await this.#confDir.start();
     return this.#confDir;

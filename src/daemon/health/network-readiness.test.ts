@@ -4,7 +4,7 @@ import type { AttachmentRecord } from "../../state/journal/attachment-record.ts"
 import { aChain, aRecord, json } from "../../state/journal/record.fixture.ts";
 import { systemClock, type Clock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
-import { silentAnnouncer } from "../tell/announcer.ts";
+import { silentEventTeller } from "../tell/event-teller.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { NetworkConf } from "../../cni/network-conf.ts";
 import { NetworkWatch } from "./network-readiness.ts";
@@ -84,8 +84,8 @@ async function make(): Promise<NetworkWatch> {
     config: { confDir: "/nowhere" },
     view: { networks: () => definitions },
     journal: { all: () => records },
-    announcer: {
-      ...silentAnnouncer,
+    eventTeller: {
+      ...silentEventTeller,
       aboutNetwork: (ref, notice) => void events.push(`${ref.name} ${notice.reason}: ${notice.message}`),
     },
     nodeName: "node-1",

@@ -7,7 +7,7 @@ import type { Hand } from "../../hands/hand.ts";
 import type { NetworkReadiness } from "../../readiness/network-rules.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { View } from "../../view/view.ts";
-import type { Announcer } from "../tell/announcer.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
 import { findConfByName } from "../look-up/conf-files.ts";
 import { NetworkBook, nobodyLooked } from "./network-book.ts";
 import { lookAtHost } from "./look-at-host.ts";
@@ -20,7 +20,7 @@ export interface NetworkReadinessOptions {
   readonly logger: Logger;
   readonly config: Pick<DaemonConfig, "confDir">;
   readonly view: Pick<View, "networks">;
-  readonly announcer: Announcer;
+  readonly eventTeller: EventTeller;
   readonly journal: Pick<Journal, "all">;
   readonly nodeName: string;
   readonly resident: () => Hand | undefined;
@@ -55,7 +55,7 @@ export class NetworkWatch implements Service {
 
   constructor(options: NetworkReadinessOptions) {
     this.#options = options;
-    this.#voice = new NetworkVoice(options.announcer, options.nodeName);
+    this.#voice = new NetworkVoice(options.eventTeller, options.nodeName);
     this.#stopTicks = options.clock.every(tickMs, () => this.#tick());
     this.#tick();
   }

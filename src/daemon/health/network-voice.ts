@@ -1,19 +1,19 @@
 import type { Namespace } from "../../base/brand.ts";
 import type { NetworkReadiness } from "../../readiness/network-rules.ts";
-import type { Announcer } from "../tell/announcer.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
 
 /** A node that lost its uplink has thousands to tell; those told first stand for the rest, which come a minute later. */
 const eventsMax = 20;
 
 /** Tells on a network that it cannot be attached on this node, once per change. */
 export class NetworkVoice {
-  readonly #announcer: Announcer;
+  readonly #eventTeller: EventTeller;
   readonly #nodeName: string;
   /** What was said last about each network that is not ready. */
   readonly #said = new Map<string, string>();
 
-  constructor(announcer: Announcer, nodeName: string) {
-    this.#announcer = announcer;
+  constructor(eventTeller: EventTeller, nodeName: string) {
+    this.#eventTeller = eventTeller;
     this.#nodeName = nodeName;
   }
 
@@ -37,14 +37,14 @@ export class NetworkVoice {
     const ref = { namespace: namespace as Namespace, name, uid };
     if (state === "not-ready") {
       this.#said.set(network, reason);
-      this.#announcer.aboutNetwork(ref, {
+      this.#eventTeller.aboutNetwork(ref, {
         type: "Warning",
         reason: "NetworkNotReady",
         message: `Pods cannot be attached on node ${this.#nodeName}: ${reason}`,
       });
     } else {
       this.#said.delete(network);
-      this.#announcer.aboutNetwork(ref, {
+      this.#eventTeller.aboutNetwork(ref, {
         type: "Normal",
         reason: "NetworkReady",
         message: `Pods can be attached on node ${this.#nodeName}`,

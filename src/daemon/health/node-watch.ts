@@ -16,7 +16,7 @@ import { primaryNetwork } from "../look-up/networks.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import { registerCanary, registerNetworks } from "../metrics/watch-metrics.ts";
 import type { Service } from "../service.ts";
-import type { Announcer } from "../tell/announcer.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
 import type { ResidentHand } from "../undo/residents.ts";
 import { Canary } from "./canary.ts";
 import { NetworkWatch } from "./network-readiness.ts";
@@ -32,7 +32,7 @@ export interface NodeWatchNeeds {
   readonly nodeName: string;
   readonly journal: Pick<Journal, "all">;
   readonly networks: { readonly view: View; readonly confs: ConfCache };
-  readonly announcer: Announcer;
+  readonly eventTeller: EventTeller;
   readonly shown: { readonly checks: NodeChecks; readonly metrics: MetricsRegistry };
   readonly resident: () => ResidentHand | undefined;
   /** The file with the primary network, where the conf directory knows it. */
@@ -41,7 +41,7 @@ export interface NodeWatchNeeds {
 
 /** Starts what the resident hand looks at: whether plugins run here, which networks work, whether the node wants a reboot. */
 export function startNodeWatch(needs: NodeWatchNeeds): Service {
-  const { clock, config, logger, bootId, nodeName, journal, announcer, resident } = needs;
+  const { clock, config, logger, bootId, nodeName, journal, eventTeller, resident } = needs;
   const { checks, metrics } = needs.shown;
   const hand = (): Hand | undefined => resident()?.hand;
   const canary = new Canary({ clock, resident, folders: (asked) => pluginFolders({ config, journal }, asked) });
@@ -50,7 +50,7 @@ export function startNodeWatch(needs: NodeWatchNeeds): Service {
     config,
     logger,
     journal,
-    announcer,
+    eventTeller,
     nodeName,
     view: needs.networks.view,
     resident: hand,

@@ -38,7 +38,7 @@ class Node {
     clock: systemClock,
     config: { addLookupMs: 50, readinessindicatorfile: "", directory: undefined, kubeletDir: "/nowhere" },
     timeline: this.timeline,
-    announcer: {
+    eventTeller: {
       aboutPod: (pod, { type, reason, message }) => void this.events.push(`${pod.uid} ${type} ${reason} ${message}`),
     },
     confs: new ConfCache(),

@@ -7,7 +7,7 @@ import type { NetConf } from "../../config/net-conf.ts";
 import type { View } from "../../view/view.ts";
 import { subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
-import type { Announcer } from "../tell/announcer.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
 import type { ConfCache } from "./conf-cache.ts";
 import { withDevices } from "./devices.ts";
 import { EarlyConfigs } from "./early-configs.ts";
@@ -25,7 +25,7 @@ export interface LookUpNeeds {
   readonly view: View;
   readonly confs: ConfCache;
   readonly timeline: Timeline;
-  readonly announcer: Pick<Announcer, "aboutPod">;
+  readonly eventTeller: Pick<EventTeller, "aboutPod">;
 }
 
 /** The call that an answer is looked up for. */
@@ -144,7 +144,7 @@ export class LookUp {
       return await work;
     } catch (thrown) {
       if (pod !== undefined && thrown instanceof LeveeError && thrown.code === "network-unknown")
-        this.#needs.announcer.aboutPod(pod, { type: "Warning", reason: "NoNetworkFound", message: thrown.message });
+        this.#needs.eventTeller.aboutPod(pod, { type: "Warning", reason: "NoNetworkFound", message: thrown.message });
       throw thrown;
     }
   }

@@ -49,9 +49,9 @@ function isUp({ cluster }: KubeParts): boolean {
   return isHeard && awaySinceMs(cluster) === undefined;
 }
 
-function perKind({ publisher, announcer }: KubeParts, what: "waiting" | "dropped"): readonly Sample[] {
+function perKind({ statusTeller, eventTeller }: KubeParts, what: "waiting" | "dropped"): readonly Sample[] {
   return [
-    { labels: { kind: "status" }, value: publisher.health()[what] },
-    { labels: { kind: "event" }, value: announcer.health()[what] },
+    { labels: { kind: "status" }, value: statusTeller.health()[what] },
+    { labels: { kind: "event" }, value: eventTeller.health()[what] },
   ];
 }

@@ -30,8 +30,8 @@ function parts(
   return {
     server: "https://127.0.0.1:6443",
     cluster: { health: () => ({ pods: { ...healthy, ...pods }, networks }), synced: () => true },
-    publisher: { health: () => ({ ...idle, ...status }) },
-    announcer: { health: () => idle },
+    statusTeller: { health: () => ({ ...idle, ...status }) },
+    eventTeller: { health: () => idle },
   };
 }
 

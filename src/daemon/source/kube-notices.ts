@@ -1,6 +1,6 @@
 import type { ClusterView } from "../../kube/watch/cluster-view.ts";
-import type { KubeAnnouncer } from "../tell/kube-announcer.ts";
-import type { KubeStatusPublisher } from "../tell/kube-status.ts";
+import type { KubeEventTeller } from "../tell/kube-event-teller.ts";
+import type { KubeStatusTeller } from "../tell/kube-status-teller.ts";
 import { awaySinceMs } from "./kube-view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
@@ -8,8 +8,8 @@ import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 export interface KubeParts {
   readonly server: string;
   readonly cluster: Pick<ClusterView, "health" | "synced">;
-  readonly publisher: Pick<KubeStatusPublisher, "health">;
-  readonly announcer: Pick<KubeAnnouncer, "health">;
+  readonly statusTeller: Pick<KubeStatusTeller, "health">;
+  readonly eventTeller: Pick<KubeEventTeller, "health">;
 }
 
 /** What a person should know about the API server and the outboxes. */
@@ -43,10 +43,10 @@ function unsyncedNotice({ resource, isSynced, isAbsent, failingSinceMs }: Reflec
   return [`The first list of ${resource} is not complete; missing objects are read one by one`];
 }
 
-function outboxNotices({ publisher, announcer }: KubeParts): string[] {
+function outboxNotices({ statusTeller, eventTeller }: KubeParts): string[] {
   const boxes = [
-    { what: "network-status annotation", ...publisher.health() },
-    { what: "event", ...announcer.health() },
+    { what: "network-status annotation", ...statusTeller.health() },
+    { what: "event", ...eventTeller.health() },
   ];
   return boxes.flatMap(({ what, waiting, awaySinceMs: sinceMs, refusal }) => [
     ...(waiting === 0 || sinceMs === undefined

@@ -3,7 +3,7 @@ import { systemClock } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { silentLogger } from "../../base/log.ts";
 import { aRecord, bootId } from "../../state/journal/record.fixture.ts";
-import { silentAnnouncer, type Notice } from "../tell/announcer.ts";
+import { silentEventTeller, type Notice } from "../tell/event-teller.ts";
 import { Leaks } from "./leaks.ts";
 
 /** What the ledger keeps and the cluster hears while `write` is done. */
@@ -22,8 +22,8 @@ async function told(
       leaks: () => [],
       leakResolved: () => Promise.resolve(),
     },
-    announcer: {
-      ...silentAnnouncer,
+    eventTeller: {
+      ...silentEventTeller,
       aboutPod: (pod, notice) => say(`pod ${pod.name}`, notice),
       aboutNode: (notice) => say("node", notice),
     },

@@ -4,7 +4,7 @@ import type { Chain } from "../../cni/chain.ts";
 import type { AttachmentKey, AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import { leakOf, unknownLeak, type LeakEntry, type UnknownFacts } from "../../state/journal/leak-ledger.ts";
-import type { Announcer } from "../tell/announcer.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
 import type { ChainFailure, NetnsNow } from "./undo-chains.ts";
 
 export interface LeaksNeeds {
@@ -12,7 +12,7 @@ export interface LeaksNeeds {
   readonly bootId: string;
   readonly journal: Pick<Journal, "leak" | "leaks" | "leakResolved">;
   readonly logger: Logger;
-  readonly announcer: Announcer;
+  readonly eventTeller: EventTeller;
 }
 
 /** The leak ledger, as undo writes it. An entry is also logged and told: a person may be looking for the address. */
@@ -44,7 +44,7 @@ export class Leaks {
   }
 
   async #keep(leak: LeakEntry): Promise<void> {
-    const { journal, logger, announcer } = this.#needs;
+    const { journal, logger, eventTeller } = this.#needs;
     await journal.leak(leak);
     const networks = leak.chains.map((chain) => `${chain.network} (${chain.ifname})`).join(", ");
     logger.error("Something could not be undone and is kept in the leak ledger", {
@@ -56,8 +56,8 @@ export class Leaks {
     const message = `Could not undo ${what}: ${leak.reason}; it is tried again, see levee leaks`;
     const { pod } = leak;
     if (pod !== undefined && pod.name !== "")
-      announcer.aboutPod(pod, { type: "Warning", reason: "NetworkLeaked", message });
-    else announcer.aboutNode({ type: "Warning", reason: "NetworkLeaked", message });
+      eventTeller.aboutPod(pod, { type: "Warning", reason: "NetworkLeaked", message });
+    else eventTeller.aboutNode({ type: "Warning", reason: "NetworkLeaked", message });
   }
 
   /** Entries from a daemon that died before it could end the record, each with the place of its chain. */

@@ -8,8 +8,8 @@ import type { Fate, Letter } from "../../kube/outbox/letter.ts";
 import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";
 import { judgeStatus } from "../../kube/outbox/delivery-verdict.ts";
 import { statusPatch, type PatchedPod } from "../../kube/outbox/status-patch.ts";
-import type { PodRef } from "./announcer.ts";
-import type { OnPostponed, PodStatus, StatusPublisher } from "./status-publisher.ts";
+import type { PodRef } from "./event-teller.ts";
+import type { OnPostponed, PodStatus, StatusTeller } from "./status-teller.ts";
 import type { View } from "../../view/view.ts";
 import { networkStatusAnnotation } from "../../base/annotations.ts";
 
@@ -29,7 +29,7 @@ interface KubeStatusOptions {
 }
 
 /** Background queue for patches of network-status annotations. */
-export class KubeStatusPublisher implements StatusPublisher {
+export class KubeStatusTeller implements StatusTeller {
   readonly #options: KubeStatusOptions;
   readonly #outbox: Outbox;
   readonly #keys = new Map<ContainerId, string>();
@@ -48,7 +48,7 @@ export class KubeStatusPublisher implements StatusPublisher {
     });
   }
 
-  publish(status: PodStatus, onPostponed?: OnPostponed): Promise<Fate> {
+  tell(status: PodStatus, onPostponed?: OnPostponed): Promise<Fate> {
     // A server that is known to be away may be asked only minutes later.
     if (this.#isAway()) onPostponed?.("the API server does not answer");
     return this.#put(status, (thrown) => onPostponed?.(toLeveeError(thrown, "Delivery").message));

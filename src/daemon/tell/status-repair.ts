@@ -5,7 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Journal } from "../../state/journal/journal.ts";
-import type { StatusPublisher } from "./status-publisher.ts";
+import type { StatusTeller } from "./status-teller.ts";
 import type { Service } from "../service.ts";
 import { statusOf } from "./tell-attached.ts";
 import { networkStatusAnnotation } from "../../base/annotations.ts";
@@ -22,7 +22,7 @@ export interface StatusRepairNeeds {
   readonly config: Pick<DaemonConfig, "deviceInfoDir">;
   readonly logger: Logger;
   readonly journal: Pick<Journal, "forPod">;
-  readonly publisher: Pick<StatusPublisher, "publish">;
+  readonly statusTeller: Pick<StatusTeller, "tell">;
   readonly view: View;
 }
 
@@ -88,7 +88,7 @@ class StatusRepair {
     // Looked up again, because the ADD itself may have told it meanwhile.
     const now = await this.#needs.view.findPod(pod.namespace, pod.name);
     if (status === undefined || hasAll(now?.annotations[networkStatusAnnotation], status.annotation)) return;
-    void this.#needs.publisher.publish(status);
+    void this.#needs.statusTeller.tell(status);
   }
 
   #newestRecord(pod: PodFacts): AttachmentRecord | undefined {

@@ -6,7 +6,7 @@ import type { Fate } from "../../kube/outbox/letter.ts";
 import { Outbox, type OutboxHealth } from "../../kube/outbox/outbox.ts";
 import { judgeEvent } from "../../kube/outbox/delivery-verdict.ts";
 import { TokenBucket } from "../../kube/outbox/token-bucket.ts";
-import type { Announcer, NetworkRef, Notice, PodRef } from "./announcer.ts";
+import type { EventTeller, NetworkRef, Notice, PodRef } from "./event-teller.ts";
 
 /** Some events for each pod of a full node. Further events add little. */
 const eventsMax = 1_000;
@@ -22,7 +22,7 @@ const nodePace = { burst: 20, refillMs: 200 };
 /** Tools find Multus' events by this name, so the name stays. */
 const component = "multus";
 
-interface KubeAnnouncerOptions {
+interface KubeEventTellerOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,12 +31,12 @@ interface KubeAnnouncerOptions {
 }
 
 /** Tells the API server by core/v1 Events. */
-export class KubeAnnouncer implements Announcer {
+export class KubeEventTeller implements EventTeller {
   readonly #nodeName: string;
   readonly #outbox: Outbox;
   readonly #recorder: EventRecorder;
 
-  constructor({ api, clock, logger, nodeName, onOutcome }: KubeAnnouncerOptions) {
+  constructor({ api, clock, logger, nodeName, onOutcome }: KubeEventTellerOptions) {
     this.#nodeName = nodeName;
     this.#outbox = new Outbox({
       what: "event",

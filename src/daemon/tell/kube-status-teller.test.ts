@@ -3,8 +3,8 @@ import type { ContainerId, Namespace, PodName, PodUid } from "../../base/brand.t
 import { silentLogger } from "../../base/log.ts";
 import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
 import { ManualClock, settleIo } from "../../kube/manual-clock.fixture.ts";
-import { KubeStatusPublisher } from "./kube-status.ts";
-import type { PodStatus } from "./status-publisher.ts";
+import { KubeStatusTeller } from "./kube-status-teller.ts";
+import type { PodStatus } from "./status-teller.ts";
 import type { LiveView } from "../../view/view.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
@@ -15,14 +15,14 @@ function status(annotation = "[]", containerId = "c1", uid = "u1"): PodStatus {
   return { pod, containerId: containerId as ContainerId, annotation };
 }
 
-/** A publisher whose patches the test answers. */
+/** A statusTeller whose patches the test answers. */
 class Desk {
   readonly clock = new ManualClock();
   readonly requests: KubeRequest[] = [];
   answer: () => Promise<string> = () => Promise.resolve("{}");
   known: Partial<PodFacts> | undefined;
   awaySinceMs: number | undefined;
-  readonly publisher: KubeStatusPublisher;
+  readonly statusTeller: KubeStatusTeller;
 
   constructor() {
     this.clock.chance = 1;
@@ -31,7 +31,7 @@ class Desk {
       return this.answer();
     };
     const live: Partial<LiveView> = { awaySinceMs: () => this.awaySinceMs };
-    this.publisher = new KubeStatusPublisher({
+    this.statusTeller = new KubeStatusTeller({
       api: { call } as KubeApi,
       view: { findPod: () => Promise.resolve(this.known as PodFacts | undefined), live: live as LiveView },
       clock: this.clock,
@@ -47,10 +47,10 @@ class Desk {
 
 const annotations = (value: string): object => ({ "k8s.v1.cni.cncf.io/network-status": value });
 
-describe("KubeStatusPublisher", () => {
+describe("KubeStatusTeller", () => {
   test("patches the annotation of the pod with that UID, and nothing else", async () => {
     const desk = new Desk();
-    expect(await desk.publisher.publish(status("[{}]"))).toBe("delivered");
+    expect(await desk.statusTeller.tell(status("[{}]"))).toBe("delivered");
     expect(desk.requests[0]).toMatchObject({
       method: "PATCH",
       path: "/api/v1/namespaces/default/pods/web/status",
@@ -66,7 +66,7 @@ describe("KubeStatusPublisher", () => {
   ])("takes %s", async (_what, known, uid, expected) => {
     const desk = new Desk();
     desk.known = known as Partial<PodFacts> | undefined;
-    await desk.publisher.publish(status("[]", "c1", uid));
+    await desk.statusTeller.tell(status("[]", "c1", uid));
     expect(desk.bodies).toEqual([{ metadata: { ...expected, annotations: annotations("[]") } }]);
   });
 
@@ -78,7 +78,7 @@ describe("KubeStatusPublisher", () => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(refusal);
     const told: string[] = [];
-    const end = desk.publisher.publish(status(), (reason) => told.push(reason));
+    const end = desk.statusTeller.tell(status(), (reason) => told.push(reason));
     await settleIo();
     expect(told).toEqual([why]);
     desk.answer = () => Promise.resolve("{}");
@@ -89,11 +89,11 @@ describe("KubeStatusPublisher", () => {
   test("tries the status of a pod's next container at once, however long the last one has to wait", async () => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(new KubeError("api-refused", "pods is forbidden", { status: 403 }));
-    const first = desk.publisher.publish(status("[1]", "c1"));
+    const first = desk.statusTeller.tell(status("[1]", "c1"));
     await desk.clock.advance(100_000);
     desk.answer = () => Promise.resolve("{}");
     // No time passes here.
-    expect(await desk.publisher.publish(status("[2]", "c2"))).toBe("delivered");
+    expect(await desk.statusTeller.tell(status("[2]", "c2"))).toBe("delivered");
     expect(await first).toBe("replaced");
   });
 
@@ -102,7 +102,7 @@ describe("KubeStatusPublisher", () => {
     desk.awaySinceMs = 1;
     desk.answer = () => Promise.reject(away);
     const told: string[] = [];
-    const end = desk.publisher.publish(status(), (why) => told.push(why));
+    const end = desk.statusTeller.tell(status(), (why) => told.push(why));
     expect(told).toEqual(["the API server does not answer"]);
     await settleIo();
     desk.answer = () => Promise.resolve("{}");
@@ -117,22 +117,22 @@ describe("KubeStatusPublisher", () => {
     ]) {
       const desk = new Desk();
       desk.answer = () => desk.clock.sleep(answersMs).then(() => "{}");
-      const published = desk.publisher.publish(status());
-      const closed = desk.publisher.close();
+      const told = desk.statusTeller.tell(status());
+      const closed = desk.statusTeller.close();
       await desk.clock.advance(2_100);
       await closed;
-      expect(await published).toBe(end as "delivered" | "dropped");
+      expect(await told).toBe(end as "delivered" | "dropped");
     }
   });
 
   test("drops the waiting status of a container that goes, and keeps the status of the pod's next one", async () => {
     const desk = new Desk();
     desk.answer = () => Promise.reject(away);
-    void desk.publisher.publish(status("old", "c1"));
-    void desk.publisher.publish(status("new", "c2"));
-    desk.publisher.drop("c1" as ContainerId);
-    expect(desk.publisher.health().waiting).toBe(1);
-    desk.publisher.drop("c2" as ContainerId);
-    expect(desk.publisher.health().waiting).toBe(0);
+    void desk.statusTeller.tell(status("old", "c1"));
+    void desk.statusTeller.tell(status("new", "c2"));
+    desk.statusTeller.drop("c1" as ContainerId);
+    expect(desk.statusTeller.health().waiting).toBe(1);
+    desk.statusTeller.drop("c2" as ContainerId);
+    expect(desk.statusTeller.health().waiting).toBe(0);
   });
 });

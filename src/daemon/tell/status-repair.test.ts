@@ -5,8 +5,8 @@ import { jsonValue } from "../../cni/json-text.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
-import { startStatusRepair } from "./kube-status-repair.ts";
-import { silentPublisher, type PodStatus } from "./status-publisher.ts";
+import { startStatusRepair } from "./status-repair.ts";
+import { silentStatusTeller, type PodStatus } from "./status-teller.ts";
 import { statusOf } from "./tell-attached.ts";
 import { emptyView, type LiveView } from "../../view/view.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
@@ -28,7 +28,7 @@ async function repaired(
   later: readonly PodFacts[] = [],
 ): Promise<readonly PodStatus[]> {
   const clock = new ManualClock();
-  const published: PodStatus[] = [];
+  const told: PodStatus[] = [];
   let tell: (pod: PodFacts) => void = () => undefined;
   const live: Partial<LiveView> = {
     podsSynced: () => Promise.resolve(),
@@ -43,10 +43,10 @@ async function repaired(
     logger: silentLogger,
     config: { deviceInfoDir: "/nowhere" },
     journal: { forPod: () => records },
-    publisher: {
-      ...silentPublisher,
-      publish: (status: PodStatus) => {
-        published.push(status);
+    statusTeller: {
+      ...silentStatusTeller,
+      tell: (status: PodStatus) => {
+        told.push(status);
         return Promise.resolve("delivered");
       },
     },
@@ -57,7 +57,7 @@ async function repaired(
   for (const pod of later) tell(pod);
   await clock.advance(1_000);
   await service.stop();
-  return published;
+  return told;
 }
 
 function pod(status: string | undefined, more: Partial<PodFacts> = {}): PodFacts {

@@ -1,6 +1,6 @@
 import type { ContainerId } from "../../base/brand.ts";
 import type { Fate } from "../../kube/outbox/letter.ts";
-import type { PodRef } from "./announcer.ts";
+import type { PodRef } from "./event-teller.ts";
 
 /** The value of a pod's network-status annotation. */
 export interface PodStatus {
@@ -11,9 +11,9 @@ export interface PodStatus {
 }
 
 /** Tells the API server the network-status annotation of pods. */
-export interface StatusPublisher {
+export interface StatusTeller {
   /** Sends the status, or keeps it until it can be sent. Resolves when its fate is known; never rejects. */
-  publish(status: PodStatus, onPostponed?: OnPostponed): Promise<Fate>;
+  tell(status: PodStatus, onPostponed?: OnPostponed): Promise<Fate>;
   /** The container is gone. */
   drop(containerId: ContainerId): void;
 }
@@ -22,7 +22,7 @@ export interface StatusPublisher {
 export type OnPostponed = (why: string) => void;
 
 /** For a machine without a cluster. */
-export const silentPublisher: StatusPublisher = {
-  publish: () => Promise.resolve("ended"),
+export const silentStatusTeller: StatusTeller = {
+  tell: () => Promise.resolve("ended"),
   drop: () => undefined,
 };

@@ -21,14 +21,14 @@ export interface NetworkRef {
 }
 
 /** Tells the API server by events what happens on this node. Callers do not wait for it, and it never fails. */
-export interface Announcer {
+export interface EventTeller {
   aboutPod(pod: PodRef, notice: Notice): void;
   aboutNode(notice: Notice): void;
   aboutNetwork(network: NetworkRef, notice: Notice): void;
 }
 
 /** For a machine without a cluster. */
-export const silentAnnouncer: Announcer = {
+export const silentEventTeller: EventTeller = {
   aboutPod: () => undefined,
   aboutNode: () => undefined,
   aboutNetwork: () => undefined,
