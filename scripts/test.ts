@@ -4,7 +4,7 @@
  * `--once` does not look twice at a file that failed (see test/bun-test.ts).
  */
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { globSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "./build.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
@@ -83,9 +83,10 @@ function bySlowness(left: string, right: string): number {
   return left === right || place(left) === place(right) ? 0 : place(left) - place(right);
 }
 
-/** All folders except e2e, which needs the real parts of a cluster: `npm run e2e`. */
+/** All folders with tests except e2e, which needs the real parts of a cluster: `npm run e2e`. */
 function testFolders(): readonly string[] {
   return readdirSync(join(root, "test"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== "e2e")
-    .map((entry) => `./test/${entry.name}/`);
+    .map((entry) => `./test/${entry.name}/`)
+    .filter((folder) => globSync("**/*.test.ts", { cwd: join(root, folder) }).length > 0);
 }
