@@ -34,17 +34,17 @@ const doorways: readonly Doorway[] = [
     what: "sockets",
     modules: /^node:(?:net|http|https|http2|tls|dgram)$/,
     allowed: [
-      /^src\/daemon\/serve\/server[^/]*\.ts$/,
+      /^src\/daemon\/socket\/server[^/]*\.ts$/,
       /^src\/daemon\/metrics\//,
       /^src\/kube\//,
-      /^src\/guard\/tell\/metrics-port\.ts$/,
+      /^src\/guard\/metrics\/metrics-port\.ts$/,
       /^src\/state\/one-writer\.ts$/,
       /^src\/cli\/node\/ask\.ts$/,
       // The demonstration runs once per machine, and shows that its pods reach each other.
       /^src\/cli\/demo\/(?:lock|reach)\.ts$/,
     ],
     remedy:
-      "Open sockets in daemon/serve/server, daemon/metrics, guard/tell, kube/, state/one-writer or cli/node/ask, and pass the connection in",
+      "Open sockets in daemon/socket/server, daemon/metrics, guard/metrics, kube/, state/one-writer or cli/node/ask, and pass the connection in",
   },
   {
     what: "Node's streams",
@@ -71,8 +71,8 @@ const doorways: readonly Doorway[] = [
   {
     what: "the atomic-file doorway",
     modules: /\/atomic-file\.ts$/,
-    allowed: [/^src\/state\//, /^src\/daemon\/(?:conf-dir\/|look-up\/device-info\.ts$)/, /^src\/cli\//, /^src\/base\//],
-    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/look-up/device-info and cli/",
+    allowed: [/^src\/state\//, /^src\/daemon\/(?:conf-dir\/|chains\/device-info\.ts$)/, /^src\/cli\//, /^src\/base\//],
+    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/chains/device-info and cli/",
   },
   {
     what: "file writes past the atomic-file doorway",
@@ -95,7 +95,7 @@ const doorways: readonly Doorway[] = [
     // A waiting connection of node:net costs three times as much (ADR 0023), a request of node:https four times (0024);
     // node:net and node:zlib bring 2 MiB of streams into a daemon that needs none (0025).
     allowed: [
-      /^src\/daemon\/serve\/server(?:-connection)?\.ts$/,
+      /^src\/daemon\/socket\/server(?:-connection)?\.ts$/,
       /^src\/daemon\/metrics\/(?:http-exchange|metrics-server)\.ts$/,
       /^src\/kube\/client\/connection\.ts$/,
       /^src\/state\/(?:files\/crc32|one-writer)\.ts$/,

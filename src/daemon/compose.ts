@@ -16,7 +16,7 @@ import type { Recorder } from "./record/recorder.ts";
 import { CallsUnderWay } from "./serve/calls-under-way.ts";
 import { Reception } from "./serve/reception.ts";
 import { serveCall } from "./serve/serve-call.ts";
-import { Server } from "./serve/server.ts";
+import { Server } from "./socket/server.ts";
 import { shutDown } from "./shutdown.ts";
 import { openSource } from "./source/open-source.ts";
 import { composeGround, type DaemonOptions } from "./compose-ground.ts";

@@ -5,7 +5,7 @@ import type { DaemonConfig } from "../config/daemon-config.ts";
 import type { Journal } from "../state/journal/journal.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { CallsUnderWay } from "./serve/calls-under-way.ts";
-import type { Server } from "./serve/server.ts";
+import type { Server } from "./socket/server.ts";
 import type { Service } from "./service.ts";
 import type { Source } from "./source/source.ts";
 import type { Afterwork } from "./tell/afterwork.ts";

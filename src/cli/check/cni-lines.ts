@@ -1,5 +1,5 @@
 import { memoryBytes, memoryText } from "../../guard/facts/memory-quantity.ts";
-import type { PodRecord } from "../../guard/facts/pod-record.ts";
+import type { ClusterPod } from "../../guard/facts/cluster-pod.ts";
 import type { DaemonSetFacts } from "../../guard/facts/world.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { metricOf } from "../cluster/metric-lines.ts";
@@ -121,7 +121,7 @@ function killsLine({ daemonSets, pods, nowMs }: Snapshot): ClusterLine {
     : failed("LVE0403", `${killed.length} of ${all.length} in the last hour`, evidence);
 }
 
-export function podsOf({ namespace, name }: DaemonSetFacts, pods: readonly PodRecord[]): readonly PodRecord[] {
+export function podsOf({ namespace, name }: DaemonSetFacts, pods: readonly ClusterPod[]): readonly ClusterPod[] {
   return pods.filter((pod) => pod.namespace === namespace && pod.owner === `DaemonSet/${name}`);
 }
 

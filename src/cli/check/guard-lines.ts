@@ -1,4 +1,4 @@
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import type { Decision } from "../../guard/decision/decision.ts";
 import { timeMs } from "../../guard/facts/json-values.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
@@ -97,14 +97,14 @@ export function decisionCategory({ decisions, nowMs }: Snapshot): Category {
   const name = "decisions";
   if (!("value" in decisions)) return { name, lines: [unknown("LVE0701", decisions)] };
   const all = decisions.value?.decisions ?? [];
-  const waiting = all.filter((decision) => phaseOf(decision) === "Proposed");
+  const waiting = all.filter((decision) => decisionPhase(decision) === "Proposed");
   const late = waiting.filter((decision) => nowMs - sinceMs(decision) > waitsMsMax);
-  const paused = all.filter((decision) => phaseOf(decision) === "Paused");
+  const paused = all.filter((decision) => decisionPhase(decision) === "Paused");
   const told = (some: readonly Decision[]): Readonly<Record<string, string>> =>
     Object.fromEntries(
       some.map((one) => [
         one.metadata.name,
-        `${phaseOf(one)} for ${ageText(nowMs - sinceMs(one))}: ${one.status?.message ?? one.spec.summary}`,
+        `${decisionPhase(one)} for ${ageText(nowMs - sinceMs(one))}: ${one.status?.message ?? one.spec.summary}`,
       ]),
     );
   return {

@@ -1,4 +1,4 @@
-import { definitionHash } from "../../guard/approve/definition-hash.ts";
+import { definitionHash } from "../../guard/approve/spec-hash.ts";
 import { policyProblems } from "../../guard/approve/policy-standing.ts";
 import { shippedDefinitions } from "../../guard/approve/shipped-definitions.ts";
 import { shippedPolicies } from "../../guard/approve/shipped-policies.ts";

@@ -1,6 +1,6 @@
 import { findAvalanches, isStuck } from "../../guard/detect/avalanche.ts";
 import { foreignText } from "../../guard/detect/foreign-text.ts";
-import { isOwnerless } from "../../guard/facts/pod-record.ts";
+import { isOwnerless } from "../../guard/facts/cluster-pod.ts";
 import { stopLabel } from "../../guard/decide/stop-step.ts";
 import { valueOr } from "../cluster/seen.ts";
 import type { PodSeen, Snapshot } from "../cluster/snapshot.ts";

@@ -1,5 +1,5 @@
 import { parseKeyedSetting } from "../../base/keyed-setting.ts";
-import type { Alertmanager } from "../../guard/observe/alertmanager.ts";
+import type { Alertmanager } from "../../guard/observe/ask-alertmanager.ts";
 import { usageFailure, type CommandFailure } from "../failure.ts";
 
 const form = { keys: ["token", "ca", "server-name"] } as const;

@@ -1,5 +1,5 @@
 import type { CniDaemon } from "../../guard/facts/guard-settings.ts";
-import type { Alertmanager } from "../../guard/observe/alertmanager.ts";
+import type { Alertmanager } from "../../guard/observe/ask-alertmanager.ts";
 import { parseAlertmanager } from "./alertmanager-option.ts";
 import { usageFailure } from "../failure.ts";
 import { metricsPortOf, portOf } from "./port-option.ts";

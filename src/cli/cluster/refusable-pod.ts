@@ -1,4 +1,4 @@
-import { exemptAnnotation } from "../../guard/facts/project-pod.ts";
+import { exemptAnnotation } from "../../guard/facts/project-cluster-pod.ts";
 import { objectsOf } from "../../guard/facts/json-values.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 

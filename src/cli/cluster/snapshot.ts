@@ -1,8 +1,8 @@
 import type { PolicyObject } from "../../guard/approve/policy-standing.ts";
 import { BudgetStore } from "../../guard/act/removal/budget-store.ts";
 import type { RemovalBudget } from "../../guard/act/removal/removal-budget.ts";
-import type { PodRecord } from "../../guard/facts/pod-record.ts";
-import { projectPod } from "../../guard/facts/project-pod.ts";
+import type { ClusterPod } from "../../guard/facts/cluster-pod.ts";
+import { projectClusterPod } from "../../guard/facts/project-cluster-pod.ts";
 import type { DaemonSetFacts, DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";
 import { policyPaths, projectPolicy } from "../../guard/observe/project-policy.ts";
 import { projectDaemonSet, projectDeployment, projectNamespace } from "../../guard/observe/project-workloads.ts";
@@ -37,7 +37,7 @@ export interface Snapshot {
   readonly usage: Seen<readonly ContainerUsage[]>;
 }
 
-export interface PodSeen extends PodRecord {
+export interface PodSeen extends ClusterPod {
   /** The rule of the ownerless-pod policy refuses such a pod, if an account that it asks makes it. */
   readonly isRefusable: boolean;
 }
@@ -105,7 +105,7 @@ function nothingSeen(namespace: string, nowMs: number, unseen: Unseen): Snapshot
 function seePods(asking: Asking): Promise<Seen<readonly PodSeen[]>> {
   const texts = new SharedTexts();
   return seeList(asking, "/api/v1/pods", (item) => {
-    const pod = projectPod(item, texts);
+    const pod = projectClusterPod(item, texts);
     return pod === undefined ? undefined : { ...pod, isRefusable: isRefusable(item) };
   });
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { BudgetStore } from "../../guard/act/removal/budget-store.ts";
 import { budgetNotes, defaultBudgetLimits } from "../../guard/act/removal/removal-budget.ts";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import type { Decision, DecisionApproval, Verdict } from "../../guard/decision/decision.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
 import {
@@ -184,7 +184,7 @@ async function wordOf(world: World, source: DecisionSource, shown: Everything, s
 
 /** Who repeats an approval, after Ctrl-C perhaps, wants to see it through and not to say it twice. */
 function standingApproval({ decision, approvals }: Everything): DecisionApproval | undefined {
-  if (!["Approved", "Running"].includes(phaseOf(decision))) return undefined;
+  if (!["Approved", "Running"].includes(decisionPhase(decision))) return undefined;
   return approvals.find(({ metadata }) => metadata.name === decision.status?.approval?.name);
 }
 
@@ -195,7 +195,7 @@ function stoodText({ metadata, spec }: DecisionApproval): string {
 function showOutcome({ world, settings }: Context, approval: DecisionApproval, last: Decision, isEnd: boolean): void {
   print(world.stdout, settings.output, {
     value: { approval, decision: last },
-    text: () => (isEnd ? `${last.metadata.name} is ${phaseOf(last)}\n` : ""),
+    text: () => (isEnd ? `${last.metadata.name} is ${decisionPhase(last)}\n` : ""),
     name: () => `decisionapproval.levee.dev/${approval.metadata.name}\n`,
   });
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
-import type { AttachmentView, NetworkView } from "../../wire/node-view.ts";
+import type { AttachmentView, AttachedNetworkView } from "../../wire/node-view.ts";
 import { readAttachments } from "../node/node-source.ts";
 import { withoutPrefix } from "../node/addresses.ts";
 import { paintFor, type Paint } from "../terminal/paint.ts";
@@ -78,7 +78,7 @@ export function wideTable(attachments: readonly AttachmentView[], view: View): s
   );
 }
 
-export function networkPhrase(network: NetworkView): string {
+export function networkPhrase(network: AttachedNetworkView): string {
   return `${network.network}→${[network.ifname, ...network.ips.map(withoutPrefix)].join(" ")}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases, verdicts } from "../../guard/decision/decision.ts";
 import { deadline } from "../../base/clock.ts";
 import { guardNamespace } from "../cluster/cluster-options.ts";
@@ -64,7 +64,7 @@ async function decisionNames(given: Line["given"], world: World, isOpen: boolean
       readDecisions({ api, namespace, signal: limit.signal }),
     );
     return decisions
-      .filter((decision) => !isOpen || !terminalPhases.has(phaseOf(decision)))
+      .filter((decision) => !isOpen || !terminalPhases.has(decisionPhase(decision)))
       .map(({ metadata }) => metadata.name);
   } catch {
     // A shell has no place for why.

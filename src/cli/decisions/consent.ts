@@ -1,6 +1,6 @@
 import type { Decision, Verdict } from "../../guard/decision/decision.ts";
 import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases } from "../../guard/decision/decision.ts";
 import { CommandFailure, exitCode } from "../failure.ts";
 import type { World } from "../world.ts";
@@ -25,7 +25,7 @@ export const care: Readonly<Record<Verdict, "plan" | "question" | "none">> = {
 /** Whether this plan can still be spoken about; throws otherwise. */
 export function requireOpen(decision: Decision, verdict: Verdict): void {
   const { name } = decision.metadata;
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   if (terminalPhases.has(phase))
     throw missing("decision-ended", `Cannot say ${verdict} to ${name}: it has ended as ${phase}, which is final`, {
       remedy: "levee decisions list",

@@ -1,5 +1,5 @@
 import { timeMs } from "../../guard/facts/json-values.ts";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import type { Decision } from "../../guard/decision/decision.ts";
 import { ageText } from "../terminal/span.ts";
 import { renderTable } from "../terminal/table.ts";
@@ -19,7 +19,7 @@ function rowOf(decision: Decision, nowMs: number): readonly string[] {
   return [
     metadata.name,
     spec.cause,
-    phaseOf(decision),
+    decisionPhase(decision),
     status?.step ?? "",
     ageText(nowMs - timeMs(metadata.creationTimestamp)),
     status?.approval?.by ?? "",

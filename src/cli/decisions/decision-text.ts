@@ -1,5 +1,5 @@
 import { oneLine } from "../../base/plain-text.ts";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases, type Decision, type DecisionApproval } from "../../guard/decision/decision.ts";
 import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
 import { timeMs } from "../../guard/facts/json-values.ts";
@@ -55,7 +55,7 @@ export function planText({ decision, paint }: Pick<Shown, "decision" | "paint">)
 
 function headText({ decision, nowMs, paint }: Shown): string {
   const { metadata, spec, status } = decision;
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   const age = ageText(nowMs - timeMs(status?.since ?? metadata.creationTimestamp));
   const step = status?.step === undefined ? "" : `, step ${status.step}`;
   const approved = status?.approval === undefined ? "" : `, approved by ${status.approval.by} at ${status.approval.at}`;
@@ -67,7 +67,7 @@ function headText({ decision, nowMs, paint }: Shown): string {
 }
 
 function colourOf(decision: Decision): "green" | "red" | "yellow" {
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   if (phase === "Succeeded" || phase === "Running") return "green";
   return phase === "Failed" || phase === "Paused" ? "red" : "yellow";
 }
@@ -109,13 +109,13 @@ function footText({ decision }: Shown): string {
   if (!isPlanIntact(decision))
     return `× The plan is not the one that ${planHash} was computed from: it will not be carried out\n`;
   const hash = `Plan ${planHash} (computed here again, and the same)\n`;
-  switch (phaseOf(decision)) {
+  switch (decisionPhase(decision)) {
     case "Proposed":
       return `${hash}  levee decisions approve ${name}\n  levee decisions reject ${name}\n`;
     case "Paused":
       return `${hash}  levee decisions resume ${name}\n  levee decisions reject ${name}\n`;
     default:
-      return terminalPhases.has(phaseOf(decision))
+      return terminalPhases.has(decisionPhase(decision))
         ? `${hash}  levee report ${name}\n`
         : `${hash}  levee decisions pause ${name}\n`;
   }

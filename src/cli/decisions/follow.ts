@@ -1,6 +1,6 @@
 import { oneLine } from "../../base/plain-text.ts";
 import { butMark } from "../../guard/decide/next-status.ts";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases, type Decision } from "../../guard/decision/decision.ts";
 import { KubeError } from "../../kube/client/api.ts";
 import { CommandFailure, exitCode, interruptedFailure } from "../failure.ts";
@@ -70,8 +70,8 @@ async function readOr(source: DecisionSource, before: Decision): Promise<Decisio
 
 /** A pause, or a word that did not count, that was there before we spoke is not the answer to us. */
 function isOver(decision: Decision, before: Decision): boolean {
-  if (decision.metadata.uid !== before.metadata.uid || terminalPhases.has(phaseOf(decision))) return true;
-  return isNews(decision, before) && (phaseOf(decision) === "Paused" || isUnheard(decision));
+  if (decision.metadata.uid !== before.metadata.uid || terminalPhases.has(decisionPhase(decision))) return true;
+  return isNews(decision, before) && (decisionPhase(decision) === "Paused" || isUnheard(decision));
 }
 
 function isNews({ status }: Decision, before: Decision): boolean {
@@ -80,7 +80,7 @@ function isNews({ status }: Decision, before: Decision): boolean {
 
 /** The guard says in the message why a word does not count. */
 function isUnheard(decision: Decision): boolean {
-  return phaseOf(decision) === "Proposed" && decision.status?.message.includes(butMark) === true;
+  return decisionPhase(decision) === "Proposed" && decision.status?.message.includes(butMark) === true;
 }
 
 function newsOf(decision: Decision): readonly string[] {

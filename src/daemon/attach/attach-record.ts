@@ -7,7 +7,7 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
-import { prepareDeviceInfo } from "../look-up/device-info.ts";
+import { prepareDeviceInfo } from "../chains/device-info.ts";
 import { subjectOf, subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Call } from "../serve/call.ts";
@@ -50,7 +50,7 @@ export class AttachRecord {
   async attach(call: Call, record: AttachmentRecord, reports: ChainReports): Promise<Reply> {
     const { config, logger, journal, timeline, runChains, afterwork } = this.#needs;
     try {
-      if (record.steps.size === 0) await prepareDeviceInfo(record, config.deviceInfoDir, logger);
+      if (record.steps.size === 0 && hasDevices(record)) await prepareDeviceInfo(record, config.deviceInfoDir, logger);
       const results = await runChains.run(call, record, reports);
       // A DEL may wait for this container, or the shim may be gone: then no result is wanted.
       call.givenUp.throwIfAborted();
@@ -133,6 +133,10 @@ export class AttachRecord {
     timeline.note(subjectOf(record, "ADD"), "lost", { detail: "the runtime did not take the result" });
     recovery.lost(record.token, record.hand);
   }
+}
+
+function hasDevices({ chains }: AttachmentRecord): boolean {
+  return chains.some(({ multus }) => multus.request.deviceId !== undefined);
 }
 
 /** Refused before the commit, while it can be undone: with its indents a long result may be too much for a frame. */

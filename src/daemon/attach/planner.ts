@@ -12,7 +12,7 @@ import type { Found, LookUp } from "../look-up/look-up.ts";
 import { recordedPod } from "../record/subject.ts";
 import type { Call } from "../serve/call.ts";
 import type { Earlier } from "./earlier.ts";
-import type { PodWants } from "./pod-wants.ts";
+import type { PodAccounts } from "./pod-account.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface PlannerNeeds {
@@ -20,7 +20,7 @@ export interface PlannerNeeds {
   readonly config: DaemonConfig;
   readonly bootId: string;
   readonly lookUp: Pick<LookUp, "behindLine">;
-  readonly wants: Pick<PodWants, "seen">;
+  readonly accounts: Pick<PodAccounts, "seen">;
   readonly earlier: Pick<Earlier, "refuseTaken">;
 }
 
@@ -33,10 +33,10 @@ export class Planner {
   }
 
   async plan(call: Call, request: AddRequest, found: Found, reports: ChainReports): Promise<AttachmentRecord> {
-    const { config, lookUp, wants, earlier } = this.#needs;
+    const { config, lookUp, accounts, earlier } = this.#needs;
     const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
     const conf = effectiveNetConf(text, config);
-    wants.seen(conf);
+    accounts.seen(conf);
     const { wanted, networks } = await lookUp.behindLine(call, request, found, conf);
     reports.asksFor(wanted.definitions.keys());
     const { runtimeConfig } = conf;

@@ -1,6 +1,7 @@
 import type { Admission } from "../../admission/admission.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { PodArgs } from "../../cni/cni-args.ts";
+import type { NetConf } from "../../config/net-conf.ts";
 import type { View } from "../../view/view.ts";
 import { requestFailure } from "../chains/failure-cause.ts";
 import type { PodWants } from "./pod-wants.ts";
@@ -17,12 +18,23 @@ export interface SandboxKey {
   readonly ifname: string;
 }
 
+interface SeenConf {
+  readonly conf?: NetConf | undefined;
+}
+
 /** Opens the retry budgets of pods. */
 export class PodAccounts {
+  /** The newest that was seen. */
+  conf: NetConf | undefined;
   readonly #needs: AccountNeeds;
 
   constructor(needs: AccountNeeds) {
     this.#needs = needs;
+  }
+
+  /** The configuration that a call came with. The shim keeps it while a call waits, so the newest one counts for all. */
+  seen(conf: NetConf): void {
+    this.conf = conf;
   }
 
   /** The pod's UID comes from the runtime, else from the local copy. */
@@ -34,7 +46,7 @@ export class PodAccounts {
 
   /** For a pod whose UID is known, or never will be. */
   of(pod: PodArgs, sandbox: SandboxKey): PodAccount {
-    return new PodAccount(pod, sandbox, this.#needs);
+    return new PodAccount(pod, sandbox, this.#needs, this);
   }
 }
 
@@ -47,13 +59,15 @@ export class PodAccount {
   readonly key: string;
   readonly #needs: AccountNeeds;
   readonly #pod: PodArgs;
+  readonly #seen: SeenConf;
   #text = "";
 
-  constructor(pod: PodArgs, sandbox: SandboxKey, needs: AccountNeeds) {
+  constructor(pod: PodArgs, sandbox: SandboxKey, needs: AccountNeeds, seen: SeenConf = {}) {
     const { uid = "" } = pod;
     this.key = uid === "" ? `${sandbox.containerId}/${sandbox.ifname}` : uid;
     this.#pod = pod;
     this.#needs = needs;
+    this.#seen = seen;
   }
 
   /** What the pod wants, as of the last look; undefined for a pod that is never held. */
@@ -79,7 +93,7 @@ export class PodAccount {
 
   /** Looks at what the pod wants. Only a pod that has failed needs this: others are compared with nothing. */
   async look(): Promise<void> {
-    if (this.wants !== undefined) this.#text = await this.#needs.wants.text(this.#pod);
+    if (this.wants !== undefined) this.#text = await this.#needs.wants.text(this.#pod, this.#seen.conf);
   }
 
   /** Charges the pod with an error in its own request, before it has a permit. */

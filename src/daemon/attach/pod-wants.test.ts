@@ -54,12 +54,12 @@ test.each([
 test("PodWants changes with the primary network's file, also when that becomes readable", async () => {
   const { wants } = aNode();
   const path = join(folder, "10-primary.conf");
-  wants.seen({ clusterNetwork: path, delegates: [], defaultNetworks: [] } as unknown as NetConf);
-  const absent = await wants.text(args);
+  const conf = { clusterNetwork: path, delegates: [], defaultNetworks: [] } as unknown as NetConf;
+  const absent = await wants.text(args, conf);
   writeFileSync(path, '{"cniVersion":"1.0.0","name":"primary","type":"bridge"}');
-  const first = await wants.text(args);
+  const first = await wants.text(args, conf);
   writeFileSync(path, '{"cniVersion":"1.0.0","name":"primary","type":"ptp"}');
-  const second = await wants.text(args);
+  const second = await wants.text(args, conf);
   expect(new Set([absent, first, second]).size).toBe(3);
 });
 

@@ -17,22 +17,17 @@ import type { PodFacts } from "../../view/pod-facts.ts";
 export class PodWants {
   readonly #view: View;
   readonly #confs: ConfCache;
-  #conf: NetConf | undefined;
 
   constructor({ view, confs }: { readonly view: View; readonly confs: ConfCache }) {
     this.#view = view;
     this.#confs = confs;
   }
 
-  /** The configuration that a call came with. It names the primary network, and stays with the shim while a call waits. */
-  seen(conf: NetConf): void {
-    this.#conf = conf;
-  }
-
-  async text(args: PodArgs): Promise<string> {
+  /** `conf` is the newest that a call came with: it names the primary network. */
+  async text(args: PodArgs, conf?: NetConf): Promise<string> {
     const pod = await this.#pod(args);
     const selection = [networksAnnotation, defaultNetworkAnnotation].map((name) => pod?.annotations[name] ?? "");
-    return JSON.stringify([selection, await this.#definitions(pod), await this.#primary()]);
+    return JSON.stringify([selection, await this.#definitions(pod), await this.#primary(conf)]);
   }
 
   async #pod({ namespace, name, uid }: PodArgs): Promise<PodFacts | undefined> {
@@ -51,10 +46,10 @@ export class PodWants {
   }
 
   /** A primary that cannot be read is a reason to fail, too, and mending it one to try again. */
-  async #primary(): Promise<readonly string[]> {
-    if (this.#conf === undefined) return [];
+  async #primary(netConf: NetConf | undefined): Promise<readonly string[]> {
+    if (netConf === undefined) return [];
     try {
-      const { conf } = await primaryNetwork(this.#conf, { view: this.#view, confs: this.#confs });
+      const { conf } = await primaryNetwork(netConf, { view: this.#view, confs: this.#confs });
       return [conf.text, ...conf.plugins.map(({ text }) => text)];
     } catch (thrown) {
       return [toLeveeError(thrown, "The primary network").message];

@@ -18,12 +18,9 @@ export interface DeviceSourceOptions {
 /** Gives each of the pod's networks that needs a device one of those that the kubelet allotted to the pod. */
 export async function withDevices(
   networks: PodNetworks,
-  pod: PodFacts | undefined,
+  pod: PodFacts,
   options: DeviceSourceOptions,
 ): Promise<PodNetworks> {
-  const sources = [networks.defaultNetwork, ...networks.others.map(({ source }) => source)];
-  // Nearly every pod ends here.
-  if (pod === undefined || sources.every(({ resourceName }) => resourceName === undefined)) return networks;
   const devices = new PodDevices(pod, options);
   const others: PodNetworks["others"][number][] = [];
   const defaultNetwork = await devices.equip(networks.defaultNetwork);

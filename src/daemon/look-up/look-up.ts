@@ -13,7 +13,7 @@ import { withDevices } from "./devices.ts";
 import { EarlyConfigs } from "./early-configs.ts";
 import { findPod } from "./find-pod.ts";
 import { liveNetworks } from "./live-networks.ts";
-import { resolveNetworks, type PodNetworks } from "./networks.ts";
+import { needsDevices, resolveNetworks, type PodNetworks } from "./networks.ts";
 import { requestOf, type NetworkLookup, type PodRequest } from "./pod-request.ts";
 import { awaitReadinessFile } from "./readiness-file.ts";
 import { runtimeAnnotations, sameSelection } from "./runtime-annotations.ts";
@@ -86,16 +86,10 @@ export class LookUp {
     using limit = this.#limit(call);
     const sources = { confs, view: this.#live(limit) };
     const networks = await this.#telling(wanted.pod, resolveNetworks(wanted, conf, sources));
-    const devices = {
-      kubeletDir: config.kubeletDir,
-      clock,
-      limitMs: config.addLookupMs,
-      // Made for the few pods that have devices.
-      get signal() {
-        return call.signal;
-      },
-    };
-    return { wanted, networks: await withDevices(networks, wanted.pod, devices) };
+    if (wanted.pod === undefined || !needsDevices(networks)) return { wanted, networks };
+    const { kubeletDir, addLookupMs: limitMs } = config;
+    const options = { kubeletDir, clock, limitMs, signal: call.signal };
+    return { wanted, networks: await withDevices(networks, wanted.pod, options) };
   }
 
   /** Annotations that come with the configuration are kubelet's own: they win over a copy that is older or newer. */

@@ -29,6 +29,11 @@ export interface NetworkSources {
   readonly confs: ConfCache;
 }
 
+/** Whether any network is made of a device; few are. */
+export function needsDevices({ defaultNetwork, others }: PodNetworks): boolean {
+  return [defaultNetwork, ...others.map(({ source }) => source)].some(({ resourceName }) => resourceName !== undefined);
+}
+
 /** Resolves every network to a configuration: the default one first, then the node's, then the pod's. */
 export async function resolveNetworks(request: PodRequest, conf: NetConf, ports: NetworkSources): Promise<PodNetworks> {
   const [master, ...nodeNetworks] = await networksOfConf(request.pod, conf, ports);

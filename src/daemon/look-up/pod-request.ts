@@ -2,7 +2,6 @@ import { LeveeError } from "../../base/errors.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { parseSelection, type SelectionElement } from "../../attachment/selection.ts";
 import type { View } from "../../view/view.ts";
-import { SameWishes, type Wishes } from "./same-wishes.ts";
 import { networksAnnotation } from "../../base/annotations.ts";
 import type { NetworkDefinition } from "../../view/network-definition.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
@@ -20,13 +19,18 @@ export type NetworkLookup = Pick<View, "findNetwork" | "problems"> & {
   readonly absentText?: (name: string) => string;
 };
 
+/** What an annotation asks for, and what it was found to be. */
+export interface Wishes {
+  readonly elements: readonly SelectionElement[];
+  readonly definitions: ReadonlyMap<string, NetworkDefinition>;
+}
+
 /** What the pod asks for, found in the view before it is admitted. */
 export interface PodRequest extends Wishes {
   readonly pod: PodFacts | undefined;
 }
 
 const noWishes: Wishes = { elements: [], definitions: new Map() };
-const sameWishes = new SameWishes();
 
 /** Reads the pod's annotation and finds each network it names; needs no slot and no configuration. */
 export async function requestOf(pod: PodFacts | undefined, view: NetworkLookup): Promise<PodRequest> {
@@ -68,3 +72,33 @@ export function unreadText(view: NetworkLookup): string {
   const more = problems.length > filesNamedMax ? ", …" : "";
   return `; ${files} in the directory cannot be read: ${problems.slice(0, filesNamedMax).join("; ")}${more}`;
 }
+
+/** Different wishes that are kept; a node has pods of so many workloads at most, and beyond that it only costs memory. */
+const wishesMax = 64;
+const keyCharsMax = 4_096;
+
+/** Pods of one workload ask for the same: what thousands of them keep while they wait is kept once. */
+export class SameWishes {
+  readonly #known = new Map<string, Wishes>();
+
+  /** The earlier ones when they are the same to the last object, else these. */
+  share(key: string, wishes: Wishes): Wishes {
+    const known = this.#known.get(key);
+    if (known !== undefined && isSame(known.definitions, wishes.definitions)) return known;
+    if (key.length > keyCharsMax) return wishes;
+    if (known === undefined && this.#known.size >= wishesMax) this.#known.clear();
+    this.#known.set(key, wishes);
+    return wishes;
+  }
+
+  /** The annotation's elements, when it was read before. */
+  elements(key: string): Wishes["elements"] | undefined {
+    return this.#known.get(key)?.elements;
+  }
+}
+
+function isSame(left: Wishes["definitions"], right: Wishes["definitions"]): boolean {
+  return left.size === right.size && [...left].every(([name, definition]) => right.get(name) === definition);
+}
+
+const sameWishes = new SameWishes();

@@ -9,7 +9,7 @@ import { asJsonText, memberText } from "../../cni/json-text.ts";
 import { Hand } from "../../hands/hand.ts";
 import { bytesField, encodeFrame, flagField, required, type Frame } from "../../wire/frame.ts";
 import { encodeFinish, encodeWelcome, type CallHeader, type ResumeHeader } from "../../wire/messages.ts";
-import type { ConnectionOwner, ServerConnection } from "./server-connection.ts";
+import type { ConnectionOwner, ServerConnection } from "../socket/server-connection.ts";
 
 /** What the runtime gave the shim is bounded there too; a larger one means a broken peer. */
 const configBytesMax = 262_144;

@@ -8,7 +8,7 @@ import { encodeFrame, required, textField, type Frame } from "../../wire/frame.t
 import { encodeWelcome, negotiateVersion, readCall, readHandIdentity, readResume } from "../../wire/messages.ts";
 import type { Answer } from "../../wire/node-view.ts";
 import { Call } from "./call.ts";
-import type { ServerConnection } from "./server-connection.ts";
+import type { ServerConnection } from "../socket/server-connection.ts";
 
 export interface ReceptionNeeds {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import { phaseOf } from "../../../guard/decide/standing.ts";
+import { decisionPhase } from "../../../guard/decide/standing.ts";
 import { terminalPhases } from "../../../guard/decision/decision.ts";
 import { findAvalanches, isStuck } from "../../../guard/detect/avalanche.ts";
 import { timeMs } from "../../../guard/facts/json-values.ts";
@@ -145,10 +145,10 @@ function guardOf({ guard, lease, nowMs }: Snapshot): GuardView | undefined {
 function openOf({ decisions }: Snapshot): readonly DecisionView[] {
   const all = valueOr(decisions, undefined)?.decisions ?? [];
   return all
-    .filter((decision) => !terminalPhases.has(phaseOf(decision)))
+    .filter((decision) => !terminalPhases.has(decisionPhase(decision)))
     .map((decision) => ({
       name: decision.metadata.name,
-      phase: phaseOf(decision),
+      phase: decisionPhase(decision),
       step: decision.status?.step ?? "",
       sinceMs: timeMs(decision.status?.since ?? decision.metadata.creationTimestamp),
       message: decision.status?.message ?? "",

@@ -1,4 +1,4 @@
-import { phaseOf } from "../../../guard/decide/standing.ts";
+import { decisionPhase } from "../../../guard/decide/standing.ts";
 import { terminalPhases, type Decision } from "../../../guard/decision/decision.ts";
 import type { Step } from "../../../guard/decision/step.ts";
 import { md } from "./markdown.ts";
@@ -18,7 +18,7 @@ export function wasDone({ status }: Decision, { id }: Step): boolean {
 }
 
 function phaseAdvice(decision: Decision): readonly string[] {
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   if (phase === "Succeeded") return [];
   if (!terminalPhases.has(phase)) return [`It has not ended: it is ${phase}. This report is of a Decision under way`];
   const open = decision.spec.steps

@@ -1,4 +1,4 @@
-import { phaseOf } from "../../../guard/decide/standing.ts";
+import { decisionPhase } from "../../../guard/decide/standing.ts";
 import type { Decision, DecisionApproval, StepStatus } from "../../../guard/decision/decision.ts";
 import type { Step, VerifyCheck } from "../../../guard/decision/step.ts";
 import { codeBlock, list, md, table } from "./markdown.ts";
@@ -32,7 +32,7 @@ export function reportText(decision: Decision, approvals: readonly DecisionAppro
 function summaryText(decision: Decision): string {
   const { spec, status } = decision;
   const message = status === undefined ? "" : ` ${md(status.message)}.`;
-  return `${md(spec.summary)}\n\n${spec.purpose} in ${md(spec.subject.namespace)}: **${phaseOf(decision)}**.${message}\n`;
+  return `${md(spec.summary)}\n\n${spec.purpose} in ${md(spec.subject.namespace)}: **${decisionPhase(decision)}**.${message}\n`;
 }
 
 function causeText({ spec }: Decision): string {

@@ -74,7 +74,7 @@ const remedies: Readonly<Record<string, string>> = {
 function explain(notice: string, found: Found): Finding {
   const key = foldKey(/^"?([^\s"]+)/u.exec(notice)?.[1] ?? "");
   if (harmless.has(key)) return found("ok", notice);
-  const remedy = notice.includes("is no setting we know") ? "take it out, or correct its name" : "correct it";
+  const remedy = notice.includes("is an unknown setting") ? "take it out, or correct its name" : "correct it";
   return found("differs", notice, remedies[key] ?? (rowOf(key)?.use === "used" ? "correct it" : remedy));
 }
 

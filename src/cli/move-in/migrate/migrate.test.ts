@@ -116,7 +116,7 @@ describe("checkMigration", () => {
       { readinessindicatorfile: "/run/flannel/subnet.env" },
       "blocks: readinessindicatorfile is /run/flannel/subnet.env, which the drop-in does not mount",
     ],
-    [{ namespaceIsolaton: true }, 'differs: "namespaceIsolaton" is no setting we know'],
+    [{ namespaceIsolaton: true }, 'differs: "namespaceIsolaton" is an unknown setting'],
     [{ metricsPort: "x" }, "blocks: metricsPort is"],
     [{ cniDir: "/var/lib/other" }, "blocks: cniDir is /var/lib/other, which the drop-in does not mount"],
     [{ daemonSocketDir: "/run/elsewhere" }, "blocks: the shims would look for the daemon in /run/elsewhere"],
@@ -382,7 +382,7 @@ describe("checkMigration of details", () => {
     const found = findings({ change: (text) => loud(withSettings({ typo: 1 }).change(text)) });
     expect(found.find(({ what }) => what.startsWith("logLevel"))).toMatchObject({ remedy: "correct it" });
     expect(found.find(({ what }) => what.startsWith('"typo"'))).toMatchObject({
-      what: '"typo" is no setting we know and has no effect',
+      what: '"typo" is an unknown setting and has no effect',
       remedy: "take it out, or correct its name",
     });
     const all = checkMigration(

@@ -1,4 +1,4 @@
-import type { DelegateView, MemoryView, TopAnswer, TotalsView } from "../../../wire/top-view.ts";
+import type { PluginRunsView, MemoryView, TopAnswer, TotalsView } from "../../../wire/top-view.ts";
 import { openNetworkText } from "../pod-now-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { ageText, momentText, tookText } from "../../terminal/span.ts";
@@ -158,7 +158,7 @@ function tableSection(headings: readonly string[], rows: readonly (readonly stri
   return { heading, rows: lines.map((text) => ({ text })) };
 }
 
-function delegateRow({ plugin, verb, runs, failed, p50Ms, p99Ms, maxRssKib }: DelegateView): readonly string[] {
+function delegateRow({ plugin, verb, runs, failed, p50Ms, p99Ms, maxRssKib }: PluginRunsView): readonly string[] {
   const peak = maxRssKib === 0 ? "-" : `${(maxRssKib / 1024).toFixed(1)} MiB`;
   return [`${plugin} ${verb}`, String(runs), String(failed), tookText(p50Ms), tookText(p99Ms), peak];
 }
