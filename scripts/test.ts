@@ -17,7 +17,7 @@ const root = resolve(import.meta.dirname, "..");
 /** Longest a single test may take: tests with real plugins wait for real processes. */
 const testTimeoutMs = 60_000;
 
-/** Folders whose tests run at once. Each test has a node, ports and names of its own, and it waits for half of its time: three lanes keep two cores busy. */
+/** Folders that run at once. A test has its own node, ports and names, and waits for half of its time, so three fill two cores. */
 const lanes = 3;
 /** They begin first, so that no lane ends long after the other. */
 const slowFolders = [
