@@ -11,10 +11,8 @@ import { randomResult } from "./compat/compat-random-result.ts";
 import { MultusNode, missingForMultus } from "./compat/compat-multus-node.ts";
 import { eventFacts, program, routeWithoutGateway, statusCases } from "./compat/compat-status-cases.ts";
 import { needsServer } from "./needs-server.ts";
-import { missingForApiServer } from "./policy-server.ts";
 
-const missing = missingForApiServer() ?? missingForMultus();
-const { group, isPossible, beforeAll, afterAll } = needsServer("compat-multus", missing);
+const { group, isPossible, beforeAll, afterAll } = needsServer("compat-multus", missingForMultus());
 
 /** One meta-CNI's work for a pod. */
 interface Deed {

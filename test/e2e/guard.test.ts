@@ -19,11 +19,10 @@ import { sideCases } from "./guard/side-cases.ts";
 import { SideCluster } from "./guard/side-cluster.ts";
 import { cniManifest, cniManifestPath } from "./guard/workloads.ts";
 import { needsServer } from "./needs-server.ts";
-import { adminToken, missingForApiServer, type PolicyServer } from "./policy-server.ts";
+import { adminToken, type PolicyServer } from "./policy-server.ts";
 import { pause, until } from "./until.ts";
 
-const missing = missingForApiServer() ?? missingForKubeControllers();
-const { group, beforeAll, afterAll } = needsServer("guard", missing);
+const { group, beforeAll, afterAll } = needsServer("guard", missingForKubeControllers());
 
 const longMs = 900_000;
 const stop = `stop-${desktops}-1`;

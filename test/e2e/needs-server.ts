@@ -11,8 +11,9 @@ export interface ServerTests {
   readonly afterAll: typeof afterAll;
 }
 
-/** `missing`: what the file lacks, if it needs more than an API server. */
-export function needsServer(file: string, missing = missingForApiServer()): ServerTests {
+/** `alsoMissing`: what the file lacks of the things that it needs besides an API server. */
+export function needsServer(file: string, alsoMissing?: string): ServerTests {
+  const missing = missingForApiServer() ?? alsoMissing;
   if (missing === undefined) return { isPossible: true, group: describe, beforeAll, beforeEach, afterEach, afterAll };
   console.warn(`${file}: skipped, ${missing}`);
   const never = (): void => undefined;
