@@ -38,7 +38,7 @@ export function multusPod(node: Node): string {
   return `kube-multus-ds-${node}`;
 }
 
-/** What a kubelet counts, per minute: sandboxes asked for and failed. */
+/** The kubelet's counters, per minute: sandboxes asked for and failed. */
 export function kubelet(
   node: Node,
   perMinute: (minute: number) => { readonly asked: number; readonly failed: number },

@@ -5,7 +5,7 @@ import { compareInventories, inventoryOf, isSame, type Difference, type Inventor
 import { PodLives, type FailedAdd } from "./pod-lives.ts";
 import { SoakNode } from "./soak-node.ts";
 
-/** What is left to do when the last pod has gone: leaks are tried again, network namespaces taken down. */
+/** Time for the work that is left when the last pod has gone: leaks are tried again, network namespaces taken down. */
 const settleMs = 120_000;
 /** A garbage collector gives memory back some time after there is nothing to do any more. */
 const idleMs = 8_000;

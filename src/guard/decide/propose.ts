@@ -23,7 +23,7 @@ export interface Proposal {
 
 /** Every Decision that the cluster needs and that was not proposed yet. Pure. */
 export function propose(world: World, settings: GuardSettings): readonly Proposal[] {
-  const avalanches = findAvalanches(world.pods, world.nowMs);
+  const avalanches = findAvalanches(world.pods, world.nowMs, world.stuckAfterMs);
   const room = new ProposalRoom(avalanches, world);
   const proposals = new Map<string, Proposal>();
   for (const avalanche of avalanches) {

@@ -4,7 +4,7 @@ import type { PolicyServer } from "../policy-server.ts";
 import { until } from "../until.ts";
 import { desktopPod } from "./operator.ts";
 
-/** Of the kind that a person makes. */
+/** Made by a person. */
 const debugPods = 3;
 const jobPods = 2;
 const mirror = { "kubernetes.io/config.mirror": "1", "kubernetes.io/config.source": "file" };

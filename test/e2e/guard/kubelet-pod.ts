@@ -3,7 +3,7 @@ import { isObject, objectOf, textOf, type JsonObject } from "../../../src/kube/c
 import { countOf, objectsOf, timeMs, timeText } from "../../../src/guard/json-values.ts";
 import { memoryBytes } from "../../../src/guard/facts/memory-quantity.ts";
 
-/** What the stand-in for kubelet and scheduler looks at of a pod. */
+/** The fields of a pod that the stand-in for kubelet and scheduler reads. */
 export interface KubeletPod {
   readonly namespace: string;
   readonly name: string;

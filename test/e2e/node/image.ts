@@ -41,7 +41,7 @@ export function importImage(folder: string, image: ImageFiles): void {
   rmSync(folder, { recursive: true });
 }
 
-/** What every test pod runs, and the sandboxes: one static busybox. */
+/** The image of every test pod and of the sandboxes: one static busybox. */
 export function importBusybox(folder: string, busybox: string): void {
   const files = { "/bin/busybox": busybox };
   const links = Object.fromEntries(["sh", "sleep", "httpd", "mkdir"].map((applet) => [`/bin/${applet}`, "busybox"]));
