@@ -8,7 +8,7 @@ export let lab: Lab;
 /** Of the daemon. */
 export let pid = 0;
 /** Of the test that runs now. */
-export let health: Health;
+let health: Health;
 
 /** All tests of the file attack one daemon. After each of them it must be as sound as before. */
 export function withAttackedDaemon(settings: Readonly<Record<string, unknown>>): void {
