@@ -50,9 +50,7 @@ export function isOfWalk(file: string, ran: readonly string[], read: (path: stri
 }
 
 function callsInto(from: string, file: string, read: (path: string) => string): boolean {
-  return importsOf(read(from)).some(
-    (found) => !found.isType && normalize(`${dirname(from)}/${found.from}`) === file,
-  );
+  return importsOf(read(from)).some((found) => !found.isType && normalize(`${dirname(from)}/${found.from}`) === file);
 }
 
 function countedText(files: number, lines: number): string {

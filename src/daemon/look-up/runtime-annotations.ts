@@ -5,7 +5,7 @@ import { defaultNetworkAnnotation, networksAnnotation } from "../../base/annotat
 import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** The capability under which containerd and CRI-O hand over the pod's annotations. The generated conf declares it. */
-export const annotationsCapability = "io.kubernetes.cri.pod-annotations";
+const annotationsCapability = "io.kubernetes.cri.pod-annotations";
 
 const configSource = "kubernetes.io/config.source";
 /** What is read of them; the rest is not kept. */

@@ -5,7 +5,7 @@ import { errnoOf, LeveeError } from "../../base/errors.ts";
 import { encodeFrame, type Frame } from "../../wire/frame.ts";
 import { ServerConnection, type ConnectionHost, type PeerSocket } from "./server-connection.ts";
 
-export const socketName = "levee.sock";
+const socketName = "levee.sock";
 
 /** A peer that connects and says nothing holds a descriptor; five seconds are plenty for one frame from a local process. */
 const firstFrameMsMax = 5_000;

@@ -30,17 +30,17 @@ export function listAt(shape: Shape, key: string): readonly unknown[] {
 }
 
 export function textAt(shape: Shape, key: string): string {
-  return textOf(shape[key], key);
+  return asText(shape[key], key);
 }
 
-export function textOf(value: unknown, what: string): string {
+export function asText(value: unknown, what: string): string {
   if (typeof value === "string") return value;
   throw wrongKind(what, "text", value);
 }
 
 export function optionalTextAt(shape: Shape, key: string): string | undefined {
   const value = shape[key];
-  return value === undefined || value === null ? undefined : textOf(value, key);
+  return value === undefined || value === null ? undefined : asText(value, key);
 }
 
 export function flagAt(shape: Shape, key: string): boolean {

@@ -29,7 +29,7 @@ import {
   shapeAt,
   asShape,
   textAt,
-  textOf,
+  asText,
   timeAt,
   type Shape,
 } from "../files/json-shape.ts";
@@ -87,7 +87,7 @@ export function resultsToJson(results: readonly (JsonText | undefined)[]): reado
 }
 
 export function resultsFromJson(list: readonly unknown[]): readonly (JsonText | undefined)[] {
-  return list.map((result) => (result === null ? undefined : (textOf(result, "result") as JsonText)));
+  return list.map((result) => (result === null ? undefined : (asText(result, "result") as JsonText)));
 }
 
 export function netnsToJson(netns: RecordedNetns): object {
@@ -170,7 +170,7 @@ function routesFromJson(json: Shape): RouteEdit {
 
 function multusFromJson(json: Shape): MultusOrigin {
   const capabilities = Object.entries(shapeAt(json, "capabilityArgs")).map(
-    ([name, value]) => [name, textOf(value, name) as JsonText] as const,
+    ([name, value]) => [name, asText(value, name) as JsonText] as const,
   );
   return {
     config: sharedAt(json, "config") as JsonText,
@@ -191,5 +191,5 @@ function requestFromJson(json: Shape): MultusOrigin["request"] {
 }
 
 function textsFrom(list: readonly unknown[], what: string): readonly string[] {
-  return list.map((item) => textOf(item, what));
+  return list.map((item) => asText(item, what));
 }

@@ -5,7 +5,7 @@ import { isIfName } from "../../cni/interface-name.ts";
 import { appendElements, asJsonText, jsonString, jsonValue, setMember, memberText } from "../../cni/json-text.ts";
 import { confListText, parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
 import { pluginStdin } from "../../cni/plugin-stdin.ts";
-import { listAt, optionalTextAt, asShape, textAt, textOf, type Shape } from "../files/json-shape.ts";
+import { listAt, optionalTextAt, asShape, textAt, asText, type Shape } from "../files/json-shape.ts";
 import type { MultusResult } from "./multus-result-file.ts";
 
 export interface MultusAttachment {
@@ -172,7 +172,7 @@ function requestOf(delegate: Shape): MultusOrigin["request"] {
   }
   for (const [theirs, ours] of requestLists) {
     if (delegate[theirs] !== undefined && delegate[theirs] !== null)
-      request[ours] = listAt(delegate, theirs).map((item) => textOf(item, theirs));
+      request[ours] = listAt(delegate, theirs).map((item) => asText(item, theirs));
   }
   return request;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
 import { asJsonText, jsonKind, memberText, scanObject, valueOf } from "../../cni/json-text.ts";
-import { listAt, optionalTextAt, parseShape, textAt, textOf } from "../files/json-shape.ts";
+import { listAt, optionalTextAt, parseShape, textAt, asText } from "../files/json-shape.ts";
 
 /** One file of libcni's cache (`results/<network>-<container>-<interface>`), with its JSON parts as text. */
 export interface MultusResult {
@@ -83,7 +83,7 @@ function argsText(pairs: readonly unknown[]): string {
   return pairs
     .map((pair) => {
       const [key, value] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
-      return `${textOf(key, "cniArgs")}=${textOf(value, "cniArgs")}`;
+      return `${asText(key, "cniArgs")}=${asText(value, "cniArgs")}`;
     })
     .join(";");
 }
