@@ -8,7 +8,7 @@ import { startConfDir } from "./conf-dir/start-conf-dir.ts";
 import { startNodeHealth } from "./health/node-health.ts";
 import { startNodeWatch } from "./health/node-watch.ts";
 import { startOwnLoad } from "./health/own-load.ts";
-import { registerNodeMetrics } from "./metrics/node-metrics.ts";
+import { registerNodeMetrics } from "./health/node-metrics.ts";
 import type { Service } from "./service.ts";
 import type { Source } from "./source/source.ts";
 import { startStatusRepair } from "./tell/status-repair.ts";

@@ -7,7 +7,7 @@ import type { Journal } from "../../state/journal/journal.ts";
 import type { Measures } from "../metrics/measures.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import { MetricsServer } from "../metrics/metrics-server.ts";
-import { answerHttp, type RouteOptions } from "../metrics/routes.ts";
+import { answerHttp, type RouteOptions } from "./routes.ts";
 import type { Service } from "../service.ts";
 import { JournalWatch } from "./journal-watch.ts";
 import type { NodeChecks } from "./node-checks.ts";

@@ -6,7 +6,7 @@ import { parseOwnMemory, type OwnMemory } from "../../admission/load/own-memory.
 import { parseStall } from "../../admission/load/pressure.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import { cgroupPlaces } from "./own-cgroup.ts";
+import { cgroupPlaces } from "../metrics/own-cgroup.ts";
 import type { NodeChecks } from "./node-checks.ts";
 import { memoryCheck } from "../../readiness/memory-rules.ts";
 import type { Service } from "../service.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { oncePerScrape, type MetricsRegistry, type Sample } from "./metrics-registry.ts";
-import { cgroupPlaces } from "../health/own-cgroup.ts";
+import { cgroupPlaces } from "./own-cgroup.ts";
 
 /** Registers what the daemon itself uses. A value that the kernel does not offer has no series. */
 export function registerProcess(metrics: MetricsRegistry, clock: Clock, root = "/"): void {

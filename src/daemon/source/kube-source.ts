@@ -4,7 +4,7 @@ import type { KubeAccess } from "../../kube/access/access.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
 import { KubeEventTeller } from "../tell/kube-event-teller.ts";
-import { registerKubeMetrics } from "../metrics/kube-metrics.ts";
+import { registerKubeMetrics } from "./kube-metrics.ts";
 import { kubeNotices } from "./kube-notices.ts";
 import { KubeStatusTeller } from "../tell/kube-status-teller.ts";
 import { kubeView } from "./kube-view.ts";

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { systemClock, type Clock } from "../../base/clock.ts";
 import { silentLogger, type Logger } from "../../base/log.ts";
 import { failed, passed, type Check } from "../../readiness/check.ts";
-import { Measures } from "./measures.ts";
-import { MetricsRegistry } from "./metrics-registry.ts";
+import { Measures } from "../metrics/measures.ts";
+import { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import { answerHttp } from "./routes.ts";
-import { NodeChecks } from "../health/node-checks.ts";
+import { NodeChecks } from "./node-checks.ts";
 
 function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => readonly Check[] } = {}): {
   readonly get: (path: string, serves?: "health" | "all") => ReturnType<typeof answerHttp>;

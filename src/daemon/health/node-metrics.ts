@@ -1,14 +1,14 @@
 import { version } from "../../base/version.ts";
-import { registerAdmission } from "./admission-metrics.ts";
-import { registerPodMetrics } from "./pod-metrics.ts";
-import { registerProcess } from "./process-metrics.ts";
-import type { MetricsRegistry } from "./metrics-registry.ts";
+import { registerAdmission } from "../metrics/admission-metrics.ts";
+import { registerPodMetrics } from "../metrics/pod-metrics.ts";
+import { registerProcess } from "../metrics/process-metrics.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Admission } from "../../admission/admission.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { View } from "../../view/view.ts";
-import type { NodeChecks } from "../health/node-checks.ts";
+import type { NodeChecks } from "./node-checks.ts";
 
 interface NodeMetricsNeeds {
   readonly clock: Clock;

@@ -2,10 +2,10 @@ import { toLeveeError } from "../../base/errors.ts";
 import { readyzAnswer } from "../../readiness/readyz.ts";
 import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
 import type { Logger } from "../../base/log.ts";
-import type { NodeChecks } from "../health/node-checks.ts";
-import type { Measures } from "./measures.ts";
-import type { MetricsRegistry } from "./metrics-registry.ts";
-import type { HttpAnswer, HttpRequest } from "./http-exchange.ts";
+import type { NodeChecks } from "./node-checks.ts";
+import type { Measures } from "../metrics/measures.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
+import type { HttpAnswer, HttpRequest } from "../metrics/http-exchange.ts";
 
 export interface RouteOptions {
   readonly measures: Pick<Measures, "requested">;

@@ -1,6 +1,6 @@
-import { awaySinceMs } from "../source/kube-view.ts";
-import type { KubeParts } from "../source/kube-notices.ts";
-import type { MetricsRegistry, Sample } from "./metrics-registry.ts";
+import { awaySinceMs } from "./kube-view.ts";
+import type { KubeParts } from "./kube-notices.ts";
+import type { MetricsRegistry, Sample } from "../metrics/metrics-registry.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
 /** Registers metrics about the local copy and about the outboxes to the API server. */
