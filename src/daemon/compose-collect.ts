@@ -1,7 +1,7 @@
 import { AttachmentGc } from "./collect/attachment-gc.ts";
 import { registerGarbage } from "./collect/garbage-checks.ts";
 import { Gc } from "./collect/gc.ts";
-import { LeaseGc } from "./collect/leases/lease-gc.ts";
+import { OrphanLeases } from "./collect/leases/orphan-leases.ts";
 import { MissingNetworksWatch } from "./collect/missing-networks-watch.ts";
 import { SelfGc } from "./collect/self-gc.ts";
 import { UndoDead } from "./collect/undo-dead.ts";
@@ -17,7 +17,7 @@ export interface CollectParts {
 export function composeCollect(ground: Ground, undo: UndoParts): CollectParts {
   const dead = new UndoDead({ ...ground, ...undo });
   const attachments = new AttachmentGc({ ...ground, ...undo, dead });
-  const leases = new LeaseGc(ground);
+  const leases = new OrphanLeases(ground);
   const missing = new MissingNetworksWatch(ground);
   registerGarbage({ orphans: () => leases.orphans, missing: () => missing.missing }, ground);
   const resident = (): ReturnType<UndoParts["residents"]["hand"]> => undo.residents.hand();

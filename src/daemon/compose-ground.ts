@@ -11,7 +11,7 @@ import { NodeChecks } from "./health/node-checks.ts";
 import { ConfCache } from "./look-up/conf-cache.ts";
 import { countRulings } from "./metrics/admission-metrics.ts";
 import type { LogCounts } from "./metrics/log-metrics.ts";
-import { Measures } from "./metrics/measures.ts";
+import { CallMetrics } from "./metrics/call-metrics.ts";
 import type { MetricsRegistry } from "./metrics/metrics-registry.ts";
 import { ChainNotes } from "./record/chain-notes.ts";
 import { LastRulings } from "./record/ruling-feed.ts";
@@ -55,7 +55,7 @@ export async function composeGround(options: DaemonOptions, source: Source, metr
   const recorder = new Recorder({ ...config, bytesMax: config.recorderBytes, bootId, clock, logger });
   recorder.start();
   const timeline = new Pulse(clock, recorder);
-  const measures = new Measures(metrics);
+  const measures = new CallMetrics(metrics);
   const rulings = new RulingFeed();
   countRulings(metrics, rulings);
   logRulings(rulings, logger);

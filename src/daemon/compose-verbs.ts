@@ -11,7 +11,7 @@ import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
 import { StatusVerb } from "./health/status-verb.ts";
 import { LookUp } from "./look-up/look-up.ts";
-import type { Verbs } from "./serve/serve-call.ts";
+import type { Verbs } from "./serve/verbs.ts";
 import { Del } from "./undo/del.ts";
 
 /** Every verb but GC, which stands with the other garbage collection. */

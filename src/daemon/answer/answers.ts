@@ -15,7 +15,7 @@ import type {
 import type { TopAnswer } from "../../wire/top-view.ts";
 import type { SelfGc } from "../collect/self-gc.ts";
 import type { NodeChecks } from "../health/node-checks.ts";
-import type { Measures } from "../metrics/measures.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { Recovery } from "../undo/recovery.ts";
 import { changeLeaks, type ChangeLeaksNeeds } from "./change-leaks.ts";
@@ -124,7 +124,7 @@ const networksMax = 1_000;
 interface ChecksNeeds {
   readonly nodeName: string;
   readonly checks: NodeChecks;
-  readonly measures: Pick<Measures, "shimSoftware">;
+  readonly measures: Pick<CallMetrics, "shimSoftware">;
 }
 
 export function checksAnswer({ nodeName, checks, measures }: ChecksNeeds): ChecksAnswer {

@@ -5,7 +5,7 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { Hand } from "../../hands/hand.ts";
 import type { GcAnswer, GcFinding } from "../../wire/node-view.ts";
 import type { AttachmentGc } from "./attachment-gc.ts";
-import type { LeaseGc } from "./leases/lease-gc.ts";
+import type { OrphanLeases } from "./leases/orphan-leases.ts";
 import type { MissingNetworksWatch } from "./missing-networks-watch.ts";
 import type { Service } from "../service.ts";
 
@@ -27,7 +27,7 @@ interface SelfGcNeeds {
   readonly logger: Logger;
   readonly resident: () => Hand | undefined;
   readonly attachments: Pick<AttachmentGc, "round">;
-  readonly leases: Pick<LeaseGc, "round">;
+  readonly leases: Pick<OrphanLeases, "round">;
   readonly missing: Pick<MissingNetworksWatch, "round">;
 }
 

@@ -4,7 +4,7 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { apiCheck, viewCheck } from "../../readiness/follow-rules.ts";
 import { journalCheck, leaksCheck, quarantineCheck } from "../../readiness/state-rules.ts";
 import type { Journal } from "../../state/journal/journal.ts";
-import type { Measures } from "../metrics/measures.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import { MetricsServer } from "../metrics/metrics-server.ts";
 import { answerHttp, type RouteOptions } from "./routes.ts";
@@ -20,7 +20,7 @@ interface NodeHealthNeeds {
   readonly journal: Journal;
   readonly checks: NodeChecks;
   readonly metrics: MetricsRegistry;
-  readonly measures: Measures;
+  readonly measures: CallMetrics;
   /** How well the local copies follow the API server; undefined without an API server. */
   readonly sourceHealth: (() => readonly ReflectorHealth[]) | undefined;
   readonly node: RouteOptions["node"];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { systemClock, type Clock } from "../../base/clock.ts";
 import { silentLogger, type Logger } from "../../base/log.ts";
 import { failed, passed, type Check } from "../../readiness/check.ts";
-import { Measures } from "../metrics/measures.ts";
+import { CallMetrics } from "../metrics/call-metrics.ts";
 import { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import { answerHttp } from "./routes.ts";
 import { NodeChecks } from "./node-checks.ts";
@@ -19,7 +19,7 @@ function setUp(changes: { readonly stuckMs?: number; readonly checks?: () => rea
   const options = {
     metrics,
     checks,
-    measures: new Measures(metrics),
+    measures: new CallMetrics(metrics),
     logger: { ...silentLogger, error: (_what: string, fields: unknown) => void errors.push(fields) },
     node: () => ({}),
   };

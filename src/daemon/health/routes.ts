@@ -3,12 +3,12 @@ import { readyzAnswer } from "../../readiness/readyz.ts";
 import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
 import type { Logger } from "../../base/log.ts";
 import type { NodeChecks } from "./node-checks.ts";
-import type { Measures } from "../metrics/measures.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { HttpAnswer, HttpRequest } from "../metrics/http-exchange.ts";
 
 export interface RouteOptions {
-  readonly measures: Pick<Measures, "requested">;
+  readonly measures: Pick<CallMetrics, "requested">;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
   readonly checks: NodeChecks;

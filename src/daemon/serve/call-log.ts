@@ -5,7 +5,7 @@ import type { CniRequest } from "../../cni/verb.ts";
 import { nodeNetworks } from "../../admission/request.ts";
 import type { Call } from "./call.ts";
 import type { LastRulings } from "../record/ruling-feed.ts";
-import type { Measures } from "../metrics/measures.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
 
 /** A call that has come to its end. */
 export interface CallEnd {
@@ -18,7 +18,7 @@ export interface CallEnd {
 
 export interface CallLogNeeds {
   readonly logger: Logger;
-  readonly measures: Pick<Measures, "called">;
+  readonly measures: Pick<CallMetrics, "called">;
   readonly lastRulings: Pick<LastRulings, "of">;
 }
 

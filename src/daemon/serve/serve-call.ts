@@ -1,27 +1,16 @@
-import { LeveeError, toLeveeError } from "../../base/errors.ts";
+import type { LeveeError } from "../../base/errors.ts";
+import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { podArgs } from "../../cni/cni-args.ts";
 import { printCniError } from "../../cni/cni-error.ts";
-import { parseRequest, type AddRequest, type CheckRequest, type CniRequest, type DelRequest } from "../../cni/verb.ts";
-import type { ResumeHeader } from "../../wire/messages.ts";
+import { parseRequest, type CniRequest } from "../../cni/verb.ts";
 import { subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Call } from "./call.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { alreadyPrinted, type Reply } from "./reply.ts";
-
-/** The verbs that the daemon serves. A new verb is a line here, a case in `dispatch` and a class in its room. */
-export interface Verbs {
-  readonly add: { serve(call: Call, request: AddRequest): Promise<Reply> };
-  readonly resume: {
-    serve(call: Call, request: AddRequest, resumed: ResumeHeader): Promise<Reply | typeof alreadyPrinted>;
-  };
-  readonly del: { serve(call: Call, request: DelRequest): Promise<Reply> };
-  readonly check: { serve(call: Call, request: CheckRequest): Promise<Reply> };
-  readonly status: { serve(call: Call): Promise<Reply> };
-  readonly gc: { serve(call: Call): Promise<Reply> };
-}
+import { dispatch, type Verbs } from "./verbs.ts";
 
 export interface ServeNeeds {
   readonly verbs: Verbs;
@@ -66,26 +55,6 @@ async function fail(call: Call, request: CniRequest | undefined, thrown: unknown
     needs.logger.error("A call ended in a defect", { reason: error.message });
     // Its shim would wait for an answer until its budget ends.
     call.refuse(error);
-  }
-}
-
-function dispatch(call: Call, request: CniRequest, verbs: Verbs): Promise<Reply | typeof alreadyPrinted> {
-  switch (request.verb) {
-    case "ADD":
-      return call.resumed === undefined
-        ? verbs.add.serve(call, request)
-        : verbs.resume.serve(call, request, call.resumed);
-    case "DEL":
-      return verbs.del.serve(call, request);
-    case "CHECK":
-      return verbs.check.serve(call, request);
-    case "STATUS":
-      return verbs.status.serve(call);
-    case "GC":
-      return verbs.gc.serve(call);
-    case "VERSION":
-      // The shim answers VERSION by itself; a peer that asks us is not one of ours.
-      return Promise.reject(new LeveeError("protocol-violated", "Cannot serve VERSION over the socket"));
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { LeveeError } from "../../../base/errors.ts";
 import type { Hand } from "../../../hands/hand.ts";
 import type { FolderEntry } from "../../../wire/folder-page.ts";
-import { LeaseGc } from "./lease-gc.ts";
+import { OrphanLeases } from "./orphan-leases.ts";
 import { readHostFolder } from "./host-folder.ts";
 import { lookForOrphans } from "./look-for-orphans.ts";
 import { systemClock } from "../../../base/clock.ts";
@@ -108,9 +108,9 @@ test("lookForOrphans skips a folder that other nodes may share, as it does not k
   expect(look.notes).toEqual([expect.stringContaining("Addresses in /nfs cannot be looked at: other nodes may use")]);
 });
 
-test("LeaseGc notes that an old hand cannot look", async () => {
+test("OrphanLeases notes that an old hand cannot look", async () => {
   const hand = { supports: () => false, identity: { software: "levee-shim 0.1" } } as unknown as Hand; // all that is asked of it
-  const round = await new LeaseGc({
+  const round = await new OrphanLeases({
     clock: systemClock,
     config,
     logger: silentLogger,

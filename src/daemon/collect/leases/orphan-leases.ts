@@ -35,7 +35,7 @@ interface LeaseRound {
 }
 
 /** Finds addresses of host-local without a sandbox, and releases them only when a person asks. */
-export class LeaseGc {
+export class OrphanLeases {
   readonly #needs: LeaseNeeds;
   readonly #looks = new Looks();
   #orphans: readonly Lease[] = [];

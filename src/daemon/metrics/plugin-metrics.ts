@@ -12,8 +12,8 @@ const sigkill = 9;
 /** How a plugin run ended. The names are part of the metrics, so they are stable. */
 type Exit = "ok" | "failed" | "missing" | "oom" | "signal" | "timeout";
 
-/** Measures every plugin run: its time, its end, its CPU and memory. */
-export class PluginMeasures {
+/** CallMetrics every plugin run: its time, its end, its CPU and memory. */
+export class PluginMetrics {
   readonly #seconds: Histogram;
   readonly #exits: Counter;
   readonly #cpuSeconds: Counter;

@@ -1,7 +1,7 @@
 import type { AdmissionClass } from "../../admission/request.ts";
 import type { LeveeError } from "../../base/errors.ts";
 import type { Ran } from "../../hands/run-chain.ts";
-import { PluginMeasures } from "./plugin-measures.ts";
+import { PluginMetrics } from "./plugin-metrics.ts";
 import type { Counter, Histogram, MetricsRegistry } from "./metrics-registry.ts";
 
 /** From a call with no work to the whole time budget of an ADD. */
@@ -19,10 +19,10 @@ interface EndedCall {
 }
 
 /** Counts calls, plugin runs and HTTP requests as they end. */
-export class Measures {
+export class CallMetrics {
   readonly #calls: Counter;
   readonly #callSeconds: Histogram;
-  readonly #plugins: PluginMeasures;
+  readonly #plugins: PluginMetrics;
   readonly #requests: Counter;
   #shimSoftware = "";
 
@@ -35,7 +35,7 @@ export class Measures {
       callBounds,
       ["verb"],
     );
-    this.#plugins = new PluginMeasures(metrics);
+    this.#plugins = new PluginMetrics(metrics);
     this.#requests = metrics.counter("multus_server_request_total", "Counter of HTTP requests", [
       "handler",
       "code",
