@@ -50,7 +50,7 @@ export class Add {
     await earlier.clear(call, request);
     const found = await account.watch(lookUp.beforeLine(call, request, held));
     const asked = call.asks(admissionOfAdd(request, found, account), admission);
-    // Awaited here and not in keepTrying: thousands may wait at this line, and each function on the way costs memory.
+    // Awaited here and not in keepTrying: thousands of calls may wait, and each function on the stack costs memory.
     const permit = await admission.admit(asked, call.givenUp);
     const reply = await keepTrying(permit, new AddAttempts(call, request, { found, account }, this.#needs));
     return { ...reply, held: held.move() };

@@ -7,7 +7,7 @@ function holdings(given: string[], names: readonly string[]): Holdings {
   return made;
 }
 
-test("Holdings gives everything back once, the last first", () => {
+test("Holdings disposes everything once, last first", () => {
   const given: string[] = [];
   const held = holdings(given, ["a", "b", "c"]);
   held[Symbol.dispose]();
@@ -15,7 +15,7 @@ test("Holdings gives everything back once, the last first", () => {
   expect(given).toEqual(["c", "b", "a"]);
 });
 
-test("Holdings that were moved are the new owner's", () => {
+test("Holdings leaves the disposing to the new owner after a move", () => {
   const given: string[] = [];
   const held = holdings(given, ["a", "b"]);
   const moved = held.move();

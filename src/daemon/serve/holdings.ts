@@ -1,6 +1,6 @@
 /**
- * What a call has taken and gives back at its end, the last first. As DisposableStack, in fewer bytes: every call in line
- * has one, and it nearly always holds one thing, the container's turn. Nothing in it may throw when it is given back.
+ * The things that a call holds and disposes at its end, last first. It works like DisposableStack in fewer bytes: every
+ * call in line has one, and nearly always it holds only the container's turn. A dispose must not throw.
  */
 export class Holdings implements Disposable {
   #first: Disposable | undefined;
@@ -11,7 +11,7 @@ export class Holdings implements Disposable {
     else (this.#more ??= []).push(held);
   }
 
-  /** Everything to a new owner: nothing is given back here any more. */
+  /** Moves everything to a new owner, and leaves this one empty. */
   move(): Holdings {
     const moved = new Holdings();
     moved.#first = this.#first;
@@ -22,7 +22,7 @@ export class Holdings implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // Moved first, so that it is given back once however often this is called.
+    // Moved first, so that a second call disposes nothing.
     const given = this.move();
     for (const held of given.#more?.toReversed() ?? []) held[Symbol.dispose]();
     given.#first?.[Symbol.dispose]();
