@@ -1,7 +1,7 @@
 import type { Failure, FailureCause } from "../../admission/hold/retry-budget.ts";
 import type { ErrorCode, LeveeError } from "../../base/errors.ts";
 
-/** Errors before the first plugin runs that the pod's own request causes. Other errors are the node's, or have no culprit. */
+/** Errors before the first plugin runs that the pod's own request causes. Other errors are not charged. */
 const ofRequest: Partial<Record<ErrorCode, FailureCause>> = {
   "annotation-invalid": "own",
   "config-invalid": "own",

@@ -40,7 +40,7 @@ function refuseMeta(conf: NetworkConf, path: string): NetworkConf {
   );
 }
 
-/** The configuration with this `name` in `folder`, a list before a conf (NPWG 3.4.1). Broken files beside it are skipped. */
+/** The configuration with this `name` in `folder`, a list before a conf (NPWG 3.4.1). Broken files are skipped. */
 export async function findConfByName(folder: string, name: string): Promise<NetworkConf | undefined> {
   let single: NetworkConf | undefined;
   for (const fileName of await confNames(folder)) {

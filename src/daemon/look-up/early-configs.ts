@@ -1,4 +1,4 @@
-/** A configuration with a pod's annotations has a few KiB. This holds a storm of them, in a sixth of the daemon's memory. */
+/** A configuration with a pod's annotations has a few KiB. This holds a storm of them, and is a sixth of our memory. */
 const bytesMax = 16_777_216;
 
 /**

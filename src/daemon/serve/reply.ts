@@ -1,4 +1,4 @@
-/** What a verb gives back to its call. */
+/** The outcome of a verb, for its call to deliver. */
 export interface Reply {
   readonly output: string;
   /** Called when the shim has told whether the runtime got the output. */

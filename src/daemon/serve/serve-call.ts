@@ -114,7 +114,7 @@ async function deliver(call: Call, reply: Reply, { logger }: ServeNeeds): Promis
   }
 }
 
-/** The shim itself records a DEL that cannot be served now, and undoes an ADD that only it can undo. Other errors are answered. */
+/** The shim records a DEL that cannot be served now, and undoes an ADD that only it can undo. Other errors are answers. */
 async function answerError(call: Call, error: LeveeError): Promise<void> {
   if (call.hand.isLost) return;
   const isForShim = error.code === "hand-lost" || (call.header.verb === "DEL" && error.code === "try-later");

@@ -28,7 +28,7 @@ export class Turns {
     return this.#queue({ containerId: undefined, holder, signal });
   }
 
-  /** Whether an operation holds or waits for this container. Background work asks this, so as not to queue behind a call. */
+  /** Whether an operation holds or waits for this container. Background work then comes back later. */
   isBusy(containerId: ContainerId): boolean {
     return (
       this.#alone ||

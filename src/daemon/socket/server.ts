@@ -130,7 +130,7 @@ export class Server implements ConnectionHost {
   }
 }
 
-/** Makes the folder, or refuses one of another user, because the shim would not trust it. Parent folders are not checked. */
+/** Makes the folder, or refuses another user's, because the shim would not trust it. Parent folders are not checked. */
 async function makePrivateFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

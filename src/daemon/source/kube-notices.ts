@@ -12,7 +12,7 @@ export interface KubeParts {
   readonly eventTeller: Pick<KubeEventTeller, "health">;
 }
 
-/** What a person should know about the API server and the outboxes. */
+/** The present problems with the API server and the outboxes. */
 export function kubeNotices(parts: KubeParts): readonly string[] {
   return [...viewNotices(parts), ...outboxNotices(parts)];
 }

@@ -19,7 +19,7 @@ import type { Suspects } from "./suspects.ts";
 const settlePollMs = 20;
 /** An item that gets no turn within this time is tried again later. */
 const turnMsMax = 10_000;
-/** As many runs as the resident hand takes at a time. */
+/** How many runs the resident hand takes at a time. */
 const lanes = 8;
 /** With less time than this, a call's own shim begins no work of another container. */
 const borrowMsMin = 1_000;
