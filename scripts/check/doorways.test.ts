@@ -75,7 +75,7 @@ describe("doorways", () => {
     for (const path of [
       "src/state/a.ts",
       "src/daemon/conf-dir/conf-dir.ts",
-      "src/daemon/look-up/device-info.ts",
+      "src/daemon/chains/device-info.ts",
       "src/cli/a.ts",
     ]) {
       expect(await seen(path, source)).toEqual([]);

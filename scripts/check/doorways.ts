@@ -37,14 +37,14 @@ const doorways: readonly Doorway[] = [
       /^src\/daemon\/socket\/server[^/]*\.ts$/,
       /^src\/daemon\/metrics\//,
       /^src\/kube\//,
-      /^src\/guard\/tell\/metrics-port\.ts$/,
+      /^src\/guard\/metrics\/metrics-port\.ts$/,
       /^src\/state\/one-writer\.ts$/,
       /^src\/cli\/node\/ask\.ts$/,
       // The demonstration runs once per machine, and shows that its pods reach each other.
       /^src\/cli\/demo\/(?:lock|reach)\.ts$/,
     ],
     remedy:
-      "Open sockets in daemon/socket/server, daemon/metrics, guard/tell, kube/, state/one-writer or cli/node/ask, and pass the connection in",
+      "Open sockets in daemon/socket/server, daemon/metrics, guard/metrics, kube/, state/one-writer or cli/node/ask, and pass the connection in",
   },
   {
     what: "Node's streams",
@@ -71,8 +71,8 @@ const doorways: readonly Doorway[] = [
   {
     what: "the atomic-file doorway",
     modules: /\/atomic-file\.ts$/,
-    allowed: [/^src\/state\//, /^src\/daemon\/(?:conf-dir\/|look-up\/device-info\.ts$)/, /^src\/cli\//, /^src\/base\//],
-    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/look-up/device-info and cli/",
+    allowed: [/^src\/state\//, /^src\/daemon\/(?:conf-dir\/|chains\/device-info\.ts$)/, /^src\/cli\//, /^src\/base\//],
+    remedy: "Whole files are written only by state/, daemon/conf-dir, daemon/chains/device-info and cli/",
   },
   {
     what: "file writes past the atomic-file doorway",

@@ -287,7 +287,7 @@ describe("parseResult", () => {
     );
   });
 
-  test("refuses versions nobody speaks", () => {
+  test("refuses unsupported versions", () => {
     for (const attempt of [
       () => parseResult(json('{"cniVersion":"0.9.0"}'), "1.0.0"),
       () => parseResult(json("{}"), "2.0.0"),

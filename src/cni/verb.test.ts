@@ -72,7 +72,7 @@ describe("parseRequest", () => {
     expect(error.message).toBe(`Cannot serve ${verb}: required env variables [${names}] missing`);
   });
 
-  test("refuses a pod name that is none, before anybody files something under it", () => {
+  test("refuses an invalid pod name before anything is stored under it", () => {
     const error = refusal({ ...complete, cniArgs: "K8S_POD_NAMESPACE=../x;K8S_POD_NAME=web" });
     expect(error.code).toBe("env-invalid");
     expect(error.message).toContain("CNI_ARGS must name the pod as Kubernetes does");

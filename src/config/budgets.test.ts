@@ -53,7 +53,7 @@ describe("budgetProblems", () => {
       {
         key: "heartbeatMs",
         seen: "3000",
-        remedy: "set less than a third of addBudgetMs (9000), so that a lost daemon is noticed within a call",
+        remedy: "set less than a third of addBudgetMs (9000), so that a shim notices a lost daemon within a call",
       },
     ]);
   });

@@ -1,12 +1,12 @@
 import type { NumberKnobKey } from "./knobs.ts";
 import type { ConfigProblem } from "./problem.ts";
 
-/** The last steps of either verb: the commit on the disk, the answer on its way, and that it was printed. */
+/** The last steps of an ADD or DEL: the commit on disk, the reply, and the shim's ACK. */
 export const closingMs = 2_000;
 /** A daemon silent for this many heartbeats is lost. */
-export const heartbeatsMissedMax = 3;
+const heartbeatsMissedMax = 3;
 
-/** The parts of a call must fit into the whole, or the shim gives up while the daemon still believes it has time. */
+/** The parts must fit into the whole, or the shim ends a call while the daemon still counts on more time. */
 export function budgetProblems(settings: Readonly<Record<NumberKnobKey, number>>): ConfigProblem[] {
   const lostMs = heartbeatsMissedMax * settings.heartbeatMs;
   return [
@@ -17,7 +17,7 @@ export function budgetProblems(settings: Readonly<Record<NumberKnobKey, number>>
       .map((whole) => ({
         key: "heartbeatMs",
         seen: String(settings.heartbeatMs),
-        remedy: `set less than a third of ${whole} (${settings[whole]}), so that a lost daemon is noticed within a call`,
+        remedy: `set less than a third of ${whole} (${settings[whole]}), so that a shim notices a lost daemon within a call`,
       })),
   ];
 }

@@ -102,5 +102,5 @@ function composeAdmission(config: DaemonConfig, clock: Clock, rulings: RulingFee
     holdMsMax: addHoldMs,
     systemNamespaces,
   };
-  return new Admission({ clock, limits, tell: (ruling) => rulings.tell(ruling) });
+  return new Admission({ clock, limits, onRuling: (ruling) => rulings.tell(ruling) });
 }

@@ -16,7 +16,7 @@ const clock = {
 };
 
 describe("holdStateFolder", () => {
-  test("a second holder waits, says so once, and gets it when the first lets go", async () => {
+  test("a second holder waits, calls onWaiting once, and gets the folder when the first releases it", async () => {
     const folder = await aFolder();
     const first = await holdStateFolder(folder, { clock, signal: never });
     const events: string[] = [];

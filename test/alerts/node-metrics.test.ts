@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { NodeViewSource } from "../../src/guard/observe/node-view-source.ts";
-import { guardMetrics } from "../../src/guard/tell/guard-metrics.ts";
+import { guardMetrics } from "../../src/guard/metrics/guard-metrics.ts";
 import { freePort } from "../lab/free-port.ts";
 import { Lab } from "../lab/lab.ts";
 

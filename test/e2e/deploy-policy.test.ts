@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fakeWorld } from "../../src/cli/fake-world.fixture.ts";
+import { fakeShell } from "../../src/cli/fake-shell.fixture.ts";
 import { runCli } from "../../src/cli/main.ts";
 import { missingForApiServer, PolicyServer, type Answer } from "./policy-server.ts";
 
@@ -72,9 +72,9 @@ describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a ru
       const shipped = readFileSync(join(deploy, "multus-drop-in.yaml"), "utf8");
       writeFileSync(dropIn, shipped.replaceAll("0".repeat(64), "1".repeat(64)));
       const argv = ["migrate", "--check", "--kubeconfig", kubeconfig, "--drop-in", dropIn];
-      const world = fakeWorld({ argv });
-      expect({ status: await runCli(world), err: world.stderr.text }).toEqual({ status: 0, err: "" });
-      expect(world.stdout.text).toContain("✓ DaemonSet kube-system/kube-multus-ds: the drop-in has the same name");
+      const shell = fakeShell({ argv });
+      expect({ status: await runCli(shell), err: shell.stderr.text }).toEqual({ status: 0, err: "" });
+      expect(shell.stdout.text).toContain("✓ DaemonSet kube-system/kube-multus-ds: the drop-in has the same name");
       server.must(["apply", "-k", join(deploy, "overlays/multus-drop-in")]);
       const template = (): Template => {
         const found = server.must(["get", "daemonset", "kube-multus-ds", "-n", "kube-system", "-o", "json"]);

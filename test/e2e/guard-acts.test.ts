@@ -1,7 +1,7 @@
 /** What the guard does once a person has approved, and every way in which it stops, on a real API server. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { StepHand } from "../../src/guard/act/step-hand.ts";
+import type { StepRunner } from "../../src/guard/act/step-runner.ts";
 import type { RemovePodsStep } from "../../src/guard/decision/step.ts";
 import { ActingGuard } from "./guard/guard-acting.ts";
 import { mergePatch, missingForApiServer, type PolicyServer } from "./policy-server.ts";
@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     const decision = await guard.removal("elsewhere");
     const none = (): Promise<undefined> => Promise.resolve(undefined);
     let pushes = 0;
-    const push: StepHand<RemovePodsStep> = {
+    const push: StepRunner<RemovePodsStep> = {
       precondition: none,
       rehearse: none,
       async perform(_step, context) {
@@ -100,10 +100,10 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
       },
       check: none,
     };
-    expect(await guard.carryOut(decision, { hands: { RemovePods: push } })).toBe("Paused");
+    expect(await guard.carryOut(decision, { runners: { RemovePods: push } })).toBe("Paused");
     server.must(["apply", "-f", access]);
     expect(pushes).toBe(1);
-    expect(guard.find("recover-elsewhere-1").status?.message).toContain("the right to act was taken away");
+    expect(guard.find("recover-elsewhere-1").status?.message).toContain("the guard has no right to act");
   }, 120_000);
 
   test("withdrawing the approval stops it before the next request", async () => {
@@ -161,7 +161,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(guard.find("recover-changed-1").status?.steps?.[0]).toMatchObject({
       removed: pods - 3,
       gone: 1,
-      leftAlone: ["changed/rd-20: it has started meanwhile", "changed/rd-3: another pod has its name by now"],
+      leftAlone: ["changed/rd-20: it has started", "changed/rd-3: another pod has its name now"],
     });
   }, 120_000);
 
@@ -238,7 +238,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     } finally {
       clearInterval(source);
     }
-    expect(guard.find("stop-source-1").status?.message).toContain("more pods of this make came within 30 s");
+    expect(guard.find("stop-source-1").status?.message).toContain("more pods of this template came within 30 s");
     await guard.say("stop-source-1", "Resume");
     expect(await guard.carryOut(await guard.untilPhase("stop-source-1", "Running"))).toBe("Succeeded");
     const labels = server.must(["get", "namespace", "source", "-o", "jsonpath={.metadata.labels}"]);
@@ -260,7 +260,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     expect(guard.find("recover-lost-1").status).toMatchObject({ phase: "Running", intent: { batch: 1 } });
     guard.term = { identity: "guard-b", fence: 2, isHeld: () => true };
     const paused = await guard.untilPhase("recover-lost-1", "Paused");
-    expect(paused.status?.message).toContain("changed hands");
+    expect(paused.status?.message).toContain("The leader changed");
     // The one before wakes up and believes that it leads: the server refuses what it writes, and it ends.
     guard.term = { identity: "guard-a", fence: 1, isHeld: () => true };
     const late = await guard.carryOut({ ...decision }).catch((thrown: unknown) => thrown);
@@ -329,7 +329,7 @@ describe.skipIf(missing !== undefined)("the guard acts on a real API server", ()
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     await guard.say("slipped-in", "Approve");
     const ended = await guard.untilPhase("slipped-in", "Expired");
-    expect(ended.status?.message).toContain("anybody may have made it");
+    expect(ended.status?.message).toContain("anyone may have created it");
     expect(await guard.carryOut(ended)).toBeUndefined();
     // So are those of before: they are asked again.
     await guard.untilPhase("recover-forged-1", "Expired");

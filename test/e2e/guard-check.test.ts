@@ -141,7 +141,7 @@ describe.skipIf(missing !== undefined)("levee check and status on a real API ser
     expect(screen.status).toBe(1);
     expect(screen.out).toContain("fc-desktop: an avalanche of 25 ownerless pods on 1 node");
     expect(screen.out).toContain("n1: its CNI daemon was killed for memory, 25 pods not starting");
-    expect(screen.out).toContain("nobody leads");
+    expect(screen.out).toContain("no guard leads");
     expect(screen.out.split("\n").length).toBeLessThan(40);
     const json = JSON.parse(levee("status", "-o", "json").out) as { backlog: object; failed: object };
     expect(json.backlog).toEqual({ "fc-desktop": 25 });

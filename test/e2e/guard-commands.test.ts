@@ -132,7 +132,10 @@ describe.skipIf(missing !== undefined)("the guard's commands on a real API serve
       type: `${recover.name}\r`,
       at: "Type the",
     });
-    expect(right).toMatchObject({ status: 0, out: expect.stringContaining(`alice says Approve to ${recover.name}`) });
+    expect(right).toMatchObject({
+      status: 0,
+      out: expect.stringContaining(`alice gave the verdict Approve on ${recover.name}`),
+    });
     expect(words().map(({ spec }) => spec)).toEqual([
       {
         decision: recover.name,

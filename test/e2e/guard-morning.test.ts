@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)("levee at three in the morning", () => {
     expect(screen.out).toContain(`${namespace}: an avalanche of 20 ownerless pods on 1 node`);
 
     const shown = await levee(alice, "decisions", "show", stop);
-    const hash = /^Plan (sha256:[0-9a-f]{64}) \(computed here again, and the same\)$/mu.exec(shown.out)?.[1] ?? "";
+    const hash = /^Plan (sha256:[0-9a-f]{64}) \(verified here\)$/mu.exec(shown.out)?.[1] ?? "";
     expect(shown.out).toContain(`$ kubectl label --overwrite namespace ${namespace} levee.dev/ownerless-pods=deny`);
     const done = await levee(alice, "decisions", "approve", stop, "--plan-hash", hash, "--wait", "--timeout", "4m");
     expect(`${done.status} ${done.err}`).toStartWith("0 ");
@@ -86,7 +86,7 @@ describe.skipIf(missing !== undefined)("levee at three in the morning", () => {
     const report = await levee(alice, "report", stop);
     expect(report.out).toContain("alice said Approve");
     expect(report.out).toContain("### 1. StopSource");
-    expect(report.out).toContain("Its check held");
+    expect(report.out).toContain("Its check passed");
     const stored = server.must(["-n", "levee-system", "get", "decision,decisionapproval", "-o", "json"]);
     const known = new Set(stored.match(/\d+/gu));
     expect([...new Set(report.out.match(/\d+/gu))].filter((number) => !known.has(number))).toEqual([]);

@@ -131,7 +131,11 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
 
   test.each([
     ["after the first look", 1, "the dry run was refused: "],
-    ["between a look and the dry run, which answers 422,", 2, "the dry run was refused: it was changed in between: "],
+    [
+      "between a look and the dry run, which answers 422,",
+      2,
+      "the dry run was refused: it has changed since it was read: ",
+    ],
     ["between a look and the change, which answers 422,", 3, "Cannot raise the limit: "],
   ])(
     "a limit that somebody else sets %s stays, and is named",
@@ -159,7 +163,7 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
     const decision = await cni.decide();
     await cni.replace();
     expect(await guard.carryOut(decision)).toBe("Paused");
-    expect(message(decision)).toContain("is another one by now");
+    expect(message(decision)).toContain("was replaced");
     expect(cni.limit()).toBe("50Mi");
   }, 120_000);
 
@@ -208,7 +212,7 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
       await cni.setLimit("50Mi");
     });
     expect(await guard.carryOut(decision)).toBe("Paused");
-    expect(message(decision)).toContain("is 50Mi by now, not 1Gi");
+    expect(message(decision)).toContain("is now 50Mi, not 1Gi");
   }, 120_000);
 
   test("pods that do not become ready in time pause it, and say how many", async () => {
@@ -223,10 +227,12 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
     await cni.make("OnDelete");
     cni.hold();
     const decision = await cni.decide([], 3);
-    expect(decision.spec.notes.join()).toContain("is updated OnDelete: the new limit restarts nothing by itself");
+    expect(decision.spec.notes.join()).toContain(
+      "has the update strategy OnDelete, so the new limit restarts nothing by itself",
+    );
     after(isChange, () => cni.report({ updatedNumberScheduled: 0 }));
     expect(await guard.carryOut(decision)).toBe("Paused");
-    expect(message(decision)).toContain("0 of 3 pods are of the newest form; it is updated OnDelete");
+    expect(message(decision)).toContain("0 of 3 pods have the newest revision; its update strategy is OnDelete");
   }, 120_000);
 
   test("endpoints that are not ready pause the verification and are named; a person's word looks again", async () => {

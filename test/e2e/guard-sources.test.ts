@@ -100,10 +100,10 @@ describe.skipIf(missing !== undefined)("what the guard hears from others", () =>
     await stuckPods("one", 19, 20);
     const { chain, evidence, notes } = await proposed("recover-one-1");
     expect(chain).toMatchObject([{ rule: "AlertOfNamespace", effect: "alert NamespacePendingPodBacklog" }]);
-    expect(evidence.find(({ fact }) => fact === "alerts that this does not explain")?.value).toBe(1);
-    const waiting = evidence.find(({ fact }) => fact === "calls that wait in a node's daemon");
+    expect(evidence.find(({ fact }) => fact === "alerts that this cause does not explain")?.value).toBe(1);
+    const waiting = evidence.find(({ fact }) => fact === "calls waiting in a node's daemon");
     expect(waiting).toMatchObject({ value: 0, detail: expect.stringMatching(/^n1/u) as string });
-    expect(notes.join("\n")).not.toMatch(/Which alerts fire|do not say how they are/u);
+    expect(notes.join("\n")).not.toMatch(/Alerts were last read|daemons do not answer/u);
   }, 180_000);
 
   test("with Alertmanager and daemon gone it proposes all the same, and says that it does not hear them", async () => {
@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)("what the guard hears from others", () =>
     await stuckPods("two", 0, 20);
     const { chain, notes } = await proposed("recover-two-1");
     expect(chain).toEqual([]);
-    expect(notes.find((note) => note.startsWith("Which alerts fire was last heard"))).toContain(alertmanager.url);
-    expect(notes).toContain("1 of 1 nodes' daemons do not say how they are");
+    expect(notes.find((note) => note.startsWith("Alerts were last read"))).toContain(alertmanager.url);
+    expect(notes).toContain("1 of 1 nodes' daemons do not answer");
   }, 180_000);
 });

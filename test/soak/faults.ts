@@ -24,7 +24,7 @@ export type FaultName =
 const wordsOf: Partial<Record<FaultName, RegExp>> = {
   "API server restarted": /API server/u,
   "plugin fails": /the bridge is out of order|Cannot attach now/u,
-  "plugin hangs": /ran past its \d+ ms|Cannot attach now/u,
+  "plugin hangs": /ran longer than \d+ ms|Cannot attach now/u,
   // Of a network that fails only a probe runs, so that is who is killed; the others wait for the next one.
   "delegate killed": /Cannot attach now: .*was ended by signal 9/u,
   "disk full": /ENOSPC/u,

@@ -1,27 +1,27 @@
 import type { CniDaemon } from "../../guard/facts/guard-settings.ts";
-import type { Alertmanager } from "../../guard/observe/alertmanager.ts";
+import type { Alertmanager } from "../../guard/observe/ask-alertmanager.ts";
 import { parseAlertmanager } from "./alertmanager-option.ts";
 import { usageFailure } from "../failure.ts";
 import { metricsPortOf, portOf } from "./port-option.ts";
 
-export interface GuardPlaceOptions {
+interface GuardPlaceOptions {
   readonly metricsPort?: string;
   readonly daemonPort?: string;
   readonly alertmanager?: readonly string[];
   readonly cniDaemon?: readonly string[];
 }
 
-export interface GuardPlaces {
+interface GuardPlaces {
   readonly metricsPort?: number;
   readonly daemonPort?: number;
   readonly alertmanagers?: readonly Alertmanager[];
   readonly cniDaemons?: readonly CniDaemon[];
 }
 
-/** More of them are no replicas of one Alertmanager, and each that is dead costs a look its time. */
+/** One Alertmanager has fewer replicas, and each dead one delays a look. */
 const alertmanagersMax = 8;
 
-/** Where the guard looks and is looked at, as it was told on the command line. */
+/** Parses the guard's ports, Alertmanagers and CNI daemons. */
 export function guardPlaces({ metricsPort, daemonPort, alertmanager, cniDaemon }: GuardPlaceOptions): GuardPlaces {
   if ((alertmanager?.length ?? 0) > alertmanagersMax)
     throw usageFailure(

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 
 let folder: string;
@@ -16,9 +16,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function words(...typed: readonly string[]): Promise<readonly string[]> {
-  const world = fakeWorld({ argv: ["completion", "words", "--", ...typed] });
-  expect(await runCli(world)).toBe(0);
-  return world.stdout.text.split("\n").slice(0, -1);
+  const shell = fakeShell({ argv: ["completion", "words", "--", ...typed] });
+  expect(await runCli(shell)).toBe(0);
+  return shell.stdout.text.split("\n").slice(0, -1);
 }
 
 describe("levee completion words", () => {
@@ -91,9 +91,9 @@ describe("levee completion bash", () => {
   );
 
   test("refuses another shell", async () => {
-    const world = fakeWorld({ argv: ["completion", "tcsh"] });
-    expect(await runCli(world)).toBe(2);
-    expect(world.stderr.text).toContain("only bash is known");
+    const shell = fakeShell({ argv: ["completion", "tcsh"] });
+    expect(await runCli(shell)).toBe(2);
+    expect(shell.stderr.text).toContain("only bash is supported");
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Attached } from "../node/attach.ts";
+import type { Attached } from "../node/attach-pod.ts";
 import { renderTable } from "./table.ts";
 
 export function interfaceTable(attached: Pick<Attached, "interfaces">): string {

@@ -7,7 +7,7 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { ChainReports } from "../chains/chain-reports.ts";
-import { prepareDeviceInfo } from "../look-up/device-info.ts";
+import { prepareDeviceInfo } from "../chains/device-info.ts";
 import { subjectOf, subjectOfCall } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Call } from "../serve/call.ts";

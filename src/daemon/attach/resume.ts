@@ -10,7 +10,6 @@ import { ChainReports } from "../chains/chain-reports.ts";
 import { subjectOf } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Call } from "../serve/call.ts";
-import { Holdings } from "../serve/holdings.ts";
 import { alreadyPrinted, type Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
 import type { Afterwork } from "../tell/afterwork.ts";
@@ -42,7 +41,7 @@ export class Resume {
     const { journal, turns, timeline, add } = this.#needs;
     const isKnown = journal.findByToken(resumed.token) !== undefined;
     if (!isKnown && hasLeftNothing(resumed)) return add.serve(call, request);
-    using held = new Holdings();
+    using held = new DisposableStack();
     const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
     held.use(await turns.take(request.containerId, holder, call.signal));
     const record = journal.findByToken(resumed.token);

@@ -22,7 +22,10 @@ function chain(network: string, isDefault = false): Chain {
 async function reported(kind: "attach" | "detach" = "attach", pod = "uid-1") {
   const clock = new VirtualClock();
   const told: string[] = [];
-  const admission = new Admission({ clock, tell: ({ what, detail }) => void told.push(`${what} ${detail}`.trim()) });
+  const admission = new Admission({
+    clock,
+    onRuling: ({ what, detail }) => void told.push(`${what} ${detail}`.trim()),
+  });
   const networks = [nodeNetworks, "default/lan"];
   const request = { kind, namespace: "a", pod, priority: 0, networks, wants: () => "" };
   const permit = await admission.admit(request, never);

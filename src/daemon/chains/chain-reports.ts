@@ -1,4 +1,4 @@
-import type { DelegateRun, Permit } from "../../admission/permit.ts";
+import type { PluginRun, Permit } from "../../admission/permit.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { Chain } from "../../cni/chain.ts";
 import { isOomKill } from "../../hands/explain-outcome.ts";
@@ -97,7 +97,7 @@ export class ChainReports {
     return code === "delegate-timeout" && this.#outcomes.length === 0;
   }
 
-  #run(isOk: boolean): DelegateRun {
+  #run(isOk: boolean): PluginRun {
     const outcomes = this.#outcomes;
     const last = outcomes.at(-1);
     const isTimeout = outcomes.some(({ timedOut }) => timedOut);

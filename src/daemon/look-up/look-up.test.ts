@@ -7,7 +7,6 @@ import type { AddRequest } from "../../cni/verb.ts";
 import { parseDaemonConfig } from "../../config/daemon-config.ts";
 import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import { ConfCache } from "./conf-cache.ts";
-import { Holdings } from "../serve/holdings.ts";
 import { LookUp, type LookUpCaller } from "./look-up.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 import { emptyView } from "../../view/view.ts";
@@ -62,7 +61,7 @@ class Node {
     this.config = jsonValue({ runtimeConfig: { "io.kubernetes.cri.pod-annotations": annotations } });
   }
 
-  beforeLine(held = new Holdings(), call = this.call()): ReturnType<LookUp["beforeLine"]> {
+  beforeLine(held = new DisposableStack(), call = this.call()): ReturnType<LookUp["beforeLine"]> {
     return this.#lookUp.beforeLine(call, request, held);
   }
 
@@ -111,7 +110,7 @@ describe("LookUp.beforeLine", () => {
     const node = new Node();
     node.pod = undefined;
     node.sends({ [networks]: "wan" });
-    const held = new Holdings();
+    const held = new DisposableStack();
     await node.beforeLine(held, node.call(16_777_216));
     expect(node.beforeLine()).rejects.toMatchObject({ code: "pod-unknown" });
     held[Symbol.dispose]();

@@ -66,7 +66,7 @@ export class LookUp {
   }
 
   /** The pod and the networks it names. No slot is taken yet, so a slow or absent API server holds up no other call. */
-  async beforeLine(call: LookUpCaller, request: LookUpRequest, held: { use(held: Disposable): void }): Promise<Found> {
+  async beforeLine(call: LookUpCaller, request: LookUpRequest, held: DisposableStack): Promise<Found> {
     const { clock, config } = this.#needs;
     const readyByMs = clock.monotonicMs() + config.addLookupMs;
     const [found] = await Promise.all([
@@ -104,11 +104,7 @@ export class LookUp {
     return await this.#request({ ...pod, annotations }, limit);
   }
 
-  async #findRequest(
-    call: LookUpCaller,
-    request: LookUpRequest,
-    held: { use(held: Disposable): void },
-  ): Promise<PodRequest> {
+  async #findRequest(call: LookUpCaller, request: LookUpRequest, held: DisposableStack): Promise<PodRequest> {
     const { clock, config, timeline } = this.#needs;
     const endsMs = clock.monotonicMs() + config.addLookupMs;
     const { pod, how } = await findPod(
@@ -121,7 +117,7 @@ export class LookUp {
   }
 
   /** The configuration before the call has a slot; undefined when too many calls hold theirs already. */
-  async #earlyConfig(call: LookUpCaller, held: { use(held: Disposable): void }): Promise<JsonText | undefined> {
+  async #earlyConfig(call: LookUpCaller, held: DisposableStack): Promise<JsonText | undefined> {
     const room = this.#earlyConfigs.take(call.header.configLength);
     if (room === undefined) return undefined;
     held.use(room);

@@ -1,4 +1,4 @@
-import type { DelegateView } from "../../wire/top-view.ts";
+import type { PluginRunsView } from "../../wire/top-view.ts";
 import type { TimelineFacts } from "./timeline.ts";
 
 /** A node has a dozen plugins, each with ADD and DEL; names from networks of strangers must not fill the memory. */
@@ -23,7 +23,7 @@ export class DelegateTimesBook {
   }
 
   /** Slowest first. */
-  all(): readonly DelegateView[] {
+  all(): readonly PluginRunsView[] {
     return [...this.#rows.values()]
       .map(viewOf)
       .toSorted((left, right) => right.p99Ms - left.p99Ms || left.plugin.localeCompare(right.plugin))
@@ -50,7 +50,7 @@ interface Row {
   readonly times: Float32Array;
 }
 
-function viewOf({ plugin, verb, runs, failed, maxRssKib, times }: Row): DelegateView {
+function viewOf({ plugin, verb, runs, failed, maxRssKib, times }: Row): PluginRunsView {
   const sorted = times.slice(0, Math.min(runs, runsKept)).toSorted();
   return { plugin, verb, runs, failed, p50Ms: at(sorted, 0.5), p99Ms: at(sorted, 0.99), maxRssKib };
 }

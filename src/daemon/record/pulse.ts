@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { firstChars } from "../../base/short-text.ts";
 import type { Subject } from "../../base/subject.ts";
-import type { DelegateView, RecentFailure, TotalsView } from "../../wire/top-view.ts";
+import type { PluginRunsView, RecentFailure, TotalsView } from "../../wire/top-view.ts";
 import { DelegateTimesBook } from "./delegate-times.ts";
 import type { Timeline, TimelineFacts } from "./timeline.ts";
 
@@ -52,7 +52,7 @@ export class Pulse implements Timeline {
   }
 
   /** Slowest first. */
-  delegates(): readonly DelegateView[] {
+  delegates(): readonly PluginRunsView[] {
     return this.#delegates.all();
   }
 

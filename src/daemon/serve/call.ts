@@ -17,7 +17,6 @@ const configMsMax = 5_000;
 /** The most time that a call may claim: runtimes give up after four minutes. */
 const budgetMsMax = 240_000;
 /** A shim exits when its budget ends. One that stays longer than this is stuck, and must not hold its record for ever. */
---
 const overtimeMs = 2_000;
 
 export interface CallOptions {

@@ -5,7 +5,7 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { MultusMirror } from "../../state/multus/multus-mirror.ts";
-import { removeDeviceInfo } from "../look-up/device-info.ts";
+import { removeDeviceInfo } from "../chains/device-info.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { EventTeller } from "./event-teller.ts";
 import type { StatusTeller } from "./status-teller.ts";

@@ -9,7 +9,7 @@ import { parseResult } from "../../cni/result.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
-import { readDeviceInfo } from "../look-up/device-info.ts";
+import { readDeviceInfo } from "../chains/device-info.ts";
 import { subjectOf } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { EventTeller } from "./event-teller.ts";

@@ -1,6 +1,6 @@
-/** What the guard is told about its cluster. */
+/** The guard's settings about its cluster. */
 export interface GuardSettings {
-  /** Where Decisions live. */
+  /** The namespace of Decisions. */
   readonly namespace: string;
   /** The `cluster` label of this cluster's alerts; empty when they carry none. */
   readonly cluster: string;

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from "../../kube/client/json-fields.ts";
 
-/** The objects of a list; nothing for what is no list. */
+/** The objects in a list; empty for a value that is not a list. */
 export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Milliseconds since 1970 of a time as the API server writes it; 0 for what is none. */
+/** Milliseconds since 1970 for a time of the API server; 0 for anything else. */
 export function timeMs(value: unknown): number {
   if (typeof value !== "string") return 0;
   const ms = Date.parse(value);
@@ -16,7 +16,7 @@ export function countOf(value: unknown): number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
 
-/** RFC 3339, to the second as the API server writes its own times. */
+/** RFC 3339 with whole seconds, as the API server writes its own times. */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -126,7 +126,7 @@ describe("MultusMirror", () => {
     expect(await readdir(join(cniDir, "results"))).toEqual([]);
   });
 
-  test("a folder that cannot be written is said once and fails nothing", async () => {
+  test("an unwritable folder is logged once and fails nothing", async () => {
     const lines: string[] = [];
     const file = join(await aFolder(), "file");
     await writeFile(file, "");

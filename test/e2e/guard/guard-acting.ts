@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import type { CarryOutOptions } from "../../../src/guard/act/carry-out-options.ts";
 import { carryOut } from "../../../src/guard/act/carry-out.ts";
-import { stepHands } from "../../../src/guard/act/step-hands.ts";
+import { stepRunners } from "../../../src/guard/act/step-runners.ts";
 import { propose } from "../../../src/guard/decide/propose.ts";
 import {
   decisionApiVersion,
@@ -178,7 +178,7 @@ export class ActingGuard {
       clock: systemClock,
       logger: silentLogger,
       settings,
-      hands: stepHands,
+      runners: stepRunners,
       term: this.term,
       signal: AbortSignal.timeout(120_000),
       world: () => this.facts.world(),
