@@ -2,7 +2,7 @@ import { parse } from "yaml";
 import type { Read } from "./kustomization.ts";
 
 /** A rule of Prometheus, as far as we look into it: an alert or a recording. */
-export interface Rule {
+interface Rule {
   readonly alert?: string;
   readonly record?: string;
   readonly expr: string;

@@ -93,7 +93,9 @@ describe("parseRequest", () => {
         "CNI_ARGS must be KEY=VALUE pairs separated by ';': current value is \"A;B\"",
     );
   });
+});
 
+describe("parseRequest on single values", () => {
   test.each(["", "add", "ADD ", "UPDATE", "constructor", "__proto__"])("refuses the verb %j", (verb) => {
     expect(refusal({ ...complete, verb }).message).toBe(
       `Cannot serve CNI_COMMAND as it must be one of ADD, CHECK, DEL, GC, STATUS, VERSION: current value is ${JSON.stringify(verb)}`,

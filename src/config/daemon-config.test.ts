@@ -124,7 +124,9 @@ describe("parseDaemonConfig accepts", () => {
       notices: [],
     });
   });
+});
 
+describe("parseDaemonConfig accepts, as Multus does,", () => {
   test("the file that Multus ships", () => {
     const config = parse({
       chrootDir: "/hostroot",

@@ -12,7 +12,7 @@ export interface GivenPorts {
   readonly metricsPort?: number;
 }
 
-export interface ReadCommandLine extends GivenPorts {
+interface ReadCommandLine extends GivenPorts {
   readonly path: string;
 }
 

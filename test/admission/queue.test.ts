@@ -5,7 +5,7 @@ import { freePort } from "../lab/free-port.ts";
 import type { Lab } from "../lab/lab.ts";
 import { AdmissionNode, waitsFor } from "./admission-node.ts";
 
-/** What never queues is answered in this on a busy machine, where those in line wait for seconds. */
+/** Longest answer of a call that never queues, on a busy machine where calls in line wait for seconds. */
 const promptMsMax = 1_500;
 
 /** One slot, and its holder waits for the file `go`. */

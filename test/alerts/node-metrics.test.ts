@@ -1,4 +1,4 @@
-/** What daemon and guard tell for the alerts and nobody else does: on the real daemon with the real hand, and by promtool. */
+/** Metrics for the alerts that only the daemon and the guard export: on the real daemon with the real hand, and by promtool. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect, test } from "bun:test";

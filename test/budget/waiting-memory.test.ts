@@ -11,7 +11,7 @@ import { RawPeer } from "../skew/raw-peer.ts";
 const mib = 1_048_576;
 const few = 20;
 const many = 2_000;
-/** What so many calls in line may cost more of the daemon's cgroup than a few (ADR 0023). */
+/** How much more of the daemon's cgroup this many waiting calls may cost than a few (ADR 0023). */
 const budgetBytes = 12 * mib;
 
 /** Enough for the heap to have found its size; with 300 the first reading was off by up to 2 MiB. */
@@ -19,7 +19,7 @@ const warmUpCalls = 1_200;
 /** When the heap is swept is chance: one daemon in ten reads a MiB more. */
 const daemons = 3;
 
-/** The longest wait that fits into a call, so that nobody leaves while the memory is read. */
+/** The longest wait that fits into a call, so that no call leaves while the memory is read. */
 const settings = { attachCeiling: 1, addQueueMs: 60_000, addBudgetMs: 110_000 };
 
 test.skipIf(!hasMemoryCgroups)(

@@ -1,4 +1,4 @@
-/** What the shipped manifests permit, tried on a real API server: RBAC, the admission policy, and the step from Multus. */
+/** The rights in the shipped manifests, tried on a real API server: RBAC, the admission policy, and the step from Multus. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a ru
         ours,
       );
       expect(crossed.text).toContain("its own node only");
-      // What the policy keeps Levee from, Multus may do as before: the policy does not look at it at all.
+      // The policy does not look at Multus, so Multus may do as before what Levee may not.
       expect(await writeAsMultus(server, "web-node-a", { value: "[]", token: theirs })).toMatchObject({ code: 200 });
     } finally {
       await server.stop();
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a ru
     try {
       server.must(["apply", "-f", multus]);
       const kubeconfig = await server.kubeconfig();
-      // As somebody has it who has built the image.
+      // As on a machine where the image was built.
       const dropIn = join(dirname(kubeconfig), "drop-in.yaml");
       const shipped = readFileSync(join(deploy, "multus-drop-in.yaml"), "utf8");
       writeFileSync(dropIn, shipped.replaceAll("0".repeat(64), "1".repeat(64)));

@@ -1,6 +1,6 @@
 import { decisionPhase } from "../../guard/decide/standing.ts";
 import type { Decision } from "../../guard/decision/decision.ts";
-import { timeMs } from "../../guard/facts/json-values.ts";
+import { timeMs } from "../../guard/json-values.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { leads } from "../cluster/project.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";

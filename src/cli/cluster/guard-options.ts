@@ -9,6 +9,7 @@ interface GuardPlaceOptions {
   readonly daemonPort?: string;
   readonly alertmanager?: readonly string[];
   readonly cniDaemon?: readonly string[];
+  readonly stuckAfter?: string;
 }
 
 interface GuardPlaces {
@@ -16,13 +17,17 @@ interface GuardPlaces {
   readonly daemonPort?: number;
   readonly alertmanagers?: readonly Alertmanager[];
   readonly cniDaemons?: readonly CniDaemon[];
+  readonly stuckAfterMs?: number;
 }
 
 /** One Alertmanager has fewer replicas, and each dead one delays a look. */
 const alertmanagersMax = 8;
+/** Less than a minute is an ordinary start on a busy node; after an hour the pods of an outage have been waiting for too long. */
+const stuckAfterSeconds = { min: 60, max: 3_600 };
 
-/** Parses the guard's ports, Alertmanagers and CNI daemons. */
-export function guardPlaces({ metricsPort, daemonPort, alertmanager, cniDaemon }: GuardPlaceOptions): GuardPlaces {
+/** Parses the guard's ports, Alertmanagers, CNI daemons and limits. */
+export function guardPlaces(options: GuardPlaceOptions): GuardPlaces {
+  const { metricsPort, daemonPort, alertmanager, cniDaemon, stuckAfter } = options;
   if ((alertmanager?.length ?? 0) > alertmanagersMax)
     throw usageFailure(
       `Cannot use --alertmanager more than ${alertmanagersMax} times: it was given ${alertmanager?.length} times`,
@@ -33,7 +38,18 @@ export function guardPlaces({ metricsPort, daemonPort, alertmanager, cniDaemon }
     ...(daemonPort === undefined ? {} : { daemonPort: portOf("--daemon-port", daemonPort, "9810") }),
     ...(alertmanager === undefined ? {} : { alertmanagers: alertmanager.map(parseAlertmanager) }),
     ...(cniDaemon === undefined ? {} : { cniDaemons: cniDaemon.map(cniDaemonOf) }),
+    ...(stuckAfter === undefined ? {} : { stuckAfterMs: stuckAfterMsOf(stuckAfter) }),
   };
+}
+
+function stuckAfterMsOf(text: string): number {
+  const { min, max } = stuckAfterSeconds;
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= min && seconds <= max) return seconds * 1000;
+  throw usageFailure(
+    `Cannot use --stuck-after as it must be a number of seconds from ${min} to ${max}: current value is ${JSON.stringify(text)}`,
+    "--stuck-after 300",
+  );
 }
 
 function cniDaemonOf(text: string): CniDaemon {

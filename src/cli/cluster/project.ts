@@ -1,4 +1,4 @@
-import { countOf, objectsOf, timeMs } from "../../guard/facts/json-values.ts";
+import { countOf, objectsOf, timeMs } from "../../guard/json-values.ts";
 import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
 import { memoryBytes } from "../../guard/facts/memory-quantity.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";

@@ -1,5 +1,5 @@
 import { exemptAnnotation } from "../../guard/facts/project-cluster-pod.ts";
-import { objectsOf } from "../../guard/facts/json-values.ts";
+import { objectsOf } from "../../guard/json-values.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { attachPod, splitNetworks, type Attached } from "../node/attach-pod.ts";
 import { contextOf, examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
-import { interfaceTable } from "../terminal/interface-table.ts";
+import { interfaceTable } from "../node/interface-table.ts";
 import { parseNetwork, parseNetworks, parsePod, podText } from "../node/names.ts";
 import { print } from "../terminal/print.ts";
 import { requireRoot } from "../node/require-root.ts";

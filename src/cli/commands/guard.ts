@@ -17,6 +17,7 @@ interface GuardCommandOptions extends KubeOptions {
   readonly cluster: string;
   readonly metricsPort?: string;
   readonly cniDaemon?: readonly string[];
+  readonly stuckAfter?: string;
   readonly alertmanager?: readonly string[];
   readonly daemonPort?: string;
   readonly gitRepository?: readonly string[];
@@ -41,6 +42,10 @@ export function addGuard(program: Command, shell: Shell): void {
       "--cni-daemon <namespace/daemonset/container>",
       "a daemon that pod starts depend on; may be repeated (default: those of Multus and Levee)",
       several,
+    )
+    .option(
+      "--stuck-after <seconds>",
+      "how long a pod with a node may wait before it counts as stuck, from 60 to 3600 (default: 300)",
     )
     .option(
       "--git-repository <setting>",
@@ -87,9 +92,15 @@ async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> 
   // Loaded late, because no other command needs the guard.
   const { runGuard } = await import("../../guard/run-guard.ts");
   const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
-  const { cniDaemons = defaultGuardSettings.cniDaemons, ...places } = asked;
+  const { cniDaemons = defaultGuardSettings.cniDaemons, stuckAfterMs, ...places } = asked;
   const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
-  const settings = { ...defaultGuardSettings, namespace: options.namespace, cluster: options.cluster, cniDaemons };
+  const settings = {
+    ...defaultGuardSettings,
+    namespace: options.namespace,
+    cluster: options.cluster,
+    cniDaemons,
+    ...(stuckAfterMs === undefined ? {} : { stuckAfterMs }),
+  };
   const git = await gitOf(shell, options);
   const api = await openKubeApi(shell, options);
   try {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
+import { until } from "../../base/until.fixture.ts";
 
 let folder: string;
 
@@ -80,9 +81,9 @@ describe("levee completion bash", () => {
       shell.stdout.on("data", (chunk: Buffer) => (seen += chunk.toString()));
       const ended = new Promise((resolve) => shell.on("close", resolve));
       shell.stdin.write('source <(levee completion bash); echo rea""dy\n');
-      await until(() => seen.includes("ready\r\n"));
+      await until("the shell is ready", () => seen.includes("ready\r\n"));
       shell.stdin.write("levee explai\t");
-      await until(() => /levee explain /u.test(seen));
+      await until("the names are shown", () => /levee explain /u.test(seen));
       shell.stdin.write("\u0015exit\n");
       await ended;
       expect(seen).toContain("levee explain ");
@@ -102,11 +103,3 @@ test("kubectl's plugin and its completion pass on what they are given", () => {
   const { stdout } = bash(`${plugin}/kubectl-levee --version; ${plugin}/kubectl_complete-levee decisions li`);
   expect(stdout).toBe("levee 0.1.0\nlist\n:4\n");
 });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 150; attempt += 1) {
-    if (isTrue()) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("It did not happen within 15 s");
-}

@@ -8,7 +8,7 @@ import {
 } from "../../guard/decision/decision.ts";
 import { parseApproval } from "../../guard/decision/parse-approval.ts";
 import { parseDecision } from "../../guard/decision/parse-decision.ts";
-import { timeMs } from "../../guard/facts/json-values.ts";
+import { timeMs } from "../../guard/json-values.ts";
 import { kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import { listPages } from "../../kube/watch/list-pages.ts";

@@ -1,4 +1,4 @@
-import { timeMs } from "../../guard/facts/json-values.ts";
+import { timeMs } from "../../guard/json-values.ts";
 import { decisionPhase } from "../../guard/decide/standing.ts";
 import type { Decision } from "../../guard/decision/decision.ts";
 import { ageText } from "../terminal/span.ts";

@@ -2,7 +2,7 @@ import { oneLine } from "../../base/plain-text.ts";
 import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases, type Decision, type DecisionApproval } from "../../guard/decision/decision.ts";
 import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
-import { timeMs } from "../../guard/facts/json-values.ts";
+import { timeMs } from "../../guard/json-values.ts";
 import { plural } from "../terminal/plural.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { ageText } from "../terminal/span.ts";

@@ -220,7 +220,9 @@ describe("levee decisions approve", () => {
     decisions[1]!.status!["phase"] = "Expired";
     expect((await levee(["approve", stop!.name, ...planHash])).status).toBe(4);
   });
+});
 
+describe("levee decisions approve --wait", () => {
   test("follows it to its end and says how it ended", async () => {
     const planHash = ["--plan-hash", stop!.spec.planHash, "--wait"];
     const later = {

@@ -1,5 +1,5 @@
 import type { Attached } from "../node/attach-pod.ts";
-import { interfaceTable } from "../terminal/interface-table.ts";
+import { interfaceTable } from "../node/interface-table.ts";
 import { netnsName, podText } from "../node/names.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { processMemoryText, type Memory } from "./memory.ts";

@@ -99,7 +99,9 @@ describe("attachPod", () => {
     await attachPod({ settings, shell }, request("lan"));
     expect(readFileSync(podFilePath(settings.directory, pod), "utf8")).not.toContain("k8s.v1.cni.cncf.io/networks");
   });
+});
 
+describe("attach refuses", () => {
   test("refuses a name that is attached already, and touches nothing of it", async () => {
     const first = await attachPod(shim.context(), request());
     expect(await failureOf(attachPod(shim.context(), request()))).toMatchObject({

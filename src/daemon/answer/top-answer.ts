@@ -63,7 +63,7 @@ function slotsOf(admission: AdmissionFacts): SlotsView {
 }
 
 /** Why no more ADDs run at once than this. */
-export function limitReason(facts: AdmissionFacts): string {
+function limitReason(facts: AdmissionFacts): string {
   return reasons.find(([, holds]) => holds(facts))?.[0] ?? "by how long plugins take";
 }
 

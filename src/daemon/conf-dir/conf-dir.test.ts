@@ -82,7 +82,9 @@ describe("ConfDir with multusConfigFile auto", () => {
     await site.pass();
     expect(await site.text()).toBe(good);
   });
+});
 
+describe("ConfDir with multusConfigFile auto when the primary's conf changes", () => {
   test("keeps the last good conf when the primary's is removed, also over a restart", async () => {
     await using site = await ConfSite.make();
     await site.put("10-a.conflist", primaryList());

@@ -19,13 +19,13 @@ export interface FolderLook {
 
 export type OwnConf = AbsentConf | PlainConf | ChainedConf;
 
-export interface AbsentConf {
+interface AbsentConf {
   readonly kind: "absent";
   /** What it is called now, if somebody only renamed it. */
   readonly renamedTo: string | undefined;
 }
 
-export interface PlainConf {
+interface PlainConf {
   readonly kind: "plain";
   /** Undefined when it cannot be read. */
   readonly text: string | undefined;

@@ -25,7 +25,7 @@ export interface PrimaryFound {
   readonly names: readonly string[];
 }
 
-export interface PrimaryAbsent {
+interface PrimaryAbsent {
   readonly primary: undefined;
   /** absent: there is none. unusable: there is one, and what is wrong with it says `why`. */
   readonly lack: "absent" | "unusable";

@@ -162,7 +162,9 @@ describe("NetworkWatch", () => {
     nowMs += 4_000;
     expect(watch.ageMs()).toBe(4_000);
   });
+});
 
+describe("NetworkWatch over time", () => {
   test("looks once a minute, and at once when a definition changes", async () => {
     definitions = [network("a", { type: "bridge", bridge: "br-lan" })];
     await make();

@@ -6,6 +6,7 @@ import { Admission } from "../../admission/admission.ts";
 import type { Check } from "../../readiness/check.ts";
 import { readLoad, startOwnLoad } from "./own-load.ts";
 import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const roots: string[] = [];
 afterEach(() => {
@@ -78,16 +79,20 @@ test("startOwnLoad freezes and stops ADDs as memory fills, says so once each tim
   const checks = { add: (reader: typeof read) => void (read = reader) };
   const service = startOwnLoad({ clock, logger, admission, checks, root });
   expect(read()).toMatchObject([{ name: "memory", state: "ok" }]);
-  const states: string[] = [];
-  for (const usage of ["50", "96", "96", "106", "80"]) {
+  const state = (): string => `${admission.facts().ownMemory} ${read()[0]?.state ?? ""}`;
+  for (const [usage, expected] of [
+    ["50", "free ok"],
+    ["96", "frozen warning"],
+    ["96", "frozen warning"],
+    ["106", "exhausted warning"],
+    ["80", "free ok"],
+  ] as const) {
     writeFileSync(join(root, "sys/fs/cgroup/memory.current"), usage);
     await clock.advance(1_000);
     // The files are real ones, and are read in their own time.
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    states.push(`${admission.facts().ownMemory} ${read()[0]?.state ?? ""}`);
+    await until(`a usage of ${usage} is ${expected}`, () => state() === expected);
   }
   await service.stop();
-  expect(states).toEqual(["free ok", "frozen warning", "frozen warning", "exhausted warning", "free ok"]);
   expect(said).toEqual([
     "warn: The daemon's memory is short; no more ADDs run at once than now",
     "error: The daemon's memory is nearly used up; only DELs are served",

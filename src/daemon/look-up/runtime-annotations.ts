@@ -5,7 +5,7 @@ import { defaultNetworkAnnotation, networksAnnotation } from "../../base/annotat
 import type { PodFacts } from "../../view/pod-facts.ts";
 
 /** The capability by which containerd and CRI-O send the pod's annotations. The generated conf declares it. */
-export const annotationsCapability = "io.kubernetes.cri.pod-annotations";
+const annotationsCapability = "io.kubernetes.cri.pod-annotations";
 
 const configSource = "kubernetes.io/config.source";
 /** Only these annotations are kept. */

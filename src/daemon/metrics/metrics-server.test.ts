@@ -4,6 +4,7 @@ import { systemClock, type Cancel, type Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { MetricsServer, type MetricsServerOptions } from "./metrics-server.ts";
 import type { HttpRequest } from "./http-exchange.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const servers: MetricsServer[] = [];
 afterEach(async () => {
@@ -63,7 +64,9 @@ describe("MetricsServer", () => {
     expect(asked).toEqual([]);
     expect(refused).toEqual([Number(status.slice(0, 3))]);
   });
+});
 
+describe("MetricsServer and its connections", () => {
   test("hangs up on a peer that says nothing", async () => {
     const clock = { ...systemClock, after: (_ms: number, then: () => void) => systemClock.after(20, then) };
     const { port } = await serve({ clock });
@@ -76,7 +79,7 @@ describe("MetricsServer", () => {
     const idle = Array.from({ length: 40 }, () => connect({ port, host: "127.0.0.1" }).on("close", () => (ended += 1)));
     await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
     expect(await say(port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
-    await until(() => ended === 9);
+    await until("nine connections have ended", () => ended === 9);
     for (const socket of idle) socket.destroy();
   });
 
@@ -89,11 +92,11 @@ describe("MetricsServer", () => {
       return systemClock.after(10, then);
     };
     const second = make({ port: first.port, clock: { ...systemClock, after }, warnings });
-    await until(() => tries > 3);
+    await until("it has tried several times", () => tries > 3);
     expect(warnings).toEqual([{ port: first.port, reason: "EADDRINUSE" }]);
     expect(second.port).toBeUndefined();
     await servers[0]?.stop();
-    await until(() => second.port === first.port);
+    await until("the port is its own", () => second.port === first.port);
     expect(await say(first.port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
   });
 
@@ -118,7 +121,7 @@ describe("MetricsServer", () => {
     };
     const clock = { ...systemClock, after: (_ms: number, then: () => void) => systemClock.after(10, then) };
     make({ reach: "any", port: first.port, listen, clock });
-    await until(() => tried.length > 2);
+    await until("it has tried several times", () => tried.length > 2);
     expect(new Set(tried)).toEqual(new Set(["::"]));
   });
 });
@@ -164,7 +167,7 @@ function make({
 async function serve(facts: Facts = {}): Promise<{ port: number; asked: HttpRequest[]; refused: number[] }> {
   const kept = { asked: [], refused: [] };
   const server = make({ ...facts, ...kept });
-  await until(() => server.port !== undefined);
+  await until("it listens", () => server.port !== undefined);
   return { port: server.port ?? 0, ...kept };
 }
 
@@ -181,12 +184,4 @@ async function say(port: number, ...pieces: readonly string[]): Promise<string> 
   }
   await closed;
   return text;
-}
-
-async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
-  for (let trial = 0; trial < 500; trial += 1) {
-    if (await isDone()) return;
-    await systemClock.sleep(5);
-  }
-  throw new Error("Waited in vain");
 }

@@ -5,7 +5,7 @@ import { errnoOf, LeveeError } from "../../base/errors.ts";
 import { encodeFrame, type Frame } from "../../wire/frame.ts";
 import { ServerConnection, type ConnectionHost, type PeerSocket } from "./server-connection.ts";
 
-export const socketName = "levee.sock";
+const socketName = "levee.sock";
 
 /** A silent peer holds a descriptor. A local process needs far less than this for one frame. */
 const firstFrameMsMax = 5_000;

@@ -9,6 +9,7 @@ import { aRecord } from "../../state/journal/record.fixture.ts";
 import { silentStatusTeller, type OnPostponed, type PodStatus } from "./status-teller.ts";
 import { AttachedTeller } from "./tell-attached.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
+import { until } from "../../base/until.fixture.ts";
 import type { Fate } from "../../kube/outbox/letter.ts";
 
 const result = jsonValue({
@@ -125,7 +126,7 @@ describe("tellSoon", () => {
     told.tellSoon();
     expect(told.statuses).toEqual([]);
     await clock.advance(5);
-    await systemClock.sleep(20);
+    await until("the status is told", () => told.statuses.length > 0);
     expect(told.statuses).toHaveLength(1);
   });
 
@@ -138,7 +139,7 @@ describe("tellSoon", () => {
       expect(told.statuses).toEqual([]);
       clock.after(calmMs - 2_900, () => (told.isBusy = false));
       await clock.advance(7_200);
-      await systemClock.sleep(20);
+      await until("the status is told", () => told.statuses.length > 0);
       expect(told.statuses).toHaveLength(1);
     }
   });
@@ -171,7 +172,7 @@ describe("tellSoon", () => {
     await clock.advance(1_000);
     told.kept = { ...told.record, phase: "acknowledged" };
     await clock.advance(2_000);
-    await systemClock.sleep(20);
+    await until("the status is told", () => told.statuses.length > 0);
     expect(told.statuses).toHaveLength(1);
   });
 
@@ -181,7 +182,7 @@ describe("tellSoon", () => {
     told.isPending = () => (looks += 1) > 1;
     told.tellSoon();
     await clock.advance(5);
-    await systemClock.sleep(20);
+    await until("it has looked again", () => looks > 1);
     expect({ looks, statuses: told.statuses }).toEqual({ looks: 2, statuses: [] });
   });
 });

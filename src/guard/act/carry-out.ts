@@ -1,7 +1,7 @@
 import { toLeveeError } from "../../base/errors.ts";
 import type { Decision, DecisionPhase, DecisionStatus, StepStatus } from "../decision/decision.ts";
 import type { Step } from "../decision/step.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 import { RunningDecision } from "./running-decision.ts";
 import { DecisionGoneError, HaltError } from "./halt.ts";

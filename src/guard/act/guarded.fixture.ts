@@ -9,7 +9,7 @@ import { planHash } from "../decision/plan-hash.ts";
 import type { Step } from "../decision/step.ts";
 import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
 import type { ClusterPod } from "../facts/cluster-pod.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 import { outage } from "../outage.fixture.ts";
 import { podList } from "../world.fixture.ts";

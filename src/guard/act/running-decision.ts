@@ -5,7 +5,7 @@ import { decisionApiVersion, type Decision, type DecisionStatus, type StepStatus
 import { textCharsMax } from "../decision/limits.ts";
 import { parseDecision } from "../decision/parse-decision.ts";
 import { foreignText } from "../detect/foreign-text.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import { DecisionGoneError } from "./halt.ts";
 
 const requestMs = 10_000;

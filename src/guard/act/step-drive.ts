@@ -1,7 +1,7 @@
 import { LeveeError } from "../../base/errors.ts";
 import type { StepStatus } from "../decision/decision.ts";
 import type { Step } from "../decision/step.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import { auditLine } from "./audit-line.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 import { tellEvent } from "./decision-event.ts";

@@ -12,7 +12,7 @@ import {
 /** An approval that has not started by then is void: the cluster is no longer the one that the person saw. */
 const startWithinMs = 15 * 60_000;
 /** By then every API server has seen a policy. Times in objects are whole seconds. */
-const policyAgeMinMs = 5_000;
+export const policyAgeMinMs = 5_000;
 
 /** Clocks of one cluster differ by seconds; an approval from further ahead would stay valid for longer. */
 export const aheadMaxMs = 60_000;

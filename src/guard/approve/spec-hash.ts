@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isObject, objectOf } from "../../kube/client/json-fields.ts";
 import { canonicalJson } from "../decision/plan-hash.ts";
-import { objectsOf } from "../facts/json-values.ts";
+import { objectsOf } from "../json-values.ts";
 
 /** Does not depend on the order of keys. Throws for a value that is not JSON or has fractions. */
 export function specHash(spec: unknown): string {

@@ -10,14 +10,14 @@ const presentMin = membersMin / 2;
  * Whether a Decision's cause still exists. A recovery counts only its own targets, because it touches no others; a stop
  * counts every stuck pod of the shape in the namespace, because it is about pods to come.
  */
-export function isCausePresent({ spec }: Decision, { pods, nowMs }: World): boolean {
+export function isCausePresent({ spec }: Decision, { pods, nowMs, stuckAfterMs }: World): boolean {
   const uids = new Set(
     spec.steps.flatMap((step) => (step.action === "RemovePods" ? step.targets.map(({ uid }) => uid) : [])),
   );
   const { namespace, shape } = spec.subject;
   let found = 0;
   for (const pod of pods) {
-    if (pod.namespace !== namespace || !isMember(pod, nowMs)) continue;
+    if (pod.namespace !== namespace || !isMember(pod, nowMs, stuckAfterMs)) continue;
     const counts = spec.purpose === "Recover" ? uids.has(pod.uid) : shapeText(pod.shape) === shape;
     if (counts) found += 1;
   }

@@ -4,7 +4,7 @@ import type { Avalanche } from "../detect/avalanche.ts";
 import type { CauseChain } from "../detect/cause-chain.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import { symptomText, type Symptom } from "../detect/symptoms.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import type { NodeViewFacts, World } from "../facts/world.ts";
 
 /** The numbers behind a proposal, at the time it was made. */

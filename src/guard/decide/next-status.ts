@@ -9,7 +9,7 @@ import {
 import { textCharsMax } from "../decision/limits.ts";
 import { isPlanIntact } from "../decision/parse-decision.ts";
 import { foreignText } from "../detect/foreign-text.ts";
-import { timeMs, timeText } from "../facts/json-values.ts";
+import { timeMs, timeText } from "../json-values.ts";
 import { decisionPhase } from "./standing.ts";
 import { authorOf, lastWord, madeMs, unheard, wordsOn, type WordFacts, type Words } from "./words-on.ts";
 

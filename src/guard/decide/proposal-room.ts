@@ -1,6 +1,6 @@
 import { terminalPhases, type Decision } from "../decision/decision.ts";
 import type { Avalanche } from "../detect/avalanche.ts";
-import { timeMs } from "../facts/json-values.ts";
+import { timeMs } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 import { shapeText } from "./shape-text.ts";
 import { decisionPhase } from "./standing.ts";

@@ -5,7 +5,7 @@ import { findAvalanches, membersMin, type Avalanche } from "../detect/avalanche.
 import { avalancheText, causeChainOf, type CauseChain } from "../detect/cause-chain.ts";
 import { foreignText, quotedText } from "../detect/foreign-text.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 import { evidenceOf } from "./evidence.ts";
 import { ProposalRoom } from "./proposal-room.ts";
@@ -23,7 +23,7 @@ export interface Proposal {
 
 /** Every Decision that the cluster needs and that was not proposed yet. Pure. */
 export function propose(world: World, settings: GuardSettings): readonly Proposal[] {
-  const avalanches = findAvalanches(world.pods, world.nowMs);
+  const avalanches = findAvalanches(world.pods, world.nowMs, world.stuckAfterMs);
   const room = new ProposalRoom(avalanches, world);
   const proposals = new Map<string, Proposal>();
   for (const avalanche of avalanches) {

@@ -1,7 +1,7 @@
 import { terminalPhases, type Decision, type DecisionPhase } from "../decision/decision.ts";
 import type { Step } from "../decision/step.ts";
 import type { Avalanche } from "../detect/avalanche.ts";
-import { timeMs } from "../facts/json-values.ts";
+import { timeMs } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 
 /** What earlier Decisions say about an avalanche, so that nothing is proposed twice. */

@@ -2,7 +2,7 @@ import { approvalProblem, startProblem } from "../approve/approval-problem.ts";
 import type { PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision, DecisionApproval, Verdict } from "../decision/decision.ts";
 import { foreignText } from "../detect/foreign-text.ts";
-import { timeMs } from "../facts/json-values.ts";
+import { timeMs } from "../json-values.ts";
 
 /** The words of people about one plan. */
 export interface Words {

@@ -1,5 +1,5 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
-import { objectsOf } from "../facts/json-values.ts";
+import { objectsOf } from "../json-values.ts";
 import { decisionApiVersion, decisionPhases, type Decision, type DecisionStatus } from "./decision.ts";
 import { planHash } from "./plan-hash.ts";
 import { stepActions } from "./step.ts";

@@ -29,6 +29,16 @@ test("findAvalanches finds an avalanche as soon as the twentieth member is stuck
   expect(findAvalanches([...pods, last], nowMs + 1)[0]?.members.length).toBe(20);
 });
 
+test("findAvalanches and findScattered go by another time where the guard was told one", () => {
+  const pods = outagePods(20, { boundMs: nowMs - 2 * minuteMs });
+  const scattered = pods.map((pod, index) => ({ ...pod, shape: `shape-${index}` }));
+  expect(findAvalanches(pods, nowMs)).toEqual([]);
+  expect(findAvalanches(pods, nowMs, minuteMs)[0]?.members.length).toBe(20);
+  expect(findAvalanches(pods, nowMs, 2 * minuteMs)).toEqual([]);
+  expect(findScattered(scattered, nowMs).size).toBe(0);
+  expect(findScattered(scattered, nowMs, minuteMs).size).toBe(1);
+});
+
 for (const [what, changes] of [
   ["pods of a healthy rollout", { owner: "ReplicaSet/web-1", phase: "Running" }],
   ["pods of a rollout that waits", { owner: "ReplicaSet/web-1" }],

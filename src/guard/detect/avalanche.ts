@@ -2,7 +2,7 @@ import { isOwnerless, type ClusterPod } from "../facts/cluster-pod.ts";
 
 /** The guard never acts on fewer pods. */
 export const membersMin = 20;
-/** A bound pod starts within seconds; after this long it is stuck. */
+/** A bound pod starts within seconds; after this long it is stuck, unless the guard was told another time. */
 export const stuckAfterMs = 300_000;
 /** Members younger than this count as growth in the texts for people. */
 const recentMs = 1_800_000;
@@ -27,8 +27,12 @@ export interface Avalanche {
  * Finds every avalanche, largest first. It uses the pods' own times and no history, so a guard that starts in the middle
  * of an outage sees the same.
  */
-export function findAvalanches(pods: Iterable<ClusterPod>, nowMs: number): readonly Avalanche[] {
-  return [...setsOf(pods, nowMs, ({ namespace, shape }) => `${namespace}\n${shape}`).values()]
+export function findAvalanches(
+  pods: Iterable<ClusterPod>,
+  nowMs: number,
+  afterMs = stuckAfterMs,
+): readonly Avalanche[] {
+  return [...setsOf(pods, { nowMs, afterMs }, ({ namespace, shape }) => `${namespace}\n${shape}`).values()]
     .filter((set) => set.length >= membersMin)
     .map((set) => avalancheOf(set, nowMs))
     .toSorted((left, right) => right.members.length - left.members.length || left.sinceMs - right.sinceMs);
@@ -38,11 +42,15 @@ export function findAvalanches(pods: Iterable<ClusterPod>, nowMs: number): reado
  * For each namespace, the number of such pods outside of any avalanche, if they are enough for one: whoever creates them
  * gives each a different shape. The guard proposes nothing about them, so a metric shows them.
  */
-export function findScattered(pods: Iterable<ClusterPod>, nowMs: number): ReadonlyMap<string, number> {
+export function findScattered(
+  pods: Iterable<ClusterPod>,
+  nowMs: number,
+  afterMs = stuckAfterMs,
+): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
-  for (const [namespace, all] of setsOf(pods, nowMs, (pod) => pod.namespace)) {
+  for (const [namespace, all] of setsOf(pods, { nowMs, afterMs }, (pod) => pod.namespace)) {
     if (all.length < membersMin) continue;
-    const inSets = findAvalanches(all, nowMs).reduce((sum, { members }) => sum + members.length, 0);
+    const inSets = findAvalanches(all, nowMs, afterMs).reduce((sum, { members }) => sum + members.length, 0);
     if (all.length - inSets >= membersMin) found.set(namespace, all.length - inSets);
   }
   return found;
@@ -50,12 +58,12 @@ export function findScattered(pods: Iterable<ClusterPod>, nowMs: number): Readon
 
 function setsOf(
   pods: Iterable<ClusterPod>,
-  nowMs: number,
+  { nowMs, afterMs }: { readonly nowMs: number; readonly afterMs: number },
   keyOf: (pod: ClusterPod) => string,
 ): ReadonlyMap<string, readonly ClusterPod[]> {
   const sets = new Map<string, ClusterPod[]>();
   for (const pod of pods) {
-    if (!isMember(pod, nowMs)) continue;
+    if (!isMember(pod, nowMs, afterMs)) continue;
     const key = keyOf(pod);
     const set = sets.get(key);
     if (set === undefined) sets.set(key, [pod]);
@@ -64,16 +72,16 @@ function setsOf(
   return sets;
 }
 
-export function isMember(pod: ClusterPod, nowMs: number): boolean {
-  return isOwnerless(pod) && !pod.isExempt && !pod.isDeleting && isStuck(pod, nowMs);
+export function isMember(pod: ClusterPod, nowMs: number, afterMs = stuckAfterMs): boolean {
+  return isOwnerless(pod) && !pod.isExempt && !pod.isDeleting && isStuck(pod, nowMs, afterMs);
 }
 
 /**
  * Bound and Pending for too long by its own times, with nothing of it on the node yet; any pod, with or without an owner.
  * A pod that has its network waits for something else (an image, a volume), and kubelet makes no CNI calls for it.
  */
-export function isStuck(pod: ClusterPod, nowMs: number): boolean {
-  return pod.phase === "Pending" && !pod.everRan && pod.boundMs > 0 && nowMs - pod.boundMs > stuckAfterMs;
+export function isStuck(pod: ClusterPod, nowMs: number, afterMs = stuckAfterMs): boolean {
+  return pod.phase === "Pending" && !pod.everRan && pod.boundMs > 0 && nowMs - pod.boundMs > afterMs;
 }
 
 function avalancheOf(set: readonly ClusterPod[], nowMs: number): Avalanche {

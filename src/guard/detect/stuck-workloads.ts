@@ -11,11 +11,11 @@ export interface StuckWorkload {
 }
 
 /** Most stuck pods first. Ownerless pods have no workload. */
-export function findStuckWorkloads({ pods, deployments, nowMs }: World): readonly StuckWorkload[] {
+export function findStuckWorkloads({ pods, deployments, nowMs, stuckAfterMs }: World): readonly StuckWorkload[] {
   const deploymentKeys = new Set(deployments.map(({ namespace, name }) => `${namespace}/${name}`));
   const found = new Map<string, { kind: string; namespace: string; name: string; pods: ClusterPod[] }>();
   for (const pod of pods) {
-    if (pod.owner === "" || pod.isMirror || pod.isDeleting || !isStuck(pod, nowMs)) continue;
+    if (pod.owner === "" || pod.isMirror || pod.isDeleting || !isStuck(pod, nowMs, stuckAfterMs)) continue;
     const [kind, name] = workloadOf(pod, deploymentKeys);
     const key = `${pod.namespace}/${kind}/${name}`;
     const workload = found.get(key);

@@ -6,6 +6,8 @@ export interface GuardSettings {
   readonly cluster: string;
   /** The daemons that pod starts depend on. */
   readonly cniDaemons: readonly CniDaemon[];
+  /** How long a bound pod may wait before it is stuck; five minutes unless told. */
+  readonly stuckAfterMs?: number;
 }
 
 export interface CniDaemon {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { firstChars } from "../../base/short-text.ts";
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
-import { objectsOf } from "./json-values.ts";
+import { objectsOf } from "../json-values.ts";
 
 /** 64 bits are enough to tell the shapes of one namespace apart. */
 const hashChars = 16;

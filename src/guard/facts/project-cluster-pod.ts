@@ -2,7 +2,7 @@ import { oneLine } from "../../base/plain-text.ts";
 import { firstChars } from "../../base/short-text.ts";
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
-import { objectsOf, timeMs } from "./json-values.ts";
+import { objectsOf, timeMs } from "../json-values.ts";
 import type { ClusterPod } from "./cluster-pod.ts";
 import { podShape } from "./pod-shape.ts";
 

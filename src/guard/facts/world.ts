@@ -4,6 +4,8 @@ import type { ClusterPod } from "./cluster-pod.ts";
 /** Everything the guard knows at one moment. Detection and decision depend on nothing else. */
 export interface World {
   readonly nowMs: number;
+  /** How long a bound pod may wait before it is stuck, where the guard was told so. */
+  readonly stuckAfterMs?: number;
   /** Iterated several times. */
   readonly pods: Iterable<ClusterPod>;
   readonly nodes: readonly NodeFacts[];

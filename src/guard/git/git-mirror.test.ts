@@ -13,6 +13,7 @@ import { parseGitRepository } from "./git-repository.ts";
 import { GitServer } from "./git-server.fixture.ts";
 import { makeOnePathCommit } from "./one-path-commit.ts";
 import { blobSha } from "./blob-sha.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const file = "apps/multus/multus.yaml";
 
@@ -102,7 +103,7 @@ test("GitMirror is killed with all its children when a server does not answer", 
     message: `Cannot read the branches of ${web.url}: it took longer than 0.7 s`,
   });
   expect(systemClock.monotonicMs() - startMs).toBeLessThan(5_000);
-  await systemClock.sleep(100);
+  await until("no process is left", () => processesWith(web.url).length === 0);
   expect(processesWith(web.url)).toEqual([]);
 });
 

@@ -7,6 +7,7 @@ import type { ApplicationSource } from "../facts/world.ts";
 import { GitServer } from "./git-server.fixture.ts";
 import { GitSource } from "./git-source.ts";
 import type { GitMirrors } from "./git-mirrors.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const multus = "kind: DaemonSet\nmetadata: {name: kube-multus-ds}\n";
 
@@ -30,14 +31,7 @@ async function seen(mirrors: GitMirrors, ...wanted: readonly ApplicationSource[]
 
 async function read(source: GitSource): Promise<void> {
   source.start();
-  await until(() => source.hasLooked() && source.files().length + source.problems().length > 0);
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (const endMs = systemClock.monotonicMs() + 10_000; !isSo();) {
-    if (systemClock.monotonicMs() > endMs) throw new Error("it did not come");
-    await systemClock.sleep(20);
-  }
+  await until("it has looked", () => source.hasLooked() && source.files().length + source.problems().length > 0);
 }
 
 test("GitSource reads the manifests with a DaemonSet in the Application's folder, and those below it only when it is recursive", async () => {
@@ -100,12 +94,12 @@ test("GitSource follows a moving branch, and keeps its files while the server is
   });
   await read(source);
   server.commit({ "apps/multus/multus.yaml": `${multus}# more\n` });
-  await until(() => Buffer.from(source.files()[0]?.bytes ?? []).includes("more"));
+  await until("the change is seen", () => Buffer.from(source.files()[0]?.bytes ?? []).includes("more"));
   renameSync(server.bare, `${server.bare}.away`);
-  await until(() => source.problems().length === 1);
+  await until("the problem is seen", () => source.problems().length === 1);
   expect(source.files()).toHaveLength(1);
   renameSync(`${server.bare}.away`, server.bare);
-  await until(() => source.problems().length === 0);
+  await until("the problem is gone", () => source.problems().length === 0);
   await source.close();
 });
 

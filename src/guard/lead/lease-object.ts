@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { KubeApi } from "../../kube/client/api.ts";
 import { isObject, objectOf, textOf } from "../../kube/client/json-fields.ts";
-import { countOf } from "../facts/json-values.ts";
+import { countOf } from "../json-values.ts";
 
 /** A Lease, the process that asks for it or holds it, and its means. */
 export interface LeaseSeat {

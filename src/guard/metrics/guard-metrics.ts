@@ -7,6 +7,8 @@ import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 /** The state behind the metrics of a guard, leading or not. */
 export interface GuardState {
   readonly nowMs: number;
+  /** As in `World`. */
+  readonly stuckAfterMs?: number;
   readonly isLeader: boolean;
   /** Since the process started. */
   readonly runningMs: number;
@@ -106,8 +108,8 @@ function sinceMs({ status, metadata }: Decision, nowMs: number): number {
 }
 
 /** Largest first. The API server's names of namespaces need no escaping. */
-function scattered({ pods, nowMs }: GuardState): readonly Row[] {
-  const most = [...findScattered(pods, nowMs)].toSorted(([, left], [, right]) => right - left);
+function scattered({ pods, nowMs, stuckAfterMs }: GuardState): readonly Row[] {
+  const most = [...findScattered(pods, nowMs, stuckAfterMs)].toSorted(([, left], [, right]) => right - left);
   return most.slice(0, namespacesMax).map(([namespace, count]) => [`{namespace="${namespace}"}`, count]);
 }
 

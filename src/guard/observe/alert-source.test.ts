@@ -4,6 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { AlertSource } from "./alert-source.ts";
 import { parseAlerts } from "./parse-alerts.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const servers: Server[] = [];
 let source: AlertSource | undefined;
@@ -29,14 +30,6 @@ async function manager(body: string, status = 200): Promise<{ readonly url: stri
     server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)),
   );
   return { url: `http://127.0.0.1:${port}`, asked };
-}
-
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (let look = 0; look < 500; look += 1) {
-    if (isSo()) return;
-    await systemClock.sleep(10);
-  }
-  throw new Error(`It never came to it: ${what}`);
 }
 
 function open(urls: readonly string[], cluster = ""): AlertSource {

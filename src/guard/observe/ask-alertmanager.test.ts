@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { systemClock } from "../../base/clock.ts";
 import { JsonLogger } from "../../base/log.ts";
 import * as pem from "../../kube/access/certificates.fixture.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import { answer, ScriptedServer, type Script } from "../../kube/client/scripted-server.fixture.ts";
 import type { Alertmanager } from "./ask-alertmanager.ts";
 import { AlertSource } from "./alert-source.ts";
+import { until } from "../../base/until.fixture.ts";
 
 /** The start of a cluster's token. */
 const token = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJzdWIiOiJndWFyZCJ9.c2lnbmF0dXJl";
@@ -57,14 +57,6 @@ function open(how: Omit<Alertmanager, "url"> = known()): AlertSource {
   source = new AlertSource({ clock, logger, alertmanagers: [{ url: server.url, ...how }], cluster: "" });
   source.start();
   return source;
-}
-
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (let look = 0; look < 500; look += 1) {
-    if (isSo()) return;
-    await systemClock.sleep(10);
-  }
-  throw new Error(`It never came to it: ${what}`);
 }
 
 async function noteOf(subject: AlertSource): Promise<string> {

@@ -139,9 +139,10 @@ export class ClusterFacts {
 
   /** Everything as it is now. Pods are not copied, so use it at once. */
   world(): World {
-    const { clock, sources } = this.#options;
+    const { clock, settings, sources } = this.#options;
     return {
       nowMs: clock.wallMs(),
+      ...(settings.stuckAfterMs === undefined ? {} : { stuckAfterMs: settings.stuckAfterMs }),
       pods: { [Symbol.iterator]: () => this.#pods.store.values() },
       nodes: [...this.#nodes.store.values()],
       namespaces: [...this.#namespaces.store.values()],

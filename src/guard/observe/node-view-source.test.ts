@@ -8,6 +8,7 @@ import { stuckPod } from "../world.fixture.ts";
 import { NodeViewSource, type NodeToAsk } from "./node-view-source.ts";
 import { nodesToAsk, nodesUnderRemoval } from "./nodes-to-ask.ts";
 import { parseNodeView } from "./parse-node-view.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const load = `# HELP levee_waiting Calls that wait for a slot
 # TYPE levee_waiting gauge
@@ -62,14 +63,6 @@ function open(port: number, nodes: readonly NodeToAsk[], close: ReadonlySet<stri
   source = new NodeViewSource({ clock: systemClock, port, wanted: () => nodes, close: () => close });
   source.start();
   return source;
-}
-
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (let look = 0; look < 600; look += 1) {
-    if (isSo()) return;
-    await systemClock.sleep(10);
-  }
-  throw new Error(`It never came to it: ${what}`);
 }
 
 test("parseNodeView sums up a daemon's metrics, and takes the watch that was silent longest", () => {

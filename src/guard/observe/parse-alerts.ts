@@ -1,6 +1,6 @@
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import { foreignText } from "../detect/foreign-text.ts";
-import { objectsOf, timeMs } from "../facts/json-values.ts";
+import { objectsOf, timeMs } from "../json-values.ts";
 import type { AlertFacts } from "../facts/world.ts";
 
 /** For one cluster; 45 fired in the outage that this is built for. */

@@ -1,6 +1,6 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { CniDaemon } from "../facts/guard-settings.ts";
-import { objectsOf, timeMs } from "../facts/json-values.ts";
+import { objectsOf, timeMs } from "../json-values.ts";
 import { withoutUser } from "../git/repository-name.ts";
 import type { ApplicationFacts, ApplicationSource, ProjectFacts, SyncWindow } from "../facts/world.ts";
 

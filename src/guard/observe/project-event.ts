@@ -1,6 +1,6 @@
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
-import { countOf, timeMs } from "../facts/json-values.ts";
+import { countOf, timeMs } from "../json-values.ts";
 import type { EventFacts } from "../facts/world.ts";
 
 /** The texts of containerd and CRI-O. */

@@ -1,5 +1,5 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
-import { countOf, objectsOf, timeMs } from "../facts/json-values.ts";
+import { countOf, objectsOf, timeMs } from "../json-values.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
 import type { ContainerFacts, DaemonSetFacts, DeploymentFacts, NamespaceFacts, NodeFacts } from "../facts/world.ts";
 import { stopLabel } from "../decide/stop-step.ts";

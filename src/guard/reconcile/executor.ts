@@ -3,7 +3,7 @@ import { isToBeCarriedOut, carryOut } from "../act/carry-out.ts";
 import type { CarryOutOptions } from "../act/carry-out-options.ts";
 import { isPassing } from "../act/running-decision.ts";
 import type { Decision, DecisionPurpose } from "../decision/decision.ts";
-import { timeMs } from "../facts/json-values.ts";
+import { timeMs } from "../json-values.ts";
 
 /** The longest wait between approval and start. */
 const lookMs = 1_000;

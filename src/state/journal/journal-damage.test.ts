@@ -109,7 +109,9 @@ describe("Journal with a damaged file", () => {
       await again.close();
     }
   });
+});
 
+describe("Journal with a damaged file keeps what was damaged aside", () => {
   test("quarantine keeps the bytes and the reason, over restarts, once", async () => {
     const folder = await threeRecords();
     const ends = await lineEnds(folder);
@@ -200,7 +202,9 @@ describe("Journal with a damaged file", () => {
     expect(numbers(again)).toEqual(["1", "2", "3"]);
     await again.close();
   });
+});
 
+describe("Journal with records that it cannot use", () => {
   test("a record of a newer format stops the start and is left as it is", async () => {
     const newerLine = '{"kind":"begin"}';
     const sum = crc32(newerLine, crc32("L2 ")).toString(16).padStart(8, "0");

@@ -124,7 +124,9 @@ describe("JournalWriter", () => {
     await again.close();
     expect(await reopened(folder)).toEqual([tokenOf(1), tokenOf(2)]);
   });
+});
 
+describe("JournalWriter shares writes and syncs", () => {
   test("many concurrent intents share few writes and few syncs", async () => {
     const { openLog, counts } = watched();
     const journal = await openIn(await aFolder(), { openLog });
@@ -170,7 +172,9 @@ describe("JournalWriter", () => {
     await journal.close();
     expect(await reopened(folder)).toHaveLength(8);
   });
+});
 
+describe("JournalWriter when the disk refuses", () => {
   test("a failed write rejects its callers only, leaves memory alone and the file whole", async () => {
     const broken = breaker("write", "EIO");
     const { openLog, counts } = watched(broken.fault);
@@ -265,7 +269,9 @@ describe("JournalWriter", () => {
     await journal.close();
     expect(await reopened(folder)).toEqual([tokenOf(1), tokenOf(3)]);
   });
+});
 
+describe("JournalWriter and its file", () => {
   test("a journal that was removed or replaced while it ran is noticed by the probe and written anew", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);

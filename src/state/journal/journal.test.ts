@@ -92,7 +92,9 @@ describe("Journal", () => {
     expect(journal.knows(first.containerId)).toBe("never-added");
     await journal.close();
   });
+});
 
+describe("Journal takes writes", () => {
   test("begin refuses a second attachment of the same interface, also while the first is on its way", async () => {
     const journal = await openIn(await aFolder());
     const both = await Promise.allSettled([
@@ -145,7 +147,9 @@ describe("Journal", () => {
     expect(again.stats().genesis?.importDone).toBe(true);
     await again.close();
   });
+});
 
+describe("Journal reads everything again", () => {
   test("keeps leaks over a restart, counts trials, forgets the resolved ones", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);

@@ -109,7 +109,9 @@ describe("importMultusCache", () => {
     expect(record.chains.map(({ ifname }) => String(ifname))).toEqual(["eth0", "net1", "net2"]);
     expect(record.results[2]).toContain("second");
   });
+});
 
+describe("importMultusCache with devices and damaged files", () => {
   test("passes the device to every plugin", async () => {
     const element = clusterElement
       .replace('"Bytes":"' + base64(clusterList), '"Bytes":"' + base64(clusterList))

@@ -98,7 +98,9 @@ describe("MultusMirror", () => {
     expect(result).not.toContain("netns");
     expect(result).not.toContain('"result"');
   });
+});
 
+describe("MultusMirror under stress", () => {
   test("hostile values in a configuration neither throw nor reach a path", async () => {
     const odd = json('{"name":"x","type":"b","ipam":null,"dns":[],"capabilities":7,"plugins":"no"}');
     const good = aRecord(1, { chains: [aChain({ multus: { ...aChain().multus, config: odd } })] });

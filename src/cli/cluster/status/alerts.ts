@@ -1,4 +1,4 @@
-import { objectsOf } from "../../../guard/facts/json-values.ts";
+import { objectsOf } from "../../../guard/json-values.ts";
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
 import { see, seeList, seeText, type Asking, type Seen } from "../seen.ts";
 import { usageFailure } from "../../failure.ts";

@@ -1,7 +1,7 @@
 import { decisionPhase } from "../../../guard/decide/standing.ts";
 import { terminalPhases } from "../../../guard/decision/decision.ts";
 import { findAvalanches, isStuck } from "../../../guard/detect/avalanche.ts";
-import { timeMs } from "../../../guard/facts/json-values.ts";
+import { timeMs } from "../../../guard/json-values.ts";
 import type { ClusterLook } from "../../check/cluster-checks.ts";
 import { podsOf } from "../../check/cni-lines.ts";
 import { plural } from "../../terminal/plural.ts";

@@ -1,5 +1,5 @@
 import type { Decision, DecisionApproval } from "../../../guard/decision/decision.ts";
-import { timeMs } from "../../../guard/facts/json-values.ts";
+import { timeMs } from "../../../guard/json-values.ts";
 import { md } from "./markdown.ts";
 
 interface Moment {

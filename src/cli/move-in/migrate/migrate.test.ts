@@ -133,7 +133,9 @@ describe("checkMigration", () => {
       expect.stringContaining("blocks: multusConfigFile is /etc/own/x.conf, which") as string,
     );
   });
+});
 
+describe("checkMigration on what uses Multus, pods and virtual machines", () => {
   test("names who else talks to Multus", () => {
     const pod = (image: string, volume: string): string =>
       `{containers: [{image: ${image}}], volumes: [{hostPath: {path: ${volume}}}]}`;

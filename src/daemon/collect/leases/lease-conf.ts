@@ -31,7 +31,7 @@ export function dataDirsOf(needs: LeaseConfNeeds): readonly string[] {
   return [...new Set([usualDataDir(needs), ...found])].slice(0, dataDirsMax);
 }
 
-export function usualDataDir(needs: Pick<LeaseConfNeeds, "config">): string {
+function usualDataDir(needs: Pick<LeaseConfNeeds, "config">): string {
   return join(needs.config.runtimeCniDir, "networks");
 }
 

@@ -1,5 +1,5 @@
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
-import { objectsOf } from "../../facts/json-values.ts";
+import { objectsOf } from "../../json-values.ts";
 
 /**
  * Why a hanging pod must not be removed by force; undefined when it may. Both objects are as just read; `node` is

@@ -1,5 +1,5 @@
 import { isObject, objectOf, textOf } from "../../../kube/client/json-fields.ts";
-import { countOf, timeText } from "../../facts/json-values.ts";
+import { countOf, timeText } from "../../json-values.ts";
 
 /** Limits on removals. The first one paces; the daily ones open a breaker that only a person closes. */
 interface BudgetLimits {

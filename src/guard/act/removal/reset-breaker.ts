@@ -3,7 +3,7 @@ import { approvalProblem, startProblem } from "../../approve/approval-problem.ts
 import type { PolicyObject } from "../../approve/policy-standing.ts";
 import type { Decision, DecisionApproval } from "../../decision/decision.ts";
 import { foreignText } from "../../detect/foreign-text.ts";
-import { timeMs } from "../../facts/json-values.ts";
+import { timeMs } from "../../json-values.ts";
 import type { BudgetStore, StoredBudget } from "./budget-store.ts";
 import { resetBreaker } from "./removal-budget.ts";
 

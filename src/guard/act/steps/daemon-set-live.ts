@@ -1,6 +1,6 @@
 import { objectOf, textOf, type JsonObject } from "../../../kube/client/json-fields.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
-import { countOf, objectsOf } from "../../facts/json-values.ts";
+import { countOf, objectsOf } from "../../json-values.ts";
 
 export function daemonSetPath({ setMemoryLimit }: SetMemoryLimitStep): string {
   return workloadPath("daemonsets", setMemoryLimit);

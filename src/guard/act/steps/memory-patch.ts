@@ -1,6 +1,6 @@
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
-import { objectsOf } from "../../facts/json-values.ts";
+import { objectsOf } from "../../json-values.ts";
 
 /** One operation of a JSON patch (RFC 6902). */
 export interface PatchOperation {

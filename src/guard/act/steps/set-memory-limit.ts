@@ -1,7 +1,7 @@
 import { LeveeError } from "../../../base/errors.ts";
 import { kubeStatusOf } from "../../../kube/client/api.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
-import { timeMs } from "../../facts/json-values.ts";
+import { timeMs } from "../../json-values.ts";
 import { daemonSetPath, limitProblem, rolloutMissing, updatesOnDelete } from "./daemon-set-live.ts";
 import { isPassing } from "../running-decision.ts";
 import { holdsProblem } from "./hold-seen.ts";

@@ -1,7 +1,7 @@
 import { objectOf } from "../../../kube/client/json-fields.ts";
 import { listPages } from "../../../kube/watch/list-pages.ts";
 import type { VerifyCheck } from "../../decision/step.ts";
-import { countOf } from "../../facts/json-values.ts";
+import { countOf } from "../../json-values.ts";
 import { projectDeployment, projectEndpointSlice } from "../../observe/project-workloads.ts";
 import { rolloutMissing, updatesOnDelete, workloadPath } from "./daemon-set-live.ts";
 import { eachLivePod } from "./live-pods.ts";
