@@ -11,9 +11,9 @@ interface AnswerParts {
 }
 
 export interface ComposedAnswers {
-  /** To a command on the socket. */
+  /** Answers a command on the socket. */
   readonly answer: (question: string) => unknown;
-  /** To `levee check node --all`, over HTTP. */
+  /** Answers `levee check node --all` over HTTP. */
   readonly node: () => object;
 }
 

@@ -8,7 +8,7 @@ import { UndoDead } from "./collect/undo-dead.ts";
 import type { Ground } from "./compose-ground.ts";
 import type { UndoParts } from "./compose-undo.ts";
 
-/** Garbage collection: the verb GC, and our own rounds. */
+/** Garbage collection: the verb GC, and the daemon's own rounds. */
 export interface CollectParts {
   readonly gc: Gc;
   readonly selfGc: SelfGc;

@@ -29,16 +29,16 @@ export interface DaemonOptions {
   readonly config: DaemonConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many lines the log wrote, summed up and dropped; absent where they are not counted. */
+  /** How many lines the log wrote, summarized and dropped; absent where they are not counted. */
   readonly logCounts?: () => LogCounts;
   readonly software: string;
-  /** What the process was told of the cluster around it. */
+  /** What the environment says about the cluster. */
   readonly cluster: ClusterPlace;
-  /** Fault injection for the kill matrix: called after each journal record has reached the file. */
+  /** Fault injection for the kill matrix: called after each journal entry has reached the file. */
   readonly onJournalWritten?: (count: number) => void;
 }
 
-/** What the rooms stand on: made before any of them, and handed to each as far as it needs it. */
+/** The parts that several rooms need. They are made first, and each room takes the few it declares. */
 export type Ground = Awaited<ReturnType<typeof composeGround>>;
 
 export async function composeGround(options: DaemonOptions, source: Source, metrics: MetricsRegistry) {

@@ -18,12 +18,12 @@ interface ServiceParts {
   readonly collect: CollectParts;
   readonly source: Source;
   readonly thisNode: ThisNode;
-  /** Undefined when the runtime's conf is not our business. */
+  /** Undefined when the settings leave the runtime's conf directory alone. */
   readonly confDir: ConfDir | undefined;
   readonly node: () => object;
 }
 
-/** Starts every part that works beside the calls, in this order. */
+/** Starts the parts that work beside the calls, in this order. */
 export async function composeServices(ground: Ground, parts: ServiceParts): Promise<readonly Service[]> {
   const { undo, collect, source, thisNode, confDir, node } = parts;
   const { recovery, residents, offline } = undo;

@@ -14,7 +14,7 @@ import { LookUp } from "./look-up/look-up.ts";
 import type { Verbs } from "./serve/verbs.ts";
 import { Del } from "./undo/del.ts";
 
-/** Every verb but GC, which stands with the other garbage collection. */
+/** Every verb but GC, which is in `composeCollect` with the other garbage collection. */
 export function composeVerbs(ground: Ground, undo: UndoParts): Omit<Verbs, "gc"> {
   const wants = new PodWants(ground);
   const accounts = new PodAccounts({ ...ground, wants });

@@ -34,7 +34,7 @@ export function dispatch(call: Call, request: CniRequest, verbs: Verbs): Promise
     case "GC":
       return verbs.gc.serve(call);
     case "VERSION":
-      // The shim answers VERSION by itself; a peer that asks us is not one of ours.
+      // The shim answers VERSION by itself, so this peer is not our shim.
       return Promise.reject(new LeveeError("protocol-violated", "Cannot serve VERSION over the socket"));
   }
 }
