@@ -1,7 +1,8 @@
 /**
  * `npm run e2e`: Levee on a real cluster of one node. Builds what others provide (once, kept in the user's cache
  * folder), then runs test/e2e in namespaces of its own, so that nothing of it is left on the machine.
- * `npm run e2e -- NAME...` runs the scenarios and files named; `--help` lists them.
+ * `npm run e2e -- NAME...` runs the scenarios and files named; `--help` lists them. The files need no node, so they run
+ * beside the scenarios.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -19,6 +20,7 @@ import { elfProblem } from "./build/elf.ts";
 import { runScenarios, type Around } from "./e2e/scenarios.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
+import { leaveOutcome } from "./test/left-outcome.ts";
 import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -28,10 +30,12 @@ const busyboxBytesMax = 16 * 1024 * 1024;
 /** Longest a single scenario may take. */
 const testTimeoutMs = 300_000;
 
-/** Those that take longest begin first; in "guard" pods have to wait for five minutes. */
-const patientTests: readonly string[] = ["guard", "guard-acts", "guard-runs"];
+/** The slowest begin first. */
+const patientTests: readonly string[] = ["guard", "guard-acts", "guard-runs", "guard-sources"];
+/** Files that run at once. They mostly wait, and the scenarios leave them one core of two. */
+const serverLanes = 3;
 
-/** What needs an API server and no node: each file starts its own, on ports and in folders of its own. */
+/** Files that need an API server and no node. Each starts its own server, with its own ports and folders. */
 const serverTests = readdirSync(join(root, "test/e2e"))
   .flatMap((name) => /^(.+)\.test\.ts$/u.exec(name)?.[1] ?? [])
   .toSorted();
@@ -44,6 +48,14 @@ async function main(names: readonly string[]): Promise<number> {
     return 0;
   }
   if (names.includes("--peers")) return await makePeers();
+  const isFull = names.includes("--full");
+  return chooseAndRun(
+    names.filter((name) => name !== "--full"),
+    isFull,
+  );
+}
+
+async function chooseAndRun(names: readonly string[], isFull: boolean): Promise<number> {
   const known: readonly string[] = [...scenarioNames, ...serverTests];
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
@@ -54,12 +66,12 @@ async function main(names: readonly string[]): Promise<number> {
     scenarios: scenarioNames.filter((name) => names.length === 0 || names.includes(name)),
     files: serverTests.filter((name) => names.length === 0 || names.includes(name)),
   };
-  return run(chosen);
+  return run({ ...chosen, isFull });
 }
 
 function usage(): string {
   return [
-    "Usage: npm run e2e [-- NAME... | --peers]",
+    "Usage: npm run e2e [-- [--full] [NAME...] | --peers]",
     "",
     "Levee on a real cluster of one node. Needs root and Go; what is built from Go modules is kept in ~/.cache/levee.",
     "",
@@ -67,21 +79,23 @@ function usage(): string {
     `With an API server and no node: ${serverTests.join(", ")}`,
     "",
     "--peers builds what others provide, as far as it is missing, and runs nothing.",
+    "--full lets the five minutes really pass that a pod must have waited in guard; otherwise the guard is told two.",
     "",
     "Examples:",
     "  npm run e2e",
     "  npm run e2e -- basic migration",
     "  npm run e2e -- compat-api",
-    "  npm run e2e -- guard",
+    "  npm run e2e -- --full guard",
   ].join("\n");
 }
 
 interface Chosen {
   readonly scenarios: readonly string[];
   readonly files: readonly string[];
+  readonly isFull: boolean;
 }
 
-async function run({ scenarios, files }: Chosen): Promise<number> {
+async function run({ scenarios, files, isFull }: Chosen): Promise<number> {
   if (isWithoutGo()) return 0;
   if (!ensurePrerequisites("e2e")) return 1;
   const busyboxProblem = elfProblem(readFileSync(busybox), busyboxBytesMax);
@@ -93,12 +107,14 @@ async function run({ scenarios, files }: Chosen): Promise<number> {
   const peers = await builtPeers();
   removeLeftovers();
   const onTheNode = runScenarios({ around: { ...peers, busybox }, names: scenarios, timeoutMs: testTimeoutMs });
-  const outcome = addOutcomes(onTheNode, await runServerTests(peers.kubernetes, files));
+  const onServers = await runServerTests(files, { kubernetesBin: peers.kubernetes, isFull, beside: onTheNode });
+  const outcome = addOutcomes(await onTheNode, onServers);
   console.log(lastLines(outcome));
+  leaveOutcome(outcome);
   return isGood(outcome) ? 0 : 1;
 }
 
-/** For whoever has something else to do meanwhile. */
+/** Builds the programs of others while the caller does something else. */
 async function makePeers(): Promise<number> {
   if (!isWithoutGo()) await builtPeers();
   return 0;
@@ -125,13 +141,21 @@ async function builtPeers(): Promise<Peers> {
   return peers;
 }
 
-/** Several at once: most of what they do is wait. */
-async function runServerTests(kubernetesBin: string, names: readonly string[]): Promise<Outcome> {
+interface ServerRun {
+  readonly kubernetesBin: string;
+  readonly isFull: boolean;
+  readonly beside: Promise<Outcome>;
+}
+
+async function runServerTests(
+  names: readonly string[],
+  { kubernetesBin, isFull, beside }: ServerRun,
+): Promise<Outcome> {
   if (names.length === 0) return nothingRan;
-  const env = { PATH: `${kubernetesBin}:${process.env["PATH"] ?? ""}` };
+  const env = { PATH: `${kubernetesBin}:${process.env["PATH"] ?? ""}`, LEVEE_E2E_FULL: isFull ? "1" : "" };
   const ordered = [...patientTests.filter((name) => names.includes(name)), ...names];
   const where = [...new Set(ordered)].map((name) => `./test/e2e/${name}.test.ts`);
-  return bunTest({ where, timeoutMs: testTimeoutMs, env, lanes: 3 });
+  return bunTest({ where, timeoutMs: testTimeoutMs, env, lanes: serverLanes, beside });
 }
 
 function builtOrThrow(peer: Peer): string {

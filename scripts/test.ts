@@ -4,17 +4,32 @@
  * `--once` does not look twice at a file that failed (see test/bun-test.ts).
  */
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { globSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "./build.ts";
 import { ensurePrerequisites } from "./prerequisites.ts";
 import { bunTest } from "./test/bun-test.ts";
 import { atLeastOneFailure, cargoCounts } from "./test/counts.ts";
+import { leaveOutcome } from "./test/left-outcome.ts";
 import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
 
 const root = resolve(import.meta.dirname, "..");
 /** Longest a single test may take: tests with real plugins wait for real processes. */
 const testTimeoutMs = 60_000;
+
+/** Folders that run at once. A test has its own node, ports and names, and waits for half of its time, so three fill two cores. */
+const lanes = 3;
+/** They begin first, so that no lane ends long after the other. */
+const slowFolders = [
+  "./test/conformance/",
+  "./test/crash/",
+  "./src/",
+  "./test/hostile/",
+  "./test/shim/",
+  "./test/alerts/",
+];
+/** They measure memory and time. */
+const aloneFolders = ["./test/budget/", "./test/storm/"];
 
 const filters = process.argv.slice(2).filter((argument) => argument !== "--once");
 const once = process.argv.includes("--once");
@@ -23,21 +38,23 @@ buildOrEnd();
 const ofShim = filters.length === 0 ? shimTests() : nothingRan;
 const outcome = addOutcomes(ofShim, await typescriptTests(filters));
 console.log(lastLines(outcome));
+leaveOutcome(outcome);
 process.exit(isGood(outcome) ? 0 : 1);
 
-/** Without the programs there is nothing to test: said as a failure, in the form the last line always has. */
+/** Without the programs there is nothing to test. A failed build ends with the usual last line. */
 function buildOrEnd(): void {
   try {
     build({ shimOnly: false });
   } catch (thrown) {
     console.error(thrown instanceof Error ? thrown.message : String(thrown));
-    console.log(lastLines({ counts: { passed: 0, failed: 1 }, failed: ["the build"], unsteady: [] }));
+    console.log(lastLines({ counts: { passed: 0, failed: 1 }, failed: ["the build"], unsteady: [], parts: [] }));
     process.exit(1);
   }
 }
 
 function shimTests(): Outcome {
   console.log("\n— shim: cargo test");
+  const beganMs = performance.now();
   const { status, stdout } = spawnSync("cargo", ["test", "--offline", "--quiet"], {
     cwd: join(root, "shim"),
     encoding: "utf8",
@@ -46,18 +63,30 @@ function shimTests(): Outcome {
   });
   process.stdout.write(stdout);
   const counts = atLeastOneFailure(cargoCounts(stdout), status);
-  return { counts, failed: counts.failed > 0 ? ["shim: cargo test"] : [], unsteady: [] };
+  const name = "shim: cargo test";
+  const parts = [{ name, ms: performance.now() - beganMs }];
+  return { counts, failed: counts.failed > 0 ? [name] : [], unsteady: [], parts };
 }
 
-function typescriptTests(paths: readonly string[]): Promise<Outcome> {
+async function typescriptTests(paths: readonly string[]): Promise<Outcome> {
   console.log("\n— TypeScript: bun test");
-  const where = paths.length > 0 ? paths : ["./src/", "./scripts/", "./bench/", ...testFolders()];
-  return bunTest({ where, timeoutMs: testTimeoutMs, once });
+  const common = { timeoutMs: testTimeoutMs, once };
+  if (paths.length > 0) return bunTest({ where: paths, ...common });
+  const folders = [...testFolders(), "./src/", "./scripts/", "./bench/"].toSorted(bySlowness);
+  const beside = folders.filter((folder) => !aloneFolders.includes(folder));
+  const first = await bunTest({ where: beside, lanes, ...common });
+  return addOutcomes(first, await bunTest({ where: aloneFolders, ...common }));
 }
 
-/** All but the suite that needs a cluster's real parts: `npm run e2e`. */
+function bySlowness(left: string, right: string): number {
+  const place = (folder: string): number => (slowFolders.includes(folder) ? slowFolders.indexOf(folder) : Infinity);
+  return left === right || place(left) === place(right) ? 0 : place(left) - place(right);
+}
+
+/** All folders with tests except e2e, which needs the real parts of a cluster: `npm run e2e`. */
 function testFolders(): readonly string[] {
   return readdirSync(join(root, "test"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== "e2e")
-    .map((entry) => `./test/${entry.name}/`);
+    .map((entry) => `./test/${entry.name}/`)
+    .filter((folder) => globSync("**/*.test.ts", { cwd: join(root, folder) }).length > 0);
 }

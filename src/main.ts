@@ -1,12 +1,12 @@
 import { systemClock } from "./base/clock.ts";
-import type { Terminal } from "./cli/world.ts";
+import type { Terminal } from "./cli/shell.ts";
 import { completedDaemonEnv } from "./config/daemon-env.ts";
 
-/** The one entry of `levee`. The daemon and the commands are loaded apart, so neither carries the other's libraries. */
+/** The entry of `levee`. It loads either the daemon or the commands, so neither carries the other's libraries. */
 const argv = process.argv.slice(2);
 process.exit(isDaemon(argv) ? await daemon() : await commands());
 
-/** Its help is a page of the command line like all the others. */
+/** The command line prints the daemon's help, as it does for every other command. */
 function isDaemon([first, ...rest]: readonly string[]): boolean {
   return first === "daemon" && !rest.includes("--help") && !rest.includes("-h");
 }
@@ -33,7 +33,7 @@ function startAgainWithDaemonEnv(): string | undefined {
   return "this runtime cannot replace a process";
 }
 
-/** The daemon has none of this: the streams of `process` alone would be 1.4 MiB of its memory. */
+/** The daemon never loads this: the streams of `process` alone take 1.4 MiB of memory. */
 async function commands(): Promise<number> {
   const lostOutput = watchOutput(process.stdout);
   const status = await command();
@@ -63,7 +63,7 @@ async function command(): Promise<number> {
 }
 
 async function allOf(stream: NodeJS.ReadStream): Promise<string> {
-  // Lines of a push: a thousand refs are 100 kB.
+  // The input is the list of refs in a push; a thousand refs take 100 kB.
   const inputBytesMax = 4_194_304;
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -78,7 +78,7 @@ async function allOf(stream: NodeJS.ReadStream): Promise<string> {
 
 function terminal(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Terminal {
   return {
-    // One that does not tell is taken to have the usual size.
+    // Some terminals do not tell their size.
     size: () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
     hold(listener) {
       const onData = (keys: Buffer): void => listener.onKey(keys.toString("utf8"));
@@ -97,31 +97,31 @@ function terminal(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Termina
   };
 }
 
-/** Inside the compiled program the script lives in a file system of its own; from source it is a file beside Bun. */
+/** In the compiled program the script lives in Bun's own file system; from source it is a file that Bun runs. */
 function ownCommand(): readonly [string, ...string[]] {
   const script = process.argv[1] ?? "";
   return script === "" || script.startsWith("/$bunfs/") ? [process.execPath] : [process.execPath, script];
 }
 
 function screen(stream: NodeJS.WriteStream): { readonly isTerminal: boolean; write(text: string): void } {
-  // Without a listener the error would end the program before it has cleaned up.
+  // An error without a listener would end the program before it has cleaned up.
   stream.on("error", () => undefined);
   return { isTerminal: stream.isTTY, write: (text) => void stream.write(text) };
 }
 
-/** Tells what kept the output from being written, such as a full disk. */
+/** Returns a function that tells why the output could not be written, such as a full disk. */
 function watchOutput(stream: NodeJS.WriteStream): () => string | undefined {
   let reason: string | undefined;
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    // `levee ls | head -1` closes the pipe early: not an error.
+    // `levee ls | head -1` closes the pipe early, which is not an error.
     if (error.code !== "EPIPE") reason ??= error.code ?? error.message;
   });
   return () => reason;
 }
 
 /**
- * Resolves when everything written has left the process: exit would cut a pipe off at 64 KiB. Ending the stream is the
- * way that waits; the callback of an empty write comes at once.
+ * Resolves when everything written has left the process: an exit before that cuts a pipe off at 64 KiB. Only ending the
+ * stream waits; the callback of an empty write comes at once.
  */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-import type { PodRecord } from "../../src/cli/storm/fleet.ts";
+import type { PodProgress } from "../../src/cli/storm/fleet.ts";
 import type { Bench } from "../bench.ts";
 import { round, seconds, type Cell } from "../cell.ts";
 import { networkNamespace } from "../ground/node-source.ts";
@@ -59,7 +59,7 @@ function namesBoth(message: string): boolean {
 }
 
 function cellOf({ pods, outcome, floorMs, left }: Seen): Cell {
-  const isHung = ({ pod }: PodRecord): boolean => pod.name.startsWith("hang");
+  const isHung = ({ pod }: PodProgress): boolean => pod.name.startsWith("hang");
   const hung = outcome.records.filter(isHung);
   const healthy = outcome.records.filter((record) => !isHung(record));
   const tookMs = Math.max(...healthy.map(({ attachedMs }) => attachedMs ?? Number.POSITIVE_INFINITY));

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { CallEnd, Sandbox } from "../../src/cli/storm/caller/caller.ts";
+import type { CallResult, StormSandbox } from "../../src/cli/storm/caller/caller.ts";
 import { netnsNameOf, type FleetPod } from "../../src/cli/storm/fleet.ts";
 import type { Bench } from "../bench.ts";
 import { seconds, type Cell } from "../cell.ts";
@@ -43,7 +43,7 @@ export async function strangers(bench: Bench): Promise<Cell> {
 interface Seen {
   readonly count: number;
   readonly halfWay: number;
-  readonly ends: readonly CallEnd[];
+  readonly ends: readonly CallResult[];
   readonly tookMs: number;
   readonly worst: number | undefined;
   readonly left: string;
@@ -76,7 +76,7 @@ function cellOf({ count, halfWay, ends, tookMs, worst, left }: Seen): Cell {
 }
 
 /** Sandboxes whose second network failed, so that the first was undone. */
-async function failHalfWay(bench: Bench, node: RunningNode, count: number): Promise<readonly Sandbox[]> {
+async function failHalfWay(bench: Bench, node: RunningNode, count: number): Promise<readonly StormSandbox[]> {
   const wish = (name: string): PodWish => ({
     namespace: "storm",
     name,
@@ -100,6 +100,6 @@ async function failHalfWay(bench: Bench, node: RunningNode, count: number): Prom
   return sandboxes;
 }
 
-function sandboxOf(bench: Bench, pod: FleetPod): Sandbox {
+function sandboxOf(bench: Bench, pod: FleetPod): StormSandbox {
   return { ...pod, containerId: randomBytes(32).toString("hex"), netnsPath: bench.ground.netns.path(netnsNameOf(pod)) };
 }

@@ -6,7 +6,7 @@ import type { Ground } from "../ground/ground.ts";
 import { confOf, primary, secondary } from "../ground/networks.ts";
 
 /** How many pods at a time when there are many: more do not get two cores' work done sooner. */
-export const floorAtOnce = 4;
+const floorAtOnce = 4;
 
 export const floorLabel = `the delegates alone, ${floorAtOnce} at a time`;
 

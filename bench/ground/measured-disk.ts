@@ -4,7 +4,7 @@ import { run } from "../../test/e2e/run.ts";
 import { dropPageCache } from "./page-cache.ts";
 
 /** What a disk has by default; a virtual one may have 8192, with which any program thrashes in a small cgroup. */
-export const readAheadKib = 128;
+const readAheadKib = 128;
 /** Sparse: only what is written takes room. */
 const imageBytes = 4 * 1024 ** 3;
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { Cluster } from "../../test/e2e/cluster.ts";
 import { say } from "../../test/e2e/say.ts";
 import { surroundings } from "../../test/e2e/the-cluster.ts";
-import { contenderLabels, makeContender, type ContenderName } from "./contender.ts";
+import { contenderLabels, makeContender, type ContenderName } from "./make-contender.ts";
 import { runStorm } from "./storm.ts";
 
 /** What the cell asks of the program that runs in namespaces of its own. */

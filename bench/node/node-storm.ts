@@ -1,7 +1,7 @@
 import type { Bench } from "../bench.ts";
 import { round, seconds, type Cell, type Verdict } from "../cell.ts";
 import { timeLine } from "../time-line.ts";
-import { contenderLabels, type ContenderName } from "./contender.ts";
+import { contenderLabels, type ContenderName } from "./make-contender.ts";
 import { nodePrograms, runContender, type Programs } from "./run-contender.ts";
 import { criticalCount, type StormOutcome } from "./storm.ts";
 
@@ -36,11 +36,11 @@ export async function nodeStorm(bench: Bench): Promise<Cell> {
   if ("missing" in programs) return cellOf({}, [`No node: ${programs.missing}`], bench.count(pods));
   const outcomes: Outcomes = {};
   for (const contender of bench.options.withPeers ? [...ours, ...peers] : ours)
-    outcomes[contender] = one(bench, programs, contender);
+    outcomes[contender] = await one(bench, programs, contender);
   return cellOf(outcomes, [], bench.count(pods));
 }
 
-function one(bench: Bench, programs: Programs, contender: ContenderName): StormOutcome {
+function one(bench: Bench, programs: Programs, contender: ContenderName): Promise<StormOutcome> {
   const { disk } = bench.ground;
   disk.requireReadAhead();
   return runContender(disk.folder, programs, { contender, pods: bench.count(pods), cutMs });

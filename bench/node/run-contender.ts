@@ -5,7 +5,7 @@ import { cniPlugins } from "../../test/peers/cni-plugins.ts";
 import { kubernetes } from "../../test/peers/kubernetes.ts";
 import { multus } from "../../test/peers/multus.ts";
 import type { Surroundings } from "../../test/e2e/the-cluster.ts";
-import type { ContenderName } from "./contender.ts";
+import type { ContenderName } from "./make-contender.ts";
 import { orderVariable, type Order } from "./inside.ts";
 import type { StormOutcome } from "./storm.ts";
 
@@ -30,12 +30,16 @@ export async function nodePrograms(): Promise<Programs | { readonly missing: str
 }
 
 /** A whole node from nothing for one contender, in a folder of its own below `parent`; nothing of it is left. */
-export function runContender(parent: string, programs: Programs, order: Omit<Order, "file">): StormOutcome {
+export async function runContender(
+  parent: string,
+  programs: Programs,
+  order: Omit<Order, "file">,
+): Promise<StormOutcome> {
   const folder = makeFolder(parent);
   const file = join(folder, "outcome.json");
   try {
     const surroundings: Surroundings = { ...programs, folder };
-    const status = runApart([process.execPath, inside], {
+    const status = await runApart([process.execPath, inside], {
       LEVEE_E2E: JSON.stringify(surroundings),
       [orderVariable]: JSON.stringify({ ...order, file }),
     });

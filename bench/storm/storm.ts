@@ -1,6 +1,6 @@
 import { systemClock } from "../../src/base/clock.ts";
 import type { Caller } from "../../src/cli/storm/caller/caller.ts";
-import { Fleet, netnsNameOf, type PodRecord } from "../../src/cli/storm/fleet.ts";
+import { Fleet, netnsNameOf, type PodProgress } from "../../src/cli/storm/fleet.ts";
 import { pause } from "../../test/e2e/until.ts";
 import type { RunningNode } from "../contenders/contender.ts";
 import type { Ground } from "../ground/ground.ts";
@@ -28,8 +28,8 @@ export interface StormOutcome {
   readonly fleet: Fleet;
   /** Resolves when the last call that was under way has ended. */
   readonly settled: Promise<unknown>;
-  readonly records: readonly PodRecord[];
-  readonly late: readonly PodRecord[];
+  readonly records: readonly PodProgress[];
+  readonly late: readonly PodProgress[];
   /** When the last of the pods was attached; undefined when not all were. */
   readonly tookMs: number | undefined;
   readonly endedMs: number;
@@ -85,18 +85,18 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
 }
 
-function lastAttachedMs(records: readonly PodRecord[]): number | undefined {
+function lastAttachedMs(records: readonly PodProgress[]): number | undefined {
   const times = records.map((record) => record.attachedMs ?? Number.POSITIVE_INFINITY);
   const last = Math.max(...times);
   return Number.isFinite(last) ? last : undefined;
 }
 
-export function attachedCount(records: readonly PodRecord[]): number {
+export function attachedCount(records: readonly PodProgress[]): number {
   return records.filter((record) => record.attachedMs !== undefined).length;
 }
 
 /** How long each waited, longest first; undefined for one that was never attached. */
-export function waits(records: readonly PodRecord[]): readonly (number | undefined)[] {
+export function waits(records: readonly PodProgress[]): readonly (number | undefined)[] {
   return records
     .map(({ arrivedMs, attachedMs }) => (attachedMs === undefined ? undefined : attachedMs - arrivedMs))
     .toSorted((left, right) => (right ?? Infinity) - (left ?? Infinity));

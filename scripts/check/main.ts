@@ -1,29 +1,39 @@
 /** Everything CI holds against a change, in one command: `npm run check`. Exit code 1 when any rule is broken. */
 import { resolve } from "node:path";
-import { benchResults } from "./bench-results.ts";
-import { cleanText } from "./clean-text.ts";
-import { daemonEnvRule } from "./daemon-env.ts";
-import { deployRule } from "./deploy.ts";
-import { docsInStep } from "./docs-in-step.ts";
-import { doorwayRule } from "./doorways.ts";
-import { fileNames } from "./file-names.ts";
-import { jsonPrint } from "./json-print.ts";
-import { rings } from "./rings.ts";
+import { doorwayRule } from "./code/doorways.ts";
+import { jsonPrint } from "./code/json-print.ts";
+import { oneWord } from "./code/one-word.ts";
+import { rings } from "./code/rings.ts";
+import { walk } from "./code/walk.ts";
+import { cleanText } from "./files/clean-text.ts";
+import { daemonEnvRule } from "./files/daemon-env.ts";
+import { deployRule } from "./files/deploy.ts";
+import { fileNames } from "./files/file-names.ts";
+import { rooms } from "./files/rooms.ts";
+import { versions } from "./files/versions.ts";
+import { benchResults } from "./pages/bench-results.ts";
+import { docsInStep } from "./pages/docs-in-step.ts";
+import { pageForm } from "./pages/page-form.ts";
 import type { Problem, Rule, RuleOutcome } from "./rule.ts";
-import { shimRule } from "./shim.ts";
-import { toolRules } from "./tools.ts";
+import { chartRule } from "./tools/chart.ts";
+import { shimRule } from "./tools/shim.ts";
+import { toolRules } from "./tools/tools.ts";
 import { repositoryTree } from "./tree.ts";
-import { versions } from "./versions.ts";
 
 const rules: readonly Rule[] = [
   ...toolRules,
   rings,
   doorwayRule,
   jsonPrint,
+  oneWord,
+  walk,
+  rooms,
   fileNames,
+  pageForm,
   docsInStep,
   benchResults,
   deployRule,
+  chartRule,
   daemonEnvRule,
   versions,
   cleanText,
@@ -69,7 +79,7 @@ async function runSafely(rule: Rule): Promise<RuleOutcome> {
     return await rule.run(tree);
   } catch (thrown) {
     const message = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    return { problems: [{ file: `scripts/check/${rule.name}.ts`, line: 0, message, remedy: "Repair the rule" }] };
+    return { problems: [{ file: "scripts/check", line: 0, message, remedy: "Repair the rule" }] };
   }
 }
 

@@ -132,33 +132,34 @@ test("renderFolder refuses what it does not do as kubectl does", () => {
   expect(() => object && applyOperations(object, [{ op: "move" as "add", path: "/spec/x" }])).toThrow("move");
 });
 
+const digest = `sha256:${"1".repeat(64)}`;
+
+function template(...values: readonly string[]): { readonly status: number | null; text: string; stderr: string } {
+  const args = ["template", "levee", join(root, "deploy/helm/levee"), "-n", "levee-system", "--kube-version=1.34.5"];
+  const all = [...args, `--set=image.digest=${digest}`, ...values];
+  const { status, stdout, stderr } = spawnSync(helm ?? "", all, { encoding: "utf8" });
+  return { status, text: stdout.replaceAll(digest, imageOf(read).digest), stderr };
+}
+
+/** The chart's settings are printed by Helm, in its own order. */
+function comparable(objects: Readonly<Record<string, KubeObject>>): unknown {
+  const { "Namespace/levee-system": _namespace, ...others } = objects;
+  const config = others["ConfigMap/levee-daemon-config"] as { data?: Record<string, string> } | undefined; // ours
+  const text = config?.data?.["daemon-config.json"] ?? "{}";
+  return { ...others, "ConfigMap/levee-daemon-config": JSON.parse(text) as unknown };
+}
+
+const k3s = [
+  "--set=paths.cniBin=/var/lib/rancher/k3s/data/cni",
+  "--set=paths.cniConf=/var/lib/rancher/k3s/agent/etc/cni/net.d",
+];
+const openshift = [
+  "--set=paths.cniBin=/var/lib/cni/bin",
+  "--set=paths.cniConf=/etc/kubernetes/cni/net.d",
+  "--set=openshift=true",
+];
+
 describe.skipIf(helm === undefined)("the chart", () => {
-  const digest = `sha256:${"1".repeat(64)}`;
-
-  function template(...values: readonly string[]): { readonly status: number | null; text: string; stderr: string } {
-    const args = ["template", "levee", join(root, "deploy/helm/levee"), "-n", "levee-system", "--kube-version=1.34.5"];
-    const all = [...args, `--set=image.digest=${digest}`, ...values];
-    const { status, stdout, stderr } = spawnSync(helm ?? "", all, { encoding: "utf8" });
-    return { status, text: stdout.replaceAll(digest, imageOf(read).digest), stderr };
-  }
-
-  /** The chart's settings are printed by Helm, in its own order. */
-  function comparable(objects: Readonly<Record<string, KubeObject>>): unknown {
-    const { "Namespace/levee-system": _namespace, ...others } = objects;
-    const config = others["ConfigMap/levee-daemon-config"] as { data?: Record<string, string> } | undefined; // ours
-    const text = config?.data?.["daemon-config.json"] ?? "{}";
-    return { ...others, "ConfigMap/levee-daemon-config": JSON.parse(text) as unknown };
-  }
-
-  const k3s = [
-    "--set=paths.cniBin=/var/lib/rancher/k3s/data/cni",
-    "--set=paths.cniConf=/var/lib/rancher/k3s/agent/etc/cni/net.d",
-  ];
-  const openshift = [
-    "--set=paths.cniBin=/var/lib/cni/bin",
-    "--set=paths.cniConf=/etc/kubernetes/cni/net.d",
-    "--set=openshift=true",
-  ];
   test.each([
     ["deploy/base", []],
     ["deploy/overlays/k3s", k3s],
@@ -213,7 +214,9 @@ describe.skipIf(helm === undefined)("the chart", () => {
     ]);
     expect(template(...values).stderr).toContain("guard.git.repositories: the daemon's image has no git");
   });
+});
 
+describe.skipIf(helm === undefined)("the chart with other values", () => {
   test("gives the guard Alertmanagers as they are written, and the volumes that their files are in", () => {
     const alertmanager =
       "https://am.example:9094,token=/etc/levee-alertmanager/token,ca=/etc/levee-alertmanager/ca.crt,server-name=am.example";

@@ -1,5 +1,5 @@
 import type { Document } from "yaml";
-import { definitionHash } from "../../src/guard/approve/definition-hash.ts";
+import { definitionHash } from "../../src/guard/approve/spec-hash.ts";
 
 const head = `// Made by \`npm run deploy:render\` from deploy/crd; change those.
 

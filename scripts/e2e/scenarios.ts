@@ -10,11 +10,12 @@ import { readReport } from "../test/bun-test.ts";
 import { reportedCounts } from "../test/counts.ts";
 import { failedTests, failuresOf, testTitle, type EndedRun } from "../test/failed-tests.ts";
 import { nothingRan, withSecondLook, type Outcome } from "../test/outcome.ts";
+import { groupsByTime } from "../test/slowest.ts";
 import { unreportedGroups } from "../test/unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const suite = "test/e2e/suite.ts";
-/** More of them that fail are no matter of a busy machine. */
+/** If more scenarios than this fail, a busy machine is not the reason. */
 const secondLookScenariosMax = 3;
 
 export type Around = Omit<Surroundings, "folder">;
@@ -26,23 +27,23 @@ export interface ScenarioRun {
   readonly timeoutMs: number;
 }
 
-export function runScenarios(asked: ScenarioRun): Outcome {
+export async function runScenarios(asked: ScenarioRun): Promise<Outcome> {
   if (asked.names.length === 0) return nothingRan;
-  const first = runOnce(asked);
+  const first = await runOnce(asked);
   const again = againOf(first.groups, asked.names);
   if (again.length === 0) return first;
   console.log(`\n— once more, on a new cluster: ${again.join(", ")}`);
-  return withSecondLook(first, runOnce({ ...asked, names: again }));
+  return withSecondLook(first, await runOnce({ ...asked, names: again }));
 }
 
-/** What deserves a second look: nothing when all is well, or when too much is not. */
+/** The scenarios to run once more: none when all passed, and none when too many failed. */
 export function againOf(failed: readonly string[], names: readonly string[]): readonly string[] {
-  // A cluster that did not start, before any scenario: all of them.
+  // The cluster did not start, so no scenario ran: run all of them again.
   if (failed.length > 0 && failed.every((group) => group === "")) return names;
   const own = names.filter((name) => failed.includes(name));
   const isClear = failed.every((group) => names.includes(group)) && own.length <= secondLookScenariosMax;
   if (!isClear || own.length === 0) return [];
-  // Those behind it run on what it has installed.
+  // The scenarios after it run on the runtime that it installs.
   const isBehind = (name: string): boolean =>
     names.includes(newRuntime) && names.indexOf(name) > names.indexOf(newRuntime);
   return names.filter((name) => own.includes(name) || (name === newRuntime && own.some(isBehind)));
@@ -55,14 +56,14 @@ interface Run extends Outcome {
   readonly groups: readonly string[];
 }
 
-function runOnce({ around, names, timeoutMs }: ScenarioRun): Run {
+async function runOnce({ around, names, timeoutMs }: ScenarioRun): Promise<Run> {
   const folder = makeFolder();
   try {
     const report = join(folder, "report.xml");
     const reporter = ["--reporter=junit", "--reporter-outfile", report];
     const command = [process.execPath, "test", "--timeout", String(timeoutMs), ...reporter, `./${suite}`];
     const surroundings: Surroundings = { ...around, folder };
-    const status = runApart(command, {
+    const status = await runApart(command, {
       LEVEE_E2E: JSON.stringify(surroundings),
       LEVEE_E2E_ONLY: names.join(","),
     });
@@ -74,14 +75,20 @@ function runOnce({ around, names, timeoutMs }: ScenarioRun): Run {
 }
 
 function runOf(ended: EndedRun, names: readonly string[]): Run {
-  // With a cluster that did not start, no scenario was reached.
+  // If the cluster did not start, no scenario was reached.
   const hasBegun = !failedTests(ended.report).some(({ group }) => group === "");
   const failed = failuresOf(ended, hasBegun ? unreportedGroups(suite, names, ended.report) : [], [suite]);
   const counts = reportedCounts(ended.report, ended.status);
-  return { counts, failed: failed.map(testTitle), unsteady: [], groups: failed.map(({ group }) => group) };
+  return {
+    counts,
+    failed: failed.map(testTitle),
+    unsteady: [],
+    groups: failed.map(({ group }) => group),
+    parts: groupsByTime(ended.report).map(({ name, ms }) => ({ name: `scenario ${name}`, ms })),
+  };
 }
 
-/** Of a run that failed, for whoever looks into it. */
+/** Keeps the logs of a failed run for debugging. */
 function keepLogs(folder: string): void {
   const kept = join(root, ".cache/e2e-logs");
   if (!existsSync(join(folder, "logs"))) return;

@@ -11,10 +11,11 @@ import { join, resolve } from "node:path";
 import { failuresOf, testTitle, type EndedRun } from "./failed-tests.ts";
 import { reportedCounts } from "./counts.ts";
 import { addOutcomes, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
+import { filesByTime } from "./slowest.ts";
 import { unreportedFiles } from "./unreported.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-/** More files than this that fail are no matter of a busy machine. */
+/** If more files than this fail, a busy machine is not the reason. */
 const secondLookFilesMax = 3;
 
 export interface BunTest {
@@ -24,15 +25,18 @@ export interface BunTest {
   /** No second look. */
   readonly once?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** So many files of `where` at once, in their order; what one says is shown when it has ended. */
+  /** So many parts of `where` at once, in their order; what one prints is shown when it has ended. */
   readonly lanes?: number;
+  /** Other work that runs meanwhile. The second look waits for it, so that it runs alone. */
+  readonly beside?: Promise<unknown>;
 }
 
 export async function bunTest(asked: BunTest): Promise<Outcome> {
-  const { lanes, ...alone } = asked;
+  const { lanes, beside, ...alone } = asked;
   const first = lanes === undefined ? await run(alone, loudly) : await inLanes(alone, lanes);
   const again = asked.once === true || first.files.length > secondLookFilesMax ? [] : first.files;
   if (again.length === 0) return first;
+  await beside;
   console.log(`\n— once more, alone: ${again.join(", ")}`);
   return withSecondLook(first, await run({ ...alone, where: again.map((file) => `./${file}`) }, loudly));
 }
@@ -42,13 +46,15 @@ interface Run extends Outcome {
   readonly files: readonly string[];
 }
 
-/** Those that wait for a cluster leave the cores to others meanwhile. */
+/** Tests that wait leave the cores to others meanwhile. */
 async function inLanes(asked: BunTest, lanes: number): Promise<Run> {
   const waiting = [...asked.where];
   const runs: Run[] = [];
   const lane = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
-      runs.push(await run({ ...asked, where: [file] }, quietly));
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      console.log(`… ${part}`);
+      runs.push(await run({ ...asked, where: [part] }, quietly));
+    }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
   return { ...runs.reduce<Outcome>(addOutcomes, nothingRan), files: runs.flatMap(({ files }) => files) };
@@ -60,7 +66,7 @@ async function run({ where, timeoutMs, env }: BunTest, start: Start): Promise<Ru
     const report = join(folder, "report.xml");
     const reporter = ["--reporter=junit", "--reporter-outfile", report];
     const args = ["test", "--isolate", "--timeout", String(timeoutMs), ...reporter, ...where];
-    // What tests leave behind is left in here.
+    // Files that tests leave behind go into this folder.
     const surroundings = { cwd: root, env: { ...process.env, ...env, TMPDIR: folder } };
     const status = await start(args, surroundings, folder);
     return runOf({ report: readReport(report), status }, where);
@@ -73,7 +79,13 @@ function runOf(ended: EndedRun, where: readonly string[]): Run {
   const asked = where.map((path) => path.replace(/^\.\//u, ""));
   const failed = failuresOf(ended, unreportedFiles(root, where, ended.report), asked);
   const files = [...new Set(failed.map(({ file }) => file))].filter((file) => file.endsWith(".ts"));
-  return { counts: reportedCounts(ended.report, ended.status), failed: failed.map(testTitle), unsteady: [], files };
+  return {
+    counts: reportedCounts(ended.report, ended.status),
+    failed: failed.map(testTitle),
+    unsteady: [],
+    files,
+    parts: filesByTime(ended.report),
+  };
 }
 
 interface Surroundings {
@@ -106,7 +118,7 @@ export function readReport(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // The runner ended before it wrote one: counted as a failure by its exit code.
+    // The runner ended before it wrote a report. Its exit code counts as the failure.
     return "";
   }
 }

@@ -16,7 +16,7 @@ export function cargoCounts(output: string): Counts {
     .reduce(addCounts, { passed: 0, failed: 0 });
 }
 
-/** The totals of a run by its JUnit report. One that left none has said nothing of its tests, whatever its exit code. */
+/** The totals of a run, from its JUnit report. A run without a report counts as failed, whatever its exit code. */
 export function reportedCounts(report: string, status: number | null): Counts {
   return atLeastOneFailure(junitCounts(report), report === "" ? null : status);
 }

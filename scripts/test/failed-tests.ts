@@ -1,4 +1,5 @@
 import { reportedCounts } from "./counts.ts";
+import { attribute } from "./junit-attribute.ts";
 
 /** The failed tests of a JUnit report as `bun test` writes it, in the report's order. */
 export interface FailedTest {
@@ -17,7 +18,7 @@ export function failedTests(report: string): readonly FailedTest[] {
   }));
 }
 
-/** How a runner ended, and what it said of its tests. */
+/** How a runner ended, and its report. */
 export interface EndedRun {
   readonly report: string;
   /** Null when it was killed. */
@@ -41,14 +42,4 @@ export function failuresOf(
 
 export function testTitle({ file, group, name }: FailedTest): string {
   return [file, group, name].filter((part) => part !== "").join(" > ");
-}
-
-function attribute(attributes: string, name: string): string {
-  return plain(new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1] ?? "");
-}
-
-const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
-
-function plain(text: string): string {
-  return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (whole, name: string) => entities[name] ?? whole);
 }

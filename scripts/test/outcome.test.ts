@@ -1,19 +1,26 @@
 import { expect, test } from "bun:test";
 import { addOutcomes, isGood, lastLines, nothingRan, withSecondLook, type Outcome } from "./outcome.ts";
 
-const good: Outcome = { counts: { passed: 3, failed: 0 }, failed: [], unsteady: [] };
-const bad: Outcome = { counts: { passed: 2, failed: 1 }, failed: ["test/a.test.ts > x"], unsteady: [] };
+const good: Outcome = { counts: { passed: 3, failed: 0 }, failed: [], unsteady: [], parts: [] };
+const bad: Outcome = {
+  counts: { passed: 2, failed: 1 },
+  failed: ["test/a.test.ts > x"],
+  unsteady: [],
+  parts: [{ name: "test/a.test.ts", ms: 1_500 }],
+};
 
 test("what passes at the second look is unsteady, and the run is good", () => {
   const outcome = addOutcomes(good, withSecondLook(bad, { ...good, counts: { passed: 1, failed: 0 } }));
   expect(isGood(outcome)).toBe(true);
-  expect(lastLines(outcome)).toBe("\nunsteady (failed at first, passed alone): test/a.test.ts > x\n6 passed, 0 failed");
+  expect(lastLines(outcome)).toBe(
+    "\nslow:    1.5 s  test/a.test.ts\nunsteady (failed at first, passed alone): test/a.test.ts > x\n6 passed, 0 failed",
+  );
 });
 
 test("what fails twice is named last, before the sum", () => {
   const outcome = addOutcomes(withSecondLook(bad, bad), good);
   expect(isGood(outcome)).toBe(false);
-  expect(lastLines(outcome)).toBe("\nfailed: test/a.test.ts > x\n5 passed, 1 failed");
+  expect(lastLines(outcome)).toBe("\nslow:    1.5 s  test/a.test.ts\nfailed: test/a.test.ts > x\n5 passed, 1 failed");
 });
 
 test("a second look in which nothing ran has seen nothing", () => {
@@ -21,7 +28,7 @@ test("a second look in which nothing ran has seen nothing", () => {
 });
 
 test("what failed before its first test counts with all of its tests after a good second look", () => {
-  const never: Outcome = { counts: { passed: 0, failed: 1 }, failed: ["test/a.test.ts"], unsteady: [] };
+  const never: Outcome = { counts: { passed: 0, failed: 1 }, failed: ["test/a.test.ts"], unsteady: [], parts: [] };
   expect(withSecondLook(never, good).counts).toEqual({ passed: 3, failed: 0 });
 });
 

@@ -1,5 +1,6 @@
-/** What a run of tests came to, and its last lines: whoever sees only those knows what failed. */
+/** The outcome of a run, and its last lines: they alone tell what failed. */
 import { addCounts, summaryLine, type Counts } from "./counts.ts";
+import { slowestLines, type TimedPart } from "./slowest.ts";
 
 export interface Outcome {
   readonly counts: Counts;
@@ -7,31 +8,36 @@ export interface Outcome {
   readonly failed: readonly string[];
   /** Failed at first and passed when they were run once more, alone: a defect to mend that does not stop a run. */
   readonly unsteady: readonly string[];
+  /** Each part that ran, with its time. */
+  readonly parts: readonly TimedPart[];
 }
 
-export const nothingRan: Outcome = { counts: { passed: 0, failed: 0 }, failed: [], unsteady: [] };
+export const nothingRan: Outcome = { counts: { passed: 0, failed: 0 }, failed: [], unsteady: [], parts: [] };
 
 export function addOutcomes(left: Outcome, right: Outcome): Outcome {
   return {
     counts: addCounts(left.counts, right.counts),
     failed: [...left.failed, ...right.failed],
     unsteady: [...left.unsteady, ...right.unsteady],
+    parts: [...left.parts, ...right.parts],
   };
 }
 
 /** After a second look at everything that failed. */
 export function withSecondLook(first: Outcome, second: Outcome): Outcome {
-  // One in which nothing ran has seen nothing.
+  // A second look in which nothing ran proves nothing.
   if (!isGood(second)) return first;
   const { passed, failed } = first.counts;
-  // What failed before its first test counts as one the first time, and as all of its tests the second time.
+  // A file that failed before its first test counted as one test in the first run, and counts as all of its tests in the second.
   const counts = { passed: Math.max(passed + failed, second.counts.passed), failed: 0 };
-  return { counts, failed: [], unsteady: first.failed };
+  return { counts, failed: [], unsteady: first.failed, parts: first.parts };
 }
 
-export function lastLines({ counts, failed, unsteady }: Outcome): string {
+/** The slowest parts, then what a person has to look at, then the sum. */
+export function lastLines({ counts, failed, unsteady, parts }: Outcome): string {
   return [
     "",
+    ...slowestLines(parts),
     ...unsteady.map((title) => `unsteady (failed at first, passed alone): ${title}`),
     ...failed.map((title) => `failed: ${title}`),
     summaryLine(counts),

@@ -1,39 +1,39 @@
 import { systemNamespaces } from "./request.ts";
 
-/** What a site may set. The numbers that nobody should need to set stand beside the code that uses them. */
+/** Limits that a site can set. Numbers that no site should change stand beside the code that uses them. */
 export interface AdmissionLimits {
-  /** ADDs that run at once at most; the adaptive limit moves between 1 and this. */
+  /** The most ADDs that run at once. The adaptive limit moves between 1 and this. */
   readonly attachCeiling: number;
-  /** Where that limit begins after a start. */
+  /** The adaptive limit right after a start. */
   readonly attachStart: number;
   /** DELs that run at once, in slots of their own. */
   readonly detachCeiling: number;
-  /** ADDs, and DELs, that may wait. */
+  /** The most ADDs in line, and the most DELs. */
   readonly waitingMax: number;
-  /** How long an ADD waits before it is told to come back. */
+  /** How long an ADD waits before the runtime is told to retry. */
   readonly addQueueMs: number;
-  /** How long a DEL waits before the caller makes it durable. */
+  /** How long a DEL waits before the caller stores it on disk. */
   readonly delQueueMs: number;
-  /** The longest pause of a pod that fails by its own request; 0 for none. */
+  /** The longest hold of a pod that fails because of its own request; 0 turns holds off. */
   readonly holdMsMax: number;
-  /** Namespaces whose pods are critical whatever their priority. */
+  /** Namespaces whose pods are always critical. */
   readonly systemNamespaces: ReadonlySet<string>;
 }
 
 export const defaultLimits: AdmissionLimits = {
-  // Each holds a plugin process in the runtime's cgroup; two cores are busy with four.
+  // Each ADD holds a plugin process in the runtime's cgroup, and four keep two cores busy.
   attachCeiling: 8,
-  // A herd may be at the door, and nothing is known of the node yet.
+  // A storm may be waiting, and nothing is known about the node yet.
   attachStart: 2,
-  // Clean-up frees addresses that ADDs wait for, so it is never starved by them.
+  // DELs free the addresses that ADDs wait for, so ADDs must not starve them.
   detachCeiling: 4,
-  // A waiting call costs a connection and a header, together about 4 KiB; a full node has some hundred pods.
+  // A call in line costs about 4 KiB for its connection and header, and a full node has some hundred pods.
   waitingMax: 2_000,
-  // One wait and kubelet's own pause of 10 to 15 s halve what a storm offers; containerd's lock bears no more.
+  // This wait and kubelet's own pause of 10 to 15 s halve the load of a storm. containerd's lock allows no longer wait.
   addQueueMs: 15_000,
-  // containerd gives its clean-up 60 s, and the plugins need 25 of them.
+  // containerd allows 60 s for its clean-up, and the plugins need 25 of them.
   delQueueMs: 20_000,
-  // Nothing but a change of what the pod wants helps it, and that ends the pause at once.
+  // Only a change of the pod's request helps, and such a change ends the hold at once.
   holdMsMax: 300_000,
   systemNamespaces,
 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, detachRequest, node } from "./admission.fixture.ts";
+import { requestSlot, attachRequest, detachRequest, node } from "./admission.fixture.ts";
 import { Chaos, chaosLimits } from "./chaos.fixture.ts";
 
 async function chaos(seed: number, steps: number): Promise<Chaos> {
@@ -43,9 +43,9 @@ async function allSlotsWork({ admission, clock }: Chaos): Promise<void> {
   admission.observe({ ownMemory: undefined, pressure: {} });
   const { limit } = admission.facts();
   const adds = Array.from({ length: 20 }, (_, pod) =>
-    ask(admission, attachRequest({ pod: `z/${pod}`, namespace: "z", networks: ["new"] })),
+    requestSlot(admission, attachRequest({ pod: `z/${pod}`, namespace: "z", networks: ["new"] })),
   );
-  const dels = Array.from({ length: 20 }, (_, pod) => ask(admission, detachRequest({ pod: `z/${pod}` })));
+  const dels = Array.from({ length: 20 }, (_, pod) => requestSlot(admission, detachRequest({ pod: `z/${pod}` })));
   await settle();
   expect(adds.filter(({ permit }) => permit !== undefined)).toHaveLength(limit);
   expect(dels.filter(({ permit }) => permit !== undefined)).toHaveLength(chaosLimits.detachCeiling);
@@ -68,7 +68,7 @@ async function orderOf(seed: number, ghosts: number): Promise<readonly string[]>
       const own = ghost % 2 === 0 ? namespace : `ghosts${ghost}`;
       // Slots are full from the third pod on; before that a ghost would be served, and that does cost.
       if (pod < 2) continue;
-      ask(admission, attachRequest({ pod: `ghost/${pod}-${ghost}`, namespace: own }), caller.signal);
+      requestSlot(admission, attachRequest({ pod: `ghost/${pod}-${ghost}`, namespace: own }), caller.signal);
       caller.abort(new Error("gone"));
     }
     void admission.admit(attachRequest({ pod: `${namespace}/${pod}`, namespace }), never()).then(async (permit) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../base/clock.ts";
 import { settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, node, okRun, Storm, type Node } from "./admission.fixture.ts";
+import { requestSlot, attachRequest, node, okRun, Storm, type Node } from "./admission.fixture.ts";
 import type { AdmissionRequest } from "./request.ts";
 
 /** As many pods of one namespace at once as the outage had. */
@@ -53,7 +53,7 @@ describe("Admission in the storm", () => {
     expect(Math.max(...waits("web"))).toBeLessThan(500);
   });
 
-  test("survives ten times its like: whoever is told to come back does, and nobody is forgotten", async () => {
+  test("survives ten times as many pods: every refused pod retries, and every pod is served", async () => {
     const storm = new Storm(node());
     for (const request of floodOf("desktop", 2_190)) void storm.pod(request);
     await storm.clock.advance(1_000);
@@ -64,7 +64,7 @@ describe("Admission in the storm", () => {
     expect(Math.max(...infra.map(({ waitedMs }) => waitedMs))).toBeLessThan(500);
   });
 
-  test("goes on with the others while half of the pods ask for a network whose delegate hangs", async () => {
+  test("goes on with the others while half of the pods ask for a network whose plugin hangs", async () => {
     const world = node();
     const storm = new Storm(world);
     for (const request of floodOf("bad", 110, { networks: ["primary", "hangs"] })) void hang(world, request);
@@ -91,9 +91,9 @@ describe("Admission in the storm", () => {
   });
 });
 
-/** A pod whose first network works and whose second never ends; its shim says so every second. */
+/** A pod whose first network works and whose second never ends. Its shim reports that every second. */
 async function hang({ admission, clock }: Node, request: AdmissionRequest): Promise<void> {
-  const asked = ask(admission, request);
+  const asked = requestSlot(admission, request);
   while (asked.permit === undefined && asked.error === undefined) await clock.sleep(10);
   const { permit } = asked;
   if (permit === undefined) return;
@@ -153,7 +153,7 @@ describe("Admission is fair", () => {
     const requests = Array.from({ length: 300 }, (_, flow) => floodOf(`n${flow}`, 4)).flat();
     const served = await orderOf(requests, 5);
     expect(served).toHaveLength(requests.length);
-    // In the middle of it hardly anybody has not been served at all.
+    // Half-way through, hardly any pod is still without service.
     expect(new Set(served.slice(0, 600).map(({ namespace }) => namespace)).size).toBeGreaterThan(250);
   });
 
@@ -202,13 +202,13 @@ describe("Admission with 2,000 in line", () => {
       const { admission } = node({ waitingMax: 10_000, attachCeiling: 1 });
       const callers = floodOf("a", count).map((request) => {
         const controller = new AbortController();
-        ask(admission, request, controller.signal);
+        requestSlot(admission, request, controller.signal);
         return controller;
       });
       const startedMs = performance.now();
       for (let round = 0; round < 2_000; round += 1) {
         const controller = new AbortController();
-        ask(admission, attachRequest({ pod: `b/${round}`, namespace: "b" }), controller.signal);
+        requestSlot(admission, attachRequest({ pod: `b/${round}`, namespace: "b" }), controller.signal);
         controller.abort(new Error("gone"));
       }
       const tookMs = performance.now() - startedMs;

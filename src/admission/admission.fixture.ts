@@ -2,7 +2,7 @@ import { VirtualClock } from "../base/virtual-clock.fixture.ts";
 import type { AdmissionLimits } from "./admission-limits.ts";
 import { Admission } from "./admission.ts";
 import type { Ruling } from "./rulings.ts";
-import type { DelegateRun, Permit } from "./permit.ts";
+import type { PluginRun, Permit } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 
 export const never = new AbortController().signal;
@@ -16,7 +16,7 @@ export function detachRequest(facts: Partial<AdmissionRequest> = {}): AdmissionR
   return attachRequest({ kind: "detach", ...facts });
 }
 
-export function okRun(facts: Partial<DelegateRun> = {}): DelegateRun {
+export function okRun(facts: Partial<PluginRun> = {}): PluginRun {
   return {
     network: "primary",
     tookMs: 50,
@@ -37,18 +37,18 @@ export interface Node {
 export function node(limits: Partial<AdmissionLimits> = {}, seed = 1): Node {
   const clock = new VirtualClock(seed);
   const rulings: Ruling[] = [];
-  const admission = new Admission({ clock, limits, tell: (ruling) => void rulings.push(ruling) });
+  const admission = new Admission({ clock, limits, onRuling: (ruling) => void rulings.push(ruling) });
   return { clock, admission, rulings };
 }
 
-/** What became of a call: its permit, or the reason why there is none. */
-export interface Asked {
+/** The state of a request: its permit, its error, or neither while it waits. */
+interface Asked {
   permit: Permit | undefined;
   error: Error | undefined;
 }
 
-/** Asks without waiting, so that a test can look at what has become of it. */
-export function ask(admission: Admission, request: AdmissionRequest, signal: AbortSignal = never): Asked {
+/** Requests a slot without waiting, so that a test can look at the request at any time. */
+export function requestSlot(admission: Admission, request: AdmissionRequest, signal: AbortSignal = never): Asked {
   const asked: Asked = { permit: undefined, error: undefined };
   admission.admit(request, signal).then(
     (permit) => {
@@ -61,7 +61,7 @@ export function ask(admission: Admission, request: AdmissionRequest, signal: Abo
   return asked;
 }
 
-/** A node whose plugins share cores: what they take depends on how many run. */
+/** A node whose plugins share its cores, so a run takes longer the more plugins run. */
 export class Storm {
   readonly clock: VirtualClock;
   readonly admission: Admission;
@@ -72,7 +72,7 @@ export class Storm {
   readonly #strangers: number;
   #busy = 0;
 
-  /** `strangers` are processes of others that never rest: each has as much of the cores as one of ours. */
+  /** `strangers` are other busy processes. Each takes as much of the cores as one plugin. */
   constructor(node: Node, { aloneMs = 30, cores = 2, strangers = 0 } = {}) {
     this.clock = node.clock;
     this.admission = node.admission;
@@ -81,7 +81,7 @@ export class Storm {
     this.#strangers = strangers;
   }
 
-  /** One pod's ADD as kubelet sees it: tried again 10 to 15 s after each refusal until it succeeds. */
+  /** One pod's ADD as kubelet sees it: it retries 10 to 15 s after each refusal until it succeeds. */
   async pod(request: AdmissionRequest): Promise<void> {
     const arrivedMs = this.clock.monotonicMs();
     for (;;) {

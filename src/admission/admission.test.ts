@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
 import { settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, detachRequest, mib, never, node, okRun } from "./admission.fixture.ts";
+import { requestSlot, attachRequest, detachRequest, mib, never, node, okRun } from "./admission.fixture.ts";
 
 const one = { attachCeiling: 1, detachCeiling: 1 };
 
 test("admit gives the slot to the next in line when the permit is disposed, and once only", async () => {
   const { admission } = node(one);
-  const first = ask(admission, attachRequest({ pod: "a/1" }));
-  const second = ask(admission, attachRequest({ pod: "a/2" }));
-  const third = ask(admission, attachRequest({ pod: "a/3" }));
+  const first = requestSlot(admission, attachRequest({ pod: "a/1" }));
+  const second = requestSlot(admission, attachRequest({ pod: "a/2" }));
+  const third = requestSlot(admission, attachRequest({ pod: "a/3" }));
   await settle();
   expect([first.permit, second.permit].map((permit) => permit !== undefined)).toEqual([true, false]);
   first.permit?.[Symbol.dispose]();
@@ -21,10 +21,10 @@ test("admit gives the slot to the next in line when the permit is disposed, and 
   expect(admission.facts()).toMatchObject({ attaching: 1, waiting: { ordinary: 1 } });
 });
 
-test("admit never queues or counts what is exempt", async () => {
+test("admit never queues or counts an exempt call", async () => {
   const { admission } = node(one);
-  ask(admission, attachRequest());
-  const exempt = Array.from({ length: 50 }, () => ask(admission, attachRequest({ kind: "other" })));
+  requestSlot(admission, attachRequest());
+  const exempt = Array.from({ length: 50 }, () => requestSlot(admission, attachRequest({ kind: "other" })));
   await settle();
   expect(exempt.every(({ permit }) => permit !== undefined)).toBe(true);
   for (const { permit } of exempt) {
@@ -37,8 +37,8 @@ test("admit never queues or counts what is exempt", async () => {
 
 test("admit keeps slots for DEL that no ADD takes, and the other way round", async () => {
   const { admission } = node({ attachCeiling: 2, detachCeiling: 2 });
-  const adds = Array.from({ length: 5 }, (_, pod) => ask(admission, attachRequest({ pod: `a/${pod}` })));
-  const dels = Array.from({ length: 5 }, (_, pod) => ask(admission, detachRequest({ pod: `a/${pod}` })));
+  const adds = Array.from({ length: 5 }, (_, pod) => requestSlot(admission, attachRequest({ pod: `a/${pod}` })));
+  const dels = Array.from({ length: 5 }, (_, pod) => requestSlot(admission, detachRequest({ pod: `a/${pod}` })));
   await settle();
   const given = (asked: typeof adds): number => asked.filter(({ permit }) => permit !== undefined).length;
   expect([given(adds), given(dels)]).toEqual([2, 2]);
@@ -50,14 +50,14 @@ test("admit refuses an ADD after its time in line with code 11, position and exp
   await clock.advance(400);
   first[Symbol.dispose]();
   using _second = await admission.admit(attachRequest({ pod: "a/1" }), never);
-  const third = ask(admission, attachRequest({ pod: "a/2" }));
-  ask(admission, attachRequest({ pod: "b/1", namespace: "b" }));
+  const third = requestSlot(admission, attachRequest({ pod: "a/2" }));
+  requestSlot(admission, attachRequest({ pod: "b/1", namespace: "b" }));
   await clock.advance(14_000);
   expect(third.error).toBeUndefined();
   await clock.advance(1_000);
   expect((third.error as LeveeError).cniCode).toBe(11);
   expect(third.error?.message).toMatch(
-    /^Cannot attach now: waited 1[45](?:\.\d)? s as all slots are taken, position 2 in line \(1 of its namespace\), about 0\.8 s more/,
+    /^Cannot attach now: waited 1[45](?:\.\d)? s because all slots are taken, position 2 in line \(1 of its namespace\), about 0\.8 s more/,
   );
   expect(admission.facts()).toMatchObject({ attaching: 1, waiting: { ordinary: 0 } });
 });
@@ -65,7 +65,7 @@ test("admit refuses an ADD after its time in line with code 11, position and exp
 test("admit gives a DEL 20 s before the caller has to make it durable", async () => {
   const { admission, clock } = node(one);
   using _first = await admission.admit(detachRequest({ pod: "a/0" }), never);
-  const second = ask(admission, detachRequest({ pod: "a/1" }));
+  const second = requestSlot(admission, detachRequest({ pod: "a/1" }));
   await clock.advance(19_000);
   expect(second.error).toBeUndefined();
   await clock.advance(1_000);
@@ -76,7 +76,7 @@ test("admit drops a request at once when its caller goes away", async () => {
   const { admission, clock, rulings } = node(one);
   using _first = await admission.admit(attachRequest(), never);
   const caller = new AbortController();
-  const second = ask(admission, attachRequest({ pod: "a/2" }), caller.signal);
+  const second = requestSlot(admission, attachRequest({ pod: "a/2" }), caller.signal);
   caller.abort(new LeveeError("hand-lost", "gone"));
   await settle();
   expect((second.error as LeveeError).code).toBe("hand-lost");
@@ -84,7 +84,7 @@ test("admit drops a request at once when its caller goes away", async () => {
   expect(rulings.at(-1)?.what).toBe("cancelled");
   await clock.advance(1_000);
   expect(clock.timers).toBe(0);
-  const late = ask(admission, attachRequest({ pod: "a/3" }), caller.signal);
+  const late = requestSlot(admission, attachRequest({ pod: "a/3" }), caller.signal);
   await settle();
   expect((late.error as LeveeError).code).toBe("hand-lost");
 });
@@ -92,11 +92,11 @@ test("admit drops a request at once when its caller goes away", async () => {
 test("admit takes no notice of a caller that goes away once it has its permit: that is the holder's to see", async () => {
   const { admission, rulings } = node(one);
   const [early, late] = [new AbortController(), new AbortController()];
-  const first = ask(admission, attachRequest(), early.signal);
-  const second = ask(admission, attachRequest({ pod: "a/2" }), late.signal);
+  const first = requestSlot(admission, attachRequest(), early.signal);
+  const second = requestSlot(admission, attachRequest({ pod: "a/2" }), late.signal);
   await settle();
   first.permit?.[Symbol.dispose]();
-  // In the same breath as the grant: the permit is on its way and must be given back by whoever gets it.
+  // In the same tick as the grant: the permit is on its way, and its receiver must release it.
   late.abort(new Error("gone"));
   await settle();
   expect(second.permit).toBeDefined();
@@ -106,9 +106,9 @@ test("admit takes no notice of a caller that goes away once it has its permit: t
 
 test("admit lets a retried ADD take the place of the queued one of the same pod", async () => {
   const { admission } = node(one);
-  const first = ask(admission, attachRequest({ pod: "a/0" }));
-  const queued = ask(admission, attachRequest({ pod: "a/1" }));
-  const again = ask(admission, attachRequest({ pod: "a/1" }));
+  const first = requestSlot(admission, attachRequest({ pod: "a/0" }));
+  const queued = requestSlot(admission, attachRequest({ pod: "a/1" }));
+  const again = requestSlot(admission, attachRequest({ pod: "a/1" }));
   await settle();
   expect((queued.error as LeveeError).code).toBe("cancelled");
   first.permit?.[Symbol.dispose]();
@@ -118,15 +118,15 @@ test("admit lets a retried ADD take the place of the queued one of the same pod"
 
 test("admit counts a retried ADD and the next of its network in one share", async () => {
   const { admission, clock } = node({ attachCeiling: 2, attachStart: 2 });
-  const y = ["b/1", "b/2"].map((pod) => ask(admission, attachRequest({ pod, networks: ["y"] })));
+  const y = ["b/1", "b/2"].map((pod) => requestSlot(admission, attachRequest({ pod, networks: ["y"] })));
   const x = ["k/1", "k/1", "k/2"].map((pod) =>
-    ask(admission, attachRequest({ pod, namespace: "kube-system", networks: ["x"] })),
+    requestSlot(admission, attachRequest({ pod, namespace: "kube-system", networks: ["x"] })),
   );
-  const z = ask(admission, attachRequest({ pod: "a/1", networks: ["z"] }));
+  const z = requestSlot(admission, attachRequest({ pod: "a/1", networks: ["z"] }));
   await settle();
   for (const { permit } of y) permit?.[Symbol.dispose]();
   await settle();
-  // Critical pods go first, but one of the two slots is kept for who does not use their network.
+  // Critical pods go first, but one of the two slots is kept for a pod that does not use their network.
   expect([...x, z].map(({ permit }) => permit !== undefined)).toEqual([false, true, false, true]);
   for (const { permit } of [...x, z]) permit?.[Symbol.dispose]();
   await settle();
@@ -138,8 +138,10 @@ test("admit counts a retried ADD and the next of its network in one share", asyn
 
 test("admit serves critical pods first, and one of them beyond the limit though not the ceiling", async () => {
   const { admission } = node({ attachCeiling: 4 });
-  const ordinary = Array.from({ length: 6 }, (_, pod) => ask(admission, attachRequest({ pod: `a/${pod}` })));
-  const critical = ["k/1", "k/2"].map((pod) => ask(admission, attachRequest({ pod, namespace: "kube-system" })));
+  const ordinary = Array.from({ length: 6 }, (_, pod) => requestSlot(admission, attachRequest({ pod: `a/${pod}` })));
+  const critical = ["k/1", "k/2"].map((pod) =>
+    requestSlot(admission, attachRequest({ pod, namespace: "kube-system" })),
+  );
   await settle();
   expect(admission.facts()).toMatchObject({ limit: 2, attaching: 3 });
   expect(critical.map(({ permit }) => permit !== undefined)).toEqual([true, false]);
@@ -150,9 +152,9 @@ test("admit serves critical pods first, and one of them beyond the limit though 
 
 test("prioritize moves a waiting ADD up once its pod's priority is known", async () => {
   const { admission, rulings } = node(one);
-  const first = ask(admission, attachRequest({ pod: "a/0" }));
-  ask(admission, attachRequest({ pod: "a/1" }));
-  const important = ask(admission, attachRequest({ pod: "a/2", priority: undefined }));
+  const first = requestSlot(admission, attachRequest({ pod: "a/0" }));
+  requestSlot(admission, attachRequest({ pod: "a/1" }));
+  const important = requestSlot(admission, attachRequest({ pod: "a/2", priority: undefined }));
   admission.prioritize("a/2", 10);
   expect(admission.why("a/2")).toMatchObject({ admissionClass: "ordinary", ahead: 1 });
   admission.prioritize("a/2", 2_000_001_000);
@@ -171,7 +173,7 @@ test("admit answers a pod that failed by its own configuration from memory until
     admission.charge(request, { cause: "own", reason: "no network nowhere" });
     await clock.advance(waitMs);
   }
-  const held = ask(admission, request);
+  const held = requestSlot(admission, request);
   await settle();
   expect((held.error as LeveeError).cniCode).toBe(11);
   expect(held.error?.message).toMatch(/^Cannot attach yet: failed 3 times in a row, next try in \d+.*last: no network/);
@@ -180,8 +182,8 @@ test("admit answers a pod that failed by its own configuration from memory until
   expect(admission.failuresOf(request.pod)?.nextTryMs).toBeWithin(20_000, 40_001);
   expect(admission.failuresOf("a/2")).toBeUndefined();
   expect(() => admission.refuseHeld(detachRequest({ wants: request.wants }))).not.toThrow();
-  const critical = ask(admission, { ...request, priority: 2_000_000_000 });
-  const changed = ask(admission, { ...request, wants: () => "networks: somewhere" });
+  const critical = requestSlot(admission, { ...request, priority: 2_000_000_000 });
+  const changed = requestSlot(admission, { ...request, wants: () => "networks: somewhere" });
   await settle();
   expect([critical.permit?.admissionClass, changed.permit?.admissionClass]).toEqual(["critical", "ordinary"]);
 });
@@ -191,7 +193,7 @@ test("admit puts a pod over its retry budget into the penalty class when its hol
   const request = attachRequest();
   for (let failure = 0; failure < 3; failure += 1) admission.charge(request, { cause: "other", reason: "odd" });
   await clock.advance(60_000);
-  const asked = ask(admission, request);
+  const asked = requestSlot(admission, request);
   await settle();
   expect(asked.permit?.admissionClass).toBe("penalty");
 });
@@ -201,18 +203,18 @@ test("observe freezes the limit at 85 % of the daemon's memory and leaves only D
   const memory = (percent: number): void =>
     admission.observe({ ownMemory: { limitBytes: 100, usageBytes: percent, oomKills: 0 }, pressure: {} });
   memory(86);
-  const first = ask(admission, attachRequest({ pod: "a/0" }));
-  const second = ask(admission, attachRequest({ pod: "a/1" }));
+  const first = requestSlot(admission, attachRequest({ pod: "a/0" }));
+  const second = requestSlot(admission, attachRequest({ pod: "a/1" }));
   await settle();
   for (let run = 0; run < 20; run += 1) first.permit?.ran(okRun());
   expect(admission.facts()).toMatchObject({ limit: 2, ownMemory: "frozen" });
-  const waiting = ask(admission, attachRequest({ pod: "a/2" }));
+  const waiting = requestSlot(admission, attachRequest({ pod: "a/2" }));
   memory(96);
   first.permit?.[Symbol.dispose]();
   second.permit?.[Symbol.dispose]();
-  const refused = ask(admission, attachRequest({ pod: "a/3" }));
-  const critical = ask(admission, attachRequest({ pod: "k/1", namespace: "kube-system" }));
-  const del = ask(admission, detachRequest());
+  const refused = requestSlot(admission, attachRequest({ pod: "a/3" }));
+  const critical = requestSlot(admission, attachRequest({ pod: "k/1", namespace: "kube-system" }));
+  const del = requestSlot(admission, detachRequest());
   await clock.advance(1_000);
   expect(refused.error?.message).toContain("own memory");
   expect([waiting.permit, critical.permit, del.permit].map((permit) => permit !== undefined)).toEqual([
@@ -228,36 +230,36 @@ test("observe freezes the limit at 85 % of the daemon's memory and leaves only D
 
 test("admit turns away the newest of the longest line when there is no room, not the namespace that has none", async () => {
   const { admission } = node({ ...one, waitingMax: 4 });
-  ask(admission, attachRequest({ pod: "a/0" }));
-  const flood = Array.from({ length: 4 }, (_, pod) => ask(admission, attachRequest({ pod: `a/${pod + 1}` })));
-  const another = ask(admission, attachRequest({ pod: "b/1", namespace: "b" }));
+  requestSlot(admission, attachRequest({ pod: "a/0" }));
+  const flood = Array.from({ length: 4 }, (_, pod) => requestSlot(admission, attachRequest({ pod: `a/${pod + 1}` })));
+  const another = requestSlot(admission, attachRequest({ pod: "b/1", namespace: "b" }));
   await settle();
   expect(flood.map(({ error }) => error?.message)).toEqual([
     undefined,
     undefined,
     undefined,
-    "Cannot attach now: no room in line, 4 wait already",
+    "Cannot attach now: the line is full, 4 calls wait already",
   ]);
   expect(another.error).toBeUndefined();
-  const more = ask(admission, attachRequest({ pod: "a/9" }));
+  const more = requestSlot(admission, attachRequest({ pod: "a/9" }));
   await settle();
-  expect(more.error?.message).toContain("no room in line");
+  expect(more.error?.message).toContain("the line is full");
   expect(admission.facts().flows).toEqual([
     { namespace: "a", waiting: 3 },
     { namespace: "b", waiting: 1 },
   ]);
 });
 
-test("admit keeps delegates to half of what the runtime's cgroup has free", async () => {
+test("admit keeps plugins to half of what the runtime's cgroup has free", async () => {
   const { admission } = node({ attachCeiling: 8 });
-  const first = ask(admission, attachRequest({ pod: "a/0" }));
-  const second = ask(admission, attachRequest({ pod: "a/1" }));
+  const first = requestSlot(admission, attachRequest({ pod: "a/0" }));
+  const second = requestSlot(admission, attachRequest({ pod: "a/1" }));
   await settle();
-  // 40 MiB each, and half of 200 MiB less what is used: two fit, the third does not.
+  // 40 MiB each, and half of the free part of 200 MiB: two fit, the third does not.
   const cgroup = { limitBytes: 200 * mib, usageBytes: 96 * mib };
   for (let run = 0; run < 3; run += 1) first.permit?.ran(okRun({ peakBytes: 40 * mib, cgroup }));
   expect(admission.facts().limit).toBeGreaterThan(3);
-  const third = ask(admission, attachRequest({ pod: "a/2" }));
+  const third = requestSlot(admission, attachRequest({ pod: "a/2" }));
   await settle();
   expect(third.permit).toBeUndefined();
   expect(admission.why("a/2")?.blocker).toEqual({ why: "delegate-memory" });

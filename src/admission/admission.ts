@@ -20,108 +20,108 @@ import { PermitBooks } from "./permit-books.ts";
 import { Permit } from "./permit.ts";
 import { classOf, isCriticalPriority, type AdmissionRequest, type ClassRules } from "./request.ts";
 import type { Failure, FailuresView } from "./hold/retry-budget.ts";
-import { Teller } from "./teller.ts";
+import { RulingEmitter } from "./ruling-emitter.ts";
 import { Waiting, type WaitingOwner } from "./line/waiting.ts";
 
-/** How often those in line are looked at for deadlines and due probes; nothing runs while nobody waits. */
+/** How often admission checks the line for deadlines and due probes. No timer runs while the line is empty. */
 const sweepMs = 250;
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly clock: Clock;
   readonly limits?: Partial<AdmissionLimits>;
-  /** Told of every ruling, for metrics, the log and `levee why`. It must not throw. */
-  readonly tell?: (ruling: Ruling) => void;
+  /** Called with every ruling, for metrics, the log and `levee why`. It must not throw. */
+  readonly onRuling?: (ruling: Ruling) => void;
 }
 
-/** Decides who goes next, and how many at once, so that no storm takes the node's networking down. */
+/** Decides which call goes next and how many run at once, so that no storm takes the node's networking down. */
 export class Admission implements WaitingOwner {
   readonly #parts: Parts;
   readonly #books: PermitBooks;
-  readonly #teller: Teller;
-  /** ADDs in line by pod: one each. */
+  readonly #rulings: RulingEmitter;
+  /** ADDs in line, at most one per pod. */
   readonly #byPod = new Map<string, Waiting>();
   readonly #classRules: ClassRules;
   readonly #wake = (): void => this.#sweep();
   #isSweeping = false;
 
-  constructor({ clock, limits = {}, tell = () => undefined }: AdmissionOptions) {
+  constructor({ clock, limits = {}, onRuling = () => undefined }: AdmissionOptions) {
     this.#parts = assemble(clock, { ...defaultLimits, ...limits });
     const { budget } = this.#parts;
     this.#classRules = { ...this.#parts.limits, isOverBudget: (pod, wants) => budget.isOver(pod, wants) };
-    this.#teller = new Teller(clock, tell);
-    this.#books = new PermitBooks(this.#parts, this.#teller, () => this.#pump());
+    this.#rulings = new RulingEmitter(clock, onRuling);
+    this.#books = new PermitBooks(this.#parts, this.#rulings, () => this.#pump());
   }
 
   /**
-   * Waits for a slot. Rejects with "try later" when the wait is over or the pod is held, with the signal's reason when
-   * the caller goes away, and with "cancelled" when the same pod is asked for again. Dispose the permit on every path.
+   * Waits for a slot. Rejects with "try-later" when the wait is over or the pod is held, with the signal's reason when
+   * the caller leaves, and with "cancelled" when the same pod comes again. Dispose the permit on every path.
    */
   admit(request: AdmissionRequest, signal: Departure): Promise<Permit> {
     try {
       signal.throwIfAborted();
       return this.#enter(request, signal);
     } catch (thrown) {
-      // Not an async function: its own promise and frame would double what a request in line costs.
+      // Not async: the extra promise and frame would double the memory of a request in line.
       return Promise.reject(thrown instanceof Error ? thrown : new Error(String(thrown)));
     }
   }
 
-  /** Whether an ADD of this pod would be answered from memory; thrown before anything is looked up for it. */
+  /** Throws when the pod is held, before anything is looked up for it. */
   refuseHeld(request: AdmissionRequest): void {
     const hold = findHold(request, this.#parts, this.#classRules);
     if (hold === undefined) return;
     const leftMs = hold.untilMs - this.#parts.clock.monotonicMs();
-    this.#teller.say("held", { request, admissionClass: classOf(request, this.#classRules) }, hold.failure.reason);
+    this.#rulings.emit("held", { request, admissionClass: classOf(request, this.#classRules) }, hold.failure.reason);
     throw heldError(hold, leftMs);
   }
 
-  /** A failure from before a permit was had, such as an annotation that cannot be used. */
+  /** Records a failure before any permit, such as an invalid annotation. */
   charge(request: Pick<AdmissionRequest, "pod" | "wants">, failure: Failure): void {
     this.#books.charge(request, failure);
   }
 
-  /** The pod's priority has become known while its ADD waits. */
+  /** The view has learned the pod's priority while its ADD waits. */
   prioritize(pod: string, priority: number | undefined): void {
     const waiting = this.#byPod.get(pod);
     if (waiting === undefined || waiting.admissionClass === "critical" || !isCriticalPriority(priority)) return;
-    this.#parts.attach.gate.upgrade(waiting, "critical");
-    this.#teller.say("upgraded", waiting, `priority ${priority ?? ""}`);
+    this.#parts.attach.line.upgrade(waiting, "critical");
+    this.#rulings.emit("upgraded", waiting, `priority ${priority ?? ""}`);
     this.#pump();
   }
 
-  /** The node has been given a pod, which has no network yet; only those count that it cannot do without. */
+  /** The node got a new pod, which has no network yet. Only critical pods count. */
   expect(pod: string, priority: number | undefined): void {
     if (isCriticalPriority(priority)) this.#parts.expected.expect(pod, this.#parts.clock.monotonicMs());
   }
 
-  /** It runs, it is gone, or it uses the node's own network. */
+  /** The pod runs, is gone, or uses the node's own network. */
   unexpect(pod: string): void {
     if (this.#parts.expected.forget(pod)) this.#pump();
   }
 
-  /** What the daemon has read about itself and the host; about once a second. */
+  /** Takes the load of the daemon and the host, about once a second. */
   observe(facts: LoadFacts): void {
     this.#parts.load.observe(facts);
     this.#pump();
   }
 
-  /** Whether a network fails for everybody, and only probes of it are let through. */
+  /** Whether a network fails for every pod, so that only probes may use it. */
   isFailing(network: string): boolean {
     return this.#parts.breaker.isOpen(network);
   }
 
-  /** Why a pod's ADD waits, or undefined when none does. */
+  /** Why a pod's ADD waits; undefined when it does not. */
   why(pod: string): WaitView | undefined {
     const waiting = this.#byPod.get(pod);
-    return waiting === undefined ? undefined : this.#parts.attach.gate.view(waiting, this.#parts.clock.monotonicMs());
+    return waiting === undefined ? undefined : this.#parts.attach.line.view(waiting, this.#parts.clock.monotonicMs());
   }
 
-  /** What the plugins of a network usually take in an ADD. */
+  /** The usual time of a network's plugins in an ADD. */
   usualMs(network: string): number {
     return this.#parts.attach.times.medianMs(network);
   }
 
-  /** How often a pod has failed in a row and when it is tried again; undefined when it has not. */
+  /** The pod's consecutive failures and its next try; undefined without a failure. */
   failuresOf(pod: string): FailuresView | undefined {
     return this.#parts.budget.failuresOf(pod);
   }
@@ -133,9 +133,9 @@ export class Admission implements WaitingOwner {
   /** The caller of a waiting request is gone. */
   abandoned(waiting: Waiting): void {
     this.#leave(waiting);
-    this.#teller.say("cancelled", waiting, "the caller went away");
+    this.#rulings.emit("cancelled", waiting, "the caller went away");
     waiting.abort();
-    // Its lane may have been what kept another from borrowing.
+    // Its lane may have kept another one from borrowing slots.
     this.#pump();
   }
 
@@ -146,7 +146,7 @@ export class Admission implements WaitingOwner {
       return Promise.resolve(new Permit(undefined, { request, admissionClass, lane: noLane, sinceMs, bytes: 0 }));
     }
     if (admissionClass !== "detach") this.#refuseAtOnce(request, admissionClass);
-    // Before the lane is looked up: with the last that waits for it a lane is forgotten.
+    // Supersede first: a lane is forgotten when its last request leaves the line.
     this.#supersede(request);
     const lane = this.#door(request).bulkhead.lane(request.networks, request.isRetry);
     const waiting = new Waiting(this, { request, lane, sinceMs, admissionClass }, signal);
@@ -158,49 +158,49 @@ export class Admission implements WaitingOwner {
     if (admissionClass === "critical") return;
     this.refuseHeld(request);
     if (this.#parts.load.memory !== "exhausted") return;
-    this.#teller.say("refused", { request, admissionClass }, describeBlocker({ why: "own-memory" }));
+    this.#rulings.emit("refused", { request, admissionClass }, describeBlocker({ why: "own-memory" }));
     throw memoryError(request);
   }
 
   #join(waiting: Waiting): void {
-    const { gate } = this.#door(waiting.request);
-    const victim = gate.makesRoom(waiting);
-    gate.join(waiting);
+    const { line } = this.#door(waiting.request);
+    const victim = line.makesRoom(waiting);
+    line.join(waiting);
     if (waiting.request.kind === "attach" && waiting.request.pod !== "") this.#byPod.set(waiting.request.pod, waiting);
     this.#pump();
     if (waiting.isSettled) return;
     if (victim !== undefined) this.#refuse(victim === "newcomer" ? waiting : victim);
     if (waiting.isSettled) return;
     waiting.listen();
-    this.#teller.say("queued", waiting, describeBlocker(gate.blocker(waiting)));
+    this.#rulings.emit("queued", waiting, describeBlocker(line.blocker(waiting)));
     this.#sweepLater();
   }
 
   #refuse(waiting: Waiting): void {
-    const { gate } = this.#door(waiting.request);
+    const { line } = this.#door(waiting.request);
     if (waiting.isSettled) return;
     this.#leave(waiting);
-    this.#teller.say("refused", waiting, "no room in line");
-    waiting.refuse(fullError(waiting.request, gate.waiting));
+    this.#rulings.emit("refused", waiting, "the line is full");
+    waiting.refuse(fullError(waiting.request, line.waiting));
   }
 
   #supersede(request: AdmissionRequest): void {
     const earlier = request.kind === "attach" ? this.#byPod.get(request.pod) : undefined;
     if (earlier === undefined) return;
     this.#leave(earlier);
-    this.#teller.say("superseded", earlier, "the runtime asked again for the same pod");
+    this.#rulings.emit("superseded", earlier, "the runtime asked again for the same pod");
     earlier.refuse(supersededError());
   }
 
   #leave(waiting: Waiting): void {
-    this.#door(waiting.request).gate.leave(waiting);
+    this.#door(waiting.request).line.leave(waiting);
     if (this.#byPod.get(waiting.request.pod) === waiting) this.#byPod.delete(waiting.request.pod);
   }
 
   #pump(): void {
     for (const door of [this.#parts.detach, this.#parts.attach]) {
       const nowMs = this.#parts.clock.monotonicMs();
-      for (let next = door.gate.next(nowMs); next !== undefined; next = door.gate.next(nowMs)) this.#grant(next, nowMs);
+      for (let next = door.line.next(nowMs); next !== undefined; next = door.line.next(nowMs)) this.#grant(next, nowMs);
     }
   }
 
@@ -212,7 +212,7 @@ export class Admission implements WaitingOwner {
     const bytes = memory.predict(lane.names);
     memory.taken(bytes);
     if (request.kind === "attach") this.#parts.expected.granted(nowMs);
-    this.#teller.say("admitted", waiting, "");
+    this.#rulings.emit("admitted", waiting, "");
     waiting.grant(new Permit(this.#books, { request, admissionClass, lane, sinceMs: nowMs, bytes }));
   }
 
@@ -221,9 +221,9 @@ export class Admission implements WaitingOwner {
     const nowMs = this.#parts.clock.monotonicMs();
     for (const door of [this.#parts.detach, this.#parts.attach]) this.#expire(door, nowMs);
     const { attach, detach, limit } = this.#parts;
-    if (attach.gate.waiting > 0 && attach.gate.running >= limit.slots) limit.full();
+    if (attach.line.waiting > 0 && attach.line.running >= limit.slots) limit.full();
     this.#pump();
-    if (attach.gate.waiting + detach.gate.waiting > 0) this.#sweepLater();
+    if (attach.line.waiting + detach.line.waiting > 0) this.#sweepLater();
   }
 
   #sweepLater(): void {
@@ -232,14 +232,14 @@ export class Admission implements WaitingOwner {
     this.#parts.clock.after(sweepMs, this.#wake);
   }
 
-  /** Those whose time is over before the next look. */
-  #expire({ gate, queueMs }: Door, nowMs: number): void {
-    for (const waiting of [...gate.before(nowMs + sweepMs - queueMs)]) {
-      // Who stays in its call has a limit of its own, from what is left of the call.
+  /** Refuses the requests whose time ends before the next sweep. */
+  #expire({ line, queueMs }: Door, nowMs: number): void {
+    for (const waiting of [...line.before(nowMs + sweepMs - queueMs)]) {
+      // A retry inside a call has its own limit, the time left in the call.
       if (waiting.request.isRetry === true) continue;
-      const view = gate.view(waiting, nowMs);
+      const view = line.view(waiting, nowMs);
       this.#leave(waiting);
-      this.#teller.say("expired", waiting, describeBlocker(view.blocker));
+      this.#rulings.emit("expired", waiting, describeBlocker(view.blocker));
       waiting.refuse(expiredError(waiting.request, view));
     }
   }

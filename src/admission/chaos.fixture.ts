@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
 import { VirtualClock, settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, mib, okRun } from "./admission.fixture.ts";
+import { requestSlot, attachRequest, mib, okRun } from "./admission.fixture.ts";
 import { Admission } from "./admission.ts";
 import type { Ruling } from "./rulings.ts";
 import type { Permit } from "./permit.ts";
@@ -15,26 +15,25 @@ interface Caller {
 }
 
 /**
- * A node on which everything happens that can happen, in an order that only the seed knows, beside a plain model of
- * what must be true of it.
+ * A node on which everything happens in an order that the seed decides, beside a plain model of the invariants.
  */
 export class Chaos {
   readonly clock: VirtualClock;
   readonly admission: Admission;
-  /** Every ruling in words: two runs of one seed must agree. */
+  /** Every ruling as text. Two runs of one seed must agree. */
   readonly story: string[] = [];
   readonly #dice: VirtualClock;
   readonly #callers: Caller[] = [];
-  /** Asked, and nothing decided yet. */
+  /** Requests without a ruling. */
   readonly #waiting = new Set<AdmissionRequest>();
-  /** Granted and not given back; undefined until the promise has told who holds it. */
+  /** Granted and not released; undefined until the promise has resolved with the permit. */
   readonly #running = new Map<AdmissionRequest, Permit | undefined>();
   readonly #old: Permit[] = [];
 
   constructor(seed: number) {
     this.#dice = new VirtualClock(seed);
     this.clock = new VirtualClock(seed);
-    this.admission = new Admission({ clock: this.clock, limits: chaosLimits, tell: (what) => this.#decided(what) });
+    this.admission = new Admission({ clock: this.clock, limits: chaosLimits, onRuling: (what) => this.#decided(what) });
   }
 
   async step(): Promise<void> {
@@ -43,7 +42,7 @@ export class Chaos {
     this.#check();
   }
 
-  /** Everybody goes away, by whichever door is open to them. */
+  /** Ends all callers and releases all permits. */
   async end(): Promise<void> {
     for (const { controller } of this.#callers) controller.abort(new LeveeError("cancelled", "the end"));
     while (this.#running.size > 0) {
@@ -87,7 +86,7 @@ export class Chaos {
       networks: this.#one([["p"], ["p"], ["p", "x"], ["y", "p"], ["q"], []]) ?? [],
     });
     const controller = new AbortController();
-    // Some callers are gone before they ask, some in the same breath.
+    // Some callers leave before their request, some right after it.
     if (this.#dice.random() < 0.03) controller.abort(new LeveeError("hand-lost", "early"));
     else if (request.kind !== "other") this.#waiting.add(request);
     this.#callers.push({ request, controller });
@@ -96,7 +95,7 @@ export class Chaos {
   }
 
   async #follow(request: AdmissionRequest, { signal }: AbortController): Promise<void> {
-    const asked = ask(this.admission, request, signal);
+    const asked = requestSlot(this.admission, request, signal);
     await settle();
     while (asked.permit === undefined && asked.error === undefined && this.#waiting.has(request)) {
       await new Promise((resolve) => void this.#wakes.push(resolve));
@@ -106,7 +105,7 @@ export class Chaos {
   }
 
   readonly #wakes: ((value: unknown) => void)[] = [];
-  /** Networks that have worked, since they hung last. */
+  /** Networks that have worked since they last hung. */
   readonly #trusted = new Set<string>();
 
   #decided(ruling: Ruling): void {
@@ -126,7 +125,7 @@ export class Chaos {
     if (what === "hung" && request?.kind === "attach") this.#trusted.delete(network);
   }
 
-  /** A grant never exceeds the limit of the moment, nor a network's half while others wait whose networks work. */
+  /** A grant never exceeds the current limit, nor a network's half while requests for other working networks wait. */
   #checkGrant(request: AdmissionRequest, isCritical: boolean): void {
     const facts = this.admission.facts();
     if (request.kind === "detach") {
@@ -149,7 +148,7 @@ export class Chaos {
     }
   }
 
-  /** No slot is lost or made up: what admission counts is what is held. */
+  /** No slot is lost or invented: admission counts exactly the held permits. */
   #check(): void {
     const facts = this.admission.facts();
     expect(facts.attaching + facts.detaching + facts.hung).toBe(this.#running.size);
@@ -160,7 +159,7 @@ export class Chaos {
     expect(facts.oldestWaitMs).toBeLessThanOrEqual(20_000);
   }
 
-  /** Nor is memory: what is kept is what the permits hold, and all of them hold theirs but those that hang. */
+  /** The reserved memory is the sum over all permits, and only a hung permit holds less than its prediction. */
   #checkMemory(delegateBytes: number): void {
     const permits = [...this.#running.values()].filter((permit) => permit !== undefined);
     expect(permits).toHaveLength(this.#running.size);
@@ -170,7 +169,7 @@ export class Chaos {
     }
   }
 
-  /** The same pod fails again and again, and is over its budget once the holds have passed. */
+  /** The same pod fails repeatedly, so it is over its retry budget when its holds have passed. */
   #misfortune(): void {
     const pod = this.#pod("b");
     for (let failure = 0; failure < 4; failure += 1) {
@@ -192,7 +191,7 @@ export class Chaos {
     permit[Symbol.dispose]();
   }
 
-  /** A permit that is given back has no say any more. */
+  /** A released permit must have no effect. */
   #pokeOld(): void {
     const permit = this.#one(this.#old);
     permit?.progress(0);
@@ -211,7 +210,7 @@ export class Chaos {
     const network = this.#one(permit.request.networks) ?? "p";
     const result = this.#one(["ok", "ok", "failed", "timeout"] as const) ?? "ok";
     const [tookMs, isOomKilled] = [this.#dice.random() * 500, this.#dice.random() < 0.1];
-    // Whole numbers: what is kept must add up to the byte.
+    // Whole numbers, because the reserved bytes must add up exactly.
     const peakBytes = this.#one([8, 20, 60].map((size) => size * mib));
     permit.ran(okRun({ network, result, tookMs, isOomKilled, peakBytes }));
     if (result === "ok" && permit.request.kind === "attach") this.#trusted.add(network);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, node, okRun } from "./admission.fixture.ts";
+import { requestSlot, attachRequest, node, okRun } from "./admission.fixture.ts";
 import { ExpectedPods } from "./expected-pods.ts";
 
 const critical = 2_000_001_000;
@@ -13,7 +13,7 @@ function inStorm(atMs = 0): ExpectedPods {
 }
 
 describe("ExpectedPods", () => {
-  test("holds nobody while no important pod is on its way, or few pods start", () => {
+  test("holds no pod while no critical pod is expected, or few pods start", () => {
     expect(inStorm().holdsOthers(0)).toBe(false);
     const calm = new ExpectedPods(3);
     calm.granted(0);
@@ -61,7 +61,7 @@ describe("ExpectedPods", () => {
     expect(heldMs).toContain(24_000);
   });
 
-  test("rests no longer than it held, though nobody was there to see the end", () => {
+  test("rests no longer than it held, even if no request saw the end", () => {
     const expected = inStorm();
     expected.expect("a", 0);
     expect(expected.holdsOthers(0)).toBe(true);
@@ -75,15 +75,15 @@ describe("ExpectedPods", () => {
 describe("Admission", () => {
   test("expect keeps ordinary ADDs in line for a critical pod that has not come yet, and lets it through", async () => {
     const { admission, clock } = node({ attachCeiling: 2, attachStart: 2 });
-    const first = [1, 2].map((index) => ask(admission, attachRequest({ pod: `a/${index}` })));
+    const first = [1, 2].map((index) => requestSlot(admission, attachRequest({ pod: `a/${index}` })));
     await settle();
     admission.expect("vital", critical);
     admission.expect("not so vital", 1_000);
-    const waiting = ask(admission, attachRequest({ pod: "a/3" }));
+    const waiting = requestSlot(admission, attachRequest({ pod: "a/3" }));
     for (const { permit } of first) permit?.[Symbol.dispose]();
     await settle();
     expect(admission.why("a/3")).toMatchObject({ blocker: { why: "critical-expected" } });
-    const vital = ask(admission, attachRequest({ pod: "vital", namespace: "b", priority: critical }));
+    const vital = requestSlot(admission, attachRequest({ pod: "vital", namespace: "b", priority: critical }));
     await settle();
     vital.permit?.ran(okRun());
     vital.permit?.settle("ok");
@@ -97,11 +97,11 @@ describe("Admission", () => {
 
   test("unexpect lets the others go at once; a critical pod that never comes holds them for eight seconds", async () => {
     const { admission, clock } = node({ attachCeiling: 1, attachStart: 1 });
-    const first = ask(admission, attachRequest({ pod: "a/1" }));
+    const first = requestSlot(admission, attachRequest({ pod: "a/1" }));
     await settle();
     first.permit?.[Symbol.dispose]();
     admission.expect("vital", critical);
-    const second = ask(admission, attachRequest({ pod: "a/2" }));
+    const second = requestSlot(admission, attachRequest({ pod: "a/2" }));
     await settle();
     expect(second.permit).toBeUndefined();
     admission.unexpect("vital");
@@ -109,11 +109,11 @@ describe("Admission", () => {
     expect(second.permit).toBeDefined();
     second.permit?.[Symbol.dispose]();
     await clock.advance(10_000);
-    const third = ask(admission, attachRequest({ pod: "a/3" }));
+    const third = requestSlot(admission, attachRequest({ pod: "a/3" }));
     await settle();
     third.permit?.[Symbol.dispose]();
     admission.expect("never", critical);
-    const fourth = ask(admission, attachRequest({ pod: "a/4" }));
+    const fourth = requestSlot(admission, attachRequest({ pod: "a/4" }));
     await clock.advance(7_500);
     expect(fourth.permit).toBeUndefined();
     await clock.advance(1_000);

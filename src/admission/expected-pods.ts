@@ -1,23 +1,25 @@
-/** The others wait no longer than this for pods that are on their way: about half of what an ADD may stand in line. */
+/** The longest wait for expected pods: about half of the time that an ADD may stand in line. */
 const heldMsMax = 8_000;
-/** After its ADD the runtime starts the pod's processes, which the others' would get in the way of. */
+/** After the ADD the runtime starts the pod's processes, which would compete with the processes of other pods. */
 const startMs = 2_000;
-/** As many ADDs as may run at once at best, within this: their pods' processes are being started now. */
+/**
+ * It is a storm when as many ADDs as the ceiling allows were granted within this time, because their pods start now.
+ */
 const stormMs = 5_000;
-/** Of the time, at most a third: whoever makes important pods all the time must not stop everybody else. */
+/** A stream of critical pods may hold the others at most a third of the time. */
 const restPerHeld = 2;
 
 /**
- * Important pods that the cluster has given to this node and whose ADD has not come yet. On a node that is full of
- * starting pods it is the kubelet and the runtime that keep them waiting, not us: every pod that gets its network has
- * processes to be started next. So the others are held for a moment, and the cores are theirs.
+ * Critical pods that are scheduled to this node and whose ADD has not come yet. On a node full of starting pods the
+ * kubelet and the runtime delay them, because every attached pod has processes to start next. So admission holds the
+ * other pods for a moment, and the critical pods get the cores.
  */
 export class ExpectedPods {
-  /** Until when each is waited for. */
+  /** Until when admission waits for each pod. */
   readonly #untilMs = new Map<string, number>();
   #heldSinceMs: number | undefined;
   #restsUntilMs = 0;
-  /** When the last ADDs went, as many as make a storm; a ring. */
+  /** Times of the last grants, as many as make a storm; a ring. */
   readonly #grantsMs: number[];
   #nextGrant = 0;
 
@@ -34,17 +36,17 @@ export class ExpectedPods {
     this.#untilMs.set(pod, nowMs + heldMsMax);
   }
 
-  /** Its ADD went through: what is left is the runtime's work. */
+  /** Its ADD succeeded, and the runtime's work is left. */
   attached(pod: string, nowMs: number): void {
     if (this.#untilMs.has(pod)) this.#untilMs.set(pod, nowMs + startMs);
   }
 
-  /** It runs, or never will. False when nobody waited for it. */
+  /** The pod runs, or never will. Returns false when it was not expected. */
   forget(pod: string): boolean {
     return this.#untilMs.delete(pod);
   }
 
-  /** Whether the others are held: on a node where few pods start nobody would be the quicker for it. */
+  /** Whether the other pods are held. Only in a storm: with few starting pods a hold helps no pod. */
   holdsOthers(nowMs: number): boolean {
     if (this.#untilMs.size === 0 && this.#heldSinceMs === undefined) return false;
     for (const [pod, untilMs] of this.#untilMs) if (untilMs <= nowMs) this.#untilMs.delete(pod);
@@ -52,7 +54,7 @@ export class ExpectedPods {
     const heldMs = nowMs - this.#heldSinceMs;
     if (this.#untilMs.size > 0 && heldMs < heldMsMax) return true;
     this.#heldSinceMs = undefined;
-    // It may have ended long ago, with nobody there to be let go.
+    // The hold may have ended long ago, without any request in line.
     this.#restsUntilMs = nowMs + Math.min(heldMs, heldMsMax) * restPerHeld;
     return false;
   }

@@ -4,41 +4,41 @@ import type { Parts } from "./parts.ts";
 import type { PressureLevel } from "./load/pressure.ts";
 import { attachClasses, type AdmissionClass } from "./request.ts";
 
-/** Namespaces shown: a person reads the first rows, and metrics need bounded labels. */
+/** The most namespaces shown: people read the first rows, and metrics need bounded labels. */
 const flowsMax = 20;
 
 /** The state of admission, for metrics, `levee status` and `levee top`. */
 export interface AdmissionFacts {
-  /** ADDs that may run at once now, and at most. */
+  /** ADDs that may run at once now, and the most that ever may. */
   readonly limit: number;
   readonly ceiling: number;
   readonly isSlowStart: boolean;
   readonly detachCeiling: number;
   readonly attaching: number;
   readonly detaching: number;
-  /** Delegates that hang and do not count. */
+  /** Hung plugins, which hold no slot. */
   readonly hung: number;
   readonly waiting: Readonly<Partial<Record<AdmissionClass, number>>>;
   readonly classes: readonly ClassFacts[];
-  /** Of the one that has waited longest; 0 when nobody waits. */
+  /** The longest current wait; 0 when the line is empty. */
   readonly oldestWaitMs: number;
   readonly ownMemory: MemoryState;
   readonly pressure: PressureLevel;
   readonly delegateBytes: number;
-  /** Undefined while the runtime's cgroup is not limited. */
+  /** Undefined while the runtime's cgroup has no limit. */
   readonly delegateBytesMax: number | undefined;
   readonly heldPods: number;
   readonly openNetworks: readonly OpenNetwork[];
-  /** Namespaces with the most in line, ADDs and DELs together. */
+  /** Namespaces with the most calls in line, ADDs and DELs together. */
   readonly flows: readonly { readonly namespace: string; readonly waiting: number }[];
 }
 
-export interface ClassFacts {
+interface ClassFacts {
   readonly class: Exclude<AdmissionClass, "exempt">;
-  /** With those that hang. */
+  /** Including hung ones. */
   readonly running: number;
   readonly waiting: number;
-  /** 0 when none waits. */
+  /** 0 when no call waits. */
   readonly oldestWaitMs: number;
 }
 
@@ -50,12 +50,12 @@ export function admissionFacts(parts: Parts): AdmissionFacts {
     ceiling: limit.ceiling,
     isSlowStart: limit.isSlowStart,
     detachCeiling: limits.detachCeiling,
-    attaching: attach.gate.running,
-    detaching: detach.gate.running,
+    attaching: attach.line.running,
+    detaching: detach.line.running,
     hung: attach.bulkhead.hung + detach.bulkhead.hung,
     waiting: {
-      detach: detach.gate.waiting,
-      ...Object.fromEntries(classes.map((name) => [name, attach.gate.waitingIn(name)])),
+      detach: detach.line.waiting,
+      ...Object.fromEntries(classes.map((name) => [name, attach.line.waitingIn(name)])),
     },
     classes: [...classes, "detach" as const].map((name) => classFacts(parts, name)),
     oldestWaitMs: oldestWaitMs(parts),
@@ -70,24 +70,24 @@ export function admissionFacts(parts: Parts): AdmissionFacts {
 }
 
 function classFacts({ clock, attach, detach }: Parts, name: ClassFacts["class"]): ClassFacts {
-  const { gate } = name === "detach" ? detach : attach;
-  const oldest = gate.oldestIn(name);
+  const { line } = name === "detach" ? detach : attach;
+  const oldest = line.oldestIn(name);
   return {
     class: name,
-    running: gate.runningIn(name),
-    waiting: gate.waitingIn(name),
+    running: line.runningIn(name),
+    waiting: line.waitingIn(name),
     oldestWaitMs: oldest === undefined ? 0 : clock.monotonicMs() - oldest.sinceMs,
   };
 }
 
 function oldestWaitMs({ clock, attach, detach }: Parts): number {
-  const since = [attach, detach].flatMap(({ gate }) => gate.oldest?.sinceMs ?? []);
+  const since = [attach, detach].flatMap(({ line }) => line.oldest?.sinceMs ?? []);
   return since.length === 0 ? 0 : clock.monotonicMs() - Math.min(...since);
 }
 
 function longestFlows({ attach, detach }: Parts): AdmissionFacts["flows"] {
   const sums = new Map<string, number>();
-  for (const { namespace, waiting } of [...attach.gate.flows(), ...detach.gate.flows()]) {
+  for (const { namespace, waiting } of [...attach.line.flows(), ...detach.line.flows()]) {
     sums.set(namespace, (sums.get(namespace) ?? 0) + waiting);
   }
   return [...sums]

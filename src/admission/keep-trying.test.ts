@@ -43,7 +43,7 @@ describe("keepTrying, a primary that fails for a minute", () => {
 const priority = 2_000_000_000;
 const failure = { cause: "network", network: "primary", reason: "broken" } as const;
 
-/** Three ADDs of other pods that fail make the network fail for everybody. */
+/** Three failed ADDs of other pods open the network. */
 async function broken(): Promise<Node> {
   const made = node();
   for (let pod = 0; pod < 3; pod += 1) {

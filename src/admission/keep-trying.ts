@@ -4,28 +4,28 @@ import type { Admission } from "./admission.ts";
 import type { Permit } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 
-/** Of the usual time: a plugin that takes longer is about to be taken for one that hangs. */
+/** Multiples of the usual time. A plugin that takes longer counts as hung soon. */
 const attemptMedians = 5;
-/** A plugin that has always failed at once teaches nothing of its time; two plugins on a busy node are done in this. */
+/** Enough for two plugins on a busy node. A plugin that always fails at once has no usual time. */
 const attemptMsMin = 3_000;
-/** As much as all plugins of an ADD are given, unless somebody sets it otherwise. */
+/** The default time for all plugins of an ADD. */
 const attemptMsMax = 25_000;
 
-/** One call, and how it makes its attempt. An object rather than functions: every ADD in line holds one. */
+/** One call and its attempts. An object instead of closures, because every ADD in line holds one. */
 export interface Attempts<T> {
   readonly admission: Admission;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** What is left of the call's time for attempts: without what their undo and the answer need. */
+  /** The call's time that is left for attempts, without the time for undo and reply. */
   leftMs(): number;
-  /** Has undone everything when it throws. */
+  /** When it throws, it has undone everything. */
   attempt(permit: Permit): Promise<T>;
 }
 
 /**
- * Makes an attempt under a permit, which it gives back. A critical ADD whose network fails for everybody does not go back to kubelet, which
- * would bring it again 10 to 15 s later only: it waits for the network's next probe, or is that probe, and tries again as
- * long as there is time for a whole attempt.
+ * Makes an attempt under a permit and releases the permit. A critical ADD whose network fails for every pod stays in
+ * its call, because kubelet would retry only 10 to 15 s later. It waits for the network's next probe, or is that probe,
+ * and tries again while there is time for a whole attempt.
  */
 export async function keepTrying<T>(first: Permit, attempts: Attempts<T>): Promise<T> {
   const { request } = first;
@@ -48,7 +48,7 @@ async function tryOnce<T>(held: Permit, attempts: Attempts<T>): Promise<Tried<T>
   }
 }
 
-/** Ordinary pods go back to kubelet: a call that stays holds a shim, and a lock of the runtime, for most of a minute. */
+/** Only critical pods stay, because a call that stays holds a shim and a lock of the runtime for most of a minute. */
 function stays(permit: Permit, attempts: Attempts<unknown>): boolean {
   const { admission, signal } = attempts;
   const { failedNetwork, request, admissionClass } = permit;
@@ -56,7 +56,7 @@ function stays(permit: Permit, attempts: Attempts<unknown>): boolean {
   return admission.isFailing(failedNetwork) && attempts.leftMs() > attemptMs(request, admission);
 }
 
-/** Whatever keeps it from another try, the reason why there is no attachment is what the last one failed with. */
+/** Without another permit, the error is the last attempt's failure, because that is why the pod has no attachment. */
 async function admitAgain(
   request: AdmissionRequest,
   attempts: Attempts<unknown>,
@@ -71,7 +71,7 @@ async function admitAgain(
   }
 }
 
-/** What an attempt takes that is not hopeless, by what its networks usually take. */
+/** The least time for an attempt that can succeed, from the usual times of its networks. */
 function attemptMs({ networks }: AdmissionRequest, admission: Admission): number {
   const usualMs = networks.reduce((sum, network) => sum + admission.usualMs(network), 0);
   return Math.min(attemptMsMax, Math.max(attemptMsMin, usualMs * attemptMedians));

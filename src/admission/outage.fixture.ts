@@ -6,13 +6,13 @@ import { keepTrying } from "./keep-trying.ts";
 import type { Permit } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 
-/** The shim's whole time less undo and answer. */
+/** The shim's whole time without undo and reply. */
 const callMs = 55_000 - 8_000 - 2_000;
 const aloneMs = 30;
 const cores = 2;
 const critical = 2_000_000_000;
 
-export interface OutageOptions {
+interface OutageOptions {
   readonly seed: number;
   readonly outageMs: number;
   readonly ordinary: number;
@@ -23,13 +23,13 @@ export interface OutageOptions {
   readonly networks?: readonly string[];
 }
 
-/** A node whose primary network fails from the start for a while; pods come back as kubelet brings them. */
+/** A node whose primary network fails at first. Pods retry as kubelet does. */
 export class Outage {
   readonly clock: VirtualClock;
   readonly admission: Admission;
-  /** After the recovery, each pod's name with when it was attached. */
+  /** Each attached pod, with the time of its attachment after the recovery. */
   readonly attached: { readonly pod: string; readonly afterMs: number; readonly isCritical: boolean }[] = [];
-  /** When the primary was tried in vain. */
+  /** Times of failed tries of the primary. */
   readonly failedAtMs: number[] = [];
   readonly #options: OutageOptions;
   #busy = 0;
@@ -52,7 +52,7 @@ export class Outage {
     await this.clock.advance(outageMs + 60_000);
   }
 
-  /** The slowest of a kind, in milliseconds after the recovery. */
+  /** The slowest critical or ordinary pod, in milliseconds after the recovery. */
   worstMs(isCritical: boolean): number {
     return Math.max(...this.attached.filter((one) => one.isCritical === isCritical).map(({ afterMs }) => afterMs));
   }

@@ -2,10 +2,10 @@ import type { Clock } from "../base/clock.ts";
 import type { AdmissionLimits } from "./admission-limits.ts";
 import { Bulkhead } from "./line/bulkhead.ts";
 import type { Blocker } from "./rulings.ts";
-import { DelegateMemory } from "./load/delegate-memory.ts";
-import { DelegateTimes } from "./load/delegate-times.ts";
+import { PluginMemory } from "./load/plugin-memory.ts";
+import { PluginTimes } from "./load/plugin-times.ts";
 import { ExpectedPods } from "./expected-pods.ts";
-import { Gate, type GateRules } from "./line/gate.ts";
+import { Line, type LineRules } from "./line/line.ts";
 import { HostLoad } from "./load/host-load.ts";
 import type { Lane } from "./line/lane.ts";
 import { AdaptiveLimit } from "./load/limit.ts";
@@ -13,24 +13,24 @@ import { NetworkBreaker } from "./hold/network-breaker.ts";
 import { attachClasses, type AdmissionClass } from "./request.ts";
 import { RetryBudget } from "./hold/retry-budget.ts";
 
-/** Of the time a call may wait, the part after which its line counts as late. */
+/** After this part of its waiting time a request is late. */
 const lateShare = 1 / 3;
 
-/** A gate with what belongs to it alone: DELs take other times than ADDs, and have their own share of slots. */
+/** A line with its own slots and times, because DELs take other times than ADDs. */
 export interface Door {
-  readonly gate: Gate;
+  readonly line: Line;
   readonly bulkhead: Bulkhead;
-  readonly times: DelegateTimes;
+  readonly times: PluginTimes;
   readonly queueMs: number;
 }
 
-/** Everything that admission consists of, put together once. */
+/** The parts of admission. */
 export interface Parts {
   readonly clock: Clock;
   readonly limits: AdmissionLimits;
   readonly limit: AdaptiveLimit;
   readonly load: HostLoad;
-  readonly memory: DelegateMemory;
+  readonly memory: PluginMemory;
   readonly breaker: NetworkBreaker;
   readonly budget: RetryBudget;
   readonly expected: ExpectedPods;
@@ -47,7 +47,7 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
     limit,
     breaker,
     load: new HostLoad(limit),
-    memory: new DelegateMemory(),
+    memory: new PluginMemory(),
     expected: new ExpectedPods(limits.attachCeiling),
   };
   return {
@@ -62,12 +62,12 @@ export function assemble(clock: Clock, limits: AdmissionLimits): Parts {
 
 function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Door {
   const { breaker } = learned;
-  const times = new DelegateTimes(clock);
+  const times = new PluginTimes(clock);
   const bulkhead = new Bulkhead({
     isOpen: (network) => breaker.isOpen(network),
     hasWorked: (network) => times.knows(network),
   });
-  const rules: GateRules = {
+  const rules: LineRules = {
     classes: attachClasses,
     waitingMax: limits.waitingMax,
     lateMs: limits.addQueueMs * lateShare,
@@ -78,19 +78,19 @@ function attachDoor(clock: Clock, limits: AdmissionLimits, learned: Learned): Do
       heldBack(admissionClass, isHeldBack) ?? attachBlocker(lane, admissionClass, learned),
     trouble: (lane) => openNetwork(lane, breaker),
   };
-  const gate = new Gate(rules);
-  return { gate, bulkhead, times, queueMs: limits.addQueueMs };
+  const line = new Line(rules);
+  return { line, bulkhead, times, queueMs: limits.addQueueMs };
 
   function isHeldBack(): boolean {
     return learned.expected.holdsOthers(clock.monotonicMs());
   }
 }
 
-/** DELs are kept back by nothing but their number: they free what others wait for. */
+/** Only the ceiling limits DELs, because they free what ADDs wait for. */
 function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
-  const times = new DelegateTimes(clock);
+  const times = new PluginTimes(clock);
   const bulkhead = new Bulkhead({ isOpen: () => false, hasWorked: (network) => times.knows(network) });
-  const rules: GateRules = {
+  const rules: LineRules = {
     classes: ["detach"],
     waitingMax: limits.waitingMax,
     lateMs: limits.delQueueMs * lateShare,
@@ -100,10 +100,12 @@ function detachDoor(clock: Clock, limits: AdmissionLimits): Door {
     blocker: () => undefined,
     trouble: () => undefined,
   };
-  return { gate: new Gate(rules), bulkhead, times, queueMs: limits.delQueueMs };
+  return { line: new Line(rules), bulkhead, times, queueMs: limits.delQueueMs };
 }
 
-/** A critical pod may be one more than the limit, though not than the ceiling: slow plugins of others end some time. */
+/**
+ * A critical pod may exceed the limit by one, but never the ceiling, because slow plugins of others end at some point.
+ */
 function attachSlots(admissionClass: AdmissionClass, { slots, ceiling }: AdaptiveLimit): number {
   return admissionClass === "critical" ? Math.min(slots + 1, ceiling) : slots;
 }

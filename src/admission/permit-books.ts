@@ -1,24 +1,24 @@
 import type { Door, Parts } from "./parts.ts";
-import type { DelegateRun, Idle, Permit, PermitOwner, Settlement } from "./permit.ts";
+import type { PluginRun, Idle, Permit, PermitOwner, Settlement } from "./permit.ts";
 import type { AdmissionRequest } from "./request.ts";
 import type { Failure } from "./hold/retry-budget.ts";
-import type { Teller } from "./teller.ts";
+import type { RulingEmitter } from "./ruling-emitter.ts";
 
-/** Slower than usual by this much, a delegate is no longer just slow. */
+/** A hung plugin takes more than this many times its usual time. */
 const hungMedians = 5;
-/** And it must have used no CPU for this long: a busy one is slow because of the load, which must count. */
+/** And it has used no CPU for this long. A busy plugin is slow because of load, and must keep its slot. */
 const hungIdleMs = 1_000;
 
-/** Keeps the books of permits: what their holders report changes limit, shares, budgets and networks. */
+/** Keeps the books of permits: the reports of their holders change the limit, shares, retry budgets and networks. */
 export class PermitBooks implements PermitOwner {
   readonly #parts: Parts;
-  readonly #teller: Teller;
+  readonly #rulings: RulingEmitter;
   readonly #freed: () => void;
 
-  /** `freed` is called when somebody may be able to go. */
-  constructor(parts: Parts, teller: Teller, freed: () => void) {
+  /** Calls `freed` when a request in line may be able to go. */
+  constructor(parts: Parts, rulings: RulingEmitter, freed: () => void) {
     this.#parts = parts;
-    this.#teller = teller;
+    this.#rulings = rulings;
     this.#freed = freed;
   }
 
@@ -26,15 +26,15 @@ export class PermitBooks implements PermitOwner {
     return this.#parts.clock.monotonicMs();
   }
 
-  /** Nobody knows what is usual for a network that has not worked yet: who sleeps gives its slot to who does not. */
+  /** A network that has not worked yet has no usual time, so its plugin loses the slot as soon as it sleeps. */
   hangs(permit: Permit, { idleMs, plugin }: Idle): boolean {
     const { running } = permit;
-    const { gate, times } = this.#door(permit);
+    const { line, times } = this.#door(permit);
     if (running === undefined || idleMs < hungIdleMs) return false;
     const isSlow = !times.knows(running.network) || this.#isPastUsual(permit);
-    if (!isSlow || !gate.hung(permit, running.network, plugin)) return false;
+    if (!isSlow || !line.hung(permit, running.network, plugin)) return false;
     this.#keep(permit, Math.min(permit.bytes, this.#parts.memory.predictHung(running.network)));
-    this.#teller.say(
+    this.#rulings.emit(
       "hung",
       permit,
       `${running.network}: ${this.#idleText(permit, { idleMs, plugin })}`,
@@ -43,7 +43,9 @@ export class PermitBooks implements PermitOwner {
     return true;
   }
 
-  /** Those that hang for ever fail in half a minute only; by then the line would be full of their like. */
+  /**
+   * Blames the network early: a plugin that hangs forever fails only after half a minute, when the line would be full.
+   */
   blames(permit: Permit, idle: Idle): boolean {
     const { running, request } = permit;
     if (running === undefined || request.kind !== "attach" || !this.#isPastUsual(permit)) return false;
@@ -58,20 +60,20 @@ export class PermitBooks implements PermitOwner {
   movesAgain(permit: Permit): void {
     const network = permit.hungNetwork;
     if (network === undefined) return;
-    this.#door(permit).gate.rejoined(permit, network);
+    this.#door(permit).line.rejoined(permit, network);
     this.#keep(permit, permit.bytes);
-    this.#teller.say("moves-again", permit, network);
+    this.#rulings.emit("moves-again", permit, network);
   }
 
-  ran(permit: Permit, run: DelegateRun, hasHung: boolean): void {
+  ran(permit: Permit, run: PluginRun, hasHung: boolean): void {
     const { memory, limit } = this.#parts;
     if (run.peakBytes !== undefined) memory.ran(run.network, run.peakBytes);
     memory.observed(run.cgroup);
     if (run.isOomKilled) {
       limit.killed();
-      this.#teller.say("oom-killed", permit, run.network);
+      this.#rulings.emit("oom-killed", permit, run.network);
     }
-    // Who undid tells nothing of ADDs.
+    // The time of an undo says nothing about ADDs.
     if (run.isUndo !== true) {
       this.#learn(permit, run, hasHung);
       if (run.result === "ok") this.#networkWorks(permit, run.network);
@@ -88,18 +90,18 @@ export class PermitBooks implements PermitOwner {
     } else {
       expected.forget(permit.request.pod);
       this.charge(permit.request, settlement);
-      this.#teller.say("charged", permit, settlement.reason);
+      this.#rulings.emit("charged", permit, settlement.reason);
     }
   }
 
   released(permit: Permit): void {
-    if (permit.hungNetwork !== undefined) this.#teller.say("moves-again", permit, permit.hungNetwork);
-    this.#door(permit).gate.ended(permit, this.nowMs());
+    if (permit.hungNetwork !== undefined) this.#rulings.emit("moves-again", permit, permit.hungNetwork);
+    this.#door(permit).line.ended(permit, this.nowMs());
     this.#keep(permit, 0);
     this.#freed();
   }
 
-  /** A failure is the pod's, and the network's when it was one. */
+  /** Counts a failure for the pod, and for the network if a network failed. */
   charge({ pod, wants }: Pick<AdmissionRequest, "pod" | "wants">, failure: Failure): void {
     const { budget } = this.#parts;
     if (pod !== "" && wants !== undefined) budget.failed(pod, wants, failure);
@@ -109,23 +111,23 @@ export class PermitBooks implements PermitOwner {
   }
 
   /**
-   * Who failed tells nothing of the time it takes; who was busy until its deadline does. Nor does who hung, unless it is
-   * the first of its network that went through: a plugin may sleep for seconds, and that is then what is usual.
+   * A failed run says nothing about the usual time, but a run that was busy until its deadline does. A hung run counts
+   * only if it is the first success of its network: some plugins always sleep for seconds.
    */
-  #learn(permit: Permit, run: DelegateRun, hasHung: boolean): void {
+  #learn(permit: Permit, run: PluginRun, hasHung: boolean): void {
     if (run.result === "failed") return;
-    const { gate, times } = this.#door(permit);
+    const { line, times } = this.#door(permit);
     if (hasHung) {
-      if (run.result === "ok" && !times.knows(run.network)) times.ran(run.network, run.tookMs, gate.running);
+      if (run.result === "ok" && !times.knows(run.network)) times.ran(run.network, run.tookMs, line.running);
       return;
     }
-    if (run.result === "ok") times.ran(run.network, run.tookMs, gate.running);
+    if (run.result === "ok") times.ran(run.network, run.tookMs, line.running);
     const baselineMs = times.baselineMs(run.network);
     if (baselineMs === undefined || permit.request.kind !== "attach") return;
-    this.#parts.limit.sample(run.tookMs, baselineMs, gate.running, run.cpuMs);
+    this.#parts.limit.sample(run.tookMs, baselineMs, line.running, run.cpuMs);
   }
 
-  /** So much memory is kept for its delegates from now on. */
+  /** Changes the memory that is reserved for its plugins. */
   #keep(permit: Permit, bytes: number): void {
     const { memory } = this.#parts;
     memory.freed(permit.heldBytes);
@@ -137,7 +139,7 @@ export class PermitBooks implements PermitOwner {
     const { breaker, attach } = this.#parts;
     if (!breaker.failed(network, pod, reason)) return;
     attach.bulkhead.look(network, this.nowMs());
-    this.#teller.say("network-opened", undefined, `${network}: ${reason}`);
+    this.#rulings.emit("network-opened", undefined, `${network}: ${reason}`);
   }
 
   #networkWorks(permit: Permit, network: string): void {
@@ -146,7 +148,7 @@ export class PermitBooks implements PermitOwner {
     if (permit.request.kind !== "attach" || !breaker.succeeded(network)) return;
     attach.bulkhead.look(network, this.nowMs());
     budget.networkRecovered(network);
-    this.#teller.say("network-closed", undefined, network);
+    this.#rulings.emit("network-closed", undefined, network);
   }
 
   #isPastUsual(permit: Permit): boolean {

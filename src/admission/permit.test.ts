@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { settle } from "../base/virtual-clock.fixture.ts";
-import { ask, attachRequest, detachRequest, mib, never, node, okRun } from "./admission.fixture.ts";
+import { requestSlot, attachRequest, detachRequest, mib, never, node, okRun } from "./admission.fixture.ts";
 
-test("progress takes a delegate that hangs out of the count until it moves again", async () => {
+test("progress takes a plugin that hangs out of the count until it moves again", async () => {
   const { admission, clock, rulings } = node({ attachCeiling: 1 });
   const permit = await admission.admit(attachRequest({ pod: "a/0" }), never);
-  const second = ask(admission, attachRequest({ pod: "a/1" }));
+  const second = requestSlot(admission, attachRequest({ pod: "a/1" }));
   for (let run = 0; run < 5; run += 1) permit.ran(okRun({ tookMs: 300 }));
   permit.started("primary");
   await clock.advance(1_400);
@@ -25,7 +25,7 @@ test("progress takes a delegate that hangs out of the count until it moves again
   expect(rulings.slice(-2).map(({ what }) => what)).toEqual(["admitted", "moves-again"]);
 });
 
-test("ran of a delegate that hung is no sample, and brings it back into the count", async () => {
+test("ran of a plugin that hung is no sample, and brings it back into the count", async () => {
   const { admission, clock } = node({ attachCeiling: 4 });
   const permit = await admission.admit(attachRequest(), never);
   permit.ran(okRun({ tookMs: 20 }));
@@ -43,7 +43,7 @@ test("ran of a delegate that hung is no sample, and brings it back into the coun
   expect(admission.facts().isSlowStart).toBe(false);
 });
 
-test("dispose of a permit whose delegate hangs gives back nothing twice", async () => {
+test("dispose of a permit whose plugin hangs gives back nothing twice", async () => {
   const { admission, clock } = node({ attachCeiling: 1 });
   const permit = await admission.admit(attachRequest(), never);
   permit.started("primary");
@@ -55,10 +55,10 @@ test("dispose of a permit whose delegate hangs gives back nothing twice", async 
   expect(admission.facts()).toMatchObject({ attaching: 0, hung: 0, delegateBytes: 0 });
 });
 
-test("a DEL's delegate that hangs leaves the DELs' count alone", async () => {
+test("a DEL's plugin that hangs leaves the DELs' count alone", async () => {
   const { admission, clock } = node({ detachCeiling: 1 });
   const permit = await admission.admit(detachRequest(), never);
-  const next = ask(admission, detachRequest({ pod: "a/2" }));
+  const next = requestSlot(admission, detachRequest({ pod: "a/2" }));
   permit.started("primary");
   await clock.advance(6_000);
   permit.progress(6_000);
@@ -79,8 +79,8 @@ test("three that hang open their network, and one that ends well after all close
     permits.push(permit);
   }
   expect(admission.facts().openNetworks).toMatchObject([{ network: "x", failures: 3 }]);
-  const waiting = ask(admission, attachRequest({ pod: "a/4", networks: ["x"] }));
-  const critical = ask(admission, attachRequest({ pod: "k/1", namespace: "kube-system", networks: ["x"] }));
+  const waiting = requestSlot(admission, attachRequest({ pod: "a/4", networks: ["x"] }));
+  const critical = requestSlot(admission, attachRequest({ pod: "k/1", namespace: "kube-system", networks: ["x"] }));
   await settle();
   expect([waiting.permit, critical.permit].map((permit) => permit !== undefined)).toEqual([false, true]);
   expect(admission.why("a/4")?.blocker).toEqual({ why: "network-hangs", network: "x", plugin: "vlan" });
@@ -106,7 +106,7 @@ test("a network that has not worked yet gives up the slot of one that sleeps, an
   expect(admission.facts()).toMatchObject({ hung: 3, attaching: 0, openNetworks: [] });
   await clock.advance(1_500);
   for (const permit of permits) permit.progress(2_500, "dhcp");
-  // Five times what is taken for usual have gone by for the first only.
+  // Only the first has run for five times the assumed usual time.
   expect(admission.isFailing("x")).toBe(false);
   await clock.advance(2_500);
   for (const permit of permits) permit.progress(5_000, "dhcp");
@@ -129,7 +129,7 @@ test("a network whose first run slept for seconds takes that for usual", async (
   expect(admission.usualMs("x")).toBe(3_000);
 });
 
-test("ran of a delegate that the kernel killed halves the limit and is told", async () => {
+test("ran of a plugin that the kernel killed halves the limit and emits a ruling", async () => {
   const { admission, rulings } = node({ attachCeiling: 8 });
   const permit = await admission.admit(attachRequest(), never);
   permit.ran(okRun({ result: "failed", isOomKilled: true }));
@@ -137,7 +137,7 @@ test("ran of a delegate that the kernel killed halves the limit and is told", as
   expect(rulings.at(-1)).toMatchObject({ what: "oom-killed", detail: "primary" });
 });
 
-test("a permit that is given back while its delegate hangs says that this is over", async () => {
+test("a permit that is released while its plugin hangs emits that the hang is over", async () => {
   const { admission, clock, rulings } = node();
   const permit = await admission.admit(attachRequest(), never);
   permit.started("primary");
@@ -148,15 +148,15 @@ test("a permit that is given back while its delegate hangs says that this is ove
   expect(admission.facts()).toMatchObject({ hung: 0, attaching: 0 });
 });
 
-test("a delegate that hangs in a network nobody knows gives up most of its memory, and has it back when it moves", async () => {
+test("a hung plugin of an unknown network releases most of its memory, and gets it back when it moves", async () => {
   const { admission, clock } = node({ attachCeiling: 8, attachStart: 8 });
-  // The cgroup has 120 MiB free, so half of that may be used: one plugin that nobody knows, and a small one.
+  // The cgroup has 120 MiB free, so half of that may be used: one unknown plugin, and a small one.
   const cgroup = { limitBytes: 128 * mib, usageBytes: 56 * mib };
   using first = await admission.admit(attachRequest({ pod: "a/1" }), never);
   first.ran(okRun({ cgroup }));
   first[Symbol.dispose]();
   using hanging = await admission.admit(attachRequest({ pod: "a/2", networks: ["x"] }), never);
-  const others = ["a/3", "a/4", "a/5"].map((pod) => ask(admission, attachRequest({ pod })));
+  const others = ["a/3", "a/4", "a/5"].map((pod) => requestSlot(admission, attachRequest({ pod })));
   await settle();
   const running = (): number => others.filter(({ permit }) => permit !== undefined).length;
   expect([running(), admission.why("a/4")?.blocker]).toEqual([1, { why: "delegate-memory" }]);

@@ -1,66 +1,66 @@
-import type { RuntimeCgroup } from "./load/delegate-memory.ts";
+import type { RuntimeCgroup } from "./load/plugin-memory.ts";
 import type { Lane } from "./line/lane.ts";
 import type { AdmissionClass, AdmissionRequest } from "./request.ts";
 import type { Failure } from "./hold/retry-budget.ts";
 
-/** How the plugins of one network ended, from the shim's reports. */
-export interface DelegateRun {
+/** How the plugins of one network ended, as the shim reported it. */
+export interface PluginRun {
   readonly network: string;
-  /** Of all its plugins together, as the shim measured it. */
+  /** The time of all its plugins together, as the shim measured it. */
   readonly tookMs: number;
-  /** Of that, what they had of a core; undefined when nobody told. */
+  /** Their CPU time; undefined when not reported. */
   readonly cpuMs?: number;
   readonly result: "ok" | "failed" | "timeout";
-  /** The largest peak memory of one; undefined when nothing ran. */
+  /** The largest peak memory of one plugin; undefined when nothing ran. */
   readonly peakBytes: number | undefined;
   readonly cgroup: RuntimeCgroup;
-  /** One was killed by the kernel for want of memory. */
+  /** The kernel killed a plugin because memory ran out. */
   readonly isOomKilled: boolean;
-  /** It took something away for an ADD that failed: no proof that the network works, nor of what an ADD takes. */
+  /** The undo of a failed ADD, which says nothing about the network or the time of an ADD. */
   readonly isUndo?: boolean;
 }
 
-/** How the whole call ended. A call that was cancelled is not settled: nobody pays for it. */
+/** How the whole call ended. A cancelled call has no settlement, so it costs no retry budget. */
 export type Settlement = "ok" | Failure;
 
-/** How long the plugin that runs has used no CPU, and which it is; empty when nobody said. */
+/** How long the running plugin has used no CPU, and its name; empty when unknown. */
 export interface Idle {
   readonly idleMs: number;
   readonly plugin: string;
 }
 
-/** Who keeps the books of permits. */
+/** Hears what happens to a permit. */
 export interface PermitOwner {
   nowMs(): number;
-  /** Judges a delegate and takes it out of the count if it hangs; `leftCount` is told once the permit knows it. */
+  /** Whether the plugin hangs. If so, the permit loses its slot, and `leftCount` follows once the permit knows it. */
   hangs(permit: Permit, idle: Idle): boolean;
-  /** Whether it has hung for so long by now that its network is held responsible. */
+  /** Whether the plugin has hung for so long that its network counts as failed. */
   blames(permit: Permit, idle: Idle): boolean;
   leftCount(permit: Permit): void;
   movesAgain(permit: Permit): void;
-  /** `hasHung`: it was out of the count until now. */
-  ran(permit: Permit, run: DelegateRun, hasHung: boolean): void;
+  /** `hasHung`: the permit had no slot until now. */
+  ran(permit: Permit, run: PluginRun, hasHung: boolean): void;
   settled(permit: Permit, settlement: Settlement): void;
   released(permit: Permit): void;
 }
 
 /**
- * The right to run, given back by `using` on every path and exactly once. Its holder tells what happens meanwhile;
- * whatever is told after the end is ignored.
+ * The object that holds a slot. `using` releases it exactly once on every path. Its holder reports what happens in the
+ * call, and reports after the release have no effect.
  */
 export class Permit implements Disposable {
   readonly request: AdmissionRequest;
   readonly admissionClass: AdmissionClass;
   readonly lane: Lane;
   readonly sinceMs: number;
-  /** What its delegates are expected to need. */
+  /** Memory that its plugins are expected to need. */
   readonly bytes: number;
-  /** What is kept free for them now: less than that while one hangs. Only the owner of the books changes it. */
+  /** Memory reserved for them now, less while one hangs. Only the permit's owner changes it. */
   heldBytes: number;
   #owner: PermitOwner | undefined;
   #running: { readonly network: string; readonly sinceMs: number } | undefined;
   #hungNetwork: string | undefined;
-  /** For the delegate that hangs its network was held responsible. */
+  /** The network has been blamed for the hung plugin. */
   #isBlamed = false;
   #settlement: Settlement | undefined;
 
@@ -74,30 +74,30 @@ export class Permit implements Disposable {
     this.heldBytes = facts.bytes;
   }
 
-  /** The delegate that runs now; undefined between two. */
+  /** The network whose plugins run now; undefined between two networks. */
   get running(): { readonly network: string; readonly sinceMs: number } | undefined {
     return this.#running;
   }
 
-  /** The network whose delegate hangs, while it is out of the count. */
+  /** The network whose plugin hangs, while the permit has no slot. */
   get hungNetwork(): string | undefined {
     return this.#hungNetwork;
   }
 
-  /** The network whose failure ended the call; undefined when none did. */
+  /** The network whose failure ended the call, if one did. */
   get failedNetwork(): string | undefined {
     const failure = this.#settlement === "ok" ? undefined : this.#settlement;
     return failure?.cause === "network" ? failure.network : undefined;
   }
 
-  /** The plugins of this network are being run. */
+  /** The plugins of this network start. */
   started(network: string): void {
     if (this.#owner === undefined) return;
     this.#comeBack();
     this.#running = { network, sinceMs: this.#owner.nowMs() };
   }
 
-  /** The shim says how long the delegate has used no CPU. One that hangs gives up its slot until it moves or ends. */
+  /** The shim reports how long the plugin has used no CPU. A hung plugin loses its slot until it moves or ends. */
   progress(idleMs: number, plugin = ""): void {
     if (idleMs === 0) return this.#comeBack();
     const idle = { idleMs, plugin };
@@ -109,15 +109,15 @@ export class Permit implements Disposable {
     if (!this.#isBlamed) this.#isBlamed = this.#owner?.blames(this, idle) === true;
   }
 
-  /** They have ended. */
-  ran(run: DelegateRun): void {
+  /** The plugins of a network have ended. */
+  ran(run: PluginRun): void {
     const hasHung = this.#hungNetwork !== undefined;
     this.#comeBack();
     this.#running = undefined;
     this.#owner?.ran(this, run, hasHung);
   }
 
-  /** How the call ended; the first word counts. */
+  /** How the call ended. Only the first settlement counts. */
   settle(settlement: Settlement): void {
     if (this.#settlement !== undefined) return;
     this.#settlement = settlement;
@@ -139,7 +139,7 @@ export class Permit implements Disposable {
   }
 }
 
-export interface PermitFacts {
+interface PermitFacts {
   readonly request: AdmissionRequest;
   readonly admissionClass: AdmissionClass;
   readonly lane: Lane;

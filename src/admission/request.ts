@@ -1,43 +1,43 @@
 import type { Subject } from "../base/subject.ts";
 
 /**
- * What admission is told of a call. Small on purpose: this is all that a waiting call keeps here, the bulk of it stays
- * with the shim until "go".
+ * The facts of a call for admission. It is small on purpose, because every call in line keeps one. The shim keeps the
+ * call's configuration until GO.
  */
 export interface AdmissionRequest {
-  /** What the call does to the pod. `other` is what never waits: STATUS, VERSION, health, metrics. */
+  /** `other` never waits: STATUS, VERSION, health, metrics. */
   readonly kind: "attach" | "detach" | "other";
-  /** The flow: one namespace's pods wait for each other before they make another's wait. Empty without a pod. */
+  /** The unit of fairness: each namespace gets its own turns. Empty without a pod. */
   readonly namespace: string;
-  /** One pod, for the retry budget and for a retry that supersedes: its UID, else namespace and name, else container. */
+  /** The pod's key, for the retry budget and for superseding: its UID, else namespace and name, else the container. */
   readonly pod: string;
-  /** The pod's priority; undefined while nobody has told it. */
+  /** The pod's priority; undefined while unknown. */
   readonly priority: number | undefined;
-  /** Every network whose plugins the call will run, the primary's included. */
+  /** Every network whose plugins the call will run, including the primary. */
   readonly networks: readonly string[];
   /**
-   * Whatever decides the outcome besides the node: annotation, the networks' configurations, the primary's. A pod that
-   * is held is let go as soon as this changes. Asked only about pods that have failed, as it may be long. Undefined
-   * where nobody can tell whether it is the same pod that comes back: such a call is never held.
+   * Everything besides the node that decides the outcome: the annotation, the networks' configurations, the primary's.
+   * A change ends the pod's hold. It may be long, so it is computed only for pods that have failed. Undefined where the
+   * pod cannot be recognised at its next call; such a call is never held.
    */
   readonly wants?: (() => string) | undefined;
-  /** It was admitted before the daemon restarted and has work on the node; finishing that is cheaper than undoing it. */
+  /** It ran before the daemon restarted, and finishing its work is cheaper than undoing it. */
   readonly isResumed?: boolean;
-  /** It has failed inside its call and stays for another try: it waits for its network's next probe, as others do. */
+  /** It has failed, stays in its call for another try, and waits for its network's next probe. */
   readonly isRetry?: boolean;
-  /** Whose call it is, for those who are told of rulings; admission itself does not look at it. */
+  /** The call's pod, for listeners of rulings. Admission itself ignores it. */
   readonly subject?: Subject;
 }
 
-/** In order of service; `exempt` is not counted, `detach` has slots of its own. */
+/** In the order of service. `exempt` needs no slot, and `detach` has slots of its own. */
 export type AdmissionClass = "exempt" | "detach" | "critical" | "ordinary" | "penalty";
 
 export const attachClasses = ["critical", "ordinary", "penalty"] as const satisfies readonly AdmissionClass[];
 
-/** The value of the class system-cluster-critical; system-node-critical is above it. Users' classes end at 10^9. */
+/** The value of system-cluster-critical; system-node-critical is higher. Users' classes end at 10^9. */
 const criticalPriority = 2_000_000_000;
 
-/** Without what runs here the node or the cluster heals nothing; nobody but an administrator may create pods in them. */
+/** A node or cluster cannot heal without the pods in here. Only administrators may create pods in them. */
 export const systemNamespaces: ReadonlySet<string> = new Set(["kube-system"]);
 
 export interface ClassRules {
@@ -58,7 +58,7 @@ function isCritical(request: AdmissionRequest, rules: ClassRules): boolean {
   return isCriticalPriority(request.priority);
 }
 
-/** A priority that is not known yet is an ordinary one, until somebody tells it. */
+/** An unknown priority counts as ordinary. */
 export function isCriticalPriority(priority: number | undefined): boolean {
   return priority !== undefined && priority >= criticalPriority;
 }

@@ -2,36 +2,36 @@ import { LeveeError } from "../base/errors.ts";
 import type { AdmissionClass, AdmissionRequest } from "./request.ts";
 import type { Hold } from "./hold/retry-budget.ts";
 
-/** Why a request does not go now. */
+/** Why a request may not go now. */
 export interface Blocker {
   readonly why: BlockerKind;
-  /** Which network, when it is one. */
+  /** The network that blocks it, if one does. */
   readonly network?: string;
-  /** Which plugin of it hangs, when one does. */
+  /** The network's plugin that hangs, if one does. */
   readonly plugin?: string;
-  /** What it last failed with, in its plugin's words. */
+  /** The network's last failure in the plugin's words. */
   readonly reason?: string;
 }
 
-export type BlockerKind =
+type BlockerKind =
   /** All slots are taken. */
   | "slots"
-  /** A critical pod is on its way to this node, and has the cores for a moment. */
+  /** A critical pod is expected on this node and gets the cores for a moment. */
   | "critical-expected"
   /** The daemon's own memory is nearly used up. */
   | "own-memory"
-  /** The runtime's cgroup has no room for another delegate. */
+  /** The runtime's cgroup has no room for another plugin. */
   | "delegate-memory"
   /** The network has its half of the slots. */
   | "network-share"
-  /** The network fails, and is tried once in a while. */
+  /** The network fails, and only probes try it. */
   | "network-open"
-  /** Delegates of the network hang, so its line stands still. */
+  /** Plugins of the network hang, so its requests wait. */
   | "network-hangs"
-  /** Others are before it. */
+  /** Other requests are ahead of it. */
   | "turn";
 
-/** Everything admission decides, for metrics, the log and the timeline of `levee why`. The names are stable. */
+/** The kinds of rulings, for metrics, the log and the timeline. The names are stable. */
 export type RulingKind =
   | "admitted"
   | "queued"
@@ -44,36 +44,36 @@ export type RulingKind =
   | "hung"
   | "moves-again"
   | "oom-killed"
-  /** A call that had its slot has failed, and the failure counts against the pod. */
+  /** A call with a slot has failed, and the failure counts against the pod. */
   | "charged"
   | "network-opened"
   | "network-closed";
 
 export interface Ruling {
   readonly what: RulingKind;
-  /** Undefined for what concerns no single call. */
+  /** Undefined for a ruling about a network. */
   readonly request: AdmissionRequest | undefined;
   readonly admissionClass: AdmissionClass | undefined;
-  /** How long it had been in line by then, or running if it was. */
+  /** How long the request has been in line, or has been running. */
   readonly forMs: number;
   readonly detail: string;
-  /** Of one that hangs: where. */
+  /** The network of a hung plugin. */
   readonly network?: string;
 }
 
-/** A request in line, as people want to see it. */
+/** A request in line, for people. */
 export interface WaitView {
   readonly admissionClass: AdmissionClass;
   readonly waitedMs: number;
-  /** How many are served before it, as the lines stand now. */
+  /** How many requests are ahead of it now. */
   readonly ahead: number;
-  /** How many wait in all, itself included. */
+  /** How many wait in all, including this one. */
   readonly inLine: number;
-  /** How many of its own namespace wait, itself included. */
+  /** How many of its namespace wait, including this one. */
   readonly ofItsNamespace: number;
-  /** How many namespaces are in line with it. */
+  /** How many namespaces have requests in line. */
   readonly namespaces: number;
-  /** At the present rate; undefined while nothing is known of it. */
+  /** At the present rate; undefined while the rate is unknown. */
   readonly expectedMs: number | undefined;
   readonly blocker: Blocker;
 }
@@ -91,16 +91,16 @@ const blockerTexts: Readonly<Record<BlockerKind, (blocker: Blocker) => string>> 
   "network-open": ({ network = "", reason = "" }) =>
     `network ${network} fails and is tried once in a while${reason === "" ? "" : ` (last: ${reason})`}`,
   "network-hangs": ({ network = "", plugin = "" }) =>
-    `network ${network} stands still as its plugin ${plugin === "" ? "" : `${plugin} `}hangs`,
-  "turn": () => "others are before it",
+    `network ${network} is blocked by its hung plugin${plugin === "" ? "" : ` ${plugin}`}`,
+  "turn": () => "other calls are ahead of it",
 };
 
-/** Its time in line is over. For a DEL the caller makes it durable now. */
+/** The time in line is over. The caller of a DEL now stores it on disk. */
 export function expiredError(request: AdmissionRequest, view: WaitView): LeveeError {
   const expected = view.expectedMs === undefined ? "" : `, about ${seconds(view.expectedMs)} more at the present rate`;
   return new LeveeError(
     "try-later",
-    `Cannot ${request.kind} now: waited ${seconds(view.waitedMs)} as ${describeBlocker(view.blocker)}, ` +
+    `Cannot ${request.kind} now: waited ${seconds(view.waitedMs)} because ${describeBlocker(view.blocker)}, ` +
       `position ${view.ahead + 1} in line (${view.ofItsNamespace} of its namespace)${expected}; the runtime retries`,
   );
 }
@@ -114,7 +114,7 @@ export function heldError(hold: Hold, leftMs: number): LeveeError {
 }
 
 export function fullError(request: AdmissionRequest, waiting: number): LeveeError {
-  return new LeveeError("try-later", `Cannot ${request.kind} now: no room in line, ${waiting} wait already`);
+  return new LeveeError("try-later", `Cannot ${request.kind} now: the line is full, ${waiting} calls wait already`);
 }
 
 export function memoryError(request: AdmissionRequest): LeveeError {
@@ -125,7 +125,7 @@ export function memoryError(request: AdmissionRequest): LeveeError {
 }
 
 export function supersededError(): LeveeError {
-  return new LeveeError("cancelled", "The attachment was given up as the runtime asked again for the same pod");
+  return new LeveeError("cancelled", "Cannot attach: the runtime asked again for the same pod");
 }
 
 function seconds(ms: number): string {

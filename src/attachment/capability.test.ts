@@ -21,7 +21,7 @@ test("checkCapabilities asks nothing of an element that asks nothing", () => {
   expect(() =>
     checkCapabilities(source, element(',"interface":"x0","cni-args":{"a":1},"deviceID":"d","default-route":[]')),
   ).not.toThrow();
-  // Told to every plugin by CNI_ARGS as well: the result will show.
+  // Every plugin also gets these by CNI_ARGS, so the result shows whether they were served.
   expect(() => checkCapabilities(source, element(',"ips":["10.0.0.5"],"mac":"02:00:00:00:00:05"'))).not.toThrow();
 });
 

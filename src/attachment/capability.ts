@@ -3,8 +3,8 @@ import type { NetworkConf } from "../cni/network-conf.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
 /**
- * Requests of an element that only a plugin with the capability can serve (multi-net specification 4.1). `mac` and `ips`
- * travel by CNI_ARGS as well, so whether they were served is seen in the result: granted.ts.
+ * Requests that only a plugin with the capability can serve (multi-net specification 4.1). `mac` and `ips` also travel
+ * by CNI_ARGS, so granted.ts checks them in the result.
  */
 const served = [
   { field: "portMappings", key: "portMappings", capability: "portMappings" },
@@ -13,8 +13,8 @@ const served = [
 ] as const satisfies readonly { field: keyof SelectionElement; key: string; capability: string }[];
 
 /**
- * Fails when the pod asks a network for something none of its plugins declares. Multus attaches it all the same and
- * drops the request; a pod that asked for a fixed address would run with another one.
+ * Throws when the pod asks a network for a capability that none of its plugins declares. Multus drops the request and
+ * attaches anyway, so a pod that asked for a fixed address would run with another one.
  */
 export function checkCapabilities(
   source: { readonly network: string; readonly conf: NetworkConf },

@@ -4,7 +4,7 @@ import type { NetworkConf } from "../cni/network-conf.ts";
 import { pluginStdin } from "../cni/plugin-stdin.ts";
 import { present } from "../cni/present.ts";
 
-/** What a pod has of its own in a chain. */
+/** The parts of a chain that belong to one pod. */
 export interface OwnParts {
   /** Capability values that some plugin of the chain declares. */
   readonly offered: Readonly<Record<string, JsonText>>;
@@ -16,7 +16,9 @@ export interface OwnParts {
 
 type Parts = Pick<Chain, "links" | "multus">;
 
-/** The bulk of a chain. Most pods have nothing of their own in it, and then share it: each keeps its chains while it lives. */
+/**
+ * The bulk of a chain. Pods without parts of their own share it, because each pod keeps its chains as long as it lives.
+ */
 export function chainParts(conf: NetworkConf, own: OwnParts): Parts {
   const common = commonParts.get(conf) ?? makeCommon(conf);
   const hasOwnLinks = !isEmpty(own.offered) || own.cniArgs !== undefined || own.deviceId !== undefined;

@@ -18,7 +18,7 @@ function plan(...wishes: (readonly string[] | undefined | null)[]): RouteEdit[] 
 const dropBoth = { dropV4: true, dropV6: true };
 
 describe("planDefaultRoutes", () => {
-  test("touches nothing when nobody asks", () => {
+  test("touches nothing without a default-route", () => {
     const untouched = { dropV4: false, dropV6: false, gateways: [] };
     expect(plan(null, undefined, undefined)).toEqual([untouched, untouched, untouched]);
     expect(plan()).toEqual([]);
@@ -36,7 +36,7 @@ describe("planDefaultRoutes", () => {
     ]);
   });
 
-  test("leaves a family alone that nobody speaks of", () => {
+  test("leaves a family without a gateway alone", () => {
     expect(plan(null, ["fd00::1"]).map((edit) => [edit.dropV4, edit.dropV6])).toEqual([
       [false, true],
       [false, true],

@@ -6,13 +6,13 @@ import type { SelectionElement } from "./selection-element.ts";
 const untouched: RouteEdit = { dropV4: false, dropV6: false, gateways: [] };
 
 /**
- * Which default routes go and which come, one edit per attachment in the order of `elements`.
+ * The changes to default routes, one edit per attachment in the order of `elements`.
  *
- * `default-route` chooses the attachment that has the pod's default route of a family: all others lose theirs of that
- * family, and the chosen one gets the gateway it names in place of its own. A family that nobody speaks of stays as it
- * is, so a dual-stack pod that names only an IPv4 gateway keeps its IPv6 default. With an empty list the attachment
- * keeps the default routes its plugin made, in both families: that is what the list was allowed to be empty for.
- * (Multus strips every interface then, eth0 included, and from 4.2.2 on removes nothing at all.)
+ * `default-route` chooses the attachment that gets the pod's default route of a family. All others lose their default
+ * route of that family, and the chosen one gets the named gateway instead of its own. A family without a gateway stays
+ * unchanged, so a dual-stack pod that names only an IPv4 gateway keeps its IPv6 default. With an empty list the
+ * attachment keeps the default routes of its plugin in both families, and all others lose theirs.
+ * (Multus strips every interface in that case, eth0 included, and from 4.2.2 on it removes nothing at all.)
  */
 export function planDefaultRoutes(elements: readonly (SelectionElement | undefined)[]): RouteEdit[] {
   const wishes = elements.map((element) => element?.defaultRoute);
@@ -22,14 +22,14 @@ export function planDefaultRoutes(elements: readonly (SelectionElement | undefin
   const gateways = asked.flat();
   const hasKeeper = asked.some((wish) => wish.length === 0);
   return wishes.map((wish) => {
-    // One that keeps its own loses it only to a gateway that somebody names.
+    // An attachment with an empty list loses its route only to a named gateway.
     const isKeeper = wish?.length === 0;
     const moves = (family: 4 | 6): boolean => hasFamily(gateways, family) || (hasKeeper && !isKeeper);
     return { dropV4: moves(4), dropV6: moves(6), gateways: wish ?? [] };
   });
 }
 
-/** One default route per family: the kernel could balance over two, but neither Multus nor we say how. */
+/** One default route per family: the kernel could balance over two, but Multus does not support it. */
 function checkSingle(asked: readonly (readonly string[])[]): void {
   const gateways = asked.flat();
   const isSingle = ([4, 6] as const).every(

@@ -2,7 +2,7 @@ import type { JsonText } from "../base/brand.ts";
 import { JsonReader } from "../cni/json-reader.ts";
 import { present } from "../cni/present.ts";
 
-/** The device-info specification's members, in the order in which Multus prints them. */
+/** The members of the device-info specification, in the order of Multus. */
 const parts = {
   "pci": ["pci-address", "vhost-net", "rdma-device", "pf-pci-address", "representor-device"],
   "vdpa": ["parent-device", "driver", "path", "pci-address", "pf-pci-address", "representor-device"],
@@ -10,7 +10,7 @@ const parts = {
   "memif": ["role", "path", "mode"],
 } as const;
 
-/** What a plugin or device plugin said about the device, reduced to known members in their order. */
+/** A plugin's description of the device, reduced to known members in their order. */
 export function deviceInfoOf(text: JsonText | undefined): object | undefined {
   if (text === undefined) return undefined;
   const reader = JsonReader.of(JSON.parse(text), "a device-info file");

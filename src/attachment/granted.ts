@@ -5,9 +5,9 @@ import { parseCidr, parseIp } from "../cni/ip.ts";
 import { parseResult, type CniResult } from "../cni/result.ts";
 
 /**
- * A MAC address and IP addresses reach every plugin by CNI_ARGS as well, where bridge, macvlan, host-local, static and
- * others take them without declaring a capability: networks of KubeVirt machines are written that way. So for these
- * two the result tells whether the request was served. What a plugin declares it can do is left to the plugin.
+ * Throws when the result lacks the MAC or IP address that the pod asked for. Both also travel by CNI_ARGS, where
+ * bridge, macvlan, host-local, static and others accept them without declaring a capability. KubeVirt's networks rely
+ * on that, so only the result shows whether the request was served. A plugin that declares the capability is trusted.
  */
 export function checkGranted(chain: Chain, text: JsonText): void {
   const { mac, ips } = undeclared(chain);
@@ -17,7 +17,7 @@ export function checkGranted(chain: Chain, text: JsonText): void {
   for (const ip of ips) requireIp(chain, result, ip);
 }
 
-/** The default network's requests are its plugins' business, as with Multus. */
+/** Requests to the default network are not checked, as in Multus. */
 function undeclared(chain: Chain): { readonly mac: string | undefined; readonly ips: readonly string[] } {
   const { request, capabilityArgs } = chain.multus;
   if (chain.isDefault) return { mac: undefined, ips: [] };
@@ -32,7 +32,7 @@ function requireMac(chain: Chain, result: CniResult, wanted: string): void {
   if (given === undefined || digitsOf(given) !== digitsOf(wanted)) throw refused(chain, "mac", wanted, given ?? "none");
 }
 
-/** `02-00-…`, `0200.…` and capitals are the same address. */
+/** Makes `02-00-…`, `0200.…` and capitals comparable. */
 function digitsOf(mac: string): string {
   return mac.toLowerCase().replace(/[^0-9a-f]/gu, "");
 }

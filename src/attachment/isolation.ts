@@ -2,19 +2,13 @@ import type { Namespace } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
-export interface IsolationRule {
+interface IsolationRule {
   readonly isEnabled: boolean;
   /** Namespaces whose networks every pod may use. */
   readonly globalNamespaces: readonly string[];
 }
 
-/** Reads `globalNamespaces`: a list by commas. Unset means `default`; set, it replaces that. */
-export function parseGlobalNamespaces(setting: string | undefined): string[] {
-  if (setting === undefined || setting === "") return ["default"];
-  return setting.split(",").map((namespace) => namespace.trim());
-}
-
-/** Refuses networks of other namespaces. For the networks annotation only, not for the default network. */
+/** Refuses networks of other namespaces in the networks annotation. The rule does not apply to the default network. */
 export function checkIsolation(
   rule: IsolationRule,
   podNamespace: Namespace,

@@ -4,7 +4,7 @@ import type { Chain, RouteEdit } from "../cni/chain.ts";
 import { defaultDestination, isDefaultDestination, parseCidr, parseIp } from "../cni/ip.ts";
 import { type CniResult, parseResult, type ResultRoute } from "../cni/result.ts";
 
-/** The runtime's answer: the default network's result, as it stands after its default routes were edited. */
+/** The result for the runtime: the default network's, with its default routes edited. */
 export function mergeResults(chains: readonly Chain[], results: readonly JsonText[]): CniResult {
   const index = chains.findIndex((chain) => chain.isDefault);
   const [chain, text] = [chains[index], results[index]];
@@ -18,7 +18,7 @@ export function mergeResults(chains: readonly Chain[], results: readonly JsonTex
   return { ...result, routes: editRoutes(result.routes, chain.routes) };
 }
 
-/** The routes of a result after an edit: what CHECK and the runtime must see is what is in the namespace. */
+/** The routes of a result after an edit, because CHECK and the runtime must see the routes in the namespace. */
 export function editRoutes(routes: readonly ResultRoute[], edit: RouteEdit): ResultRoute[] {
   const kept = routes.filter((route) => !isDropped(route, edit));
   const added = edit.gateways.map((gateway): ResultRoute => {

@@ -118,7 +118,9 @@ describe("networkStatus", () => {
       { name: "primary-net", interface: "eth1", ips: ["10.0.1.2", "10.0.2.2"], dns: {}, gateway: ["10.0.0.1"] },
     ]);
   });
+});
 
+describe("networkStatus and default routes", () => {
   test("marks the interface of the first address with a gateway as default", () => {
     const interfaces = [inside, { name: "eth1", sandbox: "/run/netns/a" }];
     const withGateway = {
@@ -168,7 +170,9 @@ describe("networkStatus", () => {
   test("reads old results, which have no interfaces and so no entry", () => {
     expect(networkStatus([chain("old", true, "0.2.0")], [json('{"ip4":{"ip":"10.0.0.2/24"}}')])).toBeUndefined();
   });
+});
 
+describe("networkStatus and devices", () => {
   test("adds what is known of the device, members in their order", () => {
     const device = {
       extra: 1,

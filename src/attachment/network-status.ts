@@ -6,7 +6,7 @@ import { present } from "../cni/present.ts";
 import { type CniResult, parseResult, type ResultInterface } from "../cni/result.ts";
 import { deviceInfoOf } from "./device-info.ts";
 
-/** One entry of the annotation; the order of the members is the order in which they are printed. */
+/** One entry of the annotation. Members are printed in this order. */
 interface NetworkStatus {
   readonly "name": string;
   readonly "interface"?: string;
@@ -20,8 +20,8 @@ interface NetworkStatus {
 }
 
 /**
- * The value of the network-status annotation, byte for byte as Multus writes it, from what the plugins answered.
- * Undefined when no result has an interface: then nothing is written. `deviceInfo` holds one text per chain.
+ * The value of the network-status annotation from the plugins' results, byte for byte as Multus writes it.
+ * Undefined when no result has an interface; then Levee writes nothing. `deviceInfo` holds one text per chain.
  */
 export function networkStatus(
   chains: readonly Chain[],
@@ -46,14 +46,14 @@ interface Attached {
 function statusesOf(attached: Attached): NetworkStatus[] {
   const { interfaces, ips } = attached.result;
   const [only] = interfaces;
-  // A single interface takes all addresses, whatever index they carry.
+  // A single interface gets all addresses, whatever their index.
   if (only !== undefined && interfaces.length === 1) {
     return [statusOf(attached, { link: only, ips: ips.map(addressOf), isDefault: attached.chain.isDefault })];
   }
   return statusesBySandbox(attached);
 }
 
-/** Several interfaces: one entry for each inside the pod, with the addresses that point at it. */
+/** With several interfaces, each one inside the pod gets an entry with its own addresses. */
 function statusesBySandbox(attached: Attached): NetworkStatus[] {
   const { interfaces, ips } = attached.result;
   const inside = interfaces.flatMap((link, index) => (link.sandbox === undefined ? [] : [index]));
@@ -61,13 +61,13 @@ function statusesBySandbox(attached: Attached): NetworkStatus[] {
   const defaultIndex = attached.chain.isDefault ? defaultInterface(attached.result, inside) : undefined;
   return inside.flatMap((index) => {
     const link = interfaces[index];
-    // Addresses that point nowhere go to the last interface.
+    // Addresses without an index go to the last interface.
     const own = ips.filter((ip) => (ip.interface ?? last) === index).map(addressOf);
     return link === undefined ? [] : [statusOf(attached, { link, ips: own, isDefault: index === defaultIndex })];
   });
 }
 
-/** The interface of the first address that has a gateway, even when that is outside the pod; else the first inside. */
+/** The interface of the first address with a gateway, even outside the pod; else the first interface inside. */
 function defaultInterface(result: CniResult, inside: readonly number[]): number | undefined {
   const index = result.ips.find((ip) => ip.gateway !== undefined && ip.interface !== undefined)?.interface;
   return index === undefined || index === -1 ? inside[0] : index;
@@ -80,7 +80,7 @@ interface Part {
 }
 
 function statusOf({ chain, result, device }: Attached, { link, ips, isDefault }: Part): NetworkStatus {
-  // Only an interface inside the pod is the pod's.
+  // An interface outside the pod does not belong to the pod.
   const inside = link.sandbox === undefined ? undefined : link;
   const { nameservers, domain, search, options } = result.dns;
   return {
@@ -102,8 +102,8 @@ function statusOf({ chain, result, device }: Attached, { link, ips, isDefault }:
 }
 
 /**
- * Gateways of the default routes in the plugin's own result, before `default-route` changed anything. Multus does not
- * look at the length of the prefix, so half a default route (`0.0.0.0/1`) counts too.
+ * Gateways of the default routes in the plugin's own result, before `default-route` changes them. Multus ignores the
+ * prefix length, so half a default route (`0.0.0.0/1`) counts, too.
  */
 function gatewaysOf(result: CniResult): string[] | undefined {
   const gateways = result.routes.flatMap(({ dst, gw }) => {

@@ -1,7 +1,7 @@
 import type { ContainerId, IfName, JsonText, NetworkName } from "../base/brand.ts";
 import { LeveeError } from "../base/errors.ts";
 import type { Chain, MultusOrigin, RouteEdit } from "../cni/chain.ts";
-import { type CniArgs, delegateArgs } from "../cni/cni-args.ts";
+import { type CniArgs, pluginArgs } from "../cni/cni-args.ts";
 import { jsonString, jsonValue } from "../cni/json-text.ts";
 import type { NetworkConf } from "../cni/network-conf.ts";
 import { present } from "../cni/present.ts";
@@ -11,17 +11,17 @@ import { planDefaultRoutes } from "./default-route.ts";
 import { cniDeviceInfoFile, deviceInfoDirDefault } from "./device-info-file.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
-/** A network as it was found: its configuration, and the device a device plugin gave to the pod for it. */
+/** A network's configuration, and the pod's device for it. */
 export interface NetworkSource {
   readonly network: NetworkName;
   readonly conf: NetworkConf;
-  /** The resource that its definition names; which device of it the pod gets is decided with all its networks known. */
+  /** The resource in its network definition. The pod's device is chosen later, when all its networks are known. */
   readonly resourceName?: string;
   readonly resource?: { readonly resourceName: string; readonly deviceId: string };
 }
 
 export interface WantedNetwork {
-  /** Absent for networks every pod gets. */
+  /** Absent for networks that every pod gets. */
   readonly element?: SelectionElement;
   readonly source: NetworkSource;
 }
@@ -29,23 +29,23 @@ export interface WantedNetwork {
 export interface PlanInput {
   readonly request: { readonly ifname: IfName; readonly args: CniArgs; readonly containerId?: ContainerId };
   readonly defaultNetwork: NetworkSource;
-  /** Present when the pod chose its default network by annotation. */
+  /** Present when the pod chooses its default network by annotation. */
   readonly defaultElement?: SelectionElement;
   readonly others: readonly WantedNetwork[];
   /** Capability values from the runtime, as JSON text by capability name. */
   readonly runtimeConfig: Readonly<Record<string, JsonText>>;
-  /** Where plugins say what the device is, on the host. */
+  /** The folder for device-info files on the host. */
   readonly deviceInfoDir?: string;
 }
 
-/** Decides everything about a pod's attachments before the first plugin runs: order, names, bytes, routes. */
+/** Decides order, names, bytes and routes of a pod's attachments before the first plugin runs. */
 export function planAttachments(input: PlanInput): readonly Chain[] {
   const wanted = [wantedDefault(input), ...input.others];
   const ifnames = chooseIfnames(wanted, input.request.ifname);
   const routes = planDefaultRoutes(wanted.map(({ element }) => element));
   return wanted.map((network, index) => {
     const isDefault = index === 0;
-    // The default network takes its port mappings and the like from the runtime, so its element is not checked.
+    // The default network gets its capability values from the runtime, so its element is not checked.
     if (!isDefault) checkCapabilities(network.source, network.element);
     return chainOf(network, input, { isDefault, ifname: at(ifnames, index), routes: at(routes, index) });
   });
@@ -74,10 +74,10 @@ function chainOf(wanted: WantedNetwork, input: PlanInput, place: Place): Chain {
     ifname: place.ifname,
     cniVersion: conf.cniVersion,
     isDefault: place.isDefault,
-    cniArgs: delegateArgs(input.request.args, {
+    cniArgs: pluginArgs(input.request.args, {
       ...present("mac", element?.mac),
       ...present("ips", element?.ips),
-      // The runtime's own addresses are for the interface it asked for; a second one must not get them too.
+      // The runtime's addresses belong to its own interface; no other interface may get them.
       omit: place.isDefault ? [] : ["IP", "MAC", "GATEWAY"],
     }),
     ...chainParts(conf, {
@@ -92,7 +92,7 @@ function chainOf(wanted: WantedNetwork, input: PlanInput, place: Place): Chain {
   };
 }
 
-/** The element's interface, else the runtime's for the default network, else `net` and the place in the whole list. */
+/** The element's interface name, else the runtime's for the default network, else `net` and the index in the list. */
 function chooseIfnames(wanted: readonly WantedNetwork[], runtimeIfname: IfName): IfName[] {
   const taken = new Map<string, NetworkName>();
   return wanted.map(({ element, source }, index) => {
@@ -110,9 +110,9 @@ function chooseIfnames(wanted: readonly WantedNetwork[], runtimeIfname: IfName):
 }
 
 /**
- * Capability values on offer to the network's plugins. Those of the runtime go to the default network only, as the
- * multi-net specification has it (7.5); Multus hands them to every network, so that one host port would be mapped
- * to several interfaces. This is deliberate.
+ * Capability values on offer to the network's plugins. The runtime's values go to the default network only, as the
+ * multi-net specification requires (7.5). Multus gives them to every network, which maps one host port to several
+ * interfaces; Levee differs on purpose.
  */
 function offeredCapabilities(wanted: WantedNetwork, input: PlanInput, place: Place): Record<string, JsonText> {
   const deviceId = wanted.source.resource?.deviceId ?? (place.isDefault ? undefined : wanted.element?.deviceId);
@@ -146,7 +146,7 @@ function deviceCapabilities(
   return { deviceID: jsonString(deviceId), CNIDeviceInfoFile: jsonString(file) };
 }
 
-/** Keeps what some plugin declares: the rest nobody reads, and pod annotations alone may have 256 KiB. */
+/** Drops values that no plugin declares, because pod annotations alone may have 256 KiB. */
 function declaredOnly(conf: NetworkConf, offered: Readonly<Record<string, JsonText>>): Record<string, JsonText> {
   const isDeclared = (name: string): boolean => conf.plugins.some((plugin) => plugin.capabilities[name] === true);
   return Object.fromEntries(Object.entries(offered).filter(([name]) => isDeclared(name)));

@@ -4,15 +4,13 @@ import { ifnameProblem } from "../cni/interface-name.ts";
 import { parseCidr, parseIp } from "../cni/ip.ts";
 import { arrayElements, foldKey, jsonKind, jsonString, memberText, scanObject, valueOf } from "../cni/json-text.ts";
 import { present } from "../cni/present.ts";
-import { isRate, rateKeys } from "./bandwidth-rate.ts";
-import { isMacAddress } from "./mac-address.ts";
-import { isPortMapping } from "./port-mapping.ts";
+import { isMacAddress, isPortMapping, isRate, rateKeys } from "./element-values.ts";
 import type { SelectionElement } from "./selection-element.ts";
 
 interface ElementContext {
   readonly podNamespace: Namespace;
   readonly index: number;
-  /** Put before errors that Go's decoder would have reported. */
+  /** The start of errors that Go's decoder would report. */
   readonly prefix: string;
 }
 
@@ -34,10 +32,10 @@ const knownKeys = [
 ] as const;
 type Key = (typeof knownKeys)[number];
 
-/** Go matches keys without regard to case. */
+/** Go ignores the case of keys. */
 const keyByFold: ReadonlyMap<string, Key> = new Map(knownKeys.map((key) => [foldKey(key), key]));
 
-/** Reads one object of the JSON form. Anything it cannot read is an error that names element, key and value. */
+/** Reads one object of the JSON form. An error names element, key and value. */
 export function parseElement(text: JsonText, context: ElementContext): SelectionElement {
   const fields = new ElementFields(text, context);
   const element: SelectionElement = {
@@ -85,7 +83,7 @@ class ElementFields {
 
   name(): string {
     const name = this.string("name") ?? "";
-    // Multus would look for it and not find it: no object of Kubernetes has another kind of name.
+    // Kubernetes has no other names, so Multus would look for this one in vain.
     if (name.length > 253 || !/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(name)) {
       throw this.error("name", "must be the name of a NetworkAttachmentDefinition");
     }
@@ -102,7 +100,7 @@ class ElementFields {
   }
 
   ifname(): IfName | undefined {
-    // The old key counts only when the new one is absent.
+    // The old key counts only without the new one.
     const key = this.string("interface") === undefined ? "interfaceRequest" : "interface";
     const ifname = this.string(key);
     if (ifname === undefined) return undefined;
@@ -183,7 +181,7 @@ class ElementFields {
     return entries.length === 0 ? undefined : Object.fromEntries(entries);
   }
 
-  /** A string; empty counts as absent, as it does for Multus. */
+  /** A string. An empty one counts as absent, as in Multus. */
   string(key: Key): string | undefined {
     const value = this.#get(key);
     if (value === undefined) return undefined;
@@ -231,9 +229,9 @@ class ElementFields {
   }
 }
 
-/** A value of another type than wanted: first the words of Go's decoder, as Multus has them, then what is wrong where. */
+/** An error for a wrong type: first the words of Go's decoder, as in Multus, then the place and the reason. */
 function mistyped(value: JsonText, target: string, prefix: string, reason: string): LeveeError {
-  // Go takes null for nothing at all and says nothing.
+  // Go accepts null without an error.
   const go = jsonKind(value) === "null" ? "" : `json: cannot unmarshal ${jsonKind(value)} into ${target}; `;
   return annotationInvalid(`${prefix}${go}${reason}`);
 }

@@ -173,7 +173,9 @@ describe("parseSelection in JSON form", () => {
     expect(error.code).toBe("annotation-invalid");
     expect(error.message).toContain('key "ips" must not be given together with ipam-claim-reference');
   });
+});
 
+describe("parseSelection in JSON form with the texts of Multus", () => {
   test.each([
     ['{"name":"a"}', "json: cannot unmarshal object into Go value of type []*types.NetworkSelectionElement"],
     ['"a"', "json: cannot unmarshal string into Go value of type []*types.NetworkSelectionElement"],
@@ -235,7 +237,9 @@ describe("parseSelection in JSON form", () => {
   ])("refuses %s with the known text", (members, message) => {
     expect(refusal(() => element(members)).message).toBe(message);
   });
+});
 
+describe("parseSelection in JSON form with wrong types", () => {
   test.each([
     '"ips":"10.0.0.5"',
     '"ips":[7]',

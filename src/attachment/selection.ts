@@ -10,13 +10,16 @@ import type { SelectionElement } from "./selection-element.ts";
 
 export { networkNameOf, type SelectionElement } from "./selection-element.ts";
 
-/** Each is a chain of processes and a plan on disk, all within one ADD's 25 s; no machine has that many interfaces to give. */
+/** Each network runs a chain of processes and takes room in the journal, all within one ADD's 25 s. */
 const networksMax = 64;
 
-/** Reads `k8s.v1.cni.cncf.io/networks` in either grammar. The error texts are Multus', since people search for them. */
+/**
+ * Reads `k8s.v1.cni.cncf.io/networks` in either grammar. The errors have the words of Multus, because people search for
+ * them.
+ */
 export function parseSelection(annotation: string, podNamespace: Namespace): SelectionElement[] {
   if (annotation === "") return [];
-  // Multus' own test for the grammar: none of these can stand in the short form.
+  // Multus' own test for the grammar: the short form contains none of these characters.
   const elements = /[[{"]/.test(annotation)
     ? parseJsonForm(annotation, podNamespace)
     : parseShortForm(annotation, podNamespace);
@@ -75,7 +78,7 @@ function readJson(annotation: string): JsonText {
 
 function parseShortForm(annotation: string, podNamespace: Namespace): SelectionElement[] {
   const items = annotation.split(",");
-  // Before they are looked at: a quarter of a megabyte of commas takes half a second, in which nobody else is served.
+  // Check the count first: parsing 256 KiB of commas would block the daemon for half a second.
   refuseTooMany(items.length);
   return items.map((item) => parseShortItem(item.trim(), podNamespace));
 }
@@ -109,7 +112,7 @@ function checkLabel(label: string): void {
 }
 
 function checkShortIfname(ifname: string): void {
-  // Beyond Multus' own test, what libcni and the kernel would refuse later is refused here.
+  // Stricter than Multus: libcni and the kernel would refuse these names later.
   const isBad = /[\s/:\p{Cc}]/u.test(ifname) || ifname === "." || ifname === "..";
   if (!isBad && Buffer.byteLength(ifname, "utf8") <= ifnameBytesMax) return;
   throw shortFormError(
@@ -117,7 +120,7 @@ function checkShortIfname(ifname: string): void {
   );
 }
 
-/** An annotation may have a quarter of a megabyte without a comma; an error has no use for it. */
+/** An annotation may have 256 KiB without a comma, which is too long for an error. */
 function shown(text: string): string {
   return text.length > shownCharsMax ? `${firstChars(text, shownCharsMax)}…` : text;
 }

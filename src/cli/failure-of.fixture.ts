@@ -1,4 +1,4 @@
-/** The error that the work ends with; another one when it succeeds, so that the test fails there. */
+/** Returns the error of `work`. If `work` succeeds, returns an error that fails the test's expectation. */
 export async function failureOf(work: Promise<unknown>): Promise<Error> {
   try {
     await work;

@@ -14,7 +14,7 @@ import {
 describe("toFailure of the API server's errors", () => {
   test.each([
     [new KubeError("api-unreachable", "no answer"), "kubectl get nodes must work here"],
-    [new KubeError("api-refused", "no", { status: 401 }), "log in anew"],
+    [new KubeError("api-refused", "no", { status: 401 }), "log in again"],
     [new KubeError("api-refused", "no", { status: 403 }), "kubectl auth can-i"],
   ])("says what to try: %s", (error, remedy) => {
     expect(toFailure(error)).toMatchObject({ code: error.code, remedy: expect.stringContaining(remedy) });

@@ -4,8 +4,8 @@ import { kubeRemedy } from "./cluster/kube-remedy.ts";
 import { oneLine, plainText } from "../base/plain-text.ts";
 
 /**
- * kubectl's convention: 1 means it failed, 2 that the command line was wrong; 130 is what shells use for Ctrl-C. The
- * commands on the cluster tell apart that it cannot be reached (or not by this user), and that a person's word is missing.
+ * 1 and 2 follow kubectl's convention; 130 is what shells use for Ctrl-C. Commands on the cluster add 3 for a cluster that
+ * cannot be reached or refuses this user, and 4 for a missing approval.
  */
 export const exitCode = { ok: 0, failed: 1, usage: 2, unreachable: 3, wordMissing: 4, interrupted: 130 } as const;
 
@@ -15,7 +15,7 @@ export class CommandFailure extends Error {
   readonly code: string;
   readonly remedy: string;
   readonly exitCode: number;
-  /** Several lines to be shown as they are, such as the end of a log. */
+  /** Lines to show as they are, such as the end of a log. */
   readonly details: string;
 
   constructor(code: string, message: string, options: FailureFacts = {}) {
@@ -27,7 +27,7 @@ export class CommandFailure extends Error {
   }
 }
 
-export interface FailureFacts {
+interface FailureFacts {
   readonly remedy?: string;
   readonly exitCode?: number;
   readonly details?: string;
@@ -42,7 +42,7 @@ export function interruptedFailure(doing: string, facts: Pick<FailureFacts, "rem
   return new CommandFailure("interrupted", `Interrupted while ${doing}`, { ...facts, exitCode: exitCode.interrupted });
 }
 
-/** The lines on stderr for whatever was thrown. Messages may quote a plugin, so control characters go. */
+/** The lines on stderr for an error. Messages may quote a plugin, so control characters are removed. */
 export function failureText(thrown: unknown): string {
   const failure = toFailure(thrown);
   const details = plainText(failure.details).trimEnd();
@@ -67,12 +67,12 @@ export function toFailure(thrown: unknown): CommandFailure {
     return new CommandFailure(errno, (thrown as Error).message, { remedy: remedyForErrno(errno), cause: thrown });
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new CommandFailure("internal", message, {
-    remedy: "report this as a defect of Levee, with the command line",
+    remedy: "report this as a bug in Levee, with the command line",
     cause: thrown,
   });
 }
 
-/** `101 network-unknown` for a number of ours, `CNI code 7` and its meaning's name for one of the specification. */
+/** `CNI code 101, network-unknown` for a number in the catalogue, `CNI code 42` for any other. */
 export function cniCodeName(number: number): string {
   const known = Object.entries(errorCatalogue).find(([, row]) => row.cni === number);
   return known === undefined ? `CNI code ${number}` : `CNI code ${number}, ${known[0]}`;

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { systemClock } from "../base/clock.ts";
 import { journalOptions } from "./node/journal-options.fixture.ts";
 import { Journal } from "../state/journal/journal.ts";
 import { aRecord, json } from "../state/journal/record.fixture.ts";
@@ -10,7 +11,7 @@ import { FrameReader } from "../wire/frame-reader.ts";
 import { encodeFrame, protocolVersion, textField } from "../wire/frame.ts";
 import type { AttachmentView } from "../wire/node-view.ts";
 import { FakeShim } from "./node/fake-shim.fixture.ts";
-import { fakeWorld, type FakeWorld } from "./fake-world.fixture.ts";
+import { fakeShell, type FakeShell } from "./fake-shell.fixture.ts";
 import { runCli } from "./main.ts";
 import { netnsName } from "./node/names.ts";
 import { netnsExists, removeNetns } from "./node/netns.ts";
@@ -18,6 +19,8 @@ import { netnsExists, removeNetns } from "./node/netns.ts";
 let shim: FakeShim;
 let server: Server | undefined;
 const podName = `m${process.pid}`;
+/** Wall time stands still, so that ages do not depend on how fast the tests run. */
+const nowMs = Date.now();
 
 beforeEach(() => {
   shim = new FakeShim();
@@ -25,7 +28,7 @@ beforeEach(() => {
 afterEach(async () => {
   server?.close();
   server = undefined;
-  await removeNetns(fakeWorld(), netnsName({ namespace: "default", name: podName }));
+  await removeNetns(fakeShell(), netnsName({ namespace: "default", name: podName }));
   shim.remove();
 });
 
@@ -47,13 +50,14 @@ async function levee(
     LEVEE_SHIM: settings.shim,
     ...extra.env,
   };
-  const world: FakeWorld = fakeWorld({
+  const shell: FakeShell = fakeShell({
     argv: line === "" ? [] : line.split(" "),
     env,
     isTerminal: extra.isTerminal ?? false,
+    clock: { ...systemClock, wallMs: () => nowMs },
   });
-  const status = await runCli(world);
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const status = await runCli(shell);
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 /** A daemon that answers each question from the table. */
@@ -80,7 +84,7 @@ const web: AttachmentView = {
   containerId: "c".repeat(64),
   netns: "/var/run/netns/levee-web",
   phase: "attached",
-  sinceWallMs: Date.now() - 90_000,
+  sinceWallMs: nowMs - 90_000,
   networks: [
     {
       network: "default/lan",
@@ -187,13 +191,13 @@ describe("without a daemon", () => {
   test("with neither daemon nor journal the error names the socket and both places are told", async () => {
     const { status, out, err } = await levee("ls");
     expect({ status, out }).toEqual({ status: 1, out: "" });
-    expect(err).toContain("no daemon has run on that folder");
+    expect(err).toContain("no daemon has run with that folder");
     expect(err).toContain("(daemon-unreachable)\n  try: check that the daemon runs");
   });
 });
 
 describe("levee why", () => {
-  const entry = { wallMs: Date.now() - 60_000, containerId: web.containerId, verb: "ADD", what: "asked" };
+  const entry = { wallMs: nowMs - 60_000, containerId: web.containerId, verb: "ADD", what: "asked" };
 
   test("tells the story of a pod", async () => {
     await daemon({
@@ -266,13 +270,13 @@ describe("levee leaks", () => {
     network: "default/lan",
     ifname: "eth0",
     reason: "bridge\ntimed out\u001b[0m",
-    sinceWallMs: Date.now() - 3_600_000,
+    sinceWallMs: nowMs - 3_600_000,
     attempts: 4,
   };
 
   test("prints leaks and what was put aside", async () => {
     const quarantined = [
-      { file: "journal-12.bad", reason: "checksum", sinceWallMs: Date.now() - 1000 },
+      { file: "journal-12.bad", reason: "checksum", sinceWallMs: nowMs - 1000 },
       { file: "journal.log", reason: "cut off", sinceWallMs: 0 },
     ];
     await daemon({ leaks: { leaks: [leak, { ...leak, pod: "" }], quarantined }, node: { stateDir: "/their/state" } });
@@ -282,7 +286,7 @@ describe("levee leaks", () => {
       ["default/web", "default/lan", "eth0", "bridge timed out", "4", "1h"],
       ["-", "default/lan", "eth0", "bridge timed out", "4", "1h"],
       [""],
-      ["Damaged records, put aside in /their/state/quarantine:"],
+      ["Damaged records, moved to /their/state/quarantine:"],
       ["FILE", "REASON", "AGE"],
       ["journal-12.bad", "checksum", "1s"],
       ["journal.log", "cut off", "-"],
@@ -294,9 +298,7 @@ describe("levee leaks", () => {
   test("says so when only records are damaged", async () => {
     await daemon({ leaks: { leaks: [], quarantined: [{ file: "f", reason: "r", sinceWallMs: 1 }] } });
     const { stateDir } = shim.context().settings;
-    expect((await levee("leaks")).out).toStartWith(
-      `No leaks\n\nDamaged records, put aside in ${stateDir}/quarantine:\n`,
-    );
+    expect((await levee("leaks")).out).toStartWith(`No leaks\n\nDamaged records, moved to ${stateDir}/quarantine:\n`);
   });
 });
 
@@ -367,7 +369,7 @@ describe("levee attach and detach", () => {
     const offline = join(shim.context().settings.stateDir, "offline");
     shim.behave({ del: `mkdir -p ${offline}; echo x > "${offline}/$CNI_CONTAINERID:$CNI_IFNAME.del"` });
     expect((await levee(`detach ${podName}`)).out).toBe(
-      `default/${podName} is detached; the daemon was not there, the rest is done when it is back\n`,
+      `default/${podName} is detached; the daemon is away and finishes the undo when it is back\n`,
     );
   });
 

@@ -1,26 +1,26 @@
 import { CommanderError, type Command } from "commander";
 import { exitCode, failureText, toFailure, usageFailure } from "./failure.ts";
 import { buildProgram } from "./program.ts";
-import type { World } from "./world.ts";
+import type { Shell } from "./shell.ts";
 
-/** Runs one command line and returns its exit status. Writes every error, once, to stderr. */
-export async function runCli(world: World): Promise<number> {
-  const program = buildProgram(world);
-  const argv = meantBy(world.argv, program);
+/** Runs one command line and returns its exit status. It writes every error once, to stderr. */
+export async function runCli(shell: Shell): Promise<number> {
+  const program = buildProgram(shell);
+  const argv = meantBy(shell.argv, program);
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode.ok;
   } catch (error) {
     const failure = error instanceof CommanderError ? commandLineFailure(error, argv) : toFailure(error);
     if (failure === undefined) return exitCode.ok;
-    world.stderr.write(failureText(failure));
+    shell.stderr.write(failureText(failure));
     return failure.exitCode;
   }
 }
 
 const helpWords: ReadonlySet<string> = new Set(["-h", "--help"]);
 
-/** `levee help check node` is `levee check node --help`; help for a command that is not there is an unknown command. */
+/** Turns `levee help check node` into `levee check node --help`. Help for an unknown command fails as an unknown command. */
 function meantBy(given: readonly string[], program: Command): string[] {
   if (given.length === 0) return ["--help"];
   const argv = given[0] === "help" ? [...given.slice(1), "--help"] : [...given];
@@ -29,18 +29,18 @@ function meantBy(given: readonly string[], program: Command): string[] {
   return isCommand || first.startsWith("-") ? argv : argv.filter((word) => !helpWords.has(word));
 }
 
-/** Undefined when help or the version was asked for: commander ends those the same way as errors. */
+/** Undefined for help and version, which commander also ends with an error. */
 function commandLineFailure(
   error: CommanderError,
   argv: readonly string[],
 ): ReturnType<typeof usageFailure> | undefined {
   if (error.exitCode === 0) return undefined;
   const [first = ""] = argv;
-  // Commander has printed the help of a command that is nothing without a further word.
+  // Commander has already printed the help of a command that needs a subcommand.
   if (error.code === "commander.help")
-    return usageFailure(`Cannot run levee ${first} alone: it needs one of its commands`, `levee ${first} --help`);
+    return usageFailure(`Cannot run levee ${first} without a subcommand`, `levee ${first} --help`);
   const message = error.message.replace(/^error: /u, "").replaceAll("\n", " ");
-  // Of `levee git-guard foo` the second word is the unknown one.
+  // In `levee git-guard foo` the second word is the unknown one.
   const isFirstUnknown = error.code === "commander.unknownCommand" && message.includes(`'${first}'`);
   const isKnown = !isFirstUnknown && /^[a-z]/u.test(first);
   return usageFailure(

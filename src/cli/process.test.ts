@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -93,10 +93,13 @@ describe("levee as a process", () => {
   });
 
   test("ends with 130 on SIGTERM while it waits for an answer", async () => {
-    const silent = createServer(() => undefined);
     const socketDir = mkdtempSync(join(tmpdir(), "levee-silent-"));
+    const asked = join(socketDir, "asked");
+    const silent = createServer(() => writeFileSync(asked, ""));
     await new Promise<void>((done) => void silent.listen(join(socketDir, "levee.sock"), done));
-    const { status, err } = await shell(`LEVEE_SOCKET_DIR=${socketDir} $levee ls & sleep 1; kill -TERM $!; wait $!`);
+    const { status, err } = await shell(
+      `LEVEE_SOCKET_DIR=${socketDir} $levee ls & until [ -e ${asked} ]; do sleep 0.05; done; kill -TERM $!; wait $!`,
+    );
     expect(status).toBe(130);
     expect(err).toContain("Interrupted while asking the daemon");
     silent.close();

@@ -23,14 +23,17 @@ import { addVersion } from "./commands/version.ts";
 import { addWhy } from "./commands/why.ts";
 import { examples } from "./command-line.ts";
 import { software } from "../base/version.ts";
-import type { World } from "./world.ts";
+import type { Shell } from "./shell.ts";
 
-/** The whole command line: global options, then one file per command. */
-export function buildProgram(world: World): Command {
+/** The whole command line: the global options, and one file per command. */
+export function buildProgram(shell: Shell): Command {
   const program = new Command("levee")
-    .description("Levee gives pods more than one network, and tells why when it cannot.")
+    .description("Levee attaches pods to several networks, and explains why when it cannot.")
     .version(software, "--version", "print this program's version")
-    .option("-o, --output <format>", "table, wide, json or yaml, of some commands name or short (default: table)")
+    .option(
+      "-o, --output <format>",
+      "table, wide, json or yaml; some commands also have name or short (default: table)",
+    )
     .option("--socket-dir <folder>", "folder of the daemon's socket (LEVEE_SOCKET_DIR; default: /run/levee)")
     .option("--state-dir <folder>", "folder of the daemon's journal (LEVEE_STATE_DIR; default: /var/lib/levee)")
     .option(
@@ -42,8 +45,8 @@ export function buildProgram(world: World): Command {
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => world.stdout.write(text),
-      writeErr: (text) => world.stderr.write(text),
+      writeOut: (text) => shell.stdout.write(text),
+      writeErr: (text) => shell.stderr.write(text),
       // Errors are written once, in our own form, by runCli.
       outputError: () => undefined,
       getOutHelpWidth: () => helpColumns,
@@ -57,7 +60,7 @@ export function buildProgram(world: World): Command {
         "levee why web",
         "levee top",
         "levee demo",
-      )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted; on a whole cluster also 3 (it cannot be reached,\nor refuses) and 4 (a person's word is missing). The help of a command has its own.`,
+      )}\nExit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted. Commands on a whole cluster also use 3 (the cluster\ncannot be reached or refuses) and 4 (an approval is missing). A command's own help says more.`,
     );
   for (const add of [
     addAttach,
@@ -83,9 +86,9 @@ export function buildProgram(world: World): Command {
     addGuard,
     addGitGuard,
   ])
-    add(program, world);
+    add(program, shell);
   return program;
 }
 
-/** Help texts are wrapped the same everywhere, so that what a test or a page quotes is what a person sees. */
+/** Help texts wrap at the same column everywhere, so tests and pages can quote them. */
 const helpColumns = 100;

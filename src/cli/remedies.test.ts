@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { daemonRemedy, isAway, remedyFor } from "./remedies.ts";
+import { daemonRemedy, isDaemonAway, remedyFor } from "./remedies.ts";
 
 const places = { directory: "/d", stateDir: "/s" };
 const pod = { namespace: "default", name: "web" };
@@ -20,11 +20,11 @@ describe("remedyFor", () => {
   });
 });
 
-describe("isAway", () => {
+describe("isDaemonAway", () => {
   test("tells a daemon that was never reached from one that was busy", () => {
-    expect(isAway({ code: 11, message: "Cannot reach the daemon, tried 2 times" })).toBe(true);
-    expect(isAway({ code: 115, message: "Cannot obey the process" })).toBe(true);
-    expect(isAway({ code: 11, message: "queue is full" })).toBe(false);
-    expect(isAway({ code: 101, message: "Cannot reach the daemon" })).toBe(false);
+    expect(isDaemonAway({ code: 11, message: "Cannot reach the daemon, tried 2 times" })).toBe(true);
+    expect(isDaemonAway({ code: 115, message: "Cannot obey the process" })).toBe(true);
+    expect(isDaemonAway({ code: 11, message: "queue is full" })).toBe(false);
+    expect(isDaemonAway({ code: 101, message: "Cannot reach the daemon" })).toBe(false);
   });
 });

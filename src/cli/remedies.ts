@@ -2,11 +2,11 @@ import { errorCatalogue, type ErrorCode } from "../base/errors.ts";
 import { podText, type PodKey } from "./node/names.ts";
 import type { Settings } from "./settings.ts";
 
-/** What to try when a CNI call failed, by the code it failed with. */
+/** The folders that a remedy may name. */
 export type Places = Pick<Settings, "directory" | "stateDir">;
 
 export const daemonRemedy =
-  "check that the daemon runs (in a cluster: kubectl -n levee-system get pods -o wide; of the drop-in: kubectl -n kube-system get pods -l name=multus -o wide) and that --socket-dir or LEVEE_SOCKET_DIR names its socketDir";
+  "check that the daemon runs (in a cluster: kubectl -n levee-system get pods -o wide; with the drop-in: kubectl -n kube-system get pods -l name=multus -o wide) and that --socket-dir or LEVEE_SOCKET_DIR names its socketDir";
 
 export const rootRemedy = "run the command as root";
 
@@ -18,19 +18,19 @@ const remedies: Partial<Record<ErrorCode, (places: Places) => string>> = {
   "delegate-missing": () => "install the plugin in one of the folders of --cni-path",
 };
 
-export interface CniError {
+export interface PrintedError {
   readonly code: number;
   readonly message: string;
 }
 
-export function remedyFor(error: CniError, places: Places, pod: PodKey): string {
-  if (isAway(error)) return daemonRemedy;
+export function remedyFor(error: PrintedError, places: Places, pod: PodKey): string {
+  if (isDaemonAway(error)) return daemonRemedy;
   const known = Object.entries(remedies).find(([code]) => cniNumber(code) === error.code);
   return known?.[1](places) ?? `levee why ${podText(pod)}`;
 }
 
-/** Whether the shim found no daemon to talk to, so that nothing was begun. It says "try later" for other reasons too. */
-export function isAway({ code, message }: CniError): boolean {
+/** Whether the shim found no daemon, so nothing has begun. The shim says "try later" for other reasons too. */
+export function isDaemonAway({ code, message }: PrintedError): boolean {
   if (code === errorCatalogue["daemon-unreachable"].cni) return true;
   return code === errorCatalogue["try-later"].cni && message.startsWith("Cannot reach the daemon");
 }

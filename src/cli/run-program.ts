@@ -2,12 +2,12 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Clock } from "../base/clock.ts";
 import { errnoOf } from "../base/errors.ts";
 
-/** How a program ended, in one shape, whether it succeeded, failed, was stopped or never started. */
+/** How a program ended: it succeeded, failed, was stopped or never started. */
 export interface ProgramEnd {
   readonly exitCode: number | undefined;
   readonly signal: string | undefined;
   readonly stdout: string;
-  /** The last part of what it wrote there. */
+  /** Only the last part. */
   readonly stderr: string;
   /** The errno name when it could not be started. */
   readonly startError: string | undefined;
@@ -21,16 +21,16 @@ export interface ProgramRun {
   readonly input?: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** In a session of its own, where Ctrl-C of the terminal does not reach it. */
+  /** Runs it in a session of its own, where the terminal's Ctrl-C does not reach it. */
   readonly isApart?: boolean;
 }
 
 /** A CNI result is a few KiB; the shim itself refuses more than 512 KiB. */
 const stdoutBytesMax = 1_048_576;
 const stderrBytesMax = 16_384;
-/** Long enough for the shim to undo what it did; then it is killed. */
+/** Long enough for the shim to undo what it did. After that it is killed. */
 const stopGraceMs = 10_000;
-/** A grandchild may hold the pipes open; what it writes later is not waited for. */
+/** A grandchild may hold the pipes open; we do not wait for what it writes. */
 const drainMs = 1000;
 
 export function runProgram(clock: Clock, run: ProgramRun): Promise<ProgramEnd> {
@@ -45,7 +45,7 @@ export function runProgram(clock: Clock, run: ProgramRun): Promise<ProgramEnd> {
       }),
     );
   } catch (error) {
-    // Some reasons come as an event, others (a file that is no program) are thrown.
+    // Some failures arrive as an event; others, such as a file that is not a program, are thrown.
     return Promise.resolve({ ...nothing, startError: errnoOf(error) ?? String(error) });
   }
 }
@@ -65,7 +65,7 @@ function watch(clock: Clock, run: ProgramRun, child: ChildProcessWithoutNullStre
     const stderr = collect(child.stderr, stderrBytesMax);
     const stop = stopper(clock, child, run);
     let cancelDrain = (): void => undefined;
-    // A promise settles once: whichever of the three events comes first decides.
+    // A promise settles once, so the first of the three events decides.
     const settle = (facts: Partial<ProgramEnd>): void => {
       stop.cancel();
       cancelDrain();
@@ -78,7 +78,7 @@ function watch(clock: Clock, run: ProgramRun, child: ChildProcessWithoutNullStre
     child.once("exit", (code, signal) => {
       cancelDrain = clock.after(drainMs, () => settle(endFacts(code, signal)));
     });
-    // A program that never reads its input is judged by how it ends, not by our EPIPE.
+    // A program may end without reading its input; its exit status decides, not our EPIPE.
     child.stdin.on("error", () => undefined);
     child.stdin.end(run.input ?? "");
   });
@@ -103,7 +103,7 @@ function collect(stream: NodeJS.ReadableStream, bytesMax: number): () => string 
   return () => kept.toString("utf8");
 }
 
-/** Ends the program at its time limit or when the person interrupts: asked first, killed when it does not listen. */
+/** Ends the program at its time limit or on Ctrl-C: first SIGTERM, then SIGKILL. */
 function stopper(
   clock: Clock,
   child: ChildProcessWithoutNullStreams,

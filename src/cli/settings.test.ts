@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fakeWorld } from "./fake-world.fixture.ts";
+import { fakeShell } from "./fake-shell.fixture.ts";
 import { readSettings, socketPath } from "./settings.ts";
 
 let folder = "";
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("readSettings", () => {
   test("has the defaults of a node", () => {
-    const settings = readSettings({}, fakeWorld());
+    const settings = readSettings({}, fakeShell());
     expect(settings).toMatchObject({
       output: "table",
       socketDir: "/run/levee",
@@ -32,7 +32,7 @@ describe("readSettings", () => {
       LEVEE_SHIM: "/bin/shim",
       LEVEE_CNI_PATH: "/p",
     };
-    expect(readSettings({}, fakeWorld({ env }))).toEqual({
+    expect(readSettings({}, fakeShell({ env }))).toEqual({
       output: "table",
       socketDir: "/s",
       stateDir: "/t",
@@ -41,7 +41,7 @@ describe("readSettings", () => {
       cniPath: "/p",
     });
     const given = { socketDir: "/1", stateDir: "/2", directory: "/3", shim: "/4", cniPath: "/5", output: "json" };
-    expect(readSettings(given, fakeWorld({ env }))).toEqual({
+    expect(readSettings(given, fakeShell({ env }))).toEqual({
       output: "json",
       socketDir: "/1",
       stateDir: "/2",
@@ -52,31 +52,31 @@ describe("readSettings", () => {
   });
 
   test("looks for the directory inside the state folder, so that one option moves both", () => {
-    expect(readSettings({ stateDir: "/t" }, fakeWorld()).directory).toBe("/t/directory");
+    expect(readSettings({ stateDir: "/t" }, fakeShell()).directory).toBe("/t/directory");
   });
 
   test("takes an empty variable as not set", () => {
-    expect(readSettings({}, fakeWorld({ env: { LEVEE_STATE_DIR: "" } })).stateDir).toBe("/var/lib/levee");
+    expect(readSettings({}, fakeShell({ env: { LEVEE_STATE_DIR: "" } })).stateDir).toBe("/var/lib/levee");
   });
 
   test("finds the shim beside the program, then among the plugins", () => {
-    expect(readSettings({}, fakeWorld({ self: [join(folder, "levee")] })).shim).toBe(join(folder, "levee-shim"));
-    expect(readSettings({ cniPath: `/none:${folder}` }, fakeWorld()).shim).toBe(join(folder, "levee-shim"));
-    expect(readSettings({ cniPath: "/none" }, fakeWorld()).shim).toBe("/nowhere/levee-shim");
+    expect(readSettings({}, fakeShell({ self: [join(folder, "levee")] })).shim).toBe(join(folder, "levee-shim"));
+    expect(readSettings({ cniPath: `/none:${folder}` }, fakeShell()).shim).toBe(join(folder, "levee-shim"));
+    expect(readSettings({ cniPath: "/none" }, fakeShell()).shim).toBe("/nowhere/levee-shim");
   });
 
   test.each(["csv", "", "JSON"])("refuses the output %j and names the choices", (output) => {
-    expect(() => readSettings({ output }, fakeWorld())).toThrow("table, wide, json, yaml");
+    expect(() => readSettings({ output }, fakeShell())).toThrow("table, wide, json, yaml");
   });
 
   test("refuses an empty --cni-path", () => {
-    expect(() => readSettings({ cniPath: "" }, fakeWorld())).toThrow("--cni-path is empty");
+    expect(() => readSettings({ cniPath: "" }, fakeShell())).toThrow("--cni-path is empty");
   });
 
   test("refuses relative folders and says how to write them", () => {
-    expect(() => readSettings({ stateDir: "state" }, fakeWorld())).toThrow(
+    expect(() => readSettings({ stateDir: "state" }, fakeShell())).toThrow(
       "--state-dir as it must be an absolute path",
     );
-    expect(() => readSettings({}, fakeWorld({ env: { LEVEE_SOCKET_DIR: "run" } }))).toThrow("absolute path");
+    expect(() => readSettings({}, fakeShell({ env: { LEVEE_SOCKET_DIR: "run" } }))).toThrow("absolute path");
   });
 });

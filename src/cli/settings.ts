@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { usageFailure } from "./failure.ts";
 import { outputFormats, type OutputFormat } from "./terminal/print.ts";
-import type { World } from "./world.ts";
+import type { Shell } from "./shell.ts";
 
-/** Where things are and how to print: the global options, else LEVEE_ variables, else the defaults of a node. */
+/** Folders, programs and the output format: from the global options, else LEVEE_ variables, else the defaults of a node. */
 export interface Settings {
   readonly output: OutputFormat;
   readonly socketDir: string;
@@ -14,7 +14,7 @@ export interface Settings {
   readonly cniPath: string;
 }
 
-/** What the command line said; every value optional. */
+/** The options as given on the command line. */
 export interface GivenOptions {
   readonly output?: string;
   readonly socketDir?: string;
@@ -24,31 +24,28 @@ export interface GivenOptions {
   readonly cniPath?: string;
 }
 
-export const settingDefaults = { socketDir: "/run/levee", stateDir: "/var/lib/levee" } as const;
+const settingDefaults = { socketDir: "/run/levee", stateDir: "/var/lib/levee" } as const;
 const pluginFolders = ["/opt/cni/bin", "/usr/lib/cni"] as const;
 
 export function readSettings(
   given: GivenOptions,
-  world: Pick<World, "env" | "self">,
+  shell: Pick<Shell, "env" | "self">,
   formats: readonly OutputFormat[] = outputFormats,
 ): Settings {
   const choose = (option: string | undefined, name: string, otherwise: () => string): string =>
-    option ?? variable(world, name) ?? otherwise();
+    option ?? variable(shell, name) ?? otherwise();
   const stateDir = choose(given.stateDir, "LEVEE_STATE_DIR", () => settingDefaults.stateDir);
   const socketDir = choose(given.socketDir, "LEVEE_SOCKET_DIR", () => settingDefaults.socketDir);
   const directory = choose(given.directory, "LEVEE_DIRECTORY", () => join(stateDir, "directory"));
   if (given.cniPath === "")
-    throw usageFailure(
-      "Cannot look for plugins nowhere: --cni-path is empty",
-      "--cni-path /opt/cni/bin, or leave it out",
-    );
+    throw usageFailure("Cannot look for plugins: --cni-path is empty", "--cni-path /opt/cni/bin, or leave it out");
   const cniPath = choose(given.cniPath, "LEVEE_CNI_PATH", () => existing(pluginFolders).join(":"));
   return {
     output: readOutput(given.output, formats),
     socketDir: folder("--socket-dir", socketDir),
     stateDir: folder("--state-dir", stateDir),
     directory: folder("--directory", directory),
-    shim: choose(given.shim, "LEVEE_SHIM", () => findShim(world, cniPath)),
+    shim: choose(given.shim, "LEVEE_SHIM", () => findShim(shell, cniPath)),
     cniPath,
   };
 }
@@ -57,9 +54,9 @@ export function socketPath(settings: Pick<Settings, "socketDir">): string {
   return join(settings.socketDir, "levee.sock");
 }
 
-/** An empty variable counts as not set, as in most programs. */
-function variable(world: Pick<World, "env">, name: string): string | undefined {
-  const value = world.env[name];
+/** An empty variable counts as unset. */
+function variable(shell: Pick<Shell, "env">, name: string): string | undefined {
+  const value = shell.env[name];
   return value === undefined || value === "" ? undefined : value;
 }
 
@@ -74,7 +71,7 @@ function readOutput(given: string | undefined, formats: readonly OutputFormat[])
   return format;
 }
 
-/** Paths go into files that other processes read from another working folder, so they must be absolute. */
+/** Other processes read these paths from another working folder, so they must be absolute. */
 function folder(option: string, path: string): string {
   if (!path.startsWith("/"))
     throw usageFailure(
@@ -84,9 +81,9 @@ function folder(option: string, path: string): string {
   return path;
 }
 
-/** The shim that came with this program; else the one installed among the plugins. */
-function findShim(world: Pick<World, "self">, cniPath: string): string {
-  const beside = join(dirname(world.self[0]), "levee-shim");
+/** The shim beside this program, else the one in the plugin folders. */
+function findShim(shell: Pick<Shell, "self">, cniPath: string): string {
+  const beside = join(dirname(shell.self[0]), "levee-shim");
   const candidates = [
     beside,
     ...cniPath

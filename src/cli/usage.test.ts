@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { fakeWorld } from "./fake-world.fixture.ts";
+import { fakeShell } from "./fake-shell.fixture.ts";
 import { runCli } from "./main.ts";
 
 async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
-  const world = fakeWorld({ argv });
-  const status = await runCli(world);
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv });
+  const status = await runCli(shell);
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 const commands = [
@@ -74,7 +74,7 @@ describe("help", () => {
   test("version takes no other program for the shim", async () => {
     const { status, out } = await levee("version", "--shim", "/bin/true");
     expect(status).toBe(0);
-    expect(out).toMatch(/^shim +not available.*\/bin\/true: it is no shim of Levee/mu);
+    expect(out).toMatch(/^shim +not available.*\/bin\/true: it is not Levee's shim/mu);
   });
 
   test("--version prints the version", async () => {
@@ -86,9 +86,9 @@ describe("without being root", () => {
   test.each(["attach web --networks lan", "detach web", "detach --all"])(
     "levee %s is refused before anything is done",
     async (line) => {
-      const world = fakeWorld({ argv: line.split(" "), isRoot: false });
-      expect(await runCli(world)).toBe(1);
-      expect(world.stderr.text).toContain("(not-root)\n  try: run the same command as root\n");
+      const shell = fakeShell({ argv: line.split(" "), isRoot: false });
+      expect(await runCli(shell)).toBe(1);
+      expect(shell.stderr.text).toContain("(not-root)\n  try: run the same command as root\n");
     },
   );
 });
@@ -122,7 +122,7 @@ describe("a wrong command line ends with 2, says what is wrong and what to try",
     [["check"], "Cannot find a cluster", "--kubeconfig FILE"],
     [["check", "nod"], 'Cannot check "nod"', "levee check node"],
     [["check", "node", "--metrics-port", "99999"], "Cannot use --metrics-port", "--metrics-port 9810"],
-    [["leaks", "--yes"], "Cannot use --yes alone", "levee leaks --forget ID --yes"],
+    [["leaks", "--yes"], "Cannot use --yes without --forget", "levee leaks --forget ID --yes"],
     [["demo", "-o", "json"], "Cannot print the demo as json", "levee demo --once"],
     [["--bad"], "Unknown option '--bad'", "levee --help"],
     [["git-guard", "foo"], "Unknown command 'foo'", "levee git-guard --help"],
@@ -141,6 +141,6 @@ test("a command that is nothing without a further word shows its help and says s
   expect(status).toBe(2);
   expect(err).toContain("Usage: levee git-guard");
   expect(err).toEndWith(
-    "Error: Cannot run levee git-guard alone: it needs one of its commands (usage)\n  try: levee git-guard --help\n",
+    "Error: Cannot run levee git-guard without a subcommand (usage)\n  try: levee git-guard --help\n",
   );
 });

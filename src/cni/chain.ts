@@ -1,25 +1,25 @@
 import type { IfName, JsonText, NetworkName, PluginType } from "../base/brand.ts";
 
 /**
- * One attachment in the form in which it is run: every byte the plugins will get, fixed before the first of them starts.
- * The journal keeps it, so DEL runs with what ADD ran with, whatever has happened to the network's definition since.
+ * The plugins of one attachment, with every byte they get, fixed before the first one starts.
+ * The journal keeps the chain, so DEL runs with ADD's own bytes even if the network definition has changed since.
  */
 export interface Chain {
-  /** As people know it: `namespace/name` for a NetworkAttachmentDefinition, else the conf's name. */
+  /** The name people use: `namespace/name` for a network definition, else the conf's name. */
   readonly network: NetworkName;
-  /** The `name` in the configuration, by which IPAM plugins keep their books. */
+  /** The `name` in the configuration. IPAM plugins file addresses under it. */
   readonly confName: string;
   readonly ifname: IfName;
   readonly cniVersion: string;
-  /** Whether this is the pod's default network, whose result is the runtime's answer. */
+  /** Whether this is the pod's default network. The runtime gets its result. */
   readonly isDefault: boolean;
-  /** CNI_ARGS for every plugin of the chain, at ADD, CHECK and DEL alike. */
+  /** CNI_ARGS for every plugin of the chain, the same at ADD, CHECK and DEL. */
   readonly cniArgs: string;
   readonly links: readonly ChainLink[];
   readonly disableCheck: boolean;
   readonly disableGC: boolean;
   readonly routes: RouteEdit;
-  /** What Multus would have kept, so that going back to Multus works. */
+  /** The facts that Multus would have kept, so that a node can go back to Multus. */
   readonly multus: MultusOrigin;
 }
 
@@ -29,7 +29,7 @@ export interface ChainLink {
   readonly stdin: JsonText;
 }
 
-/** What happens to default routes on this interface after its chain has run. */
+/** Changes to the default routes of this interface, made after its chain has run. */
 export interface RouteEdit {
   readonly dropV4: boolean;
   readonly dropV6: boolean;
@@ -38,7 +38,7 @@ export interface RouteEdit {
 }
 
 export interface MultusOrigin {
-  /** The configuration (conf or conflist) as it was loaded, name injected. */
+  /** The configuration (conf or conflist) as loaded, with the name injected. */
   readonly config: JsonText;
   readonly isList: boolean;
   /** Capability values that were offered to the plugins, as JSON text by capability name. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { argOf, delegateArgs, ignoresUnknown, noArgs, parseCniArgs, podArgs } from "./cni-args.ts";
+import { argOf, noArgs, parseCniArgs, pluginArgs, podArgs } from "./cni-args.ts";
 
 const kubelet =
   "IgnoreUnknown=1;K8S_POD_NAMESPACE=web;K8S_POD_NAME=traefik-0;K8S_POD_INFRA_CONTAINER_ID=c0ffee;K8S_POD_UID=u-1";
@@ -61,40 +61,30 @@ describe("podArgs", () => {
   });
 });
 
-describe("ignoresUnknown", () => {
-  test("reads the forms Go takes for true", () => {
-    const answers = ["1", "true", "TRUE", "t", "0", "false", "", "yes"].map((value) =>
-      ignoresUnknown(parseCniArgs(`IgnoreUnknown=${value}`)),
-    );
-    expect(answers).toEqual([true, true, true, true, false, false, false, false]);
-    expect(ignoresUnknown(noArgs)).toBe(false);
-  });
-});
-
-describe("delegateArgs", () => {
+describe("pluginArgs", () => {
   test("starts with Multus' five in their order", () => {
     expect(
-      delegateArgs(
+      pluginArgs(
         parseCniArgs("K8S_POD_UID=u;K8S_POD_NAME=p;K8S_POD_NAMESPACE=n;IgnoreUnknown=0;K8S_POD_INFRA_CONTAINER_ID=c"),
       ),
     ).toBe("IgnoreUnknown=true;K8S_POD_NAMESPACE=n;K8S_POD_NAME=p;K8S_POD_INFRA_CONTAINER_ID=c;K8S_POD_UID=u");
   });
 
   test("sends empty values for what the runtime did not say", () => {
-    expect(delegateArgs(noArgs)).toBe(
+    expect(pluginArgs(noArgs)).toBe(
       "IgnoreUnknown=true;K8S_POD_NAMESPACE=;K8S_POD_NAME=;K8S_POD_INFRA_CONTAINER_ID=;K8S_POD_UID=",
     );
   });
 
   test("hands on other arguments in their order, with '=' in them, then MAC and IP", () => {
     const args = parseCniArgs(`Z=1;${kubelet};BLAHBLAH=foo=bar`);
-    expect(delegateArgs(args, { mac: "02:00:00:00:00:01", ips: ["10.0.0.2/24", "fd00::2/64"] })).toBe(
+    expect(pluginArgs(args, { mac: "02:00:00:00:00:01", ips: ["10.0.0.2/24", "fd00::2/64"] })).toBe(
       "IgnoreUnknown=true;K8S_POD_NAMESPACE=web;K8S_POD_NAME=traefik-0;K8S_POD_INFRA_CONTAINER_ID=c0ffee;K8S_POD_UID=u-1;Z=1;BLAHBLAH=foo=bar;MAC=02:00:00:00:00:01;IP=10.0.0.2/24,fd00::2/64",
     );
   });
 
   test("leaves out what it is told to, and an empty list of addresses", () => {
-    expect(delegateArgs(parseCniArgs("IP=10.0.0.9;A=1;MAC=x"), { omit: ["IP", "MAC"], ips: [] })).toEndWith(
+    expect(pluginArgs(parseCniArgs("IP=10.0.0.9;A=1;MAC=x"), { omit: ["IP", "MAC"], ips: [] })).toEndWith(
       "K8S_POD_UID=;A=1",
     );
   });

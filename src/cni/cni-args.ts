@@ -8,7 +8,7 @@ export interface CniArgs {
 
 export const noArgs: CniArgs = { pairs: [] };
 
-/** What the runtime says about the pod; each part is absent when the variable is, or is empty. */
+/** The pod's identity from the runtime. A part is absent when its variable is absent or empty. */
 export interface PodArgs {
   readonly namespace?: Namespace;
   readonly name?: PodName;
@@ -16,11 +16,11 @@ export interface PodArgs {
   readonly uid?: PodUid;
 }
 
-/** The text itself, cut up when somebody asks: a call in line keeps it for long, and 2,000 of them may be in line. */
+/** Keeps only the text and parses it on demand, because up to 2,000 calls in line keep their arguments in memory. */
 class ArgsText implements CniArgs {
   readonly #text: string;
   #pod: PodArgs | undefined;
-  #forDelegate: string | undefined;
+  #forPlugin: string | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -37,28 +37,28 @@ class ArgsText implements CniArgs {
     });
   }
 
-  /** Read once: it is asked for with every step of a call, and whoever keeps it keeps the same. */
+  /** Cached: every step of a call asks for it, and all of them then share one object. */
   get pod(): PodArgs {
     return (this.#pod ??= readPodArgs(this));
   }
 
-  /** Read once: most networks of a pod add nothing of their own. */
-  get forDelegate(): string {
-    return (this.#forDelegate ??= printForDelegate(this, {}));
+  /** Cached: most networks of a pod add nothing of their own. */
+  get forPlugin(): string {
+    return (this.#forPlugin ??= printForPlugin(this, {}));
   }
 
   find(key: string): string | undefined {
     const pair = `${key}=`;
     const isFirst = this.#text.startsWith(pair);
     const from = this.#text.lastIndexOf(`;${pair}`) + 1;
-    // Of several the last counts, so the first of all only when there is no other.
+    // The last of several pairs counts, so the pair at the very start counts only if it is the only one.
     if (from === 0 && !isFirst) return undefined;
     const end = this.#text.indexOf(";", from);
     return this.#text.slice(from + pair.length, end < 0 ? undefined : end);
   }
 }
 
-/** Splits at `;` and at the first `=`: a value may contain `=`, and the text may end in `;`. */
+/** Splits at `;`, then at the first `=`: a value may contain `=`, and the text may end in `;`. */
 export function parseCniArgs(text: string): CniArgs {
   if (text === "") return noArgs;
   const [last] = lastRead;
@@ -73,20 +73,20 @@ export function parseCniArgs(text: string): CniArgs {
   return (lastRead[0] = new ArgsText(text));
 }
 
-/** A call's are read when they are checked and again when they are taken. */
+/** The request parser reads the same text twice: to check it and to use it. */
 const lastRead: [ArgsText?] = [];
 
 function pairTexts(text: string): readonly string[] {
   return text.split(";").filter((pair) => pair !== "");
 }
 
-/** The value of `key`; of several the last counts. */
+/** The value of `key`. The last of several pairs counts. */
 export function argOf(args: CniArgs, key: string): string | undefined {
   if (args instanceof ArgsText) return args.find(key);
   return args.pairs.findLast(([candidate]) => candidate === key)?.[1];
 }
 
-/** The pod the runtime is speaking of. Names reach paths and URLs, so they must look like Kubernetes names. */
+/** The pod that the call is about. Its names reach paths and URLs, so they must be valid Kubernetes names. */
 export function podArgs(args: CniArgs): PodArgs {
   return args instanceof ArgsText ? args.pod : readPodArgs(args);
 }
@@ -104,30 +104,24 @@ function readPodArgs(args: CniArgs): PodArgs {
   };
 }
 
-/** Whether a plugin may ignore arguments it does not know (`IgnoreUnknown`, true in the forms Go takes for true). */
-export function ignoresUnknown(args: CniArgs): boolean {
-  return ["1", "t", "true"].includes((argOf(args, "IgnoreUnknown") ?? "").toLowerCase());
-}
-
-/** Multus' five, in the order it has always sent them. Plugins exist that match on the text. */
+/** The five keys of Multus in its order. Some plugins match on the text. */
 const fixedKeys = ["IgnoreUnknown", "K8S_POD_NAMESPACE", "K8S_POD_NAME", "K8S_POD_INFRA_CONTAINER_ID", "K8S_POD_UID"];
 
-/** What a network's element adds, and what is kept from the plugins of this network. */
-export interface ExtraArgs {
+/** Pairs that a network's selection element adds, and runtime keys that the plugins of this network must not see. */
+interface ExtraArgs {
   readonly mac?: string;
   readonly ips?: readonly string[];
-  /** Keys of the runtime that are not handed on. */
   readonly omit?: readonly string[];
 }
 
-/** CNI_ARGS for a delegate: the fixed five, then the runtime's others in their order, then MAC and IP. */
-export function delegateArgs(args: CniArgs, extra: ExtraArgs = {}): string {
+/** CNI_ARGS for a plugin: the fixed five, then the runtime's other pairs in their order, then MAC and IP. */
+export function pluginArgs(args: CniArgs, extra: ExtraArgs = {}): string {
   const { mac, ips, omit = [] } = extra;
   const isPlain = mac === undefined && ips === undefined && omit.every((key) => argOf(args, key) === undefined);
-  return isPlain && args instanceof ArgsText ? args.forDelegate : printForDelegate(args, extra);
+  return isPlain && args instanceof ArgsText ? args.forPlugin : printForPlugin(args, extra);
 }
 
-function printForDelegate(args: CniArgs, extra: ExtraArgs): string {
+function printForPlugin(args: CniArgs, extra: ExtraArgs): string {
   const fixed = fixedKeys.map((key): [string, string] => [
     key,
     key === "IgnoreUnknown" ? "true" : (argOf(args, key) ?? ""),

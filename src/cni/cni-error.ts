@@ -1,24 +1,24 @@
 import type { LeveeError } from "../base/errors.ts";
 import { printGoJson } from "./go-json.ts";
 
-/** A failed plugin's own account of itself. */
-export interface CniError {
+/** The error object that a failed plugin printed. */
+interface CniError {
   readonly code: number;
   readonly msg: string;
   readonly details: string;
 }
 
-/** Reads the error object a plugin printed; undefined when it printed something else, or nothing. */
+/** Undefined when the plugin printed no error object. */
 export function parseCniError(stdout: string): CniError | undefined {
   const fields = objectOrNothing(stdout);
   if (fields === undefined) return undefined;
   const { code, msg, details } = fields;
   const error = { code: isCniCode(code) ? code : 999, msg: textOr(msg), details: textOr(details) };
-  // A result has neither a number nor a sentence; an error with one of them still tells something.
+  // A result has neither code nor message. An error with only one of them is still useful.
   return error.msg === "" && !isCniCode(code) ? undefined : error;
 }
 
-/** The error object the runtime gets on stdout. */
+/** The error object for the runtime, on stdout. */
 export function printCniError(cniVersion: string, error: LeveeError): string {
   const { cniCode: code, message: msg, details } = error;
   return printGoJson({
@@ -29,7 +29,7 @@ export function printCniError(cniVersion: string, error: LeveeError): string {
   });
 }
 
-/** Others are replaced by 999, the number libcni uses when a plugin failed without one. */
+/** The caller replaces any other code by 999, the number libcni uses for a plugin that fails without a code. */
 function isCniCode(code: unknown): code is number {
   return Number.isInteger(code) && Number(code) > 0 && Number(code) <= 0xffff_ffff;
 }
@@ -43,7 +43,7 @@ function objectOrNothing(text: string): Partial<Record<keyof CniError, unknown>>
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
-    // Plugins also crash with a stack trace on stdout; that is no CNI error.
+    // A crashed plugin may print a stack trace to stdout, which is not a CNI error.
     return undefined;
   }
 }

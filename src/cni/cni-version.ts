@@ -1,26 +1,26 @@
 import { LeveeError } from "../base/errors.ts";
 
-/** Every version of the CNI specification we speak, oldest first. */
+/** Every supported version of the CNI specification, oldest first. */
 export const supportedVersions = ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"] as const;
 
 export type CniVersion = (typeof supportedVersions)[number];
 
-/** What a configuration without `cniVersion` means. */
+/** The version of a configuration without `cniVersion`. */
 export const versionWhenAbsent: CniVersion = "0.1.0";
 
-/** The version whose shape our own result model has. */
+/** The version whose shape the result model has. */
 export const newestVersion: CniVersion = "1.1.0";
 
 const known: ReadonlySet<string> = new Set(supportedVersions);
 
-/** From which version on a verb exists; the others always did. */
+/** The first version that has the verb. A verb that is not listed exists in every version. */
 const verbSince: Readonly<Record<string, CniVersion>> = { CHECK: "0.4.0", GC: "1.1.0", STATUS: "1.1.0" };
 
 export function isSupportedVersion(version: string): version is CniVersion {
   return known.has(version);
 }
 
-/** Below zero when `left` is older, above when it is newer. Both must be `x.y.z`. */
+/** Negative when `left` is older, positive when it is newer. Both must be `x.y.z`. */
 export function compareVersions(left: string, right: string): number {
   const [leftParts, rightParts] = [parts(left), parts(right)];
   for (let index = 0; index < 3; index += 1) {
@@ -35,12 +35,12 @@ export function supportsVerb(version: string, verb: string): boolean {
   return since === undefined || compareVersions(version, since) >= 0;
 }
 
-/** Whether DEL gets the ADD result as `prevResult`; older plugins must not see it. */
+/** Whether DEL gets the ADD result as `prevResult`. Older plugins must not see it. */
 export function prevResultAtDel(version: string): boolean {
   return compareVersions(version, "0.4.0") >= 0;
 }
 
-/** A version from outside, or an error that names the ones we speak. `""` stands for the oldest, as in libcni. */
+/** A version from outside, or an error that names the supported ones. `""` stands for the oldest, as in libcni. */
 export function requireVersion(version: string, what: string): CniVersion {
   if (version === "") return versionWhenAbsent;
   if (isSupportedVersion(version)) return version;
@@ -51,7 +51,7 @@ export function requireVersion(version: string, what: string): CniVersion {
   );
 }
 
-/** The newest version that both the configuration (`cniVersion` and `cniVersions` together) and we speak. */
+/** The newest supported version that the configuration offers in `cniVersion` and `cniVersions`. */
 export function chooseVersion(offered: readonly string[], what: string): CniVersion {
   const common = supportedVersions.findLast((version) => offered.includes(version));
   if (common !== undefined) return common;

@@ -1,8 +1,8 @@
 import type { JsonText } from "../base/brand.ts";
 import { skipSpace, skipValue } from "./json-grammar.ts";
 
-/** A member that is the only one of its name, by offsets into the text. */
-export interface SoleMember {
+/** A member whose key occurs once, by offsets into the text. */
+interface SoleMember {
   readonly valueStart: number;
   readonly valueEnd: number;
   /** All keys of the object. */
@@ -10,9 +10,9 @@ export interface SoleMember {
 }
 
 /**
- * Finds a member by the engine's own search and parser, which without a JIT are many times faster than a walk through
- * the text. Where nothing is escaped and the quoted key stands in one place only, the parsed object tells whether that
- * place is the member. "unclear" is for the walk.
+ * Finds a member with the engine's own search and parser, which are many times faster without a JIT than a scan in
+ * JavaScript. If the text has no escapes and the quoted key occurs once, the parsed object shows whether that place is
+ * the member. For "unclear" the caller scans the text.
  */
 export function findMember(text: JsonText, key: string): SoleMember | "absent" | "unclear" {
   if (text.includes("\\")) return "unclear";

@@ -1,6 +1,6 @@
 /**
- * JSON as Go prints it with four spaces of indentation: what Multus writes and what tools compare byte by byte.
- * Members come in the order the object has them; Go also escapes what HTML would trip over.
+ * JSON as Go prints it with four spaces of indentation. Multus writes this form, and tools compare it byte by byte.
+ * Members keep the order of the object. Like Go, it escapes the characters that are special in HTML.
  */
 export function printGoJson(value: unknown): string {
   return JSON.stringify(value, undefined, 4).replace(/[<>&\u2028\u2029]/g, escapeUnit);

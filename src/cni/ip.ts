@@ -1,6 +1,6 @@
-/** IP addresses as Go's `net` package reads and prints them, since plugins and Multus compare those texts. */
+/** IP addresses as Go's `net` package reads and prints them, because plugins and Multus compare these texts. */
 
-export interface Ip {
+interface Ip {
   readonly family: 4 | 6;
   /** 4 or 16 bytes, network order. An IPv4 address written as IPv6 (`::ffff:a.b.c.d`) has 4. */
   readonly bytes: Uint8Array;
@@ -8,7 +8,7 @@ export interface Ip {
   readonly text: string;
 }
 
-export interface Cidr {
+interface Cidr {
   readonly ip: Ip;
   readonly prefix: number;
   /** `address/prefix`, host bits kept. */
@@ -19,7 +19,7 @@ const v4Pattern = /^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)
 const v6GroupPattern = /^[0-9a-f]{1,4}$/i;
 
 export function parseIp(text: string): Ip | undefined {
-  // Without leading zeros, which the pattern refuses as Go does, the dotted form is the canonical one.
+  // Like Go, the pattern refuses leading zeros, so a dotted form that matches is canonical.
   if (v4Pattern.test(text)) return { family: 4, bytes: parseV4(text), text };
   const words = parseV6(text);
   return words === undefined ? undefined : ipOf(unmapped(Uint8Array.from(words.flatMap(bytesOf))));
@@ -33,7 +33,7 @@ export function parseCidr(text: string): Cidr | undefined {
   const digits = text.slice(slash + 1);
   if (ip === undefined || !/^(?:0|[1-9][0-9]{0,2})$/.test(digits)) return undefined;
   const isMapped = ip.family === 4 && written.includes(":");
-  // The prefix counts the bits of the form that was written.
+  // The prefix of an IPv4 address written as IPv6 counts the bits of the IPv6 form.
   const prefix = isMapped ? Number(digits) - 96 : Number(digits);
   if (prefix < 0 || prefix > ip.bytes.length * 8) return undefined;
   return { ip, prefix, text: `${ip.text}/${prefix}` };
@@ -60,8 +60,8 @@ function parseV4(text: string): Uint8Array {
 }
 
 /**
- * The eight 16-bit groups, or undefined. A zone (`fe80::1%eth0`) means something on one host only; Go refuses it as well.
- * Not by `node:net`, which an idle daemon does not need otherwise: ADR 0025.
+ * The eight 16-bit groups, or undefined. Like Go, it refuses a zone (`fe80::1%eth0`), which is valid on one host only.
+ * It avoids `node:net`, which would cost an idle daemon memory (ADR 0025).
  */
 function parseV6(text: string): readonly number[] | undefined {
   const [head = "", tail, ...more] = withHexTail(text).split("::");
@@ -69,12 +69,12 @@ function parseV6(text: string): readonly number[] | undefined {
   const right = tail === undefined ? [] : groups(tail);
   if (more.length > 0 || !left.concat(right).every((group) => group >= 0)) return undefined;
   const missing = 8 - left.length - right.length;
-  // `::` stands for one group at least.
+  // `::` stands for at least one group.
   if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
   return [...left, ...Array.from({ length: missing }, () => 0), ...right];
 }
 
-/** A dotted IPv4 tail as the two groups that it stands for. */
+/** Replaces a dotted IPv4 tail by its two hexadecimal groups. */
 function withHexTail(text: string): string {
   const start = text.lastIndexOf(":") + 1;
   const tail = text.slice(start);
@@ -83,7 +83,7 @@ function withHexTail(text: string): string {
   return `${text.slice(0, start)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
 
-/** The groups of one side of `::`; NaN for what is none. */
+/** The groups on one side of `::`, with NaN for an invalid group. */
 function groups(side: string): readonly number[] {
   if (side === "") return [];
   return side.split(":").map((part) => (v6GroupPattern.test(part) ? Number.parseInt(part, 16) : Number.NaN));

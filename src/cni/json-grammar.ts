@@ -1,9 +1,11 @@
-/** The JSON grammar (RFC 8259) as offsets into a text: says where a value ends, or where and why it is not one. */
+/**
+ * The JSON grammar (RFC 8259) as offsets into a text: finds where a value ends, or where and why the text is invalid.
+ */
 
-/** Deeper documents are refused: no CNI configuration needs it, and the scanner is recursive. */
+/** No CNI configuration is nested deeper, and the scanner is recursive. */
 export const jsonDepthMax = 64;
 
-/** Where a text stops being JSON. Worded as Go's decoder words it, because users search for those sentences. */
+/** Where a text stops being JSON, in the words of Go's decoder, because users search for those sentences. */
 export class JsonGrammarError extends Error {
   override readonly name = "JsonGrammarError";
   /** In UTF-16 units of the text. */
@@ -23,8 +25,8 @@ export function checkGrammar(text: string): void {
 }
 
 /**
- * The engine's own parser knows the same grammar and is many times faster. It knows no limit of depth, so a text with
- * more brackets than may be nested, and one that it refuses, is looked at in detail.
+ * The engine's own parser has the same grammar and is many times faster, but it has no depth limit. The caller scans a
+ * text that has more brackets than the limit, and a text that the parser refuses.
  */
 function isPlainlyJson(text: string): boolean {
   if (!hasFewBrackets(text)) return false;
@@ -32,12 +34,12 @@ function isPlainlyJson(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    // Why and where it is not JSON is found, in our words, by the caller.
+    // The caller's scan finds the place and the reason.
     return false;
   }
 }
 
-/** Whether it opens too few objects and arrays to nest them too deep, even if each stood in the one before. */
+/** Whether the text opens too few objects and arrays to exceed the depth limit, even if all of them are nested. */
 function hasFewBrackets(text: string): boolean {
   let left = jsonDepthMax;
   for (const open of ["{", "["]) {
@@ -78,15 +80,15 @@ export function skipSpace(text: string, at: number): number {
 }
 
 /** The offset just past the string that starts at `at`. */
-export function skipString(text: string, at: number): number {
-  // Nearly all strings are plain; only one with an escape or a mistake in it is walked through.
+function skipString(text: string, at: number): number {
+  // Fast path: nearly all strings have no escapes and no mistakes.
   const quote = text.indexOf('"', at + 1);
   if (quote > 0 && !notPlain.test(text.slice(at + 1, quote))) return quote + 1;
   let offset = at + 1;
   for (;;) {
     const code = text.charCodeAt(offset);
     if (code === 0x22) return offset + 1;
-    // NaN is the end of the text; control characters must be escaped.
+    // The code is NaN at the end of the text. Control characters must be escaped.
     if (!(code >= 0x20)) throw unexpected(text, offset, "in string literal");
     offset = code === 0x5c ? skipEscape(text, offset) : offset + 1;
   }
@@ -129,8 +131,8 @@ export function skipArray(text: string, at: number, depth: number, visit?: Eleme
   }
 }
 
-export type MemberVisitor = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
-export type ElementVisitor = (start: number, end: number) => void;
+type MemberVisitor = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
+type ElementVisitor = (start: number, end: number) => void;
 
 function checkDepth(at: number, depth: number): void {
   if (depth >= jsonDepthMax) throw new JsonGrammarError(`more than ${jsonDepthMax} levels deep`, at);
@@ -171,7 +173,7 @@ function skipNumber(text: string, at: number): number {
   throw unexpected(text, at, "looking for beginning of value");
 }
 
-/** A number that goes on with a point or an exponent and then has no digit. */
+/** Refuses a number whose point or exponent has no digit after it. */
 function refuseHalf(text: string, at: number, end: number): number {
   const next = text[end];
   if (next !== "." && next !== "e" && next !== "E") return end;
@@ -196,7 +198,7 @@ const goEscapes: ReadonlyMap<number, string> = new Map(
 function quoteCharacter(point: number): string {
   if (point === 0x27) return String.raw`'\''`;
   if (point === 0x22) return `'"'`;
-  // Control characters and lone surrogates must not reach a log line as they are.
+  // Control characters and lone surrogates must not reach a log line unescaped.
   if (point <= 0x1f || point === 0x7f)
     return `'${goEscapes.get(point) ?? `\\x${point.toString(16).padStart(2, "0")}`}'`;
   const isSurrogate = point >= 0xd800 && point <= 0xdfff;

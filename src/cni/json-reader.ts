@@ -2,8 +2,8 @@ import { LeveeError } from "../base/errors.ts";
 import { jsonValue } from "./json-text.ts";
 
 /**
- * Reads facts out of parsed JSON that came from outside. Every wrong type is an error that names the place
- * (`ips[0].address`) and the value; `null` counts as absent, as in Go's decoder.
+ * Reads typed values out of parsed JSON from outside. A wrong type is an error that names the place
+ * (`ips[0].address`) and the value. `null` counts as absent, as in Go's decoder.
  */
 export class JsonReader {
   readonly #value: Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export class JsonReader {
     this.#path = path;
   }
 
-  /** `what` is the document for people: "the result of bridge". */
+  /** `what` names the document in errors: "the result of bridge". */
   static of(value: unknown, what: string): JsonReader {
     if (!isRecord(value)) throw mismatch(what, "it", "an object", value);
     return new JsonReader(value, what, "");
@@ -64,7 +64,7 @@ export class JsonReader {
     });
   }
 
-  /** The value under `key` turned by `parse`, which returns undefined for what it cannot read. */
+  /** The string under `key`, converted by `parse`, which returns undefined for an invalid string. */
   parsed<Parsed>(key: string, wanted: string, parse: (text: string) => Parsed | undefined): Parsed | undefined {
     const text = this.string(key);
     if (text === undefined || text === "") return undefined;

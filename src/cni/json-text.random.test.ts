@@ -132,7 +132,9 @@ describe("random documents", () => {
       ]);
     }
   });
+});
 
+describe("members of random documents", () => {
   test("setMember agrees with parsing and leaves every other member as it was written", () => {
     const author = new Author(4);
     for (let round = 0; round < rounds; round += 1) {

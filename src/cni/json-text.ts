@@ -4,16 +4,18 @@ import { findMember } from "./find-member.ts";
 import { checkGrammar, JsonGrammarError, skipArray, skipObject, skipSpace } from "./json-grammar.ts";
 
 /**
- * JSON handled as text. A plugin's configuration is never parsed and printed again: that would change integers above
- * 2^53, `1500.0`, duplicate keys and the order of members. What we add is spliced in; every other byte stays.
+ * JSON handled as text. Parsing and printing a plugin's configuration would change integers above 2^53, `1500.0`,
+ * duplicate keys and the order of members. So our members are spliced in, and every other byte stays.
  */
 
-/** Kubernetes bounds all annotations of an object to the same size; a larger configuration is a mistake or an attack. */
+/**
+ * Kubernetes limits all annotations of an object to the same size. A larger configuration is a mistake or an attack.
+ */
 export const jsonBytesMax = 256 * 1024;
 
 /** One `"key": value` of an object, by offsets into its text. */
-export interface Member {
-  /** Decoded, so that `"na\u006de"` is `name`. */
+interface Member {
+  /** Decoded: `"na\u006de"` is `name`. */
   readonly key: string;
   readonly keyStart: number;
   readonly keyEnd: number;
@@ -21,7 +23,7 @@ export interface Member {
   readonly valueEnd: number;
 }
 
-/** Accepts bytes or a string from outside as JSON; the error names `what` and the offset. */
+/** Checks that bytes or a string from outside are JSON. The error names `what` and the offset. */
 export function asJsonText(input: Uint8Array | string, what: string): JsonText {
   const bytes = typeof input === "string" ? Buffer.byteLength(input, "utf8") : input.byteLength;
   if (bytes > jsonBytesMax) {
@@ -53,7 +55,7 @@ export function scanObject(text: JsonText): Member[] {
   return members;
 }
 
-/** The value of `key` as text. Of duplicates the last one counts, as in Go's decoder. */
+/** The value of `key` as text. The last of several duplicates counts, as in Go's decoder. */
 export function memberText(text: JsonText, key: string): JsonText | undefined {
   const found = findMember(text, key);
   if (found === "absent") return undefined;
@@ -62,14 +64,13 @@ export function memberText(text: JsonText, key: string): JsonText | undefined {
   return member === undefined ? undefined : valueOf(text, member);
 }
 
-/** The text of one member's value. */
 export function valueOf(text: JsonText, member: Member): JsonText {
   return text.slice(member.valueStart, member.valueEnd) as JsonText; // a value inside checked JSON
 }
 
 /**
- * Sets `key` to `value` and leaves every other byte. The last of several copies takes the value and the others go,
- * so that no reader can see an old one.
+ * Sets `key` to `value` and leaves every other byte. The last of several copies takes the value and the others are
+ * removed, so that no reader can see an old value.
  */
 export function setMember(text: JsonText, key: string, value: JsonText): JsonText {
   const found = text[skipSpace(text, 0)] === "{" ? findMember(text, key) : "unclear";
@@ -85,12 +86,12 @@ export function setMember(text: JsonText, key: string, value: JsonText): JsonTex
   return dropMembers(text, members, key, { kept: last, value });
 }
 
-/** Removes every copy of `key`, with the comma that belongs to it. */
+/** Removes every copy of `key` with its comma. */
 export function removeMember(text: JsonText, key: string): JsonText {
   return findMember(text, key) === "absent" ? text : dropMembers(text, scanObject(text), key);
 }
 
-/** The elements of an array, each as the text it has there. */
+/** The elements of an array, each as its original text. */
 export function arrayElements(text: JsonText): JsonText[] {
   const start = skipSpace(text, 0);
   if (text[start] !== "[") throw wrongKind(text, "an array");
@@ -99,7 +100,7 @@ export function arrayElements(text: JsonText): JsonText[] {
   return elements;
 }
 
-/** An array with `added` after the elements it has. */
+/** An array with `added` after its own elements. */
 export function appendElements(array: JsonText, added: readonly JsonText[]): JsonText {
   if (added.length === 0) return array;
   const start = skipSpace(array, 0);
@@ -115,20 +116,19 @@ export function jsonString(value: string): JsonText {
   return JSON.stringify(value) as JsonText; // a string always has a JSON form
 }
 
-/** JSON of a value of our own making. Not for anything that came in as text. */
+/** JSON of a value that Levee made. Do not use it for JSON that arrived as text. */
 export function jsonValue(value: unknown): JsonText {
   const text: unknown = JSON.stringify(value);
   if (typeof text !== "string") throw new LeveeError("internal", `Cannot print a ${typeof value} as JSON`);
   return text as JsonText; // what JSON.stringify returns is JSON
 }
 
-/** An object of given members. */
+/** An object with these members. */
 export function jsonObject(members: Iterable<readonly [string, JsonText]>): JsonText {
   const printed = Array.from(members, ([key, value]) => `${jsonString(key)}:${value}`);
   return `{${printed.join(",")}}` as JsonText; // JSON by construction
 }
 
-/** What kind of JSON value the text is, for error messages and for tests on shape. */
 export function jsonKind(text: JsonText): "object" | "array" | "string" | "number" | "bool" | "null" {
   switch (text[skipSpace(text, 0)]) {
     case "{":
@@ -148,8 +148,8 @@ export function jsonKind(text: JsonText): "object" | "array" | "string" | "numbe
 }
 
 /**
- * Rebuilds an object without the copies of `key`, except `replace.kept`, which gets a new value. One pass: thousands
- * of duplicates must not cost a scan each.
+ * Rebuilds an object without the copies of `key`, except `replace.kept`, which gets a new value. It makes one pass, so
+ * that thousands of duplicates do not cost a scan each.
  */
 function dropMembers(text: JsonText, members: readonly Member[], key: string, replace?: Replacement): JsonText {
   const [first] = members;
@@ -166,7 +166,7 @@ function dropMembers(text: JsonText, members: readonly Member[], key: string, re
         ? `${text.slice(member.keyStart, member.valueStart)}${replace.value}`
         : text.slice(member.keyStart, member.valueEnd),
     );
-    // The comma and the white space after it belong to the member before them.
+    // A comma and the white space after it belong to the member in front of them.
     if (index < lastKept) pieces.push(text.slice(member.valueEnd, members[index + 1]?.keyStart));
   });
   pieces.push(text.slice(final.valueEnd));
@@ -178,7 +178,7 @@ interface Replacement {
   readonly value: JsonText;
 }
 
-/** After the last member. What follows the object's own brace is white space, so the last brace is that one. */
+/** Adds a member at the end. Only white space follows the object's closing brace, so the last brace is that one. */
 function append(text: JsonText, key: string, value: JsonText): JsonText {
   const inside = text.slice(0, text.lastIndexOf("}")).trimEnd();
   const isEmpty = inside.length === text.indexOf("{") + 1;
@@ -188,8 +188,8 @@ function append(text: JsonText, key: string, value: JsonText): JsonText {
 }
 
 /**
- * Go matches keys without regard to case and takes the last, so `"Name"` after `"name"` would win over the value we
- * set. Then ours goes to the end.
+ * Go ignores the case of keys and takes the last one, so `"Name"` after `"name"` would override our value. In that case
+ * our member goes to the end.
  */
 function hasVariantAfter(members: readonly Member[], last: Member): boolean {
   const folded = foldKey(last.key);
@@ -200,7 +200,7 @@ function hasVariant(keys: readonly string[], key: string): boolean {
   return keys.some((other) => other !== key && foldKey(other) === foldKey(key));
 }
 
-/** A key as Go's case-insensitive match sees it: both ways round, for the letters that have two lower-case forms. */
+/** A key as Go's case-insensitive match sees it. Upper case first, because some letters have two lower-case forms. */
 export function foldKey(key: string): string {
   return key.toUpperCase().toLowerCase();
 }

@@ -186,7 +186,7 @@ describe("parseNetworkConf refuses", () => {
     );
   });
 
-  test("a version nobody speaks, with CNI code 1", () => {
+  test("an unsupported version, with CNI code 1", () => {
     const error = refusal(() => parseNetworkConf(json('{"name":"n","type":"m","cniVersion":"0.9.0"}'), { what }));
     expect(error).toMatchObject({ code: "version-unsupported", cniCode: 1 });
     expect(error.message).toContain('current value is "0.9.0"');

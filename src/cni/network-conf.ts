@@ -13,16 +13,16 @@ import {
   setMember,
 } from "./json-text.ts";
 
-/** A network's configuration, conf or conflist: the facts we need, and the text everything else stays in. */
+/** A network's configuration, conf or conflist: the members that Levee reads, and the whole text. */
 export interface NetworkConf {
   readonly name: string;
   readonly cniVersion: string;
   readonly disableCheck: boolean;
   readonly disableGC: boolean;
   readonly loadOnlyInlinedPlugins: boolean;
-  /** Whether it came as a conflist (`plugins`) rather than a conf (`type`). */
+  /** Whether it is a conflist (`plugins`) and not a conf (`type`). */
   readonly isList: boolean;
-  /** As loaded, with `name` set when it had none. */
+  /** As loaded, with `name` added when it had none. */
   readonly text: JsonText;
   readonly plugins: readonly PluginConf[];
 }
@@ -34,14 +34,14 @@ export interface PluginConf {
   readonly capabilities: Readonly<Record<string, boolean>>;
 }
 
-export interface ConfOptions {
-  /** What the configuration is, for errors: a file, or `NetworkAttachmentDefinition a/b`. */
+interface ConfOptions {
+  /** Names the configuration in errors: a file, or `NetworkAttachmentDefinition a/b`. */
   readonly what: string;
   /** Takes the place of a missing or empty `name`. */
   readonly defaultName?: string;
   /** Takes the place of a missing or empty `cniVersion`. */
   readonly defaultCniVersion?: string;
-  /** Whether a list may come without `plugins`, because a sub-directory can hold them. */
+  /** Whether a list may lack `plugins`, because a sub-directory can hold them. */
   readonly mayLackPlugins?: boolean;
 }
 
@@ -65,7 +65,7 @@ export function parseNetworkConf(original: JsonText, options: ConfOptions): Netw
   };
 }
 
-/** Adds the plugins that libcni 1.3 loads from the sub-directory named after the network. */
+/** Adds plugins from the sub-directory with the network's name, as libcni 1.3 does. */
 export function appendPlugins(
   conf: NetworkConf,
   added: readonly JsonText[],
@@ -83,7 +83,7 @@ export function appendPlugins(
   };
 }
 
-/** One plugin's own object: `type` and `capabilities` are read, all else is only carried. */
+/** Reads `type` and `capabilities` of one plugin's object and keeps the rest as text. */
 export function parsePlugin(text: JsonText, what: string): PluginConf {
   if (jsonKind(text) !== "object") throw invalid(what, "it must be an object", text);
   const type = optionalString(text, "type", what) ?? "";
@@ -92,14 +92,14 @@ export function parsePlugin(text: JsonText, what: string): PluginConf {
   return { type, text, capabilities: capabilitiesOf(text, what) };
 }
 
-/** A `type` is looked up in CNI_PATH and executed as root: a name, never a path. */
+/** A `type` is looked up in CNI_PATH and executed as root, so it must be a name, never a path. */
 export function isPluginType(type: string): type is PluginType {
   return (
     type !== "" && type !== "." && type !== ".." && !/[/\p{Cc}]/u.test(type) && Buffer.byteLength(type, "utf8") <= 255
   );
 }
 
-/** The name becomes part of file names in IPAM plugins and caches, so CNI keeps it narrow. */
+/** The rule of the CNI specification: IPAM plugins and caches use the name in file names. */
 const namePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 
 function requireName(name: string, what: string): string {
@@ -137,7 +137,7 @@ function pluginsOf(text: JsonText, options: ConfOptions, isOnlyInlined: boolean)
   const list = memberText(text, "plugins");
   if (list === undefined) {
     if (options.mayLackPlugins === true && !isOnlyInlined) return [];
-    // Multus' words, which people search for.
+    // The words of Multus, because people search for them.
     throw invalid(what, "LoadDelegateNetConfList: delegate must have the 'type' or 'plugin' field", undefined);
   }
   if (jsonKind(list) !== "array") throw invalid(what, 'key "plugins" must be an array', list);
@@ -150,7 +150,7 @@ function capabilitiesOf(text: JsonText, what: string): Record<string, boolean> {
   const object = memberText(text, "capabilities");
   if (object === undefined || jsonKind(object) === "null") return {};
   if (jsonKind(object) !== "object") throw invalid(what, 'key "capabilities" must be an object', object);
-  // A null prototype: a capability may be called "constructor".
+  // The prototype is null because a capability may be called "constructor".
   const capabilities = Object.create(null) as Record<string, boolean>;
   for (const member of scanObject(object)) {
     const value = object.slice(member.valueStart, member.valueEnd);
@@ -162,7 +162,7 @@ function capabilitiesOf(text: JsonText, what: string): Record<string, boolean> {
   return capabilities;
 }
 
-/** libcni takes `"true"` and `"False"` for booleans as well. */
+/** Like libcni, it also accepts the strings `"true"` and `"False"`. */
 function flag(text: JsonText, key: string, what: string): boolean {
   const value = memberText(text, key);
   if (value === undefined) return false;
@@ -194,7 +194,7 @@ function invalid(what: string, rule: string, value: string | undefined): LeveeEr
   return new LeveeError("config-invalid", `Cannot use ${what}: ${rule}: ${seen}`);
 }
 
-/** A list made of one plugin, for networks we build ourselves (the auxiliary chain). */
+/** A conflist that Levee builds itself, such as the auxiliary chain. */
 export function confListText(name: string, cniVersion: string, plugins: readonly JsonText[]): JsonText {
   const list = appendElements(jsonValue([]), plugins);
   return jsonObject([

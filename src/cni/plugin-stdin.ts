@@ -3,19 +3,19 @@ import { LeveeError } from "../base/errors.ts";
 import { jsonKind, jsonObject, jsonString, memberText, removeMember, setMember } from "./json-text.ts";
 import type { PluginConf } from "./network-conf.ts";
 
-export interface StdinOptions {
-  /** The network's name and version: a plugin of a list has neither of its own. */
+interface StdinOptions {
+  /** The network's name and version. A plugin in a list has no name or version of its own. */
   readonly name: string;
   readonly cniVersion: string;
-  /** Capability values on offer; a plugin gets those it declares. */
+  /** Capability values on offer. A plugin gets the ones that it declares. */
   readonly runtimeConfig?: Readonly<Record<string, JsonText>>;
-  /** From the selection element's `cni-args`; wins over the configuration's own. */
+  /** From the selection element's `cni-args`. They override the configuration's own. */
   readonly cniArgs?: Readonly<Record<string, JsonText>>;
-  /** The device given to this attachment by a device plugin. */
+  /** The device that a device plugin gave to this attachment. */
   readonly deviceId?: string;
 }
 
-/** What a plugin gets on stdin: its own bytes with our members spliced in. `prevResult` comes later, per run. */
+/** A plugin's stdin: its own bytes with our members spliced in. `prevResult` is added for each run. */
 export function pluginStdin(plugin: PluginConf, options: StdinOptions): JsonText {
   let text = plainStdin(plugin, options.name, options.cniVersion);
   text = withRuntimeConfig(text, plugin, options.runtimeConfig ?? {});
@@ -23,7 +23,10 @@ export function pluginStdin(plugin: PluginConf, options: StdinOptions): JsonText
   return withDevice(text, options.deviceId);
 }
 
-/** What all pods of a network have in common is made once: for most that is everything, and their records share it. */
+/**
+ * The part that is the same for all pods of a network, made once. For most pods it is the whole stdin, and their
+ * records share it.
+ */
 const plainStdins = new WeakMap<PluginConf, { name: string; cniVersion: string; text: JsonText }>();
 
 function plainStdin(plugin: PluginConf, name: string, cniVersion: string): JsonText {
@@ -31,18 +34,18 @@ function plainStdin(plugin: PluginConf, name: string, cniVersion: string): JsonT
   if (known?.name === name && known.cniVersion === cniVersion) return known.text;
   let text = setMember(plugin.text, "name", jsonString(name));
   text = setMember(text, "cniVersion", jsonString(cniVersion));
-  // For the runtime's eyes only; plugins see what came of it in runtimeConfig.
+  // Only the runtime reads `capabilities`. Plugins see the values in runtimeConfig.
   text = removeMember(text, "capabilities");
   plainStdins.set(plugin, { name, cniVersion, text });
   return text;
 }
 
-/** The stdin of one run: the result of the plugin before it, or at CHECK and DEL of the whole chain. */
+/** Adds the result of the previous plugin, or of the whole chain at CHECK and DEL. */
 export function withPrevResult(stdin: JsonText, result: JsonText): JsonText {
   return setMember(stdin, "prevResult", result);
 }
 
-/** For GC, whose members (`cni.dev/valid-attachments`, `cni.dev/attachments`) belong to the run, not to the network. */
+/** Adds a member of one GC run (`cni.dev/valid-attachments`, `cni.dev/attachments`). */
 export function withMember(stdin: JsonText, key: string, value: JsonText): JsonText {
   return setMember(stdin, key, value);
 }
@@ -62,7 +65,7 @@ function withCniArgs(text: JsonText, wanted: Readonly<Record<string, JsonText>>,
   return setMember(text, "args", setMember(args, "cni", merged));
 }
 
-/** The object under `key`, an empty one when there is none. Anything else cannot be merged with. */
+/** The object under `key`, or an empty one. Any other kind of value is an error, because it cannot be merged. */
 function objectMember(text: JsonText, key: string, type: string): JsonText {
   const value = memberText(text, key);
   if (value === undefined || jsonKind(value) === "null") return jsonObject([]);
@@ -73,7 +76,7 @@ function objectMember(text: JsonText, key: string, type: string): JsonText {
   );
 }
 
-/** Two keys, because plugins disagree on the name. */
+/** Sets two keys, because plugins disagree on the name. */
 function withDevice(text: JsonText, deviceId: string | undefined): JsonText {
   if (deviceId === undefined || deviceId === "") return text;
   return setMember(setMember(text, "deviceID", jsonString(deviceId)), "pciBusID", jsonString(deviceId));

@@ -1,6 +1,6 @@
-/** A plugin's result in the shape of CNI 1.1.0, whatever version it came in. Addresses are in canonical form. */
+/** A plugin's result of any version in the shape of CNI 1.1.0, with canonical addresses. */
 export interface CniResult {
-  /** The version it came in. */
+  /** The version that the plugin printed. */
   readonly cniVersion: string;
   readonly interfaces: readonly ResultInterface[];
   readonly ips: readonly ResultIp[];

@@ -21,12 +21,12 @@ function readResult020(reader: JsonReader, cniVersion: CniVersion): CniResult {
   };
 }
 
-/** 0.3.0 to 1.1.0: the shape stayed, 1.0.0 dropped `ips[].version` and 1.1.0 added members. */
+/** 0.3.0 to 1.1.0 have one shape; 1.0.0 dropped `ips[].version` and 1.1.0 added members. */
 function readResult030(reader: JsonReader, cniVersion: CniVersion): CniResult {
   return {
     cniVersion,
     interfaces: reader.objects("interfaces").map(readInterface),
-    // `version` is not read: the address says it, and plugins have been seen to get it wrong.
+    // The address shows the family. `version` is ignored because some plugins print a wrong one.
     ips: reader.objects("ips").map((ip) => readIp(ip, "address")),
     routes: reader.objects("routes").map(readRoute),
     dns: readDns(reader.object("dns")),
@@ -63,7 +63,7 @@ function readRoute(reader: JsonReader): ResultRoute {
     ...present("mtu", nonZero(reader.integer("mtu"))),
     ...present("advmss", nonZero(reader.integer("advmss"))),
     ...present("priority", nonZero(reader.integer("priority"))),
-    // Zero means something for these two: the unspecified table, the universe scope.
+    // Zero is a real value for these two: the unspecified table and the universe scope.
     ...present("table", reader.integer("table")),
     ...present("scope", reader.integer("scope")),
   };

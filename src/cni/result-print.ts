@@ -3,15 +3,15 @@ import { printGoJson, sortedKeys } from "./go-json.ts";
 import { parseCidr } from "./ip.ts";
 import type { CniResult, ResultInterface, ResultIp, ResultRoute } from "./result-model.ts";
 
-/** Prints a result in a version's own shape, byte for byte as libcni does. */
+/** Prints a result in the shape of a version, byte for byte as libcni does. */
 export function printResultAs(result: CniResult, version: CniVersion): string {
   if (compareVersions(version, "0.3.0") < 0) return printGoJson(shape020(result, version));
   if (compareVersions(version, "1.0.0") < 0) return printGoJson(shape030(result, version));
-  // From 1.0.0 on libcni goes through a map, so its keys come out sorted.
+  // From 1.0.0 on libcni prints a map, so the keys are sorted.
   return printGoJson(sortedKeys(shape100(result, version)));
 }
 
-/** Old readers take one address of each family; the routes hang below the family they belong to. */
+/** Old readers take one address of each family, with the routes of that family below it. */
 function shape020(result: CniResult, cniVersion: CniVersion): unknown {
   const family = (wanted: 4 | 6): unknown => {
     const ip = result.ips.find((candidate) => familyOf(candidate.address) === wanted);
@@ -47,7 +47,7 @@ function shape100(result: CniResult, cniVersion: CniVersion): unknown {
   };
 }
 
-/** What 1.1.0 added to interfaces, older readers do not get; what it added to routes they do. So libcni has it. */
+/** Like libcni, it drops the interface members of 1.1.0 for older readers and keeps the route members. */
 function interfaceShape030(link: ResultInterface): object {
   const { name, mac, sandbox } = link;
   return { name, mac, sandbox };

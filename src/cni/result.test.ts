@@ -81,7 +81,9 @@ describe("printResult", () => {
       '    "dns": {\n        "domain": "example.org",\n        "nameservers": [',
     );
   });
+});
 
+describe("printResult before 1.0.0", () => {
   test("prints 0.3.1 with the version of each address, dns always, interfaces without what came later", () => {
     expect(printResult({ ...full, dns: {} }, "0.3.1")).toBe(`{
     "cniVersion": "0.3.1",
@@ -152,7 +154,9 @@ describe("printResult", () => {
     }
 }`);
   });
+});
 
+describe("printResult in every version", () => {
   test("prints an empty result in every version", () => {
     const none: CniResult = { cniVersion: "1.1.0", interfaces: [], ips: [], routes: [], dns: {} };
     const printed = supportedVersions.map((version) => printResult(none, version));
@@ -287,7 +291,7 @@ describe("parseResult", () => {
     );
   });
 
-  test("refuses versions nobody speaks", () => {
+  test("refuses unsupported versions", () => {
     for (const attempt of [
       () => parseResult(json('{"cniVersion":"0.9.0"}'), "1.0.0"),
       () => parseResult(json("{}"), "2.0.0"),

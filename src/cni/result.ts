@@ -6,9 +6,9 @@ import type { CniResult } from "./result-model.ts";
 import { readResult } from "./result-parse.ts";
 import { printResultAs } from "./result-print.ts";
 
-export type { CniResult, ResultDns, ResultInterface, ResultIp, ResultRoute } from "./result-model.ts";
+export type { CniResult, ResultInterface, ResultRoute } from "./result-model.ts";
 
-/** Reads a plugin's result in any version; one without `cniVersion` is in `fallbackVersion`, the configuration's. */
+/** Reads a plugin's result of any version. A result without `cniVersion` has the configuration's, `fallbackVersion`. */
 export function parseResult(text: JsonText, fallbackVersion: string, what: string = "the result"): CniResult {
   const known = recent.get(text);
   if (known?.fallbackVersion === fallbackVersion) return known.result;
@@ -19,9 +19,9 @@ export function parseResult(text: JsonText, fallbackVersion: string, what: strin
   return result;
 }
 
-/** The same result is read for the answer, the pod's status and more, all within milliseconds. */
+/** The daemon reads the same result several times within milliseconds: for the reply, for the pod's status and more. */
 const recent = new Map<JsonText, { readonly fallbackVersion: string; readonly result: CniResult }>();
-/** Two networks for each of eight ADDs at a time. */
+/** Enough for eight ADDs at once with two networks each. */
 const recentMax = 16;
 const recentCharsMax = 8_192;
 
@@ -40,9 +40,9 @@ export function printResult(result: CniResult, cniVersion: string): string {
   return printResultAs(result, requireVersion(cniVersion, "the caller's configuration"));
 }
 
-/** Gives a result that says no version the configuration's, as text; plugins later in the chain need to know. */
+/** Adds the configuration's version to a result without one, because later plugins of the chain need it. */
 export function withCniVersion(text: JsonText, version: string): JsonText {
-  const { cniVersion } = JSON.parse(text) as { cniVersion?: unknown }; // the caller has made sure that it is an object
+  const { cniVersion } = JSON.parse(text) as { cniVersion?: unknown }; // the caller has checked that it is an object
   const isSet = cniVersion !== undefined && cniVersion !== null && cniVersion !== "";
   return isSet ? text : setMember(text, "cniVersion", jsonString(version));
 }

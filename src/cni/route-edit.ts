@@ -4,20 +4,20 @@ import { defaultDestination, isDefaultDestination, parseCidr, parseIp } from "./
 import { appendElements, arrayElements, jsonKind, jsonValue, memberText, setMember } from "./json-text.ts";
 
 /**
- * A plugin's result after its default routes were edited, as text: CHECK, DEL and Multus' cache must see what is in the
- * namespace, and all else stays as the plugin printed it.
+ * A plugin's result with its default routes edited, as text. CHECK, DEL and Multus' cache must see the routes that are
+ * in the namespace. Everything else stays as the plugin printed it.
  */
 export function withRouteEdit(result: JsonText, edit: RouteEdit): JsonText {
   if (!edit.dropV4 && !edit.dropV6 && edit.gateways.length === 0) return result;
   const v4 = editRoutes(objectAt(result, "ip4"), edit, 4);
   const v6 = editRoutes(objectAt(result, "ip6"), edit, 6);
   if (v4 === undefined && v6 === undefined) return editRoutes(result, edit) ?? result;
-  // 0.1.0 and 0.2.0 hang the routes below their family.
+  // 0.1.0 and 0.2.0 keep the routes below their family.
   const first = v4 === undefined ? result : setMember(result, "ip4", v4);
   return v6 === undefined ? first : setMember(first, "ip6", v6);
 }
 
-/** The object with its `routes` edited; of one family only, if given. */
+/** The object with its `routes` edited, of one family only if `only` is given. */
 function editRoutes(holder: JsonText | undefined, edit: RouteEdit, only?: 4 | 6): JsonText | undefined {
   if (holder === undefined) return undefined;
   const list = memberText(holder, "routes");
@@ -37,7 +37,7 @@ function isDropped(route: JsonText, edit: RouteEdit): boolean {
   const destination = typeof dst === "string" ? parseCidr(dst) : undefined;
   if (destination === undefined || !isDefaultDestination(destination)) return false;
   const { family } = destination.ip;
-  // A gateway takes the place of whatever was there; records of Multus say so in no other way.
+  // A gateway replaces the existing default route. Records of Multus have no other sign of that.
   return (
     (family === 4 ? edit.dropV4 : edit.dropV6) || edit.gateways.some((gateway) => parseIp(gateway)?.family === family)
   );

@@ -72,7 +72,7 @@ describe("parseRequest", () => {
     expect(error.message).toBe(`Cannot serve ${verb}: required env variables [${names}] missing`);
   });
 
-  test("refuses a pod name that is none, before anybody files something under it", () => {
+  test("refuses an invalid pod name before anything is stored under it", () => {
     const error = refusal({ ...complete, cniArgs: "K8S_POD_NAMESPACE=../x;K8S_POD_NAME=web" });
     expect(error.code).toBe("env-invalid");
     expect(error.message).toContain("CNI_ARGS must name the pod as Kubernetes does");
@@ -93,7 +93,9 @@ describe("parseRequest", () => {
         "CNI_ARGS must be KEY=VALUE pairs separated by ';': current value is \"A;B\"",
     );
   });
+});
 
+describe("parseRequest on single values", () => {
   test.each(["", "add", "ADD ", "UPDATE", "constructor", "__proto__"])("refuses the verb %j", (verb) => {
     expect(refusal({ ...complete, verb }).message).toBe(
       `Cannot serve CNI_COMMAND as it must be one of ADD, CHECK, DEL, GC, STATUS, VERSION: current value is ${JSON.stringify(verb)}`,

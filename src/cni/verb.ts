@@ -4,9 +4,9 @@ import { type CniArgs, noArgs, parseCniArgs, podArgs } from "./cni-args.ts";
 import { ifnameProblem } from "./interface-name.ts";
 import { jsonString } from "./json-text.ts";
 
-export type Verb = "ADD" | "DEL" | "CHECK" | "GC" | "STATUS" | "VERSION";
+type Verb = "ADD" | "DEL" | "CHECK" | "GC" | "STATUS" | "VERSION";
 
-/** The variables of a call as the shim found them; absent ones are `""`. */
+/** The variables of a call as the shim found them, with `""` for an absent one. */
 export interface RawRequest {
   readonly verb: string;
   readonly containerId: string;
@@ -23,25 +23,25 @@ interface Attachment {
 
 interface Surroundings {
   readonly args: CniArgs;
-  /** CNI_PATH: folders separated by `:`, may be empty. */
+  /** CNI_PATH: folders separated by `:`. It may be empty. */
   readonly cniPath: string;
 }
 
 export type AddRequest = { readonly verb: "ADD"; readonly netns: NetnsPath } & Attachment & Surroundings;
 export type CheckRequest = { readonly verb: "CHECK"; readonly netns: NetnsPath } & Attachment & Surroundings;
-/** The netns of a DEL may be gone, and then the runtime need not name it. */
+/** The runtime need not name the netns of a DEL, because it may be gone. */
 export type DelRequest = { readonly verb: "DEL"; readonly netns: NetnsPath | undefined } & Attachment & Surroundings;
-export type GcRequest = { readonly verb: "GC" } & Surroundings;
-export type StatusRequest = { readonly verb: "STATUS" } & Surroundings;
-export type VersionRequest = { readonly verb: "VERSION" } & Surroundings;
+type GcRequest = { readonly verb: "GC" } & Surroundings;
+type StatusRequest = { readonly verb: "STATUS" } & Surroundings;
+type VersionRequest = { readonly verb: "VERSION" } & Surroundings;
 export type CniRequest = AddRequest | CheckRequest | DelRequest | GcRequest | StatusRequest | VersionRequest;
 
 type Variable = "CNI_CONTAINERID" | "CNI_NETNS" | "CNI_IFNAME" | "CNI_ARGS" | "CNI_PATH";
 type Need = "required" | "optional" | "unused";
 
 /**
- * Which verb needs which variable. As libcni's plugin skeleton has it, but CNI_PATH is optional for DEL and STATUS,
- * as the specification says: neither may fail for want of something they can do without.
+ * Which verb needs which variable, as in libcni's plugin skeleton. CNI_PATH is optional for DEL and STATUS, as in the
+ * specification: they must not fail because of a variable that they do not need.
  */
 export const verbTable: Readonly<Record<Verb, Readonly<Record<Variable, Need>>>> = {
   ADD: {
@@ -88,7 +88,7 @@ export const verbTable: Readonly<Record<Verb, Readonly<Record<Variable, Need>>>>
   },
 };
 
-/** Each variable: where it stands in the call, and what is wrong with a value. */
+/** The field of each variable in a call, and the check of its value. */
 const variables: Readonly<
   Record<Variable, { readonly field: keyof RawRequest; readonly problem: (value: string) => string | undefined }>
 > = {
@@ -99,12 +99,12 @@ const variables: Readonly<
   CNI_PATH: { field: "cniPath", problem: (value) => (value.includes("\0") ? "must not contain NUL" : undefined) },
 };
 
-/** Container IDs become file names in Multus' cache and in IPAM plugins: longer ones fail there, after side effects. */
+/** Multus' cache and IPAM plugins use container IDs as file names. A longer ID would fail there, after side effects. */
 const containerIdBytesMax = 253;
 const containerIdPattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 const pathBytesMax = 4096;
 
-/** Reads one call. Everything that is wrong with it is said at once. */
+/** Reads one call. The error lists every problem. */
 export function parseRequest(raw: RawRequest): CniRequest {
   if (!isVerb(raw.verb)) {
     throw new LeveeError(
@@ -133,7 +133,7 @@ function problemsOf(verb: Verb, raw: RawRequest): string[] {
     const problem = value === "" ? undefined : row.problem(value);
     return problem === undefined ? [] : [`${name} ${problem}: current value is ${jsonString(clip(value))}`];
   });
-  // The first sentence is the plugin skeleton's own, which runtimes' users know.
+  // The first sentence is the one of libcni's plugin skeleton, which users of the runtimes know.
   return missing.length === 0
     ? wrong
     : [`required env variables [${missing.map(([name]) => name).join(",")}] missing`, ...wrong];
@@ -143,14 +143,14 @@ function requestOf(verb: Verb, raw: RawRequest): CniRequest {
   const isUnused = verbTable[verb].CNI_ARGS === "unused";
   const { cniPath } = raw;
   const args = isUnused ? noArgs : parseCniArgs(raw.cniArgs);
-  // The validators of the table have passed, which is what the brands stand for.
+  // The checks of the table have passed, so the values may carry their brands.
   const containerId = raw.containerId as ContainerId;
   const ifname = raw.ifname as IfName; // as above
   const netns = raw.netns as NetnsPath; // checked by the table as well
   switch (verb) {
     case "ADD":
     case "CHECK":
-      // Written out: an object put together from others takes twice the room, and a call in line keeps it.
+      // No spread: an object built by spreading takes twice the memory, and every call in line keeps one.
       return { verb, netns, containerId, ifname, args, cniPath };
     case "DEL":
       return { verb, netns: raw.netns === "" ? undefined : netns, containerId, ifname, args, cniPath };
@@ -161,14 +161,14 @@ function requestOf(verb: Verb, raw: RawRequest): CniRequest {
   }
 }
 
-export function containerIdProblem(value: string): string | undefined {
+function containerIdProblem(value: string): string | undefined {
   if (value.length > containerIdBytesMax) return `must have at most ${containerIdBytesMax} characters`;
   return containerIdPattern.test(value)
     ? undefined
     : "must be letters, digits, '_', '.' and '-', and start with a letter or digit";
 }
 
-export function netnsProblem(value: string): string | undefined {
+function netnsProblem(value: string): string | undefined {
   if (!value.startsWith("/")) return "must be an absolute path";
   if (Buffer.byteLength(value, "utf8") >= pathBytesMax) return `must be shorter than ${pathBytesMax} bytes`;
   if (value.includes("\0") || value.split("/").includes("..")) return "must not contain NUL or '..'";
@@ -182,7 +182,7 @@ function argsProblem(value: string): string | undefined {
   );
 }
 
-/** The only way `read` fails; the caller adds the value. */
+/** `read` has one way to fail, and the caller adds the value to the message. */
 function problemWhen(read: () => unknown, problem: string): string | undefined {
   try {
     read();

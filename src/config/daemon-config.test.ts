@@ -124,7 +124,9 @@ describe("parseDaemonConfig accepts", () => {
       notices: [],
     });
   });
+});
 
+describe("parseDaemonConfig accepts, as Multus does,", () => {
   test("the file that Multus ships", () => {
     const config = parse({
       chrootDir: "/hostroot",
@@ -137,7 +139,7 @@ describe("parseDaemonConfig accepts", () => {
       socketDir: "/host/run/multus/",
     });
     expect(config.notices.filter((notice) => !notice.includes(" yet: "))).toEqual([
-      "chrootDir has no effect: plugins are run by the shim, which is on the host already",
+      "chrootDir has no effect: the shim runs the plugins, and it is on the host already",
     ]);
     expect(config.logLevel).toBe("info");
   });
@@ -174,10 +176,10 @@ describe("parseDaemonConfig accepts", () => {
   test("unknown keys, mentioning each once and what may have been meant", () => {
     const config = parse({ readinessindicatorWait: 5, statDir: "/x", [`${"k".repeat(100)}`]: 1, addBugdetMs: 5 });
     expect(config.notices).toEqual([
-      '"readinessindicatorWait" is no setting we know and has no effect',
-      '"statDir" is no setting we know and has no effect; did you mean stateDir?',
-      `"${"k".repeat(80)}" is no setting we know and has no effect`,
-      '"addBugdetMs" is no setting we know and has no effect; did you mean addBudgetMs?',
+      '"readinessindicatorWait" is an unknown setting and has no effect',
+      '"statDir" is an unknown setting and has no effect; did you mean stateDir?',
+      `"${"k".repeat(80)}" is an unknown setting and has no effect`,
+      '"addBugdetMs" is an unknown setting and has no effect; did you mean addBudgetMs?',
     ]);
     expect(config.stateDir).toBe("/var/lib/levee");
   });

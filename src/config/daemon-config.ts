@@ -3,22 +3,21 @@ import { LeveeError } from "../base/errors.ts";
 import type { LogLevel } from "../base/log.ts";
 import { JsonGrammarError } from "../cni/json-grammar.ts";
 import { asJsonText, jsonKind } from "../cni/json-text.ts";
-import { budgetProblems } from "./budgets.ts";
+import { budgetProblems } from "./time-budgets.ts";
 import { readIgnored } from "./ignored-settings.ts";
 import { numberKnobs, pathKnobs, portKnobs, type NumberKnobKey } from "./knobs.ts";
 import { readLogLevel } from "./log-level.ts";
 import { readNetSettings, type NetSettings } from "./net-settings.ts";
-import { lineAndColumn } from "./position.ts";
-import { ConfigError } from "./problem.ts";
+import { ConfigError, lineAndColumn } from "./problem.ts";
 import { SettingsReader, type Setting } from "./settings-reader.ts";
 
-/** daemon-config.json: Multus' settings as they are, and ours beside them. Read once, at the start. */
+/** daemon-config.json: Multus' settings and Levee's own, read once at the start. */
 export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey, number>> {
   readonly path: string;
   readonly stateDir: string;
-  /** The embedded source, off when undefined. */
+  /** Folder with pods and networks as YAML; undefined in a cluster. */
   readonly directory: string | undefined;
-  /** The way to a cluster that this daemon is not a pod of. */
+  /** For a daemon that is not a pod of its cluster. */
   readonly kubeconfig: string | undefined;
   readonly kubeletDir: string;
   readonly deviceInfoDir: string;
@@ -37,9 +36,9 @@ export interface DaemonConfig extends NetSettings, Readonly<Record<NumberKnobKey
   readonly multusMasterCNI: string;
   readonly multusAutoconfigDir: string;
   readonly overrideNetworkName: boolean;
-  /** Every top-level member as text: they win over the conf of each call. */
+  /** Every top-level member as text. They override the conf of each call. */
   readonly rawOverlay: readonly Setting[];
-  /** To be logged once: keys that are unknown, or accepted without effect, and why. */
+  /** Unknown keys and keys without effect, with the reason. The daemon logs them once. */
   readonly notices: readonly string[];
 }
 
@@ -60,7 +59,7 @@ export function parseDaemonConfig(text: string, path: string): DaemonConfig {
     notices,
   };
   notices.push(...readIgnored(from));
-  // Sums of values that are wrong themselves would only add noise.
+  // With wrong values the sums would only add noise.
   if (from.problems.length === 0) from.problems.push(...budgetProblems(own));
   if (from.problems.length > 0) throw new ConfigError("setting-invalid", path, from.inFileOrder(from.problems));
   Object.freeze(notices);
@@ -129,7 +128,7 @@ function readPorts(from: SettingsReader): Pick<DaemonConfig, "metricsPort" | "he
   const healthPort = from.integer("healthPort", min, max);
   // A socket on every interface and one on 127.0.0.1 cannot share a port.
   if (healthPort !== undefined && healthPort === metricsPort)
-    from.wrong("healthPort", "set another port than metricsPort, which tells health as well");
+    from.wrong("healthPort", "set another port than metricsPort, which serves health as well");
   return { metricsPort, healthPort };
 }
 
@@ -143,7 +142,7 @@ type GeneratorSettings = Pick<
   | "overrideNetworkName"
 >;
 
-/** What decides the conf that the runtime reads. */
+/** Settings of the conf that Levee generates for the runtime. */
 function readGenerator(from: SettingsReader): GeneratorSettings {
   const cniConfigDir = from.path("cniConfigDir") ?? "/etc/cni/net.d";
   return {

@@ -5,15 +5,15 @@
 export const daemonEnv = {
   /** A quarter less memory for a fifth more CPU. */
   BUN_JSC_useJIT: "0",
-  /** Without the JIT the heap is collected whenever it has grown by a fifth; by half, that is a third as often. */
+  /** Collects the heap after a growth of half instead of a fifth, which is a third as often. */
   BUN_JSC_miniVMHeapGrowthFactor: "1.5",
-  /** No collections on a timer in the middle of a storm: only the amount allocated decides. */
+  /** No collections on a timer in the middle of a storm; only allocation triggers them. */
   BUN_GC_TIMER_DISABLE: "1",
 } as const;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The environment that the daemon needs and does not have; undefined when it has it. A variable that is set stays as it is. */
+/** The environment with the missing settings added; undefined when none is missing. A set variable keeps its value. */
 export function completedDaemonEnv(env: Env): Env | undefined {
   const isComplete = Object.keys(daemonEnv).every((name) => env[name] !== undefined);
   return isComplete ? undefined : { ...daemonEnv, ...env };

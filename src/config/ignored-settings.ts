@@ -3,7 +3,7 @@ import { knobs } from "./knobs.ts";
 import { multusKeys, type MultusKey, type MultusKind } from "./multus-keys.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
-/** Checks the keys that have no effect here, and returns a notice for each of them and for each unknown key. */
+/** Checks the keys without effect, and returns a notice for each of them and for each unknown key. */
 export function readIgnored(from: SettingsReader): string[] {
   return [...withoutEffect(from), ...unknown(from)];
 }
@@ -23,7 +23,7 @@ function rowsWith(from: SettingsReader, uses: readonly MultusKey["use"][]): [str
   return Object.entries<MultusKey>(multusKeys).filter(([key, row]) => uses.includes(row.use) && from.has(key));
 }
 
-/** A key of the wrong type is a slip even when its value is not used: Multus would not start with it either. Flags are read by the caller. */
+/** A wrong type is a mistake even in an unused key: Multus would not start with it. The caller reads flags. */
 function checkKind(from: SettingsReader, key: string, kind: MultusKind): void {
   if (key === "connectionLimit") from.integer(key, 1, Number.MAX_SAFE_INTEGER);
   else if (kind === "string" || kind === "path") from.string(key);
@@ -36,13 +36,13 @@ function unknown(from: SettingsReader): string[] {
     .filter((setting) => !known.has(foldKey(setting.key)))
     .map((setting) => {
       const near = nearest(setting.key);
-      return `${JSON.stringify(setting.key.slice(0, 80))} is no setting we know and has no effect${near === undefined ? "" : `; did you mean ${near}?`}`;
+      return `${JSON.stringify(setting.key.slice(0, 80))} is an unknown setting and has no effect${near === undefined ? "" : `; did you mean ${near}?`}`;
     });
 }
 
-/** The known key within two slips of the pen, if it has an effect. */
+/** The nearest key that has an effect, within two typing errors. */
 function nearest(key: string): string | undefined {
-  // Long keys are no slips, and the comparison is quadratic.
+  // A long key is no typing error, and the comparison is quadratic.
   if (key.length > 64) return undefined;
   const rows: Readonly<Record<string, MultusKey | undefined>> = multusKeys;
   const ranked = [...known]
@@ -51,7 +51,7 @@ function nearest(key: string): string | undefined {
   return ranked.filter(({ slips }) => slips <= 2).toSorted((left, right) => left.slips - right.slips)[0]?.name;
 }
 
-/** Levenshtein's: how many letters must be put in, taken out or changed. */
+/** Levenshtein distance. */
 function distance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_unused, index) => index);
   for (let at = 1; at <= left.length; at += 1) {

@@ -9,6 +9,9 @@ test.each([
   [{ directory: "/d", cniconfigdir: "/c" }, true],
   [{ directory: "/d", multusConfigFile: "auto" }, true],
   [{ directory: "/d", multusAutoconfigDir: "/c" }, true],
-])("installsConf of %j is %p: without a cluster only who is told to touches the host", (settings, isWanted) => {
-  expect(installsConf(parseDaemonConfig(JSON.stringify(settings), "daemon-config.json"))).toBe(isWanted);
-});
+])(
+  "installsConf of %j is %p: without a cluster it changes the host only when a setting asks for it",
+  (settings, isWanted) => {
+    expect(installsConf(parseDaemonConfig(JSON.stringify(settings), "daemon-config.json"))).toBe(isWanted);
+  },
+);

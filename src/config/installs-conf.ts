@@ -6,8 +6,8 @@ const confKeys: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether the runtime's conf is the daemon's business: in a cluster always. A machine without one keeps its own confs,
- * and nothing of it is touched unless one of the settings about the conf is given.
+ * Whether the daemon installs the runtime's conf. It always does in a cluster. A machine without a cluster keeps its
+ * own confs unless one of the settings about the conf is given.
  */
 export function installsConf({ directory, rawOverlay }: Pick<DaemonConfig, "directory" | "rawOverlay">): boolean {
   return directory === undefined || rawOverlay.some(({ key, value }) => confKeys.has(foldKey(key)) && value !== "null");

@@ -1,19 +1,19 @@
-/** One setting of the daemon: what it may be, and why it is what it is when nobody says otherwise. */
+/** One number setting of the daemon with its default and bounds. */
 export interface NumberKnob {
   readonly unit: "ms" | "count" | "bytes";
   readonly default: number;
   readonly min: number;
   readonly max: number;
-  /** One sentence: why this default, or what the number protects. */
+  /** The setting's effect, and the reason for its default. */
   readonly reason: string;
   readonly origin: KnobOrigin;
 }
 
 export interface PathKnob {
   readonly unit: "path";
-  /** Undefined: off, or derived from another setting. */
+  /** Undefined when the setting is off, or derived from another one. */
   readonly default: string | undefined;
-  /** Bytes of the path as it is used, without a trailing slash. */
+  /** Counted without a trailing slash. */
   readonly bytesMax: number;
   readonly reason: string;
   readonly origin: KnobOrigin;
@@ -31,5 +31,13 @@ export interface PortKnob {
 
 export type Knob = NumberKnob | PathKnob | PortKnob;
 
-/** Whose key it is: ours, or one that Multus reads as well. */
-export type KnobOrigin = "levee" | "multus";
+/** Levee's own key, or a key of Multus. */
+type KnobOrigin = "levee" | "multus";
+
+export function ms(byDefault: number, min: number, max: number, reason: string): NumberKnob {
+  return { unit: "ms", default: byDefault, min, max, reason, origin: "levee" };
+}
+
+export function count(byDefault: number, min: number, max: number, reason: string): NumberKnob {
+  return { unit: "count", default: byDefault, min, max, reason, origin: "levee" };
+}

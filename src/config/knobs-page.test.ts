@@ -41,7 +41,7 @@ describe("knobsPageProblems", () => {
 describe("knobRows", () => {
   test("show unit, default and bounds", () => {
     expect(knobRows().find((row) => row.startsWith("| `delAttemptsMax`"))).toStartWith(
-      "| `delAttemptsMax` | count | 3 | 1 to 100 | Failed DELs",
+      "| `delAttemptsMax` | count | 3 | 1 to 100 | How many failed DELs",
     );
     expect(knobRows().find((row) => row.startsWith("| `directory`"))).toStartWith(
       "| `directory` | path | – | absolute, ≤ 1,024 bytes | Folder",
@@ -52,7 +52,7 @@ describe("knobRows", () => {
 describe("multusRows", () => {
   test("say why a key does nothing, as a sentence", () => {
     expect(multusRows()).toContain(
-      "| `chrootDir` | string | ignored | Plugins are run by the shim, which is on the host already. |",
+      "| `chrootDir` | string | ignored | The shim runs the plugins, and it is on the host already. |",
     );
   });
 });

@@ -2,7 +2,7 @@ import type { Knob } from "./knob.ts";
 import { knobs } from "./knobs.ts";
 import { multusKeys, type MultusKey } from "./multus-keys.ts";
 
-/** How docs/knobs.md and the tables differ, both ways; each entry says what to do. Empty when they agree. */
+/** The differences between docs/knobs.md and the tables; empty when they agree. */
 export function knobsPageProblems(page: string): string[] {
   const wanted = [...knobRows(), ...multusRows()];
   const found = page.split("\n").filter((line) => line.startsWith("| `"));
@@ -22,7 +22,7 @@ export function knobRows(): string[] {
   );
 }
 
-/** One row per key of Multus: key, type, whether it is used, what it does or why it does nothing. */
+/** One row per key of Multus: key, type, use, and its effect or why it has none. */
 export function multusRows(): string[] {
   return Object.entries<MultusKey>(multusKeys).map(([key, entry]) =>
     row([`\`${key}\``, kindNames[entry.kind], entry.use, capitalised(entry.note)]),

@@ -2,7 +2,7 @@ import type { LogLevel } from "../base/log.ts";
 import { shorten } from "./problem.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
-/** Multus' levels, and ours by their own names. `panic`, its default, would hide even errors: here it shows them. */
+/** Multus' levels and Levee's own. `panic`, Multus' default, would hide even errors, so here it shows them. */
 const levels: Readonly<Record<string, LogLevel>> = {
   panic: "error",
   error: "error",
@@ -12,7 +12,7 @@ const levels: Readonly<Record<string, LogLevel>> = {
   debug: "debug",
 };
 
-/** An unknown level is no reason not to start: Multus starts too. */
+/** The daemon starts even with an unknown level, as Multus does. */
 export function readLogLevel(from: SettingsReader, notices: string[]): LogLevel {
   const given = from.string("logLevel") ?? "";
   if (given === "") return "info";

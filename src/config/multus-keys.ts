@@ -1,22 +1,22 @@
 /**
- * Every key Multus reads from daemon-config.json or from the conf on stdin, and what becomes of it here.
- * docs/knobs.md lists the same and is checked against this table.
+ * Every key that Multus reads from daemon-config.json or from the conf on stdin, and its effect in Levee.
+ * A check compares docs/knobs.md with this table.
  */
 export const multusKeys = {
   // The conf itself
   "cniVersion": used(
     "string",
-    "CNI version of the generated conf, the primary network's unless set, and of delegates that name none.",
+    "CNI version of the generated conf (the primary network's unless set), and of plugins that name none.",
   ),
   "name": used(
     "string",
-    "Name of the network in the generated conf; `multus-cni-network` unless set, as runtimes keep results by this name.",
+    "Name of the network in the generated conf; `multus-cni-network` unless set, because runtimes keep results under this name.",
   ),
   "type": ignored("string", "the conf is always generated with our own shim's type"),
   "capabilities": used("flags", "Capabilities the generated conf declares, besides the primary network's and our own."),
-  "ipam": ignored("object", "addresses are the delegates' business"),
-  "dns": ignored("object", "name servers come from the delegates' results"),
-  "prevResult": perCall("object", "it belongs to a single call, and is taken from the call's own conf only"),
+  "ipam": ignored("object", "the plugins of each network assign the addresses"),
+  "dns": ignored("object", "name servers come from the plugins' results"),
+  "prevResult": perCall("object", "it belongs to a single call and comes only from the call's own conf"),
   "cni.dev/valid-attachments": perCall(
     "list",
     "it belongs to a single GC call; a fixed list would detach every pod that is not on it",
@@ -33,12 +33,12 @@ export const multusKeys = {
   ),
   "cniDir": used(
     "path",
-    "Where Multus keeps its cache, which is read at DEL and kept up for the way back; `/var/lib/cni/multus`.",
+    "Folder of Multus' cache. Levee reads it at DEL and keeps it up to date, so that a node can go back to Multus; `/var/lib/cni/multus`.",
   ),
-  "binDir": used("path", "Where plugins are looked for after the call's own CNI_PATH; `/opt/cni/bin`."),
+  "binDir": used("path", "Folder that is searched for plugins after the call's own CNI_PATH; `/opt/cni/bin`."),
   "delegates": used(
     "objects",
-    "Networks of every pod, the first being the default one; only without `clusterNetwork`.",
+    "Networks of every pod; the first is the default network. Only used without `clusterNetwork`.",
   ),
   "clusterNetwork": used(
     "string",
@@ -47,7 +47,7 @@ export const multusKeys = {
   "defaultNetworks": used("strings", "Further networks for every pod outside `systemNamespaces`."),
   "systemNamespaces": used(
     "strings",
-    "Namespaces whose pods get no `defaultNetworks`, and whose ADDs go before others; `kube-system`.",
+    "Namespaces whose pods get no `defaultNetworks` and whose ADDs go first; `kube-system`.",
   ),
   "multusNamespace": used(
     "string",
@@ -57,10 +57,13 @@ export const multusKeys = {
     "flag",
     "Pods may use only networks of their own namespace and of `globalNamespaces`; off.",
   ),
-  "globalNamespaces": used("string", "Comma list of namespaces open to everybody; `default`, replaced when set."),
+  "globalNamespaces": used(
+    "string",
+    "Namespaces whose networks every pod may use, separated by commas; `default` unless set.",
+  ),
   "readinessindicatorfile": used(
     "path",
-    "File, as the daemon sees it, by which the default network says that it is ready: ADD waits for it within `addLookupMs`, nothing else does.",
+    "File, as the daemon sees it, that shows that the default network is ready. Only ADD waits for it, within `addLookupMs`.",
   ),
   "auxiliaryCNIChainName": used(
     "string",
@@ -72,7 +75,7 @@ export const multusKeys = {
   "metricsPort": used("integer", "Port of `/metrics`, `/loadz` and `/nodez` on every interface; off unless set."),
   "logLevel": used(
     "string",
-    "`panic` and `error` log errors, `verbose` informs, `debug` tells all; unset is `verbose`, since a silent daemon helps nobody.",
+    "`panic` and `error` log errors, `verbose` also logs normal events, `debug` logs everything; `verbose` unless set.",
   ),
   "cniConfigDir": used("path", "Where the generated conf is written; `/etc/cni/net.d`."),
   "multusConfigFile": used("string", "`auto` to generate the conf, or the path of one to install; `auto`."),
@@ -80,14 +83,14 @@ export const multusKeys = {
     "string",
     "File name of the primary conf in `multusAutoconfigDir`; the first one unless set.",
   ),
-  "multusAutoconfigDir": used("path", "Folder in which the primary conf is found; `cniConfigDir` unless set."),
+  "multusAutoconfigDir": used("path", "Folder of the primary conf; `cniConfigDir` unless set."),
   "overrideNetworkName": used("flag", "The generated conf takes the primary conf's `name`; off."),
   "kubeconfig": used(
     "path",
-    "How the API server is reached by a daemon that is no pod; a pod uses its service account, as the thick Multus does.",
+    "Access to the API server for a daemon outside of a pod. A pod uses its service account, as the thick Multus does.",
   ),
   // Accepted, without effect
-  "chrootDir": ignored("string", "plugins are run by the shim, which is on the host already"),
+  "chrootDir": ignored("string", "the shim runs the plugins, and it is on the host already"),
   "logFile": ignored("string", "logs go to stderr, where the container runtime rotates them"),
   "logOptions": ignored("object", "logs go to stderr, where the container runtime rotates them"),
   "logToStderr": ignored("flag", "logs always go to stderr", true),
@@ -100,23 +103,18 @@ export const multusKeys = {
     "integer",
     "waiting calls are cheap here; `attachCeiling`, `detachCeiling` and `waitingMax` bound the work",
   ),
-  "retryDeleteOnError": ignored("flag", "what a failed DEL left behind is always kept and tried again", true),
+  "retryDeleteOnError": ignored("flag", "Levee always keeps what a failed DEL left behind and tries again", true),
   "perNodeCertificate": ignored("object", "the daemon uses its own service account"),
-  "forceCNIVersion": ignored("flag", "another network's conf is never rewritten", false),
+  "forceCNIVersion": ignored("flag", "Levee never rewrites the conf of another network", false),
 } as const satisfies Record<string, MultusKey>;
-
-export type MultusKeyName = keyof typeof multusKeys;
 
 export interface MultusKey {
   readonly kind: MultusKind;
-  /**
-   * `used`: has its effect.
-   * `ignored`: type-checked, noted once. `per-call`: taken from the call's conf only.
-   */
+  /** `used`: has its effect. `ignored`: type-checked and logged once. `per-call`: taken from the call's conf only. */
   readonly use: "used" | "ignored" | "per-call";
-  /** What it does, or why it does nothing. */
+  /** The effect of the key, or why it has none. */
   readonly note: string;
-  /** The value that asks for what happens anyway, so that there is nothing to say about it. */
+  /** The value that matches Levee's own behaviour, so that it needs no notice. */
   readonly anyway?: boolean;
 }
 

@@ -172,7 +172,7 @@ describe("effectiveNetConf reads the list of valid attachments", () => {
     ],
     [["c"], "cni.dev/valid-attachments[0]"],
     [{}, "cni.dev/valid-attachments"],
-  ])("refusing %j, since what is not on the list is detached", (list, key) => {
+  ])("refusing %j, because GC undoes every attachment that is not on the list", (list, key) => {
     expect(problemsOf({ "cni.dev/valid-attachments": list }).problems.map((problem) => problem.key)).toEqual([key]);
   });
 });

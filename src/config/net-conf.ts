@@ -6,14 +6,14 @@ import { readNetSettings, type NetSettings } from "./net-settings.ts";
 import { ConfigError, shorten } from "./problem.ts";
 import { SettingsReader, type Setting } from "./settings-reader.ts";
 
-/** The configuration one call is served with. */
+/** The configuration of one call. */
 export interface NetConf extends NetSettings {
-  /** The cniVersion on stdin, which the runtime expects in the answer; `cniVersion` may be the daemon's own. */
+  /** The cniVersion on stdin, which the runtime expects in the reply. `cniVersion` may be the daemon's own. */
   readonly callVersion: string;
-  /** What GC may not detach; undefined when the call gives no list, which is not an empty one. */
+  /** Attachments that GC must keep; undefined without a list, which differs from an empty list. */
   readonly validAttachments: readonly ValidAttachment[] | undefined;
   readonly prevResult: JsonText | undefined;
-  /** The whole of it. */
+  /** The whole configuration. */
   readonly text: JsonText;
 }
 
@@ -23,19 +23,20 @@ export interface ValidAttachment {
 }
 
 /**
- * The conf on stdin, overlaid by every top-level key of daemon-config.json: the daemon wins, whole values, as with Multus.
- * Put together as text, so that no number and no unknown key changes. Throws a ConfigError (`config-invalid`) with every problem.
+ * The conf on stdin with the top-level keys of daemon-config.json laid over it. As in Multus, the daemon's whole value
+ * wins. It is merged as text, so that no number and no unknown key changes. Throws a ConfigError (`config-invalid`)
+ * with every problem.
  */
 export function effectiveNetConf(stdin: JsonText, config: DaemonConfig): NetConf {
   const [known] = lastConf;
   if (known?.stdin === stdin && known.config === config) return known.conf;
   const conf = readNetConf(stdin, config);
-  // A text that no other call will have, such as one with a result in it, is not worth the memory.
+  // A long text has a result in it, so no other call will have the same.
   if (stdin.length <= lastConfCharsMax) lastConf[0] = { stdin, config, conf };
   return conf;
 }
 
-/** A runtime gives the same text with every pod, as a rule. */
+/** Most runtimes send the same text with every pod. */
 const lastConf: [{ readonly stdin: JsonText; readonly config: DaemonConfig; readonly conf: NetConf }?] = [];
 const lastConfCharsMax = 8_192;
 
@@ -54,7 +55,7 @@ function readNetConf(stdin: JsonText, config: DaemonConfig): NetConf {
     validAttachments:
       readAttachments(from, "cni.dev/valid-attachments") ?? readAttachments(from, "cni.dev/attachments"),
     prevResult: from.object("prevResult"),
-    // Few ask for it, and every ADD comes by here.
+    // Computed on demand, because few callers need it and every ADD comes by here.
     get text() {
       return jsonObject(settings.map(({ key, value }) => [key, value]));
     },
@@ -78,14 +79,16 @@ function overlay(call: readonly Setting[], daemon: readonly Setting[]): readonly
   return [...settings.values()];
 }
 
-/** A fixed list of valid attachments would have GC detach every other pod, so these keys are the call's alone. */
+/** With a fixed list of valid attachments GC would undo every other pod, so only the call may set these keys. */
 const isPerCall: ReadonlySet<string> = new Set(
   Object.entries<MultusKey>(multusKeys)
     .filter(([, row]) => row.use === "per-call")
     .map(([key]) => foldKey(key)),
 );
 
-/** An entry that cannot be read is a problem, never left out: what is not on the list is detached. */
+/**
+ * An unreadable entry is an error and is never left out, because GC undoes every attachment that is not on the list.
+ */
 function readAttachments(from: SettingsReader, key: string): readonly ValidAttachment[] | undefined {
   return from.objects(key)?.map((text, index) => {
     const item = new SettingsReader(text);
@@ -98,7 +101,7 @@ function readAttachments(from: SettingsReader, key: string): readonly ValidAttac
         remedy: "give containerID and ifname, both strings",
       });
     }
-    // Compared with the journal's own, never used as a path or a name.
+    // Only compared with the journal's values, never used as a path or a name.
     return { containerID: containerID as ContainerId, ifname: ifname as IfName };
   });
 }

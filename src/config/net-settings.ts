@@ -3,11 +3,11 @@ import { isSupportedVersion, supportedVersions } from "../cni/cni-version.ts";
 import { scanObject, valueOf } from "../cni/json-text.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
-/** What Multus reads of a conf, wherever it stands: in daemon-config.json, on stdin, or in both. Unset strings are empty. */
+/** Keys of Multus in daemon-config.json, on stdin, or in both. Unset strings are empty. */
 export interface NetSettings {
   readonly cniVersion: string;
   readonly name: string;
-  /** Confs and conflists of the networks every pod gets, each as it was written. */
+  /** Confs and conflists of the networks that every pod gets, each as it was written. */
   readonly delegates: readonly JsonText[];
   readonly clusterNetwork: string;
   readonly defaultNetworks: readonly string[];
@@ -20,7 +20,7 @@ export interface NetSettings {
   readonly confDir: string;
   readonly binDir: string;
   readonly cniDir: string;
-  /** Values for capabilities, by capability; what the plugins get of it is decided later. */
+  /** Values by capability. The plan decides which plugins get them. */
   readonly runtimeConfig: Readonly<Record<string, JsonText>>;
 }
 
@@ -60,7 +60,7 @@ function readNetworks(from: SettingsReader): Networks {
 
 type Scopes = Pick<NetSettings, "systemNamespaces" | "multusNamespace" | "namespaceIsolation" | "globalNamespaces">;
 
-/** Which namespaces may do what. */
+/** Settings about namespaces. */
 function readScopes(from: SettingsReader): Scopes {
   const multusNamespace = from.word("multusNamespace", isNamespace, "set the name of a namespace");
   return {
@@ -71,14 +71,14 @@ function readScopes(from: SettingsReader): Scopes {
   };
 }
 
-/** The rule of the CNI specification; the name is part of paths. */
+/** The rule of the CNI specification, because the name is part of paths. */
 function isConfName(text: string): boolean {
   return /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/u.test(text);
 }
 
 const confNameRemedy = "set letters, digits, '_', '.' and '-', the first a letter or digit";
 
-/** An empty list counts as not set, as with Multus. */
+/** An empty list counts as unset, as in Multus. */
 function namespaces(
   from: SettingsReader,
   key: "systemNamespaces" | "globalNamespaces",

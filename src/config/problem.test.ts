@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LeveeError } from "../base/errors.ts";
-import { ConfigError, shorten } from "./problem.ts";
+import { ConfigError, lineAndColumn, shorten } from "./problem.ts";
 
 describe("ConfigError", () => {
   const problems = [
@@ -33,4 +33,17 @@ describe("shorten", () => {
     ["x".repeat(60), "x".repeat(60)],
     ["x".repeat(61), `${"x".repeat(60)}…`],
   ])("makes of %j one short line", (text, shown) => expect(shorten(text)).toBe(shown));
+});
+
+test.each([
+  ["", 0, 1, 1],
+  ["abc", 2, 1, 3],
+  ["a\nbc", 3, 2, 2],
+  ["a\n\n\nb", 4, 4, 1],
+  ["a\r\nb", 3, 2, 1],
+  ["a\rb", 2, 2, 1],
+  ["😀x", 2, 1, 2],
+  ["ab", 99, 1, 3],
+])("lineAndColumn of %j at %i is line %i, column %i", (text, offset, line, column) => {
+  expect(lineAndColumn(text, offset)).toEqual({ line, column });
 });

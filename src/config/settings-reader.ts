@@ -3,7 +3,7 @@ import type { JsonText } from "../base/brand.ts";
 import { arrayElements, foldKey, jsonKind, scanObject, valueOf } from "../cni/json-text.ts";
 import { shorten, type ConfigProblem } from "./problem.ts";
 
-/** A top-level member of a configuration, its value as the text it came in. */
+/** A top-level member of a configuration, with its value as the original text. */
 export interface Setting {
   readonly key: string;
   readonly value: JsonText;
@@ -12,20 +12,21 @@ export interface Setting {
 const pathBytesMax = 1_024;
 
 /**
- * Reads typed settings out of a JSON object as Go does: keys match without regard to case, the last of several counts,
- * and null is as good as absent. A value of the wrong type becomes a problem and reads as absent, so that one pass finds all of them.
+ * Reads typed settings from a JSON object as Go does: the case of keys does not matter, the last of several counts, and
+ * null counts as absent. A value of the wrong type becomes a problem and reads as absent, so that one pass finds them
+ * all.
  */
 export class SettingsReader {
   readonly problems: ConfigProblem[] = [];
-  /** Members in their order, without those that a later one of the same key overrides. */
+  /** Members in their order, without the ones that a later member of the same key overrides. */
   readonly settings: readonly Setting[];
   readonly #byKey = new Map<string, Setting>();
 
-  /** From the text of an object, or from members that were read already. */
+  /** Takes the text of an object, or its members. */
   constructor(object: JsonText | readonly Setting[]) {
     for (const setting of typeof object === "string" ? settingsIn(object) : object) {
       const folded = foldKey(setting.key);
-      // Deleted first, so that the Map keeps the order of the members that count.
+      // Delete first, so that the map has the order of the members that count.
       this.#byKey.delete(folded);
       this.#byKey.set(folded, setting);
     }
@@ -40,7 +41,7 @@ export class SettingsReader {
     return this.#read(key, "string", "set a string", (text) => String(JSON.parse(text)));
   }
 
-  /** A string that `isRight`; an empty one is as good as absent. */
+  /** A string that passes `isRight`. An empty one counts as absent. */
   word<Word extends string>(key: string, isRight: (text: string) => text is Word, remedy: string): Word | undefined;
   word(key: string, isRight: (text: string) => boolean, remedy: string): string | undefined;
   word(key: string, isRight: (text: string) => boolean, remedy: string): string | undefined {
@@ -85,7 +86,6 @@ export class SettingsReader {
     return this.#listOf(key, "object", "set a list of objects");
   }
 
-  /** An object of true and false. */
   flags(key: string): Readonly<Record<string, boolean>> | undefined {
     const object = this.object(key);
     if (object === undefined) return undefined;
@@ -95,7 +95,7 @@ export class SettingsReader {
     return Object.freeze(Object.fromEntries(members.map(([name, value]) => [name, value === "true"])));
   }
 
-  /** Notes the problem under the key as it stands in the file. */
+  /** Adds a problem under the key as written in the file. */
   wrong(key: string, remedy: string): undefined {
     const setting = this.#byKey.get(foldKey(key));
     this.problems.push({
@@ -106,7 +106,7 @@ export class SettingsReader {
     return undefined;
   }
 
-  /** Problems in the order in which their keys stand in the file; those of keys that are not there come last. */
+  /** Sorts problems by the order of their keys in the file. Problems of absent keys come last. */
   inFileOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
     const places = new Map(this.settings.map(({ key }, place) => [key, place]));
     const placeOf = ({ key }: ConfigProblem): number =>
@@ -114,7 +114,7 @@ export class SettingsReader {
     return problems.toSorted((left, right) => placeOf(left) - placeOf(right));
   }
 
-  /** Only who has written quotes needs to be told of them. */
+  /** Mentions quotes only when the value has them. */
   #quotesHint(key: string): string {
     const setting = this.#get(key);
     return setting !== undefined && jsonKind(setting.value) === "string" ? ", without quotes" : "";

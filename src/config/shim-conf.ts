@@ -8,27 +8,29 @@ export interface ShimConfOptions {
   readonly name?: string;
   readonly delegates?: readonly JsonText[];
   readonly clusterNetwork?: string;
-  /** Those that the primary network's plugins declare. */
+  /** Capabilities that the primary network's plugins declare. */
   readonly capabilities?: readonly string[];
 }
 
 /** Sorts before `00-multus.conf` and before every primary network's conf. */
 export const confFileName = "00-levee.conf";
 
-/** Below the conf directory, for files on their way into it: runtimes watch the directory itself, not what is below it. */
+/**
+ * Temporary files go below the conf directory, because runtimes watch the directory itself and not its sub-directories.
+ */
 export const confWorkFolder = ".levee";
 
 export const shimType = "levee-shim";
 
-/** Types that end in a daemon like ours: none of them can be the network that such a daemon attaches first. */
+/** Shims of meta-CNI daemons. None of them can be the primary network of such a daemon. */
 const metaTypes: ReadonlySet<string> = new Set([shimType, "multus-shim", "multus"]);
 
 export function isMetaType(type: string): boolean {
   return metaTypes.has(type);
 }
 
-/** What the shim and the daemon must agree on; the rest of the daemon's settings need not be in the conf. */
-export type ShimConfSource = Pick<
+/** Settings on which the shim and the daemon must agree. The daemon's other settings are not in the conf. */
+type ShimConfSource = Pick<
   DaemonConfig,
   | "name"
   | "capabilities"
@@ -40,10 +42,10 @@ export type ShimConfSource = Pick<
   | "delPatienceMs"
 >;
 
-/** The runtime hands over the pod's annotations with the call, so that an ADD need not wait for a watch. */
+/** With this capability the runtime sends the pod's annotations with the call, so an ADD need not wait for a watch. */
 const ownCapability = "io.kubernetes.cri.pod-annotations";
 
-/** The CNI conf with which the runtime starts the shim. */
+/** The conf for the runtime that names the shim. */
 export function shimConf(config: ShimConfSource, options: ShimConfOptions): string {
   const { name = config.name, clusterNetwork, delegates } = options;
   const members: (readonly [string, JsonText])[] = [
@@ -58,19 +60,19 @@ export function shimConf(config: ShimConfSource, options: ShimConfOptions): stri
     ["delPatienceMs", jsonValue(config.delPatienceMs)],
   ];
   if (clusterNetwork !== undefined) members.push(["clusterNetwork", jsonString(clusterNetwork)]);
-  // As they are: a delegate's configuration is never parsed and printed again.
+  // A plugin's configuration is never parsed and printed again.
   if (delegates !== undefined) members.push(["delegates", appendElements(jsonValue([]), delegates)]);
   return jsonObject(members);
 }
 
-/** In the order of their names, so that the same capabilities are the same text. */
+/** Sorted by name, so that the same capabilities give the same text. */
 function capabilitiesOf(config: ShimConfSource, ofPrimary: readonly string[]): Record<string, true> {
   const configured = Object.entries(config.capabilities).flatMap(([name, isOn]) => (isOn ? [name] : []));
   const names = new Set([...configured, ...ofPrimary, ownCapability]);
   return Object.fromEntries([...names].toSorted().map((name) => [name, true]));
 }
 
-/** Where the socket's folder is on the host: the daemon's pod has the host's /run mounted below /host, as Multus' has. */
+/** The socket's folder on the host. The daemon's pod mounts the host's /run below /host, as Multus' pod does. */
 export function hostSocketDir(config: Pick<DaemonConfig, "socketDir" | "daemonSocketDir">): string {
   if (config.daemonSocketDir !== undefined) return config.daemonSocketDir;
   return config.socketDir.startsWith("/host/") ? config.socketDir.slice("/host".length) : config.socketDir;

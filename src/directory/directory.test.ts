@@ -8,6 +8,7 @@ import { LeveeError } from "../base/errors.ts";
 import { silentLogger, type Logger } from "../base/log.ts";
 import type { WantedPod } from "../view/view.ts";
 import { Directory } from "./directory.ts";
+import { until } from "../base/until.fixture.ts";
 
 const ns = "default" as Namespace;
 const podName = (name: string): PodName => name as PodName;
@@ -49,13 +50,8 @@ function networkText(name: string, config: string): string {
 }
 
 /** Waits for an event of the watch. The limit is well below the slow rescan, so that the test tests the watch. */
-async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 5_000;
-  while (performance.now() < endMs) {
-    if (await isSo()) return;
-    await systemClock.sleep(10);
-  }
-  throw new Error("it did not happen within 5 s");
+function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  return until("the directory has seen the change", isSo, 5_000);
 }
 
 async function configOf(directory: Directory, name: string): Promise<string | undefined> {

@@ -223,7 +223,9 @@ spec:
   ])("the wrong kind in %j", (text, seen) => {
     expect(bad(text)[0]?.reason).toEndWith(`current value is ${seen}`);
   });
+});
 
+describe("parseFile reports of whole documents and keys", () => {
   test.each(["- a\n- b\n", "just words\n", "42\n", "true\n"])("the document %j as no object", (text) => {
     expect(bad(text)[0]?.reason).toBe("Cannot use a document as it must be an object with apiVersion and kind");
   });

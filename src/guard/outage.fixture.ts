@@ -36,7 +36,7 @@ export const multusFile: GitFileFacts = {
   bytes,
 };
 
-/** The outage of the seeds, with what the test changes. */
+/** The outage that the guard is built for, with the test's changes. */
 export function outage(facts: Partial<World> = {}): World {
   return world({
     pods: [
@@ -59,7 +59,7 @@ export function outage(facts: Partial<World> = {}): World {
         shape: "",
         boundMs: nowMs - 10 * minuteMs,
       }),
-      // What else lives in the namespace: nobody's business.
+      // Other pods of the namespace, which the guard must leave alone.
       stuckPod("operator", { owner: "ReplicaSet/operator-1", shape: "", phase: "Running", everRan: true }),
       stuckPod("debug", { shape: "labels 1 spec 2", clientSays: "kubectl-run" }),
       stuckPod("nightly-1", { owner: "Job/nightly", shape: "" }),

@@ -8,7 +8,7 @@ import { defaultGuardSettings } from "./facts/guard-settings.ts";
 import { LeaseServer } from "./lead/lease-server.fixture.ts";
 import { runGuard } from "./run-guard.ts";
 
-/** An API server with pods, a Lease, and Decisions that are created. */
+/** An API server with pods, a Lease and created Decisions. */
 class Server extends FakeApi {
   readonly leases = new LeaseServer();
   readonly posted: KubeRequest[] = [];
@@ -30,7 +30,7 @@ let stop: AbortController;
 
 beforeEach(() => {
   clock = new ManualClock();
-  // Chance zero would try again without a pause.
+  // A random value of zero would retry without a pause.
   clock.chance = 0.5;
   server = new Server();
   server.onCall = ({ pathname }) => page("10", pathname === "/api/v1/pods" ? pods(25) : []);
@@ -52,7 +52,7 @@ function pods(count: number, agoMs = 600_000): readonly { readonly metadata: obj
   }));
 }
 
-/** Resolves with how it ended. */
+/** Resolves with the guard's end. */
 function guard(identity = "a"): Promise<string> {
   const options = { api: server, clock, logger: silentLogger, settings: defaultGuardSettings, identity };
   return runGuard(options, stop.signal).then(
@@ -61,7 +61,7 @@ function guard(identity = "a"): Promise<string> {
   );
 }
 
-test("runGuard leads, proposes within seconds, and lets the lease go when it is told to end", async () => {
+test("runGuard leads, proposes within seconds, and releases the lease when it ends", async () => {
   const ended = guard();
   await clock.advance(12_000);
   expect(server.posted.map(({ method, path }) => `${method} ${path}`).slice(0, 2)).toEqual([
@@ -76,7 +76,7 @@ test("runGuard leads, proposes within seconds, and lets the lease go when it is 
   expect(server.leases.holder).toBe("");
 });
 
-test("runGuard names an avalanche within a minute of its twentieth member, and not before that is stuck", async () => {
+test("runGuard proposes about an avalanche within a minute of its twentieth stuck member, and not before", async () => {
   const known = pods(19);
   const last = { ...pods(1, 0)[0], metadata: { ...pods(1, 0)[0]?.metadata, name: "last", uid: "last" } };
   server.onCall = ({ pathname }) => page("10", pathname === "/api/v1/pods" ? [...known, last] : []);
@@ -84,13 +84,13 @@ test("runGuard names an avalanche within a minute of its twentieth member, and n
   await clock.advance(299_000);
   expect(server.posted).toEqual([]);
   await clock.advance(61_000);
-  expect(server.posted[0]?.body).toContain("20 ownerless pods of one make in fc-desktop do not start");
+  expect(server.posted[0]?.body).toContain("20 ownerless pods of one template in fc-desktop do not start");
   stop.abort(new Error("told to"));
   await clock.advance(1);
   expect(await ended).toBe("ended");
 });
 
-test("runGuard tells on its port whether it leads, before it does and after", async () => {
+test("runGuard shows on its port whether it leads, before and after", async () => {
   server.leases.lease = { metadata: { resourceVersion: "1" }, spec: { holderIdentity: "other", leaseTransitions: 3 } };
   server.leases.writes = 1;
   const metricsPort = await freePort();
@@ -110,7 +110,7 @@ test("runGuard tells on its port whether it leads, before it does and after", as
   await ended;
 });
 
-test("runGuard writes nothing while another leads, and begins when that one is gone", async () => {
+test("runGuard writes nothing while another guard leads, and starts when that one is gone", async () => {
   server.leases.lease = { metadata: { resourceVersion: "1" }, spec: { holderIdentity: "other", leaseTransitions: 3 } };
   server.leases.writes = 1;
   const ended = guard("b");
@@ -132,7 +132,7 @@ test("runGuard ends with the reason when the lease is lost", async () => {
   expect(await ended).toContain("it could not be renewed for 10000 ms");
 });
 
-test("runGuard goes on after an answer that may be another one later", async () => {
+test("runGuard continues after a passing error", async () => {
   server.refusal = new KubeError("api-refused", "busy", { status: 503 });
   const ended = guard();
   await clock.advance(12_000);

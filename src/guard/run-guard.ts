@@ -2,52 +2,54 @@ import type { Clock } from "../base/clock.ts";
 import { LeveeError, toLeveeError } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import type { KubeApi } from "../kube/client/api.ts";
-import { isPassing } from "./act/decision-record.ts";
-import { stepHands } from "./act/step-hands.ts";
+import { isPassing } from "./act/running-decision.ts";
+import { stepRunners } from "./act/step-runners.ts";
 import type { GuardSettings } from "./facts/guard-settings.ts";
-import { cniSources } from "./git/cni-sources.ts";
+import type { ApplicationSource, World } from "./facts/world.ts";
+import { argoOwners } from "./decide/argo-owners.ts";
 import { GitMirrors } from "./git/git-mirrors.ts";
 import { GitSource } from "./git/git-source.ts";
-import { LockHand } from "./git/lock-hand.ts";
+import { LockRunner } from "./git/lock-runner.ts";
 import { Election } from "./lead/election.ts";
 import type { Term } from "./lead/term.ts";
-import type { Alertmanager } from "./observe/alertmanager.ts";
+import type { Alertmanager } from "./observe/ask-alertmanager.ts";
 import { ClusterFacts, type OtherSources } from "./observe/cluster-facts.ts";
 import { BudgetLook } from "./reconcile/budget-look.ts";
 import { Executor } from "./reconcile/executor.ts";
 import { LiveSources } from "./observe/live-sources.ts";
 import { guardRound } from "./reconcile/guard-round.ts";
-import { guardMetrics, type GuardState } from "./tell/guard-metrics.ts";
-import { openMetricsPort } from "./tell/metrics-port.ts";
+import { guardMetrics, type GuardState } from "./metrics/guard-metrics.ts";
+import { openMetricsPort } from "./metrics/metrics-port.ts";
 
-/** An avalanche is named within a minute of its twentieth member; this leaves room for a slow server. */
+/** An avalanche is proposed within a minute of its twentieth member; this leaves time for a slow API server. */
 const roundMs = 10_000;
 const leaseName = "levee-guard";
 const syncLookMs = 200;
-/** A plan is frozen when it is proposed: one that was made before git was read has no lock. A server that is away is not waited for. */
+/** A plan never changes after its proposal, so one made before git was read has no lock. The guard waits this long for git. */
 const gitLookMsMax = 15_000;
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;
-  /** Of this process and no other. */
+  /** Unique to this process. */
   readonly identity: string;
   readonly sources?: Partial<OtherSources>;
-  /** The repositories that it may read and write. */
+  /** The repositories that the guard may read and write. */
   readonly git?: GitMirrors;
-  /** Alertmanagers, and the port at which the nodes' daemons tell of themselves; nobody is asked without. */
+  /** Absent: no Alertmanager is asked. */
   readonly alertmanagers?: readonly Alertmanager[];
+  /** The metrics port of the nodes' daemons. Absent: no daemon is asked. */
   readonly daemonPort?: number;
-  /** Where Prometheus may ask, leading or not; nowhere when it is absent. */
+  /** The port for Prometheus, leading or not. Absent: none. */
   readonly metricsPort?: number;
 }
 
 /**
- * Runs a guard until it is told to end. It looks at the cluster from the beginning, so that whoever takes over knows it
- * already, and acts only while it leads. Rejects when leadership is lost or a write is refused: the process must end then,
- * and the next one begins clean.
+ * Runs a guard until the signal is aborted. It follows the cluster from the start, so that a new leader already knows it,
+ * and acts only while it leads. Rejects when it loses the lead or a write is refused: the process must then end, and the
+ * next one starts clean.
  */
 export async function runGuard(options: GuardOptions, signal: AbortSignal): Promise<void> {
   const { logger, settings, identity } = options;
@@ -63,13 +65,13 @@ export async function runGuard(options: GuardOptions, signal: AbortSignal): Prom
   let held: Term | undefined;
   let refusedProposals = 0;
   const onRefused = (): number => (refusedProposals += 1);
-  using _port = tell(options, facts, () => ({ isLeader: held?.isHeld() === true, refusedProposals }));
+  using _port = serveMetrics(options, facts, () => ({ isLeader: held?.isHeld() === true, refusedProposals }));
   try {
     const fenceSeen = (stop: AbortSignal): Promise<number> => highestFence(options, facts, stop);
     const { namespace } = settings;
     const term = await new Election({ ...options, namespace, name: leaseName, fenceSeen }).lead(signal);
     held = term;
-    logger.info("this guard leads", { identity, fence: term.fence });
+    logger.info("This guard leads", { identity, fence: term.fence });
     await untilGitIsRead(options, git, AbortSignal.any([signal, term.lost]));
     await leadUntil({ ...options, facts, limits, term, git: mirrors, onRefused }, signal);
   } catch (thrown) {
@@ -88,7 +90,7 @@ function noRepositories({ clock }: GuardOptions): GitMirrors {
   return new GitMirrors({ clock, repositories: [], folder: "/nonexistent" });
 }
 
-function tell(
+function serveMetrics(
   { metricsPort, logger, clock }: GuardOptions,
   facts: ClusterFacts,
   own: () => Pick<GuardState, "isLeader" | "refusedProposals">,
@@ -137,10 +139,10 @@ async function leadUntil(leading: Leading, signal: AbortSignal): Promise<void> {
     }
     any.throwIfAborted();
   } finally {
-    // Nothing is done any more by the time somebody else may lead.
-    over.abort(new LeveeError("cancelled", "Cannot go on: this guard does not lead any more"));
+    // Stop all work before another guard may lead.
+    over.abort(new LeveeError("cancelled", "Cannot go on: this guard no longer leads"));
     await executing;
-    // One that cannot be let go lapses by itself.
+    // A Lease that cannot be released expires by itself.
     await term.release().catch(() => undefined);
   }
 }
@@ -149,7 +151,7 @@ function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[]
   const { facts } = leading;
   const options = {
     ...leading,
-    hands: { ...stepHands, LockToGit: new LockHand(leading.git) },
+    runners: { ...stepRunners, LockToGit: new LockRunner(leading.git) },
     signal,
     world: () => facts.world(),
     isCurrent: () => facts.isCurrent(),
@@ -158,17 +160,16 @@ function executorsOf(leading: Leading, signal: AbortSignal): readonly Executor[]
   return [new Executor({ ...options, purpose: "StopSource" }), new Executor({ ...options, purpose: "Recover" })];
 }
 
-/** What may work later is tried later; what was refused is not tried again. */
+/** Passing errors wait for the next round; a refusal is thrown. */
 async function oneRound(leading: Leading, executors: readonly Executor[]): Promise<void> {
   const { logger, facts } = leading;
   try {
     const isUnderWay = (name: string): boolean => executors.some(({ underWay }) => underWay === name);
     const { outcome } = await guardRound({ ...leading, source: facts, isUnderWay });
-    if (outcome === "blind")
-      logger.warn("nothing is decided: the cluster cannot be followed", { resources: blindTo(facts) });
+    if (outcome === "blind") logger.warn("Cannot follow the cluster; deciding nothing", { resources: blindTo(facts) });
   } catch (thrown) {
     if (!isPassing(thrown)) throw thrown;
-    logger.warn("a round was cut short", { error: toLeveeError(thrown, "Cannot write").message });
+    logger.warn("Cannot finish a round; trying again", { error: toLeveeError(thrown, "Cannot write").message });
   }
 }
 
@@ -178,4 +179,13 @@ function blindTo(facts: ClusterFacts): string {
     .filter(({ isSynced, lastError, isAbsent }) => !isAbsent && (!isSynced || lastError !== undefined))
     .map(({ resource }) => resource)
     .join(" ");
+}
+
+/** The git sources of the Applications that own CNI daemons, if they are folders of plain manifests. */
+function cniSources(world: World, { cniDaemons }: GuardSettings): readonly ApplicationSource[] {
+  return world.daemonSets
+    .filter(({ namespace, name }) => cniDaemons.some((one) => one.namespace === namespace && one.daemonSet === name))
+    .flatMap((daemonSet) => argoOwners(daemonSet, world))
+    .map(({ application }) => application.source)
+    .filter(({ isPlain, repository }) => isPlain && repository !== "");
 }

@@ -1,15 +1,15 @@
-import type { PodRecord } from "./facts/pod-record.ts";
+import type { ClusterPod } from "./facts/cluster-pod.ts";
 import { podShape } from "./facts/pod-shape.ts";
 import type { World } from "./facts/world.ts";
 
-/** 2026-05-10 19:00 UTC, an hour and more after the first pod of the outage. */
+/** More than an hour after the first pod of the outage. */
 export const nowMs = Date.parse("2026-05-10T19:00:00Z");
 export const minuteMs = 60_000;
 const generateName = "rd-browser-only-";
 const shape = podShape({ generateName }, {});
 
-/** Such pods as a server lists them. */
-export function podList(pods: Iterable<PodRecord>): object {
+/** These pods as the API server lists them. */
+export function podList(pods: Iterable<ClusterPod>): object {
   const items = [...pods].map(({ namespace, name, uid, phase, node }) => ({
     metadata: { namespace, name, uid, generateName },
     spec: { nodeName: node },
@@ -21,8 +21,8 @@ export function podList(pods: Iterable<PodRecord>): object {
   return { metadata: { resourceVersion: "1" }, items };
 }
 
-/** An ownerless pod that has been bound and Pending for an hour, with what the test changes. */
-export function stuckPod(name: string, changes: Partial<PodRecord> = {}): PodRecord {
+/** An ownerless pod, bound and Pending for an hour, with the test's changes. */
+export function stuckPod(name: string, changes: Partial<ClusterPod> = {}): ClusterPod {
   return {
     namespace: "fc-desktop",
     name,
@@ -44,8 +44,8 @@ export function stuckPod(name: string, changes: Partial<PodRecord> = {}): PodRec
   };
 }
 
-/** `count` pods of one shape on three nodes, one made each 10 s, the last of them 6 minutes ago. */
-export function outagePods(count: number, changes: Partial<PodRecord> = {}): PodRecord[] {
+/** `count` pods of one shape on three nodes, one created every 10 s, the last of them 6 minutes ago. */
+export function outagePods(count: number, changes: Partial<ClusterPod> = {}): ClusterPod[] {
   return Array.from({ length: count }, (_, index) => {
     const madeMs = nowMs - 6 * minuteMs - (count - index) * 10_000;
     const node = `rke2-agent${(index % 3) + 1}`;
@@ -58,7 +58,7 @@ export function outagePods(count: number, changes: Partial<PodRecord> = {}): Pod
   });
 }
 
-/** A cluster in which nothing happens, with what the test adds. */
+/** A quiet cluster with the test's additions. */
 export function world(facts: Partial<World> = {}): World {
   return {
     nowMs,

@@ -30,7 +30,7 @@ test("explainOutcome gives stderr as details when the plugin left no CNI error",
 test("explainOutcome names a timeout and its limit", () => {
   expect(explainOutcome(outcome({ exitCode: undefined, signal: 9, timedOut: true }), context)).toMatchObject({
     code: "delegate-timeout",
-    message: expect.stringContaining("ran past its 25000 ms"),
+    message: expect.stringContaining("ran longer than 25000 ms"),
   });
 });
 
@@ -76,7 +76,8 @@ test("explainOutcome tells of kills in the plugin's cgroup beside an error of it
   expect(explainOutcome(outcome({ exitCode: 1, stdout, oomCgroup: 2 }), context)).toMatchObject({
     code: "delegate-failed",
     cniCode: 11,
-    message: "default/lan (net1): no answer; meanwhile the kernel killed 2 of its cgroup for want of memory",
+    message:
+      "default/lan (net1): no answer; meanwhile the kernel killed 2 processes of its cgroup because memory ran out",
   });
 });
 

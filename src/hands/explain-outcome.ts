@@ -2,8 +2,8 @@ import { LeveeError } from "../base/errors.ts";
 import { parseCniError } from "../cni/cni-error.ts";
 import type { Outcome } from "../wire/outcome.ts";
 
-/** Which run an outcome belongs to, for the sentence that a person reads. */
-export interface RunContext {
+/** The run of an outcome, for the error message. */
+interface RunContext {
   readonly verb: string;
   readonly network: string;
   readonly ifname: string;
@@ -12,16 +12,16 @@ export interface RunContext {
 }
 
 const sigkill = 9;
-/** What Go says of a program that it called and that was killed; the plugins that call others are written in it. */
+/** Go's text for a killed child process. Plugins that call other plugins are written in Go. */
 const calledWasKilled = "signal: killed";
 
-/** Nothing when the plugin succeeded, else the error that says why not: the plugin's own where it gave one. */
+/** Undefined when the plugin succeeded, else the reason: the plugin's own error if it printed one. */
 export function explainOutcome(outcome: Outcome, context: RunContext): LeveeError | undefined {
   if (outcome.failure !== undefined) return explainFailure(outcome, context);
   if (outcome.timedOut) {
     return new LeveeError(
       "delegate-timeout",
-      `${prefix(context)}: ${context.plugin} was killed with its children as it ran past its ${Math.round(context.timeoutMs)} ms`,
+      `${prefix(context)}: ${context.plugin} was killed with its children because it ran longer than ${Math.round(context.timeoutMs)} ms`,
       stderrOf(outcome),
     );
   }
@@ -30,7 +30,7 @@ export function explainOutcome(outcome: Outcome, context: RunContext): LeveeErro
   return explainExit(outcome, context);
 }
 
-/** `network (interface)`, in front of every error of a delegate. */
+/** `network (interface)`, the start of every plugin error. */
 export function prefix(context: { readonly network: string; readonly ifname: string }): string {
   return `${context.network} (${context.ifname})`;
 }
@@ -46,9 +46,9 @@ function explainFailure(outcome: Outcome, context: RunContext): LeveeError {
 }
 
 /**
- * Nobody says who sent the signal; the kernel counts whom it killed for want of memory, in the cgroup or on the node. It
- * may have been a plugin that this one called, such as the one that gives addresses. Whom we ended ourselves it was not:
- * the node's count also has kills that have nothing to do with this run.
+ * The kernel does not say who sent a signal, but it counts its OOM kills in the cgroup and on the node. The victim may
+ * also be a plugin that this one called, such as its IPAM plugin. A run that Levee ended itself does not count, because
+ * the node's counter also has kills of other processes.
  */
 export function isOomKill(outcome: Outcome): boolean {
   if (outcome.timedOut || outcome.failure !== undefined) return false;
@@ -64,7 +64,7 @@ function explainSignal(outcome: Outcome, signal: number, context: RunContext): L
   if (isOomKill(outcome)) {
     return new LeveeError(
       "delegate-oom",
-      `${prefix(context)}: ${context.plugin} was killed by the kernel for want of memory: ${roomOf(outcome)}, its own peak was ${outcome.maxRssKib} KiB`,
+      `${prefix(context)}: ${context.plugin} was killed by the kernel because memory ran out: ${roomOf(outcome)}, its own peak was ${outcome.maxRssKib} KiB`,
       stderrOf(outcome),
     );
   }
@@ -79,7 +79,7 @@ function roomOf({ cgroupLimit }: Outcome): string {
   return cgroupLimit === undefined ? "the node has no memory left" : `its cgroup may use ${cgroupLimit} bytes`;
 }
 
-/** A plugin that failed by itself: its own code, message and details go through to the runtime. */
+/** A plugin that exited with an error: its own code, message and details go to the runtime. */
 function explainExit(outcome: Outcome, context: RunContext): LeveeError {
   const own = parseCniError(Buffer.from(outcome.stdout).toString("utf8"));
   if (own === undefined) {
@@ -93,16 +93,20 @@ function explainExit(outcome: Outcome, context: RunContext): LeveeError {
   if (isOomKill(outcome)) {
     return new LeveeError(
       "delegate-oom",
-      `${prefix(context)}: a plugin that ${context.plugin} called was killed by the kernel for want of memory: ${roomOf(outcome)}; ${context.plugin} said: ${msg}`,
+      `${prefix(context)}: a plugin that ${context.plugin} called was killed by the kernel because memory ran out: ${roomOf(outcome)}; ${context.plugin} said: ${msg}`,
       { details },
     );
   }
   return new LeveeError("delegate-failed", `${prefix(context)}: ${msg}${killsNearby(outcome)}`, { cniCode, details });
 }
 
-/** Whom the kernel killed nobody says; that it did so in the plugin's own cgroup while this one ran is worth knowing. */
+/**
+ * The kernel does not say which process it killed, but a kill in the plugin's cgroup during the run is worth a mention.
+ */
 function killsNearby({ oomCgroup }: Outcome): string {
-  return oomCgroup === 0 ? "" : `; meanwhile the kernel killed ${oomCgroup} of its cgroup for want of memory`;
+  return oomCgroup === 0
+    ? ""
+    : `; meanwhile the kernel killed ${oomCgroup} ${oomCgroup === 1 ? "process" : "processes"} of its cgroup because memory ran out`;
 }
 
 function stderrOf(outcome: Outcome): { details?: string } {

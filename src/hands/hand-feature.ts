@@ -1,9 +1,9 @@
-/** What version 1 of the protocol did not have. */
+/** Features that version 1 of the protocol lacks. */
 export type HandFeature = "links" | "list" | "scratch-netns" | "progress";
 
 interface Need {
   readonly version: number;
-  /** Whether a call's own shim refuses it whatever its version. */
+  /** Whether the shim of a call refuses it in every version. */
   readonly residentOnly: boolean;
 }
 
@@ -14,7 +14,7 @@ const needs: Readonly<Record<HandFeature, Need>> = {
   "progress": { version: 3, residentOnly: false },
 };
 
-/** Why a hand cannot be asked for a feature, or undefined when it can. */
+/** Why a hand lacks a feature; undefined when it has it. */
 export function featureLack(
   feature: HandFeature,
   hand: { readonly version: number; readonly isResident: boolean },

@@ -22,7 +22,7 @@ test("a hand that does not answer long after the order's limit is cut off", asyn
   expect(running).rejects.toMatchObject({ code: "hand-lost" });
 });
 
-/** A connection that keeps what is sent, and can be cut. */
+/** A connection that keeps all sent frames, and can be closed. */
 function connection(
   facts: { version: number; isResident: boolean; clock?: Clock } = { version: 2, isResident: false },
 ): {
@@ -89,7 +89,7 @@ test("every order under way fails when the hand is lost, and so does every later
   expect(hand.isLost).toBe(true);
 });
 
-test("settle refuses an outcome nobody asked for", () => {
+test("settle refuses an outcome without an order", () => {
   const { settle } = connection();
   expect(() => settle([["step", 3]])).toThrow("its step is 3");
 });
@@ -148,7 +148,7 @@ test("settle leaves an order waiting for the end of the connection when its outc
   expect(hand.busy).toBe(0);
 });
 
-test("progressed tells the run of that step, and nobody when the run did not ask", async () => {
+test("progressed calls back the run of that step, if that run asked for it", async () => {
   const { hand, settle, progress } = connection({ version: 3, isResident: false });
   const told: number[] = [];
   const running = hand.run(order, 1, (idleMs) => told.push(idleMs));
@@ -202,7 +202,7 @@ test("supports goes by the agreed version, and by whose hand it is", () => {
   expect(supported({ version: 1, isResident: true })).toEqual([false, false, false, false]);
 });
 
-test("a hand of version 1 is never sent what it would not understand", () => {
+test("a hand of version 1 never gets an order that it does not understand", () => {
   const { hand, sent } = connection({ version: 1, isResident: true });
   const expected = { code: "protocol-violated", message: expect.stringContaining("it needs protocol 2") };
   expect(hand.links(none)).rejects.toMatchObject(expected);

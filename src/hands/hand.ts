@@ -19,43 +19,43 @@ import { readNetnsLinks, type NetnsLinks } from "../wire/netns-links.ts";
 import { readOutcome, type Outcome } from "../wire/outcome.ts";
 import { featureLack, type HandFeature } from "./hand-feature.ts";
 
-/** What a hand needs of its connection; the daemon's server provides it. */
+/** A hand's connection, provided by the daemon's server. */
 export interface HandChannel {
   send(frame: Uint8Array): void;
-  /** The peer is gone or the connection is closed. Its owner tells the hand with `left`. */
+  /** The peer is gone or the connection is closed. The connection's owner then calls `left` on the hand. */
   readonly isClosed: boolean;
-  /** Aborted then, for who needs a signal. */
+  /** The same as a signal. */
   readonly closed: AbortSignal;
   close(): void;
 }
 
-/** A hand that has not answered this long after an order's own limit is stuck; cutting it off is the only way to go on. */
+/** A hand that is silent for so long after an order's own limit is stuck, and the daemon closes its connection. */
 const stuckMs = 10_000;
-/** For orders that have no limit of their own and take no time. */
+/** For quick orders without a limit of their own. */
 const quickMs = 5_000;
 
 const enoent = 2;
 const enotdir = 20;
 
-/** Orders that are not a step of a journalled plan get numbers from here up, so the two never meet in a RESUME. */
+/** Orders outside of a journalled plan are numbered from here, so that a RESUME never confuses them with a step. */
 const unplannedStepMin = 1_000_000;
 
-/** Whether an order was a step of a journalled plan: only those may have left something that the journal must know of. */
+/** Whether an order is a step of a journalled plan. Only such a step can leave something that the journal must know. */
 export function isPlanned(step: number): boolean {
   return step < unplannedStepMin;
 }
 
-/** A connected shim that can be asked to act. The daemon itself executes nothing. */
+/** A connected shim that carries out the daemon's orders. The daemon itself executes nothing. */
 export class Hand {
   readonly identity: HandIdentity;
   readonly isResident: boolean;
-  /** Of the protocol, as agreed with this hand. */
+  /** The protocol version agreed with this hand. */
   readonly version: number;
-  /** Where plugins are looked for when a record does not say. */
+  /** The plugin folders for a record that names none. */
   readonly cniPath: string;
   readonly #channel: HandChannel;
   readonly #clock: Clock;
-  /** Orders under way by step; made with the first, as a call that waits for its turn has none. */
+  /** Pending orders by step. Created with the first order, because a call in line has none. */
   #waiting: Map<number, Waiter> | undefined;
   #nextStep = unplannedStepMin;
 
@@ -80,17 +80,16 @@ export class Hand {
     return this.#channel.closed;
   }
 
-  /** How many orders are under way. A call's shim takes one at a time, the resident hand eight. */
+  /** How many orders are pending. The shim of a call takes one at a time, the resident hand eight. */
   get busy(): number {
     return this.#waiting?.size ?? 0;
   }
 
-  /** Whether this hand can be asked for it: an older one cannot, and some things only the resident hand does. */
   supports(feature: HandFeature): boolean {
     return featureLack(feature, this) === undefined;
   }
 
-  /** `onProgress` is told about once a second while the plugin runs, by hands that can: see `supports("progress")`. */
+  /** Calls `onProgress` about once a second while the plugin runs, if the hand supports "progress". */
   async run(
     order: RunOrder,
     step: number = this.#unplanned(),
@@ -107,7 +106,7 @@ export class Hand {
     return this.#ask(step, encodeRoutes(step, netns, ops), quickMs, readOutcome);
   }
 
-  /** What each path leads to now; undefined where there is nothing. */
+  /** The identity behind each path; undefined for a path that does not exist. */
   async stat(paths: readonly string[]): Promise<readonly (NetnsIdentity | undefined)[]> {
     const step = this.#unplanned();
     const outcome = await this.#ask(step, encodeStat(step, paths), quickMs, readOutcome);
@@ -120,21 +119,21 @@ export class Hand {
     return outcome.found;
   }
 
-  /** The interfaces inside a namespace, or with an empty path on the host; undefined when the path leads nowhere. */
+  /** The interfaces in a namespace, or on the host for an empty path; undefined when the path does not exist. */
   async links(netns: NetnsPath | ""): Promise<NetnsLinks | undefined> {
     this.#require("links");
     const step = this.#unplanned();
     return done(await this.#ask(step, encodeLinks(step, netns), quickMs, readNetnsLinks));
   }
 
-  /** One page of a folder of the host, in the order of the names' bytes; undefined when there is no such folder. */
+  /** One page of a folder on the host, sorted by the bytes of the names; undefined when the folder does not exist. */
   async list(folder: string, after?: string): Promise<FolderPage | undefined> {
     this.#require("list");
     const step = this.#unplanned();
     return done(await this.#ask(step, encodeList(step, folder, after), quickMs, readFolderPage));
   }
 
-  /** Makes sure that nothing of a lost hand is running any more. */
+  /** Makes sure that no process of a lost hand is left. */
   async reap(lost: ProcessIdentity, timeoutMs: number): Promise<"empty" | "alive" | "timeout"> {
     const step = this.#unplanned();
     const outcome = await this.#ask(step, encodeReap(step, lost, timeoutMs), timeoutMs, readOutcome);
@@ -142,7 +141,7 @@ export class Hand {
     return outcome.failure === undefined ? "empty" : "timeout";
   }
 
-  /** Ends a run early; its outcome still arrives, as a failure. */
+  /** Ends a run early. Its outcome still arrives, as a failure. */
   kill(step: number): void {
     if (this.#waiting?.has(step) === true && !this.isLost) this.#channel.send(encodeFrame("KILL", [["step", step]]));
   }
@@ -152,8 +151,8 @@ export class Hand {
     const step = required(numberField(frame, "step"), frame, "step");
     const waiter = this.#waiting?.get(step);
     if (waiter === undefined)
-      throw new LeveeError("protocol-violated", `Cannot use an outcome nobody asked for: its step is ${step}`);
-    // Read first: while it waits, an outcome that cannot be read ends it with the connection, not in silence.
+      throw new LeveeError("protocol-violated", `Cannot use an outcome without an order: its step is ${step}`);
+    // Read before removing the waiter: an unreadable outcome closes the connection, which then rejects the waiter.
     waiter.take(frame);
     this.#waiting?.delete(step);
     waiter.stopTimer();
@@ -166,10 +165,7 @@ export class Hand {
     const idleMs = required(numberField(frame, "idle_ms"), frame, "idle_ms");
     const waiter = this.#waiting?.get(step);
     if (waiter === undefined)
-      throw new LeveeError(
-        "protocol-violated",
-        `Cannot use progress of a run that nobody asked for: its step is ${step}`,
-      );
+      throw new LeveeError("protocol-violated", `Cannot use progress without an order: its step is ${step}`);
     waiter.onProgress?.(idleMs);
   }
 
@@ -197,7 +193,7 @@ export class Hand {
     return this.#nextStep++;
   }
 
-  /** The peer is gone: told by who owns the connection, as a signal for each call costs more than the rest of its end. */
+  /** The connection's owner calls this when the peer is gone. An abort listener for each call would cost more. */
   left(): void {
     const waiters = [...(this.#waiting?.values() ?? [])];
     this.#waiting = undefined;
@@ -212,7 +208,7 @@ export class Hand {
   }
 }
 
-/** "Nothing there" is an answer; that it could not be seen is an error: somebody deletes things because of the answer. */
+/** A missing path is an answer, but a failed look is an error, because callers delete things by the answer. */
 function done<T>({ value, outcome }: { readonly value: T; readonly outcome: Outcome }): T | undefined {
   if (outcome.failure === undefined) return value;
   if (outcome.errno === enoent || outcome.errno === enotdir) return undefined;

@@ -3,7 +3,7 @@ import { parseIp } from "../cni/ip.ts";
 import type { Chain } from "../cni/chain.ts";
 import type { RouteOp } from "../wire/messages.ts";
 
-/** What has to happen to default routes on a chain's interface: first what must go, then what must come. */
+/** The changes to default routes on a chain's interface, removals first. */
 export function routeOps(chain: Chain): readonly RouteOp[] {
   const ops: RouteOp[] = [];
   if (chain.routes.dropV4) ops.push({ op: "delete-default", family: 4, ifname: chain.ifname });

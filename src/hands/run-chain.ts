@@ -12,17 +12,17 @@ import type { Outcome } from "../wire/outcome.ts";
 import { explainOutcome, prefix } from "./explain-outcome.ts";
 import type { Hand } from "./hand.ts";
 
-/** Where and for whom a chain is run. */
+/** The container, namespace and limits for the run of a chain. */
 export interface ChainPlace {
   readonly containerId: ContainerId;
-  /** Empty when the namespace is gone or is another one by now. */
+  /** Empty when the namespace is gone, or when another one has its path now. */
   readonly netns: NetnsPath | "";
   readonly cniPath: string;
-  /** Time for one more run; asked before each. Throws when there is none left. */
+  /** The time left for one more run, asked before each run. Throws when no time is left. */
   readonly remainingMs: () => number;
-  /** Told of every run, for the timeline. */
+  /** Called after every run, for the timeline. */
   readonly onRan: (run: Ran) => void;
-  /** Told about once a second while a plugin runs how long it has used no CPU; a shim from before version 3 never tells. */
+  /** Called about once a second while a plugin runs, with its time without CPU use. Shims before version 3 never do. */
   readonly onProgress?: (idleMs: number, plugin: string) => void;
 }
 
@@ -31,11 +31,11 @@ export interface Ran {
   readonly chain: Chain;
   readonly link: ChainLink;
   readonly outcome: Outcome;
-  /** Undefined when it did what it was asked for. */
+  /** Undefined when the plugin succeeded. */
   readonly error?: LeveeError | undefined;
 }
 
-/** What to do about one link of an ADD: its number in the plan, and what the chain has produced so far. */
+/** One link of an ADD with its step number and the previous link's result. */
 export interface AddLink {
   readonly chain: Chain;
   readonly link: ChainLink;
@@ -44,7 +44,7 @@ export interface AddLink {
   readonly undoTimeoutMs: number;
 }
 
-/** Runs one plugin's ADD. `known` is its outcome when a lost connection hid it the first time. */
+/** Runs one plugin's ADD. `known` is the outcome that a resumed call brings along; then nothing runs. */
 export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?: Outcome): Promise<JsonText> {
   const timeoutMs = place.remainingMs();
   const stdin = add.previous === undefined ? add.link.stdin : withPrevResult(add.link.stdin, add.previous);
@@ -58,7 +58,7 @@ export async function runAdd(hand: Hand, add: AddLink, place: ChainPlace, known?
   return resultOf(add.chain, add.link, outcome);
 }
 
-/** Runs DEL for the links of one chain, last first, and stops at the first that fails, as libcni does. */
+/** Runs DEL for the links of one chain, last first. It stops at the first failure, as libcni does. */
 export async function runDel(hand: Hand, chain: Chain, place: ChainPlace, options: DelOptions): Promise<void> {
   const result = prevResultAtDel(chain.cniVersion) ? options.result : undefined;
   for (const link of chain.links.slice(0, options.linksDone ?? chain.links.length).toReversed()) {
@@ -67,14 +67,14 @@ export async function runDel(hand: Hand, chain: Chain, place: ChainPlace, option
   }
 }
 
-export interface DelOptions {
-  /** The chain's result, given back as prevResult. */
+interface DelOptions {
+  /** The chain's result, which becomes prevResult. */
   readonly result: JsonText | undefined;
-  /** How many links of the chain may have run; all of them unless said. */
+  /** How many links of the chain may have run; all by default. */
   readonly linksDone?: number;
 }
 
-/** Runs CHECK for every link in order with the final result, as the specification says. */
+/** Runs CHECK for every link in order with the final result, as the specification requires. */
 export async function runCheck(hand: Hand, chain: Chain, place: ChainPlace, result: JsonText): Promise<void> {
   const final = withRouteEdit(result, chain.routes);
   for (const link of chain.links)
@@ -129,8 +129,8 @@ function orderFor(verb: string, { chain, link, place, stdin }: PlainRun): Omit<R
 }
 
 /**
- * A plugin's answer as text, with the version it left out; the bytes stay its own, but for the indents most print:
- * half of it, and the journal keeps it for as long as the pod lives.
+ * A plugin's result as text, with its version added if missing. The bytes stay its own except for the indents. These
+ * are half of a usual result, and the journal keeps the result as long as the pod lives.
  */
 function resultOf(chain: Chain, link: ChainLink, outcome: Outcome): JsonText {
   const what = `the result of ${link.type} for ${prefix(chain)}`;

@@ -1,8 +1,8 @@
-/** One question about this node, and its answer. */
+/** One line of `levee check` about this node. */
 export interface Check {
-  /** Short and stable: `/readyz` prints it, and alerts name it. */
+  /** Short and stable, because `/readyz` prints it and alerts use it. */
   readonly name: string;
-  /** `warning`: worth a look, but no reason to stop a rollout. */
+  /** `warning` does not stop a rollout. */
   readonly state: "ok" | "warning" | "failed";
   /** What was seen. */
   readonly detail: string;
@@ -22,12 +22,7 @@ export function failed(name: string, detail: string, hint: string): Check {
   return { name, state: "failed", detail, hint };
 }
 
-/** A node whose checks all hold, or only warn, may take pods and lets a rollout go on. */
+/** A node without a failed check may take pods and lets a rollout go on. */
 export function isReady(checks: readonly Check[]): boolean {
   return checks.every(({ state }) => state !== "failed");
-}
-
-/** What is not as it should be, one sentence each, for logs and for people. */
-export function degradedNotices(checks: readonly Check[]): readonly string[] {
-  return checks.filter(({ state }) => state !== "ok").map(({ name, detail }) => `${name}: ${detail}`);
 }

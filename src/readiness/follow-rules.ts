@@ -8,20 +8,20 @@ export interface FollowFacts {
   readonly isSynced: boolean;
   /** Why list or watch fails now; undefined while it works. */
   readonly lastError: string | undefined;
-  /** On the wall clock; undefined while it works. */
+  /** Wall time; undefined while it works. */
   readonly failingSinceMs: number | undefined;
-  /** No answer comes at all, as opposed to a refusal. */
+  /** The server does not answer at all, not even with a refusal. */
   readonly isUnreachable: boolean;
-  /** The server knows no such resource. */
+  /** The server does not know the resource. */
   readonly isAbsent: boolean;
 }
 
-/** A watch that is opened again takes a moment; a probe between the two is no news. */
+/** Reopening a watch takes a moment, and a probe in that moment must not fail. */
 const graceMs = 5_000;
 
 /**
- * Whether the API server is there. Said in /readyz, so that a rollout stops; never in STATUS, where kubelet would take
- * the node out of service for it.
+ * Whether the API server answers. It counts in /readyz, where it stops a rollout, but never in STATUS, where kubelet
+ * would take the node out of service.
  */
 export function apiCheck(follows: readonly FollowFacts[], nowMs: number): Check {
   const absent = follows.filter(({ isAbsent }) => isAbsent).map(({ resource }) => resource);
@@ -45,7 +45,7 @@ export function apiCheck(follows: readonly FollowFacts[], nowMs: number): Check 
     ? failed(
         "api",
         `away since ${since}${why}`,
-        "pods whose networks are known are still attached; look at the API server and the way to it",
+        "pods whose networks are known still attach; check the API server and the network path to it",
       )
     : failed(
         "api",
@@ -54,19 +54,19 @@ export function apiCheck(follows: readonly FollowFacts[], nowMs: number): Check 
       );
 }
 
-/** Whether pods and networks are known at all. */
+/** Whether the daemon has a complete list of pods and networks. */
 export function viewCheck(follows: readonly FollowFacts[]): Check {
   const missing = follows.filter(({ isSynced, isAbsent }) => !isSynced && !isAbsent).map(({ resource }) => resource);
   if (missing.length > 0)
     return failed(
       "view",
       `no complete list of ${missing.join(" and ")} has been taken yet`,
-      "it comes with the API server's first answer; see the check api",
+      "the API server's first answer brings it; see the check api",
     );
   return passed("view", follows.map(counted).join(", "));
 }
 
-/** Names of resources are plurals. */
+/** The resource's name is a plural, so one object drops the final s. */
 function counted({ resource, objects }: FollowFacts): string {
   return `${objects} ${objects === 1 ? resource.replace(/s$/u, "") : resource}`;
 }

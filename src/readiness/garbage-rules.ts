@@ -1,14 +1,14 @@
 import { passed, warned, type Check } from "./check.ts";
 
-/** What the last look for garbage saw. */
-export interface GarbageFacts {
-  /** Networks that running pods asked for and do not have, as `namespace/pod: network`. */
+/** The findings of the last garbage collection round. */
+interface GarbageFacts {
+  /** Networks that running pods asked for but lack, as `namespace/pod: network`. */
   readonly missing: readonly string[];
-  /** Addresses of host-local whose container nobody knows. */
+  /** Addresses of host-local that belong to no known container. */
   readonly orphans: number;
 }
 
-/** A sentence is no list. */
+/** Name at most three networks in one sentence. */
 const namedMax = 3;
 
 export function missingNetworksCheck({ missing }: Pick<GarbageFacts, "missing">): Check {
@@ -17,7 +17,7 @@ export function missingNetworksCheck({ missing }: Pick<GarbageFacts, "missing">)
   return warned(
     "missing-networks",
     `${missing.length} ${missing.length === 1 ? "network that a running pod asked for is" : "networks that running pods asked for are"} missing: ${missing.slice(0, namedMax).join(", ")}${more}`,
-    "levee gc says which and why; a pod gets its networks when it is started anew",
+    "levee gc lists them with the reason; restart a pod to attach its networks",
   );
 }
 

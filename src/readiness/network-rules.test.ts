@@ -13,7 +13,7 @@ describe("judgeNetwork", () => {
     expect(judgeNetwork("a/b", needs, host)).toEqual({ network: "a/b", state: "ready", reasons: [] });
   });
 
-  test("is ready with a bridge that leads nowhere, and says so", () => {
+  test("is ready with a bridge without an uplink, with a doubt", () => {
     const needsOf = (name: string): Parameters<typeof judgeNetwork>[1] => [
       { programs: ["bridge"], links: [{ name, role: "bridge" as const }] },
     ];
@@ -50,18 +50,18 @@ describe("judgeNetwork", () => {
     });
   });
 
-  test("is unknown where nobody could look, unless something is surely missing", () => {
+  test("is unknown where no hand could look, unless something is surely missing", () => {
     expect(judgeNetwork("a/b", [{ programs: ["unseen"], links: [] }], host).state).toBe("unknown");
     expect(judgeNetwork("a/b", [{ programs: ["unseen", "other"], links: [] }], host).state).toBe("not-ready");
   });
 });
 
 describe("networksCheck", () => {
-  test("counts what is ready and what nobody looked at", () => {
+  test("counts the ready networks and those not checked yet", () => {
     const ready = judgeNetwork("a/b", [], host);
     expect(networksCheck([ready, { ...ready, state: "unknown" }])).toMatchObject({
       state: "ok",
-      detail: "1 ready, 1 not looked at",
+      detail: "1 ready, 1 not checked yet",
     });
   });
 

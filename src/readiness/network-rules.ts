@@ -4,15 +4,15 @@ import { passed, warned, type Check } from "./check.ts";
 export interface NetworkReadiness {
   /** `namespace/name`, or the primary network's own name. */
   readonly network: string;
-  /** `unknown`: nobody could look yet. */
+  /** `unknown`: no hand has looked at the host yet. */
   readonly state: "ready" | "not-ready" | "unknown";
-  /** What is missing, one phrase each: `missing host bridge br-prod`; of a ready one, what may be amiss. */
+  /** One phrase per missing thing, such as `missing host bridge br-prod`; for a ready network, its doubts. */
   readonly reasons: readonly string[];
 }
 
-/** What one plugin of a network needs of its host. */
+/** Programs and interfaces that one plugin of a network needs on its host. */
 export interface PluginNeeds {
-  /** Names of programs: the plugin's own and its IPAM's. */
+  /** The plugin's own program and the program of its IPAM. */
   readonly programs: readonly string[];
   /** Interfaces that must exist before a pod can be attached. */
   readonly links: readonly LinkNeed[];
@@ -23,17 +23,17 @@ export interface LinkNeed {
   readonly role: "bridge" | "master" | "device";
 }
 
-/** What a hand saw on the host; undefined where it could not look. */
+/** The host as a hand saw it; undefined where the hand could not look. */
 export interface HostFacts {
   readonly hasProgram: (name: string) => boolean | undefined;
   readonly hasLink: (name: string) => boolean | undefined;
-  /** Whether a bridge has any port but those to pods. */
+  /** Whether a bridge has a port that does not lead to a pod. */
   readonly hasUplink: (bridge: string) => boolean | undefined;
 }
 
 /**
- * A network is ready when nothing it needs is missing. A bridge counts as needed although the bridge plugin would make
- * one: a bridge that comes into being that way has no uplink, and the pod would be attached to nothing.
+ * A network is ready when nothing it needs is missing. Its bridge must exist, although the bridge plugin would create
+ * one: a bridge created that way has no uplink, and the pod would reach nothing.
  */
 export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], host: HostFacts): NetworkReadiness {
   const programs = unique(plugins.flatMap((plugin) => plugin.programs)).map((name) => ({
@@ -50,28 +50,33 @@ export function judgeNetwork(network: string, plugins: readonly PluginNeeds[], h
   return { network, state: "ready", reasons: doubts(plugins, host) };
 }
 
-/** A bridge that the plugin has made is there from then on, and still leads nowhere; some are meant to. */
+/**
+ * A bridge that the plugin created exists but has no uplink. This is only a doubt, because some bridges are meant to
+ * have none.
+ */
 function doubts(plugins: readonly PluginNeeds[], host: HostFacts): readonly string[] {
   const bridges = plugins.flatMap(({ links }) => links.filter(({ role }) => role === "bridge"));
   const alone = bridges.filter(({ name }) => host.hasUplink(name) === false);
   return unique(alone.map(({ name }) => `host bridge ${name} has no uplink`));
 }
 
-/** A network whose configuration cannot be used is not ready, whatever the host has. */
 export function brokenNetwork(network: string, reason: string): NetworkReadiness {
   return { network, state: "not-ready", reasons: [reason] };
 }
 
-/** How many networks a sentence names. */
+/** Name at most three networks in one sentence. */
 const namedMax = 3;
 
-/** A network that waits for work on the host is no reason to stop a rollout: the others are served. */
+/** Only a warning: a network that needs work on the host must not stop a rollout, because the others are served. */
 export function networksCheck(networks: readonly NetworkReadiness[]): Check {
   const missing = networks.filter(({ state }) => state === "not-ready");
   if (missing.length === 0) {
     const unknown = networks.filter(({ state }) => state === "unknown").length;
     const alone = networks.filter(({ reasons }) => reasons.length > 0).length;
-    const more = [unknown === 0 ? "" : `, ${unknown} not looked at`, alone === 0 ? "" : `, ${alone} without an uplink`];
+    const more = [
+      unknown === 0 ? "" : `, ${unknown} not checked yet`,
+      alone === 0 ? "" : `, ${alone} without an uplink`,
+    ];
     return passed("networks", `${networks.length - unknown} ready${more.join("")}`);
   }
   const named = missing.slice(0, namedMax).map(({ network, reasons }) => `${network} (${reasons.join(", ")})`);
@@ -79,7 +84,7 @@ export function networksCheck(networks: readonly NetworkReadiness[]): Check {
   return warned(
     "networks",
     `${missing.length} of ${networks.length} cannot be attached here: ${named.join("; ")}${rest === 0 ? "" : `; and ${rest} more`}`,
-    "make the bridge or interface on the host, or install the plugin; pods that ask for these networks do not start here",
+    "create the bridge or interface on the host, or install the plugin; pods that ask for these networks do not start here",
   );
 }
 

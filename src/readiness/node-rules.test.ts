@@ -78,14 +78,14 @@ describe("canaryCheck", () => {
     expect(canaryCheck({ ...hand, canary: failed })).toMatchObject({ state: "failed", detail: failed.reason });
   });
 
-  test("only warns when the plugin was looked for in a folder that nobody named", () => {
+  test("only warns when the hand searched a default folder for the plugin", () => {
     const guess = { ...canary, isSuccess: false, isInconclusive: true, reason: "the plugin loopback is not in /a" };
     expect(canaryCheck({ ...hand, canary: guess })).toMatchObject({ state: "warning", detail: guess.reason });
   });
 
   test("fails when the last trial is older than three minutes, or none has ended in that time", () => {
     expect(canaryCheck({ ...hand, canary: { ...canary, ageMs: 180_001 } }).detail).toBe("the last trial is 180 s old");
-    expect(canaryCheck(hand).detail).toBe("no trial has come to an end for 600 s");
+    expect(canaryCheck(hand).detail).toBe("no trial has finished for 600 s");
   });
 });
 

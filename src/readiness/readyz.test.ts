@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { degradedNotices, failed, passed, warned } from "./check.ts";
+import { failed, passed, warned } from "./check.ts";
 import { readyzAnswer } from "./readyz.ts";
 
 const good = passed("view", "3 pods");
@@ -23,8 +23,4 @@ describe("readyzAnswer", () => {
       text: "[+]view ok\n[-]api failed: away since 2026-01-01\nreadyz check failed\n",
     });
   });
-});
-
-test("degradedNotices names what is not as it should be", () => {
-  expect(degradedNotices([good, doubtful, bad])).toEqual(["hand: no resident hand", "api: away since\n2026-01-01"]);
 });

@@ -1,13 +1,13 @@
 import { isReady, type Check } from "./check.ts";
 
-export interface ReadyzAnswer {
+interface ReadyzAnswer {
   readonly isReady: boolean;
   readonly text: string;
 }
 
 /**
- * The answer of `/readyz`, line by line as the API server prints its own: `[+]name ok`, `[-]name failed: reason`, and
- * `[!]name degraded: reason` for what does not fail it. A node that is ready says only `ok` unless asked to be verbose.
+ * The body of `/readyz`, in the lines of the API server's own: `[+]name ok`, `[-]name failed: reason`, and
+ * `[!]name degraded: reason` for a warning. A ready node prints only `ok` unless the request is verbose.
  */
 export function readyzAnswer(checks: readonly Check[], options: { readonly isVerbose: boolean }): ReadyzAnswer {
   const ready = isReady(checks);
@@ -18,7 +18,7 @@ export function readyzAnswer(checks: readonly Check[], options: { readonly isVer
 
 function lineOf({ name, state, detail }: Check): string {
   if (state === "ok") return `[+]${name} ok`;
-  // Reasons quote files and plugins; one check is one line.
+  // Reasons quote files and plugins, so they may have line breaks. One check is one line.
   const reason = detail.replaceAll(/\s+/gu, " ").trim();
   return state === "failed" ? `[-]${name} failed: ${reason}` : `[!]${name} degraded: ${reason}`;
 }

@@ -1,30 +1,30 @@
 import { failed, passed, warned, type Check } from "./check.ts";
 
-/** What the journal can still do. */
+/** The state of the journal. */
 export interface JournalFacts {
-  /** Why the next ADD would be refused; undefined when it would not. */
+  /** Why the journal would refuse the next ADD; undefined when it would not. */
   readonly unwritable: string | undefined;
-  /** How long a trial write has been under way; 0 when none is. */
+  /** How long the current trial write has taken so far; 0 when there is none. */
   readonly stuckMs: number;
   readonly quarantined: number;
   readonly leaks: number;
   readonly attachments: number;
 }
 
-/** A disk that is merely slow is not to be answered with a restart, which must read the journal from the same disk. */
-export const journalStuckMsMax = 120_000;
-/** Long enough for a busy disk; short enough to stop a rollout. */
+/** A slow disk must not cause a restart, which would have to read the journal from the same disk. */
+const journalStuckMsMax = 120_000;
+/** Long enough for a busy disk, short enough to stop a rollout. */
 const journalSlowMsMax = 15_000;
 
 export function journalCheck(facts: JournalFacts): Check {
-  const hint = "free space in the state folder, or mend its disk; deletes go on, new attachments are refused";
+  const hint = "free space in the state folder, or repair its disk; DELs still work, new attachments are refused";
   if (facts.unwritable !== undefined) return failed("journal", facts.unwritable, hint);
   if (facts.stuckMs > journalSlowMsMax)
     return failed("journal", `a write has been under way for ${Math.round(facts.stuckMs / 1_000)} s`, hint);
   return passed("journal", `${facts.attachments} ${facts.attachments === 1 ? "attachment" : "attachments"}`);
 }
 
-/** Liveness: only a restart helps a writer that has not come back for so long, if anything does. */
+/** For liveness: after this time only a restart may help the writer. */
 export function isJournalStuck({ stuckMs }: Pick<JournalFacts, "stuckMs">): boolean {
   return stuckMs > journalStuckMsMax;
 }
@@ -43,6 +43,6 @@ export function leaksCheck({ leaks }: Pick<JournalFacts, "leaks">): Check {
   return warned(
     "leaks",
     `${leaks} ${leaks === 1 ? "thing" : "things"} could not be undone yet`,
-    "levee leaks tells what and why; the resident hand tries again",
+    "levee leaks lists them with the reason; the resident hand tries again",
   );
 }

@@ -6,22 +6,28 @@ import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import { holdStateFolder } from "./one-writer.ts";
 import { aFolder } from "./journal/record.fixture.ts";
+import { until } from "../base/until.fixture.ts";
 
 const never = new AbortController().signal;
 /** Polls without waiting, so that the test does not. */
+let slept = 0;
 const clock = {
   ...systemClock,
   random: () => 0,
-  sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(5, signal),
+  sleep: (_ms: number, signal?: AbortSignal) => {
+    slept += 1;
+    return systemClock.sleep(5, signal);
+  },
 };
 
 describe("holdStateFolder", () => {
-  test("a second holder waits, says so once, and gets it when the first lets go", async () => {
+  test("a second holder waits, calls onWaiting once, and gets the folder when the first releases it", async () => {
     const folder = await aFolder();
     const first = await holdStateFolder(folder, { clock, signal: never });
     const events: string[] = [];
     const second = holdStateFolder(folder, { clock, signal: never, onWaiting: () => events.push("waiting") });
-    await systemClock.sleep(60);
+    const sleptBefore = slept;
+    await until("it has tried several times", () => slept > sleptBefore + 3);
     expect(events).toEqual(["waiting"]);
     first[Symbol.dispose]();
     (await second)[Symbol.dispose]();
@@ -75,7 +81,7 @@ describe("holdStateFolder", () => {
     await once(child.stdout, "data");
     let waited = 0;
     const mine = holdStateFolder(folder, { clock, signal: never, onWaiting: () => (waited += 1) });
-    await systemClock.sleep(30);
+    await until("it waits", () => waited === 1);
     child.kill("SIGKILL");
     (await mine)[Symbol.dispose]();
     expect(waited).toBe(1);

@@ -2,13 +2,13 @@ import { mkdir, stat } from "node:fs/promises";
 import type { Clock } from "../base/clock.ts";
 import { errnoOf, LeveeError } from "../base/errors.ts";
 
-/** The right to write a state folder. Given back by disposing it, or by the kernel when the process dies. */
-export type Lock = Disposable;
+/** The right to write a state folder. Disposing releases it, and so does the kernel when the process dies. */
+type Lock = Disposable;
 
-export interface HoldOptions {
+interface HoldOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called once if another daemon has the folder. */
+  /** Called once if another daemon holds the folder. */
   readonly onWaiting?: () => void;
 }
 
@@ -17,8 +17,8 @@ const pollMsMax = 1_000;
 
 /**
  * Waits until no other daemon writes this folder. The lock is an abstract unix socket named after the folder's device
- * and inode: two paths to one folder meet, nothing is left on disk after a crash, and no age has to be guessed.
- * Such names live in the network namespace, so both daemons must be in the host's, which they are.
+ * and inode. So two paths to one folder share a lock, and a crash leaves no stale lock on disk.
+ * Abstract names belong to a network namespace, and all daemons run in the host's.
  */
 export async function holdStateFolder(stateDir: string, options: HoldOptions): Promise<Lock> {
   const name = await lockName(stateDir);
@@ -45,10 +45,13 @@ async function lockName(stateDir: string): Promise<string> {
   }
 }
 
-/** A listening socket, or undefined when somebody else has the name. Of Bun, as the daemon has no node:net: ADR 0025. */
+/**
+ * A listening socket, or undefined when another process has the name. Bun's own, because the daemon avoids node:net
+ * (ADR 0025).
+ */
 function tryListen(name: string): Bun.UnixSocketListener<undefined> | undefined {
   try {
-    // Nobody has business here; a visitor gets nothing.
+    // No client has a reason to connect, so it is cut off.
     const visitor = { open: (socket: Bun.Socket) => socket.terminate(), data: () => undefined };
     const listener = Bun.listen({ unix: name, data: undefined, socket: visitor });
     listener.unref();

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 
 /**
- * Since when this node has wanted a reboot, kept over restarts of the daemon. The sentinel's own time will not do: each
- * further package touches it. A reboot ends it, so it counts for one boot only.
+ * Since when this node has needed a reboot, kept over restarts of the daemon. The sentinel file's own time does not
+ * help, because each further package touches it. The value is valid for one boot only.
  */
 export class RebootSince {
   readonly #path: string;
@@ -23,7 +23,7 @@ export class RebootSince {
   }
 
   async write(wallMs: number): Promise<void> {
-    // Lost in a power cut it begins anew, as the boot does.
+    // Not synced: a power cut starts a new boot, and the value is void then.
     await writeFileAtomically(this.#path, `${this.#bootId} ${wallMs}\n`, { mode: 0o600, sync: false });
   }
 

@@ -2,21 +2,21 @@ import { LeveeError } from "../base/errors.ts";
 import { bytesFields, flagField, type Frame } from "./frame.ts";
 import { readOutcome, type Outcome } from "./outcome.ts";
 
-/** What a hand saw in a folder of the host: at most as much as fits into one frame. */
+/** One page of a folder on the host: as many entries as fit into one frame. */
 export interface FolderPage {
   readonly entries: readonly FolderEntry[];
-  /** There is more: ask again for what comes after the last name. */
+  /** There are more entries; ask again with the last name as `after`. */
   readonly isTruncated: boolean;
-  /** It is on a file system that other machines may use as well. False as well when the hand does not say. */
+  /** Other machines may use the folder's file system, too. Also false for a hand that does not say. */
   readonly isShared: boolean;
 }
 
 export interface FolderEntry {
   readonly name: string;
   readonly kind: "file" | "folder" | "other";
-  /** When it was last written, in wall time. */
+  /** Wall time of the last write. */
   readonly changedWallMs: number;
-  /** Of a file of at most 4 KiB; undefined for a longer one and for one that could not be read. */
+  /** The content of a file of at most 4 KiB; undefined for a longer or unreadable file. */
   readonly content: Uint8Array | undefined;
 }
 
@@ -27,7 +27,7 @@ const kindByNumber: ReadonlyMap<number, FolderEntry["kind"]> = new Map([
   [4, "other"],
 ]);
 const hasContent = 1;
-/** Kind, time and the length of the name. */
+/** One byte for the kind, eight for the time, one for the length of the name. */
 const headBytes = 10;
 
 export function readFolderPage(frame: Frame): { readonly value: FolderPage; readonly outcome: Outcome } {

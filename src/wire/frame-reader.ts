@@ -5,17 +5,17 @@ const lengthBytes = 4;
 const empty = Buffer.alloc(0);
 
 /**
- * Cuts a byte stream into frames. Holds at most one incomplete frame, in one piece however small the parts it came in,
- * and refuses an oversized one as soon as its length is known, so a hostile peer costs what it has sent and no more.
+ * Cuts a byte stream into frames. It holds at most one incomplete frame, in one buffer, and refuses an oversized frame
+ * as soon as its length is known. So a hostile peer costs no more memory than it has sent.
  */
 export class FrameReader {
-  /** Grows by doubling, so that a frame that comes byte by byte is not copied for each of them. */
+  /** Grows by doubling, so that a frame that arrives byte by byte is not copied for each byte. */
   #held: Buffer = empty;
   #size = 0;
 
-  /** Adds what was received and returns the frames that are complete now. Throws LeveeError on a broken stream. */
+  /** Adds received bytes and returns the frames that are complete now. Throws LeveeError on a broken stream. */
   push(chunk: Uint8Array): Frame[] {
-    // Nearly every frame comes in one piece and alone; only one that does not is put together.
+    // Fast path: nearly every frame arrives alone and in one piece.
     if (this.#size === 0) return this.#cut(chunk);
     this.#append(chunk);
     return this.#cut(this.#held.subarray(0, this.#size));
@@ -51,15 +51,15 @@ export class FrameReader {
   }
 
   #hold(bytes: Uint8Array, from: number): void {
-    // What has just been appended to and is still no whole frame stays where it is.
+    // The buffer still holds no whole frame, so it stays as it is.
     if (from === 0 && this.#size > 0) return;
-    // The rest is copied so that a large frame's memory is not pinned by a few bytes of the next.
+    // A copy, so that a few bytes of the next frame do not keep a large frame in memory.
     this.#held = from === bytes.length ? empty : Buffer.from(bytes.subarray(from));
     this.#size = this.#held.length;
   }
 }
 
-/** Where the frame that starts at `at` ends; out of reach while even its length is not known. */
+/** Where the frame that starts at `at` ends; infinity while its length is unknown. */
 function frameEnd(bytes: Uint8Array, at: number): number {
   if (bytes.length - at < lengthBytes) return Number.POSITIVE_INFINITY;
   const length = uint32(bytes, at);

@@ -1,4 +1,4 @@
-/** Frame types of docs/protocol.md. 1-63 come from the shim or the CLI, 64-127 from the daemon. */
+/** Frame types of docs/protocol.md. The shim and the CLI send 1-63, the daemon sends 64-127. */
 export const FrameType = {
   CALL: 1,
   CONFIG: 2,

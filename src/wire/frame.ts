@@ -2,32 +2,32 @@ import { LeveeError } from "../base/errors.ts";
 import { FrameType, frameTypeByNumber, type FrameTypeName } from "./frame-type.ts";
 import { tagNumber, type TagName } from "./tag.ts";
 
-/** The newest protocol version this build speaks. See docs/protocol.md. */
+/** The newest protocol version of this build. See docs/protocol.md. */
 export const protocolVersion = 3;
 
-/** The oldest one. Nodes run shims of before an upgrade until their image is replaced, so an old version goes late. */
+/** The oldest one. Old versions are dropped late, because a node keeps its old shim until the image is replaced. */
 export const protocolVersionMin = 1;
 
-/** A configuration of 256 KiB with its undo copy fits; a runaway peer does not. */
+/** Enough for a configuration of 256 KiB with its undo copy, and a limit for a runaway peer. */
 export const frameBytesMax = 1_048_576;
 
-/** Far above what any frame needs. Each field costs an object, so a frame of nothing but empty ones would cost 20 MiB. */
+/** Far above the need of any frame. Each field costs memory: a frame full of empty fields would cost 20 MiB. */
 export const frameFieldsMax = 4_096;
 
 /**
- * One decoded frame: its type, its bytes, and where its fields lie in them. An outcome has a dozen fields of which most
- * are read once, so nothing is made for a field before somebody asks for it.
+ * One decoded frame: its type, its bytes, and the places of its fields. A field is decoded only when it is read,
+ * because an outcome has a dozen fields and most are read once.
  */
 export interface Frame {
   readonly type: FrameTypeName;
   readonly payload: Uint8Array;
-  /** In order, three numbers a field: its tag, where its value begins and where it ends. */
+  /** Three numbers for each field in order: its tag, and the start and the end of its value. */
   readonly places: readonly number[];
 }
 
-export type FieldValue = string | number | bigint | boolean | Uint8Array;
+type FieldValue = string | number | bigint | boolean | Uint8Array;
 
-/** A field ready to be sent; `undefined` values are left out, so optional fields read naturally at the call site. */
+/** A field to send. An `undefined` value is left out, so optional fields read naturally at the call site. */
 export type OutgoingField = readonly [TagName, FieldValue | undefined];
 
 const lengthBytes = 4;
@@ -56,7 +56,7 @@ export function encodeFrame(type: FrameTypeName, fields: readonly OutgoingField[
   return frame;
 }
 
-/** Decodes the payload of one frame (without its length). Unknown tags are nobody's, an unknown type is an error. */
+/** Decodes the payload of one frame, without its length. Unknown tags are ignored, an unknown type is an error. */
 export function decodeFrame(payload: Uint8Array): Frame {
   const number = payload[0] ?? 0;
   const type = frameTypeByNumber.get(number);
@@ -77,7 +77,7 @@ export function decodeFrame(payload: Uint8Array): Frame {
   return { type, payload, places };
 }
 
-/** Where in `places` the first field of that tag is; -1 when there is none. */
+/** The position in `places` of the tag's first field, or -1. */
 function placeOf({ places }: Frame, tag: TagName): number {
   const number = tagNumber[tag];
   for (let place = 0; place < places.length; place += 3) if (places[place] === number) return place;
@@ -118,13 +118,13 @@ export function numberField(frame: Frame, tag: TagName): number | undefined {
   return value;
 }
 
-/** For device and inode numbers, which use all 64 bits on some file systems. */
+/** For device and inode numbers, which need all 64 bits on some file systems. */
 export function bigintField(frame: Frame, tag: TagName): bigint | undefined {
   const at = numberPlace(frame, tag);
   return at < 0 ? undefined : uint64(frame.payload, at);
 }
 
-/** Where the eight bytes of a number begin; -1 when the field is not there. */
+/** Where the eight bytes of a number begin, or -1 without the field. */
 function numberPlace(frame: Frame, tag: TagName): number {
   const place = placeOf(frame, tag);
   if (place < 0) return -1;
@@ -151,7 +151,7 @@ export function bytesFields(frame: Frame, tag: TagName): readonly Uint8Array[] {
   return values;
 }
 
-/** The field that the protocol says must be there. */
+/** The value of a field that the protocol requires. */
 export function required<T>(value: T | undefined, frame: Frame, tag: TagName): T {
   if (value === undefined)
     throw new LeveeError("protocol-violated", `Cannot use a ${frame.type} frame without its field ${tag}`);
@@ -165,7 +165,7 @@ function sizeOf(value: FieldValue): number {
   return value instanceof Uint8Array ? value.length : 8;
 }
 
-/** Returns the offset past it. */
+/** Returns the offset past the value. */
 function writeValue(frame: Buffer, value: FieldValue, at: number): number {
   if (typeof value === "string") return at + frame.write(value, at, "utf8");
   if (value instanceof Uint8Array) {
@@ -176,14 +176,14 @@ function writeValue(frame: Buffer, value: FieldValue, at: number): number {
   return writeCount(frame, Number(value), at);
 }
 
-/** Without a bigint for each: nearly every number here is small. */
+/** Avoids a bigint, because nearly every number is small. */
 function writeCount(frame: Buffer, value: number, at: number): number {
   if (!Number.isSafeInteger(value) || value < 0) return frame.writeBigUInt64LE(BigInt(value), at);
   frame.writeUInt32LE(value % 2 ** 32, at);
   return frame.writeUInt32LE(Math.floor(value / 2 ** 32), at + 4);
 }
 
-/** By hand: making a view of the bytes for it takes ten times as long. */
+/** Computed by hand, because creating a view of the bytes takes ten times as long. */
 export function uint32(bytes: Uint8Array, at: number): number {
   const low = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
   const high = (bytes[at + 2] ?? 0) | ((bytes[at + 3] ?? 0) << 8);

@@ -18,12 +18,12 @@ import {
 import { readOutcome, type Outcome } from "./outcome.ts";
 import type { TagName } from "./tag.ts";
 
-/** What a hand tells about itself. */
+/** A hand's process and software, as it introduces itself. */
 export interface HandIdentity extends ProcessIdentity {
   readonly software: string;
 }
 
-/** CALL: the header of one CNI call. The configuration follows on GO. */
+/** CALL: the header of one CNI call. The shim sends the configuration after GO. */
 export interface CallHeader {
   readonly hand: HandIdentity;
   readonly verb: string;
@@ -33,13 +33,13 @@ export interface CallHeader {
   readonly cniArgs: string;
   readonly cniPath: string;
   readonly netnsIdentity: NetnsIdentity | undefined;
-  /** Where the shim itself runs, which is the host's; shims from before version 3 do not say. */
+  /** The shim's own namespace, which is the host's. Shims before version 3 do not send it. */
   readonly ownNetns: NetnsIdentity | undefined;
   readonly configLength: number;
   readonly budgetMs: number;
 }
 
-/** RESUME: a call whose daemon went away. */
+/** RESUME: a call that continues after its daemon went away. */
 export interface ResumeHeader {
   readonly call: CallHeader;
   readonly token: string;
@@ -53,7 +53,7 @@ export interface RunOrder {
   readonly stdin: string;
   readonly timeoutMs: number;
   readonly undo?: { readonly command: string; readonly timeoutMs: number };
-  /** A fresh network namespace for this run only, given to the plugin as CNI_NETNS. The resident hand alone makes one. */
+  /** Run with a fresh network namespace as CNI_NETNS. Only the resident hand creates one. */
   readonly scratchNetns?: boolean;
 }
 
@@ -61,7 +61,7 @@ export type RouteOp =
   | { readonly op: "delete-default"; readonly family: 4 | 6; readonly ifname: IfName }
   | { readonly op: "add-default"; readonly family: 4 | 6; readonly ifname: IfName; readonly gateway: Uint8Array };
 
-/** The newest version both sides speak, or an error that names both ranges. */
+/** The newest version that both sides support, or an error that names both ranges. */
 export function negotiateVersion(frame: Frame): number {
   const min = required(numberField(frame, "version_min"), frame, "version_min");
   const max = required(numberField(frame, "version_max"), frame, "version_max");
@@ -84,7 +84,7 @@ export function readHandIdentity(frame: Frame): HandIdentity {
   };
 }
 
-/** What most calls of a node have in common. */
+/** Texts that most calls of a node have in common. */
 const common = new SharedTexts();
 
 export function readCall(frame: Frame): CallHeader {
@@ -109,7 +109,7 @@ function netnsOf(frame: Frame, deviceTag: TagName, inodeTag: TagName): NetnsIden
   return device === undefined || inode === undefined ? undefined : { device: commonDevice(device), inode };
 }
 
-/** The one that shims run in: the host's, for all of them. */
+/** All shims run in the host's namespace, so they share one object. */
 function ownNetnsOf(frame: Frame): NetnsIdentity | undefined {
   const own = netnsOf(frame, "own_netns_dev", "own_netns_ino");
   const [last] = lastOwn;
@@ -118,7 +118,7 @@ function ownNetnsOf(frame: Frame): NetnsIdentity | undefined {
 
 const lastOwn: [(NetnsIdentity | undefined)?] = [];
 
-/** All namespaces of a node are on one device. */
+/** All namespaces of a node are on one device, so they share one bigint. */
 function commonDevice(device: bigint): bigint {
   const [last] = lastDevice;
   return last === device ? last : (lastDevice[0] = device);
@@ -126,7 +126,7 @@ function commonDevice(device: bigint): bigint {
 
 const lastDevice: [bigint?] = [];
 
-/** Far above any real CNI_ARGS or CNI_PATH: 2,000 waiting calls each keep theirs in memory, and some of it is logged. */
+/** Far above any real CNI_ARGS or CNI_PATH. Up to 2,000 calls in line keep these texts, and some are logged. */
 const headerTextBytesMax = 32_768;
 
 function headerText(frame: Frame, tag: TagName): string | undefined {
@@ -148,7 +148,7 @@ export function readResume(frame: Frame): ResumeHeader {
   };
 }
 
-/** `version` is what negotiateVersion found for this peer. */
+/** `version` is the result of negotiateVersion for this peer. */
 export function encodeWelcome(
   token: Uint8Array,
   heartbeatMs: number,
@@ -189,7 +189,7 @@ export function encodeStat(step: number, paths: readonly string[]): Uint8Array {
   return encodeFrame("STAT", [["step", step], ...paths.map((path): OutgoingField => ["path", path])]);
 }
 
-/** Empty: the namespace the hand itself is in, which is the host's. */
+/** An empty `netns` is the hand's own namespace, which is the host's. */
 export function encodeLinks(step: number, netns: NetnsPath | ""): Uint8Array {
   return encodeFrame("LINKS", [
     ["step", step],
@@ -197,7 +197,7 @@ export function encodeLinks(step: number, netns: NetnsPath | ""): Uint8Array {
   ]);
 }
 
-/** `after` is the last name of the page before. */
+/** `after` is the last name of the previous page. */
 export function encodeList(step: number, folder: string, after?: string): Uint8Array {
   return encodeFrame("LIST", [
     ["step", step],
@@ -222,7 +222,7 @@ export function encodeFinish(exitCode: number, output: string): Uint8Array {
   ]);
 }
 
-/** A message may quote what the peer sent, and that may fill a frame by itself; a refusal must always fit into one. */
+/** A refusal must fit into a frame, but its message may quote text of the peer that fills one. */
 const refusalCharsMax = 4_096;
 
 export function encodeRefuse(error: LeveeError): Uint8Array {

@@ -1,15 +1,15 @@
 import type { PodNow } from "./pod-now.ts";
 
 /**
- * What the daemon tells about its node: the answers to ASK, read by the CLI and later by the guard.
- * Versioned by `protocolVersion`; fields are only ever added.
+ * Questions to the daemon about its node (ASK) and their answers, for the CLI and the guard.
+ * `protocolVersion` is their version, and new versions only add fields.
  */
 export type Question =
   | { readonly ask: "attachments" }
   | { readonly ask: "timeline"; readonly namespace: string; readonly name: string }
-  /** `retry`: every leak is tried again now. `forget`: the entry of this ID is crossed out without being undone. */
+  /** `retry`: try every leak again now. `forget`: remove the leak with this ID from the ledger without an undo. */
   | { readonly ask: "leaks"; readonly retry?: true; readonly forget?: string }
-  /** `run` asks for a round of garbage collection now: one that only looks, or one that also acts. */
+  /** `run` starts a round of garbage collection that only looks, or also acts. */
   | { readonly ask: "gc"; readonly run?: "look" | "fix" }
   | { readonly ask: "node" }
   | { readonly ask: "top" }
@@ -19,20 +19,20 @@ export interface AttachmentsAnswer {
   readonly attachments: readonly AttachmentView[];
 }
 
-/** One CNI call's attachments: a pod's sandbox on its networks. */
+/** The attachments of one ADD: a pod's sandbox and its networks. */
 export interface AttachmentView {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
   readonly containerId: string;
   readonly netns: string;
-  /** attaching: running · undoing: being undone · attached · detaching · lost: its shim went away, undo is due. */
+  /** undoing: its ADD failed · detaching: a DEL runs · lost: its shim went away, and its undo is due. */
   readonly phase: "attaching" | "undoing" | "attached" | "detaching" | "lost";
   readonly sinceWallMs: number;
-  readonly networks: readonly NetworkView[];
+  readonly networks: readonly AttachedNetworkView[];
 }
 
-export interface NetworkView {
+export interface AttachedNetworkView {
   readonly network: string;
   readonly ifname: string;
   readonly isDefault: boolean;
@@ -45,22 +45,25 @@ export interface TimelineAnswer {
   readonly namespace: string;
   readonly name: string;
   readonly entries: readonly TimelineEntry[];
-  /** What concerns every pod of the node: an API server that is away, a file that cannot be read. Absent when there is none. */
+  /** Problems of every pod of the node, such as an unreachable API server or an unreadable file. Absent without any. */
   readonly notices?: readonly string[];
-  /** How many older entries were left out. */
+  /** The number of older entries that were left out. */
   readonly omitted?: number;
-  /** How the pod stands with admission; absent when it neither waits nor has failed, and without a daemon. */
+  /** The pod's state in admission; absent without a daemon, and when the pod neither waits nor fails. */
   readonly now?: PodNow;
 }
 
-/** One thing that happened to a pod. `stderr` and `detail` come from plugins: show them with control characters removed. */
+/**
+ * One entry of a pod's timeline. `stderr` and `detail` come from plugins: remove control characters before showing
+ * them.
+ */
 export interface TimelineEntry {
   readonly wallMs: number;
   readonly containerId: string;
   readonly verb: string;
   /**
    * asked, found, waiting, upgraded, permitted, planned, ran, hung, moves-again, oom-killed, routed, undone, committed,
-   * published, publishing, status-…, acknowledged, finished, failed, charged, lost, resumed, leaked. Of every pod, with
+   * published, publishing, status-…, acknowledged, finished, failed, charged, lost, resumed, leaked. For all pods, with
    * an empty container and verb: daemon-started, daemon-ended, recorder-gap, network-opened, network-closed.
    */
   readonly what: string;
@@ -69,12 +72,12 @@ export interface TimelineEntry {
   readonly plugin?: string;
   readonly tookMs?: number;
   readonly maxRssKib?: number;
-  /** Of a plugin that failed. */
+  /** The exit code or signal of a failed plugin. */
   readonly exitCode?: number;
   readonly signal?: number;
-  /** By which admission knows the pod. */
+  /** The pod's key in admission. */
   readonly uid?: string;
-  /** Of a pod that has failed: how often in a row, and how long it is not tried again. */
+  /** Consecutive failures of the pod, and the length of its hold. */
   readonly failures?: number;
   readonly holdMs?: number;
   readonly detail?: string;
@@ -86,7 +89,7 @@ export interface LeaksAnswer {
   readonly quarantined: readonly QuarantineView[];
 }
 
-/** Something that could not be undone, kept until it is. */
+/** Something that an undo could not remove, kept until it is gone. */
 export interface LeakView {
   readonly id: string;
   readonly namespace: string;
@@ -99,47 +102,49 @@ export interface LeakView {
   readonly attempts: number;
 }
 
-export interface QuarantineView {
+interface QuarantineView {
   readonly file: string;
   readonly reason: string;
   readonly sinceWallMs: number;
 }
 
-/** What garbage collection saw at its last look, and what it did about it. */
+/** The findings of the last garbage collection round, and its actions. */
 export interface GcAnswer {
-  /** The round that was asked for, else the last one. It is over once `finished` has reached it. */
+  /** The requested round, else the last one. It is over once `finished` has reached it. */
   readonly round: number;
   readonly finished: number;
-  /** 0 before the first round has ended. */
+  /** 0 before the end of the first round. */
   readonly finishedWallMs: number;
-  /** Between two rounds of the daemon's own; 0 when there are none but those that are asked for. */
+  /** The time between two rounds of the daemon's own; 0 when rounds run only on request. */
   readonly intervalMs: number;
-  /** Why the last round saw nothing, or stopped short; empty when it did not. */
+  /** Why the last round could not look or stopped early; empty when it was complete. */
   readonly failure: string;
   readonly findings: readonly GcFinding[];
-  /** What could not be looked at, and why. */
+  /** Parts that the round could not look at, with the reason. */
   readonly notes: readonly string[];
 }
 
-/** `attachment`: of the journal. `lease`: an address of host-local. `pod`: one that lacks a network it asked for. */
+/**
+ * `attachment`: in the journal. `lease`: an address of host-local. `pod`: a pod without a network that it asked for.
+ */
 export interface GcFinding {
   readonly what: "attachment" | "lease" | "pod";
   readonly namespace: string;
   readonly pod: string;
   readonly containerId: string;
-  /** Several are joined by a comma. */
+  /** Several names are joined by commas. */
   readonly network: string;
   readonly ifname: string;
   readonly address: string;
   readonly why: string;
   readonly action: GcAction;
-  /** What came of the action, when there is more to say than its name. */
+  /** The outcome of the action; empty when the action's name says it all. */
   readonly detail: string;
 }
 
 /**
- * detach, release: due, and not done as this round only looked · wait: must be seen once more · hold: the limit of
- * this minute is reached · report: left alone whatever is asked · detached, released, failed: what this round did.
+ * detach, release: due, but this round only looked · wait: needs a second look · hold: the limit of this minute is
+ * reached · report: never acted on · detached, released, failed: the outcome of this round.
  */
 export type GcAction = "detach" | "release" | "wait" | "hold" | "report" | "detached" | "released" | "failed";
 
@@ -156,27 +161,27 @@ export interface NodeAnswer {
   readonly waiting: number;
   readonly running: number;
   readonly residentHands: readonly { readonly software: string; readonly pid: number; readonly sinceWallMs: number }[];
-  /** Things a person should know, in plain English: a broken YAML file, a state folder on tmpfs, an ignored setting. */
+  /** Warnings for people: a broken YAML file, a state folder on tmpfs, an ignored setting. */
   readonly notices: readonly string[];
 }
 
 /** Whether this node may take pods, and on which networks. Also the `checks` of `/nodez`. */
 export interface ChecksAnswer {
-  /** As the cluster knows it; the host's name on a machine without one. */
+  /** The node's name in the cluster; the host name without a cluster. */
   readonly nodeName: string;
-  /** What `/readyz` answers. */
+  /** The answer of `/readyz`. */
   readonly isReady: boolean;
   readonly checks: readonly CheckView[];
-  /** Those that are not ready, or may be amiss, first; at most 1,000 of them. */
+  /** At most 1,000; networks that are not ready or have doubts come first. */
   readonly networks: readonly NetworkReadyView[];
   readonly networksTotal: number;
-  /** How long ago a hand looked at the host for them; absent while nobody has. */
+  /** Time since a hand looked at the host for the networks; absent before the first look. */
   readonly networksAgeMs?: number;
-  /** Software of the last shim that made a call; empty before the first. */
+  /** Software of the last shim that made a call; empty before the first call. */
   readonly shimSoftware: string;
 }
 
-export interface CheckView {
+interface CheckView {
   readonly name: string;
   readonly state: "ok" | "warning" | "failed";
   readonly detail: string;
@@ -186,7 +191,7 @@ export interface CheckView {
 export interface NetworkReadyView {
   readonly network: string;
   readonly state: "ready" | "not-ready" | "unknown";
-  /** What is missing; of a ready one, what may be amiss. */
+  /** The missing things; for a ready network, its doubts. */
   readonly reasons: readonly string[];
 }
 

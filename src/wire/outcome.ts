@@ -3,9 +3,9 @@ import { LeveeError } from "../base/errors.ts";
 import { bytesField, bytesFields, flagField, numberField, textField, type Frame } from "./frame.ts";
 import type { TagName } from "./tag.ts";
 
-export type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout" | "links" | "list";
+type OrderFailure = "missing" | "busy" | "exec" | "refused" | "killed" | "routes" | "timeout" | "links" | "list";
 
-/** How an order ended, in one shape: facts as fields, sentences are made from them elsewhere. */
+/** How an order ended, as fields. Callers make the sentences. */
 export interface Outcome {
   readonly exitCode: number | undefined;
   readonly signal: number | undefined;
@@ -47,7 +47,7 @@ export function readOutcome(frame: Frame): Outcome {
     timedOut: flagField(frame, "timed_out"),
     stdout: bytesField(frame, "stdout") ?? new Uint8Array(0),
     stdoutTruncated: flagField(frame, "stdout_truncated"),
-    // Plugins write what they like to stderr; it is shown to people, so broken UTF-8 is replaced, not refused.
+    // People read a plugin's stderr, so broken UTF-8 is replaced, not refused.
     stderr: Buffer.from(bytesField(frame, "stderr") ?? new Uint8Array(0)).toString("utf8"),
     wallUs: countOf(frame, "wall_us"),
     cpuUs: countOf(frame, "cpu_us"),
@@ -76,7 +76,7 @@ function readFailure(frame: Frame): OrderFailure | undefined {
   return failure as OrderFailure | undefined; // one of the set
 }
 
-/** A number that counts from zero when it is absent. */
+/** A number that is 0 when absent. */
 function countOf(frame: Frame, tag: TagName): number {
   return numberField(frame, tag) ?? 0;
 }

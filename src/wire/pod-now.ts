@@ -1,10 +1,10 @@
-/** What keeps a pod from being attached at this moment. */
+/** The reasons why a pod is not attached at this moment. */
 export interface PodNow {
   readonly waiting?: WaitingView;
   readonly failing?: FailingView;
-  /** Networks of this pod that fail for everybody, and are tried once in a while. */
+  /** Networks of this pod that fail for every pod, so that only probes try them. */
   readonly openNetworks?: readonly OpenNetworkView[];
-  /** A plugin of it that runs and uses no CPU. */
+  /** A running plugin of this pod that uses no CPU. */
   readonly hung?: HungView;
 }
 
@@ -12,22 +12,22 @@ export interface WaitingView {
   /** critical, ordinary or penalty. */
   readonly class: string;
   readonly waitedMs: number;
-  /** How long it may wait in all. */
+  /** The longest time it may wait. */
   readonly limitMs: number;
-  /** 1 is next. */
+  /** The next one has position 1. */
   readonly position: number;
   readonly inLine: number;
   readonly ofItsNamespace: number;
-  /** With the most in line first; at most 5 of `namespacesTotal`. */
+  /** At most 5 of `namespacesTotal`, the ones with the most calls in line first. */
   readonly namespaces: readonly FlowView[];
   readonly namespacesTotal: number;
   readonly running: number;
   readonly slots: number;
-  /** Absent while nothing is known of the rate. */
+  /** Absent while the rate is unknown. */
   readonly expectedMs?: number;
   /** In plain English. */
   readonly blocker: string;
-  /** Which network, when it is one. */
+  /** The network that blocks it, if one does. */
   readonly network?: string;
 }
 
@@ -36,12 +36,12 @@ export interface FlowView {
   readonly waiting: number;
 }
 
-/** A pod that has failed and is tried again. */
+/** A pod that has failed and may be tried again. */
 export interface FailingView {
   readonly failures: number;
-  /** 0 when it may come at once. */
+  /** 0 when the pod may try at once. */
   readonly nextTryMs: number;
-  /** own: nothing but a change of the pod or its networks helps · network: a plugin failed · other. */
+  /** own: only a change of the pod or its networks helps · network: a plugin failed · other. */
   readonly cause: string;
   readonly reason: string;
   readonly network?: string;
@@ -52,7 +52,7 @@ export interface OpenNetworkView {
   readonly forMs: number;
   readonly failures: number;
   readonly reason: string;
-  /** 0 when the next who asks for it is the probe. */
+  /** 0 when the next call for this network is the probe. */
   readonly nextProbeMs: number;
 }
 
@@ -60,7 +60,7 @@ export interface HungView {
   readonly namespace: string;
   readonly pod: string;
   readonly network: string;
-  /** Empty when it is not known which of the network's. */
+  /** Empty when the plugin is unknown. */
   readonly plugin: string;
   readonly forMs: number;
 }

@@ -1,4 +1,4 @@
-/** Field tags of docs/protocol.md. A number is never given a second meaning; new fields get new numbers. */
+/** Field tags of docs/protocol.md. New fields get new numbers, and a number never gets a second meaning. */
 export const tagNumber = {
   version_min: 1,
   version_max: 2,
@@ -65,7 +65,3 @@ export const tagNumber = {
 } as const satisfies Record<string, number>;
 
 export type TagName = keyof typeof tagNumber;
-
-export const tagByNumber: ReadonlyMap<number, TagName> = new Map(
-  (Object.entries(tagNumber) as [TagName, number][]).map(([name, number]) => [number, name]),
-);

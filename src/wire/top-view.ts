@@ -1,11 +1,11 @@
 import type { FlowView, HungView, OpenNetworkView } from "./pod-now.ts";
 
-/** The node at this moment, for `levee top`. Small whatever happens: no list is longer than 20. */
+/** The node at this moment, for `levee top`. It is always small: no list is longer than 20. */
 export interface TopAnswer {
   readonly nodeName: string;
   readonly software: string;
   readonly wallMs: number;
-  /** Of a clock that never goes back, so that rates can be made of two answers. */
+  /** From a clock that never goes back, so that two answers give rates. */
   readonly monotonicMs: number;
   readonly startedWallMs: number;
   readonly attachments: number;
@@ -13,15 +13,15 @@ export interface TopAnswer {
   readonly quarantined: number;
   readonly classes: readonly ClassView[];
   readonly slots: SlotsView;
-  /** Namespaces with the most in line. */
+  /** Namespaces with the most calls in line. */
   readonly flows: readonly FlowView[];
   readonly heldPods: number;
   readonly hung: readonly HungView[];
   readonly openNetworks: readonly OpenNetworkView[];
   /** The slowest first. */
-  readonly delegates: readonly DelegateView[];
+  readonly delegates: readonly PluginRunsView[];
   readonly memory: MemoryView;
-  /** Percent of the last 10 s in which somebody had to wait; absent where the kernel does not tell. */
+  /** Percent of the last 10 s in which a process waited; absent where the kernel does not report it. */
   readonly pressure: { readonly cpu?: number; readonly memory?: number; readonly io?: number };
   /** Newest first. */
   readonly failures: readonly RecentFailure[];
@@ -29,7 +29,7 @@ export interface TopAnswer {
   readonly notices: readonly string[];
 }
 
-export interface ClassView {
+interface ClassView {
   /** critical, ordinary, penalty or detach. */
   readonly class: string;
   readonly running: number;
@@ -43,13 +43,13 @@ export interface SlotsView {
   readonly ceiling: number;
   readonly detaching: number;
   readonly detachCeiling: number;
-  /** Running, but not counted. */
+  /** Hung calls, which run but hold no slot. */
   readonly hung: number;
   /** Why the limit is where it is, in plain English. */
   readonly why: string;
 }
 
-export interface DelegateView {
+export interface PluginRunsView {
   readonly plugin: string;
   readonly verb: string;
   readonly runs: number;
@@ -62,11 +62,11 @@ export interface DelegateView {
 
 export interface MemoryView {
   readonly state: "free" | "frozen" | "exhausted";
-  /** Absent when there is no limit, or nobody tells. */
+  /** Absent without a limit, and when the limit is unknown. */
   readonly usageBytes?: number;
   readonly limitBytes?: number;
   readonly oomKills?: number;
-  /** What the delegates that run are expected to need, and what the runtime's cgroup has for them. */
+  /** Memory that the running plugins are expected to need, and their share of the runtime's cgroup. */
   readonly delegateBytes: number;
   readonly delegateBytesMax?: number;
 }

@@ -19,7 +19,9 @@ test("plugins that hang give their slots to others, and fail by their deadline w
   for (const { outcome } of hung) {
     expect(errorOf(await outcome)).toMatchObject({
       code: 105,
-      msg: expect.stringMatching(/^default\/lan \(net1\): second was killed with its children as it ran past its/u),
+      msg: expect.stringMatching(
+        /^default\/lan \(net1\): second was killed with its children because it ran longer than/u,
+      ),
     });
   }
   expect(await leaks(node.lab)).toEqual([]);
@@ -38,7 +40,7 @@ test("who waits for a network whose plugin hangs is told of it, with the names o
   expect(waited.length).toBeGreaterThan(1);
   for (const { msg } of waited) {
     expect(msg).toMatch(
-      /^Cannot attach now: waited [0-9.]+ s as network default\/lan stands still as its plugin second hangs, position/u,
+      /^Cannot attach now: waited [0-9.]+ s because network default\/lan is blocked by its hung plugin second, position/u,
     );
   }
 });

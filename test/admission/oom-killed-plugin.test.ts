@@ -19,7 +19,7 @@ test.skipIf(!hasMemoryCgroups)(
     expect(errorOf(outcome)).toMatchObject({
       code: 107,
       msg: expect.stringMatching(
-        /^primary \(eth0\): first was killed by the kernel for want of memory: its cgroup may use 33554432 bytes/u,
+        /^primary \(eth0\): first was killed by the kernel because memory ran out: its cgroup may use 33554432 bytes/u,
       ),
     });
     expect(JSON.stringify(await lab.ask({ ask: "timeline", namespace: "default", name: "p" }))).toContain(

@@ -5,7 +5,7 @@ import { freePort } from "../lab/free-port.ts";
 import type { Lab } from "../lab/lab.ts";
 import { AdmissionNode, waitsFor } from "./admission-node.ts";
 
-/** What never queues is answered in this on a busy machine, where those in line wait for seconds. */
+/** Longest answer of a call that never queues, on a busy machine where calls in line wait for seconds. */
 const promptMsMax = 1_500;
 
 /** One slot, and its holder waits for the file `go`. */
@@ -37,7 +37,7 @@ describe("an ADD in line", () => {
     expect(errorOf(await second.outcome)).toMatchObject({
       code: 11,
       msg: expect.stringMatching(
-        /^Cannot attach now: waited (1\.[6-9]|2(\.\d)?) s as all slots are taken, position 1 in line \(1 of its namespace\), about \d+(\.\d)? s more/u,
+        /^Cannot attach now: waited (1\.[6-9]|2(\.\d)?) s because all slots are taken, position 1 in line \(1 of its namespace\), about \d+(\.\d)? s more/u,
       ),
     });
     expect(second.seen.tookMs).toBeWithin(1_700, 3_500);
@@ -99,7 +99,7 @@ test("a full line keeps neither health, metrics, STATUS, VERSION nor questions w
   const waiting = await Promise.all(Array.from({ length: 16 }, (_, pod) => node.call("ADD", `pod${pod}`)));
   await node.untilWaiting(16);
   const refused = await node.call("ADD", "more");
-  expect(errorOf(await refused.outcome)).toMatchObject({ code: 11, msg: expect.stringContaining("no room in line") });
+  expect(errorOf(await refused.outcome)).toMatchObject({ code: 11, msg: expect.stringContaining("the line is full") });
   const beganMs = performance.now();
   const [health, metrics, status, version] = await Promise.all([
     fetch(`http://127.0.0.1:${ports.healthPort}/healthz`),

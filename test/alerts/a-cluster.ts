@@ -38,7 +38,7 @@ export function multusPod(node: Node): string {
   return `kube-multus-ds-${node}`;
 }
 
-/** What a kubelet counts, per minute: sandboxes asked for and failed. */
+/** The kubelet's counters, per minute: sandboxes asked for and failed. */
 export function kubelet(
   node: Node,
   perMinute: (minute: number) => { readonly asked: number; readonly failed: number },
@@ -54,7 +54,7 @@ export function kubelet(
   ];
 }
 
-export function instanceOf(node: Node): string {
+function instanceOf(node: Node): string {
   return `10.0.0.${nodes.indexOf(node) + 1}:10250`;
 }
 

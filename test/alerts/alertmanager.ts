@@ -14,7 +14,7 @@ export interface SentAlert {
   readonly status: { readonly inhibitedBy: readonly string[] };
 }
 
-/** A real Alertmanager in a temporary folder, with nobody to send to unless its configuration names one. */
+/** A real Alertmanager in a temporary folder. It sends to no receiver unless its configuration names one. */
 export class Alertmanager {
   readonly url: string;
   readonly #end: () => Promise<void>;

@@ -40,7 +40,7 @@ test.skipIf(!hasMemoryCgroups)(
   60_000,
 );
 
-/** What the metric says now; every look is fresh. */
+/** The metric's current value; every look is fresh. */
 function counter(folder: string): () => number {
   let nowMs = 0;
   const metrics = new MetricsRegistry();

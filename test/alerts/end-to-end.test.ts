@@ -22,7 +22,7 @@ function hurried(rules: string): string {
     .replaceAll(/^( +(?:interval|for|keep_firing_for): \d+)m$/gmu, "$1s");
 }
 
-/** What Alertmanager sent to its receiver. */
+/** The alerts that Alertmanager sent to its receiver. */
 interface Notification {
   readonly status: string;
   readonly alerts: readonly { readonly labels: Labels; readonly annotations: Labels }[];
@@ -62,7 +62,7 @@ test("a daemon whose plugin fails becomes a page that names node, cluster and ru
   expect(found.annotations["description"]).toMatch(/^100% of the ADDs of Levee on lab-node failed in five minutes\./u);
   expect(found.annotations["runbook_url"]).toEndWith("/docs/runbooks/CniAddErrorRate.md");
 
-  // Nobody tells of pods here, so the alerts say that they are blind; the daemon's own are quiet.
+  // No exporter reports pods here, so the alerts about missing data fire; the daemon's own alerts are quiet.
   const names = await until("the alerts say that they are blind", async () => {
     const all = (await manager.alerts()).map(({ labels }) => [labels["alertname"], labels["source"]].join(" "));
     return all.includes("LeveeBlind kube-state-metrics") ? all.toSorted() : undefined;

@@ -22,7 +22,7 @@ function start(rules: readonly InhibitRule[]): Promise<Alertmanager> {
   return Alertmanager.start({ route: { receiver: "nobody" }, receivers: [{ name: "nobody" }], inhibit_rules: rules });
 }
 
-/** What holds back another is taken note of a moment after the alerts: so many looks, 50 ms apart, have to agree. */
+/** Alertmanager applies inhibitions a moment after the alerts: this many looks, 50 ms apart, have to agree. */
 const steadyLooks = 8;
 
 /** Which of the alerts come through, once Alertmanager has them all and has made up its mind. */
@@ -49,7 +49,7 @@ function short({ cluster = "", alertname = "", severity = "", namespace, node, j
 const daemon = { namespace: "kube-system", pod: "kube-multus-ds-agent1", container: "kube-multus" };
 const desktop = { namespace: "fc-desktop" };
 
-/** What was heard in the outage, in one cluster. */
+/** The alerts of the outage, in one cluster. */
 function outage(cluster: string): readonly Labels[] {
   const alert = (alertname: string, severity: string, labels: Labels = {}): Labels => ({
     alertname,

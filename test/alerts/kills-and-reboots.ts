@@ -92,7 +92,7 @@ function restarts(count: (minute: number) => number, reason: string): readonly S
   ];
 }
 
-/** That is for the alerts on restarts, not for ours on children. */
+/** The alerts on restarts are for this, not ours on children. */
 export const wholeContainer: Scenario = {
   name: "an ordinary container that is killed as a whole, twice an hour",
   minutes: 180,

@@ -4,7 +4,7 @@ import type { Scenario } from "./replay.ts";
 
 const shop = { namespace: "shop", owner: "ReplicaSet" };
 
-/** What an ordinary day brings. Nothing may fire. */
+/** Events of an ordinary day. No alert may fire. */
 export const nearMisses: readonly Scenario[] = [
   {
     name: "a rollout of 300 healthy pods",

@@ -1,10 +1,10 @@
-/** What daemon and guard tell for the alerts and nobody else does: on the real daemon with the real hand, and by promtool. */
+/** Metrics for the alerts that only the daemon and the guard export: on the real daemon with the real hand, and by promtool. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { NodeViewSource } from "../../src/guard/observe/node-view-source.ts";
-import { guardMetrics } from "../../src/guard/tell/guard-metrics.ts";
+import { guardMetrics } from "../../src/guard/metrics/guard-metrics.ts";
 import { freePort } from "../lab/free-port.ts";
 import { Lab } from "../lab/lab.ts";
 

@@ -2,7 +2,7 @@ import { argoApps, calm, kubelet, multus, multusPod, nodes, pods, type Node } fr
 import type { Firing, Scenario } from "./replay.ts";
 import { series, type Series } from "./series.ts";
 
-/** What the alerts are for, as it happened and in the forms that first rules missed. */
+/** The outages that the alerts are for, as they happened and in the forms that the first rules missed. */
 export function outages(): readonly Scenario[] {
   return [avalanche(), plateau(), slowLeak(), badImage(), swing()];
 }
@@ -114,7 +114,7 @@ function badImage(): Scenario {
       ...calm(),
       ...pods(300, desktop, (index) => ({ bound: Math.floor(index / 10), addressed: 1 + index / 10 })),
     ],
-    // Nobody will ever delete them, which is true. No network is missing.
+    // The alert is right that nothing will ever delete these pods. No network is missing.
     fires: [{ alert: "OwnerlessPods", severity: "warning", of: here, from: 19 }],
   };
 }

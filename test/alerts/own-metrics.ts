@@ -11,7 +11,7 @@ const guardDeployment = series(
   2,
 );
 
-/** What Levee's daemon and guard tell of themselves, and what it means when nobody tells. */
+/** Metrics of Levee's daemon and guard about themselves, and what their absence means. */
 export const ownMetrics: readonly Scenario[] = [
   {
     name: "kube-state-metrics goes with the pod network, in one of two clusters of one Prometheus",

@@ -58,7 +58,7 @@ export interface PodLife {
   readonly gone?: number;
 }
 
-/** What kube-state-metrics tells of a pod. */
+/** The series of kube-state-metrics about a pod. */
 export function podSeries(pod: PodLife): readonly Series[] {
   const { running = Infinity, succeeded = Infinity, gone = Infinity } = pod;
   const { addressed = Math.min(running, succeeded) } = pod;

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
-/** What 5,000 networks and 250 pods may cost more than none. */
+/** How much more 5,000 networks and 250 pods may cost than none. */
 const budgetKib = 10 * 1024;
 const networkCount = 5000;
 const podCount = 250;
@@ -73,7 +73,7 @@ function sendPage(
   response.end(JSON.stringify({ kind: "List", metadata, items }));
 }
 
-/** What the API server adds to every object and nobody here reads. */
+/** Fields that the API server adds to every object and that Levee does not read. */
 function metadata(name: string, namespace: string, annotations: object): unknown {
   const uid = `5f0c6d1e-9a43-4c1b-8f7e-${Bun.hash.crc32(name).toString(16).padStart(12, "0")}`;
   const managedFields = [

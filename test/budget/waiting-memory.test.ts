@@ -11,12 +11,15 @@ import { RawPeer } from "../skew/raw-peer.ts";
 const mib = 1_048_576;
 const few = 20;
 const many = 2_000;
-/** What so many calls in line may cost more of the daemon's cgroup than a few (ADR 0023). */
+/** How much more of the daemon's cgroup this many waiting calls may cost than a few (ADR 0023). */
 const budgetBytes = 12 * mib;
 
-const warmUpCalls = 300;
+/** Enough for the heap to have found its size; with 300 the first reading was off by up to 2 MiB. */
+const warmUpCalls = 1_200;
+/** When the heap is swept is chance: one daemon in ten reads a MiB more. */
+const daemons = 3;
 
-/** The longest wait that fits into a call, so that nobody leaves while the memory is read. */
+/** The longest wait that fits into a call, so that no call leaves while the memory is read. */
 const settings = { attachCeiling: 1, addQueueMs: 60_000, addBudgetMs: 110_000 };
 
 test.skipIf(!hasMemoryCgroups)(
@@ -24,28 +27,36 @@ test.skipIf(!hasMemoryCgroups)(
   async () => {
     // From here, or the pages of a program that was just built are charged to the daemon and read over and over.
     execFileSync("cat", [leveeProgram], { stdio: "ignore" });
-    await using cgroup = new MemoryCgroup(50 * mib);
-    await using lab = await startNode({ settings, daemonPrefix: cgroup.prefix });
-    await lab.pod("p", {});
-    await lab.script("first.ADD", 'while [ ! -e "$control/go" ]; do sleep 0.02; done\n');
-    void lab.cni("ADD", { containerId: "holder", netns: lab.netns("n"), args: lab.podArgs("p") });
-    await untilNode(lab, ({ running }) => running === 1);
-    await warmUp(lab);
-    const peers = await queue(lab, few, 0);
-    const before = read(cgroup);
-    peers.push(...(await queue(lab, many - few, few)));
-    const after = read(cgroup);
-    const extraBytes = after.ownBytes - before.ownBytes;
-    console.log(
-      `${few} waiting: ${shown(before)}; ${many} waiting: ${shown(after)}; ` +
-        `${(extraBytes / mib).toFixed(1)} MiB more, ${Math.round(extraBytes / (many - few))} bytes for each`,
-    );
-    expect(extraBytes).toBeLessThan(budgetBytes);
-    for (const peer of peers) peer.cut();
-    await untilNode(lab, ({ waiting }) => waiting === 0);
+    const extras: number[] = [];
+    for (let daemon = 0; daemon < daemons; daemon += 1) extras.push(await extraOfOne());
+    const [, median = Number.POSITIVE_INFINITY] = extras.toSorted((left, right) => left - right);
+    expect(median).toBeLessThan(budgetBytes);
   },
-  60_000,
+  120_000,
 );
+
+/** What the waiting calls cost one daemon, in bytes. */
+async function extraOfOne(): Promise<number> {
+  await using cgroup = new MemoryCgroup(50 * mib);
+  await using lab = await startNode({ settings, daemonPrefix: cgroup.prefix });
+  await lab.pod("p", {});
+  await lab.script("first.ADD", 'while [ ! -e "$control/go" ]; do sleep 0.02; done\n');
+  void lab.cni("ADD", { containerId: "holder", netns: lab.netns("n"), args: lab.podArgs("p") });
+  await untilNode(lab, ({ running }) => running === 1);
+  await warmUp(lab);
+  const peers = await queue(lab, few, 0);
+  const before = read(cgroup);
+  peers.push(...(await queue(lab, many - few, few)));
+  const after = read(cgroup);
+  const extraBytes = after.ownBytes - before.ownBytes;
+  console.log(
+    `${few} waiting: ${shown(before)}; ${many} waiting: ${shown(after)}; ` +
+      `${(extraBytes / mib).toFixed(1)} MiB more, ${Math.round(extraBytes / (many - few))} bytes for each`,
+  );
+  for (const peer of peers) peer.cut();
+  await untilNode(lab, ({ waiting }) => waiting === 0);
+  return extraBytes;
+}
 
 /** What is paid once: code that is compiled when it first runs, and rings that fill. One at a time, so nobody waits. */
 async function warmUp(lab: Lab): Promise<void> {

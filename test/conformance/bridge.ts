@@ -11,7 +11,7 @@ export interface RealBridge extends AsyncDisposable {
   conf(name: string, options: BridgeOptions): Record<string, unknown>;
 }
 
-export interface BridgeOptions {
+interface BridgeOptions {
   readonly dataDir: string;
   readonly cniVersion?: string;
   /** Whether the plugin makes a default route in both families. */

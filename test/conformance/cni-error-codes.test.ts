@@ -32,7 +32,7 @@ for (const [conf, code, what] of [
   ["[]", 6, "no object"],
   ['{"cniVersion":"1.1.0"}', 7, "no name"],
   ['{"cniVersion":"1.1.0","name":"a/b"}', 7, "a name with a slash"],
-  ['{"cniVersion":"3.0.0","name":"n"}', 1, "a version nobody speaks"],
+  ['{"cniVersion":"3.0.0","name":"n"}', 1, "an unknown version"],
 ] as const) {
   test(`a configuration with ${what} is answered with code ${code}`, async () => {
     await using lab = await Lab.make();
@@ -122,7 +122,7 @@ for (const [what, answer] of [
   });
 }
 
-test("a result that is not UTF-8, and one in a version nobody speaks, fail the ADD and are undone", async () => {
+test("a result that is not UTF-8 and one in an unknown version fail the ADD, and the ADD is undone", async () => {
   await using lab = await startNode();
   const call = { containerId: containerId("odd"), netns: lab.netns("a") };
   await lab.script("first.ADD", `printf '{"cniVersion":"1.1.0","x":"\\377"}'; exit 0`);

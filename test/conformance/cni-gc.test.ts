@@ -105,7 +105,7 @@ test("secondary networks are told of their own interfaces, not of the runtime's"
   ]);
 });
 
-test("while a container lives that somebody else attached, only the primary network is told", async () => {
+test("while a container that another program attached lives, only the primary network gets GC", async () => {
   await using lab = await startNode();
   await lab.network("lan", { cniVersion: "1.1.0", ...lab.conf("second") });
   await lab.pod("web", { [networksAnnotation]: "lan" });
@@ -162,12 +162,14 @@ test("GC runs alone: it waits for a running ADD, and an ADD that comes meanwhile
   const add = lab.cni("ADD", { containerId: containerId("one"), netns: lab.netns("a") });
   await lab.until("the ADD runs", async () => ((await story(lab)).length === 1 ? true : undefined));
   const collecting = gc(lab, []);
+  await lab.untilConnected(2);
   await Bun.sleep(200);
   expect(await story(lab)).toEqual(["ADD first eth0"]);
   await writeFile(lab.path("control/add"), "");
   resultOf(await add);
   await lab.until("GC runs", async () => ((await story(lab)).length === 2 ? true : undefined));
   const late = lab.cni("ADD", { containerId: containerId("late"), netns: lab.netns("b") });
+  await lab.untilConnected(2);
   await Bun.sleep(200);
   expect(await story(lab)).toEqual(["ADD first eth0", "GC first none"]);
   await writeFile(lab.path("control/gc"), "");

@@ -18,7 +18,7 @@ test("five DELs at once run one chain and all succeed", async () => {
   await lab.script("first.DEL", untilGo);
   const deletes = Array.from({ length: 5 }, () => lab.cni("DEL", call));
   await running(lab, 2);
-  await Bun.sleep(200);
+  await lab.untilConnected(5);
   await writeFile(lab.path("control/go"), "");
   for (const outcome of await Promise.all(deletes)) expectSilence(outcome);
   expect(await story(lab)).toEqual(["ADD first eth0", "DEL first eth0"]);
@@ -32,7 +32,7 @@ test("five DELs at once that fail all hear of it, after one chain", async () => 
   await lab.script("first.DEL", `${untilGo}; exit 1`);
   const deletes = Array.from({ length: 5 }, () => lab.cni("DEL", call));
   await running(lab, 2);
-  await Bun.sleep(200);
+  await lab.untilConnected(5);
   await writeFile(lab.path("control/go"), "");
   for (const outcome of await Promise.all(deletes)) errorOf(outcome);
   expect(await story(lab)).toEqual(["ADD first eth0", "DEL first eth0"]);
@@ -46,6 +46,7 @@ test("a DEL that meets a running ADD ends after it and leaves nothing; the two n
   const add = lab.cni("ADD", call);
   await running(lab, 1);
   const del = lab.cni("DEL", call);
+  await lab.untilConnected(2);
   await Bun.sleep(200);
   expect(await story(lab)).toEqual(["ADD first eth0"]);
   await writeFile(lab.path("control/go"), "");
@@ -88,6 +89,7 @@ test("two interfaces of one container are attached one after the other", async (
   await lab.script("first.ADD", untilGo);
   const adds = [lab.cni("ADD", call), lab.cni("ADD", { ...call, ifname: "eth1" })];
   await running(lab, 1);
+  await lab.untilConnected(2);
   await Bun.sleep(200);
   expect(await lab.calls()).toHaveLength(1);
   await writeFile(lab.path("control/go"), "");

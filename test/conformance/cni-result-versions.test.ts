@@ -103,7 +103,7 @@ test("an old delegate's result reaches a new caller in the new shape", async () 
   });
 });
 
-test("a version nobody speaks is refused with code 1 before any plugin runs", async () => {
+test("an unknown version is refused with code 1 before any plugin runs", async () => {
   await using lab = await startNode();
   const outcome = await lab.cni("ADD", {
     containerId: containerId("odd"),
@@ -114,7 +114,7 @@ test("a version nobody speaks is refused with code 1 before any plugin runs", as
   expect(await lab.calls()).toEqual([]);
 });
 
-test("a delegate whose own version nobody speaks is refused with code 1 and runs nothing", async () => {
+test("a plugin configuration in an unknown version is refused with code 1, and no plugin runs", async () => {
   await using lab = await startNode({
     prepare: (lab) => lab.configure({ delegates: [{ cniVersion: "9.9.9", name: "primary", ...lab.conf("first") }] }),
   });

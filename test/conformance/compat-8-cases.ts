@@ -6,7 +6,7 @@ import { defaultNetworkAnnotation, networksAnnotation } from "./node.ts";
  */
 
 /** Networks of the table, in the namespace `nets`. */
-export const networksNamespace = "nets";
+const networksNamespace = "nets";
 
 export interface Refused {
   readonly what: string;
@@ -86,6 +86,57 @@ export function refusedByBoth(confDir: string): readonly Refused[] {
       `${json}json: cannot unmarshal object into Go value of type []*types.NetworkSelectionElement`,
     ),
     asks('"lan"', `${json}json: cannot unmarshal string into Go value of type []*types.NetworkSelectionElement`),
+    ...mistypedElements(),
+    asks(
+      onCaps('"mac":"02:00:00:00:00"'),
+      "parsePodNetworkAnnotation: failed to mac: address 02:00:00:00:00: invalid MAC address",
+    ),
+    asks(
+      onCaps('"infiniband-guid":"zz"'),
+      "parsePodNetworkAnnotation: failed to validate infiniband GUID: address zz: invalid MAC address",
+    ),
+    asks(onCaps('"ips":["10.0.0.300"]'), 'failed to parse IP address "10.0.0.300"'),
+    asks(onCaps('"ips":["a<b\\"c"]'), 'failed to parse IP address "a<b\\"c"'),
+    asks(
+      onCaps('"ips":["10.0.0.1","10.0.0.1/33"]'),
+      'failed to parse CIDR "10.0.0.1/33": invalid CIDR address: 10.0.0.1/33',
+    ),
+    asks(onCaps('"default-route":["x"]'), `${json}invalid IP address: x`),
+    asks(
+      '[{"name":"lan","namespace":"nets","default-route":["10.0.0.1"]},{"name":"lan","namespace":"nets","default-route":["10.0.0.2"]}]',
+      "multus does not support ECMP for default-route",
+    ),
+    unusable(
+      "nadbad",
+      "GetCNIConfig: err in getCNIConfigFromSpec: failed to unmarshal Spec.Config: unexpected end of JSON input",
+      { after: ", at offset 14", code: 6 },
+    ),
+    unusable("notype", "LoadDelegateNetConfList: delegate must have the 'type' or 'plugin' field", {
+      after: ": it is missing",
+      code: 7,
+    }),
+    unusable(
+      "nospec",
+      `GetCNIConfig: err in GetCNIConfigFromFile: No networks found in ${confDir}`,
+      { code: 101 },
+      ", whose spec is empty",
+    ),
+    asDefault(asks("", 'parsePodNetworkAnnotation: pod annotation does not have "network" as key')),
+    asDefault(
+      asks(
+        "nets/lan,nets/lan",
+        "tryLoadK8sPodDefaultNetwork: more than one default network is specified: nets/lan,nets/lan",
+      ),
+    ),
+    asDefault(asks("a/b/c", `${named}Invalid network object (failed at '/')`)),
+    asDefault(absent("lan", "lan", "kube-system")),
+    asDefault(absent("nets/nosuch", "nosuch", "nets")),
+  ];
+}
+
+/** Elements of the JSON form with a value of the wrong type. */
+function mistypedElements(): readonly Refused[] {
+  return [
     mistyped(
       '["lan"]',
       "json: cannot unmarshal string into Go value of type types.NetworkSelectionElement",
@@ -136,50 +187,6 @@ export function refusedByBoth(confDir: string): readonly Refused[] {
       "json: cannot unmarshal number into Go struct field NetworkSelectionElement.bandwidth of type types.BandwidthEntry",
       'key "bandwidth" must be an object: current value is 5',
     ),
-    asks(
-      onCaps('"mac":"02:00:00:00:00"'),
-      "parsePodNetworkAnnotation: failed to mac: address 02:00:00:00:00: invalid MAC address",
-    ),
-    asks(
-      onCaps('"infiniband-guid":"zz"'),
-      "parsePodNetworkAnnotation: failed to validate infiniband GUID: address zz: invalid MAC address",
-    ),
-    asks(onCaps('"ips":["10.0.0.300"]'), 'failed to parse IP address "10.0.0.300"'),
-    asks(onCaps('"ips":["a<b\\"c"]'), 'failed to parse IP address "a<b\\"c"'),
-    asks(
-      onCaps('"ips":["10.0.0.1","10.0.0.1/33"]'),
-      'failed to parse CIDR "10.0.0.1/33": invalid CIDR address: 10.0.0.1/33',
-    ),
-    asks(onCaps('"default-route":["x"]'), `${json}invalid IP address: x`),
-    asks(
-      '[{"name":"lan","namespace":"nets","default-route":["10.0.0.1"]},{"name":"lan","namespace":"nets","default-route":["10.0.0.2"]}]',
-      "multus does not support ECMP for default-route",
-    ),
-    unusable(
-      "nadbad",
-      "GetCNIConfig: err in getCNIConfigFromSpec: failed to unmarshal Spec.Config: unexpected end of JSON input",
-      { after: ", at offset 14", code: 6 },
-    ),
-    unusable("notype", "LoadDelegateNetConfList: delegate must have the 'type' or 'plugin' field", {
-      after: ": it is missing",
-      code: 7,
-    }),
-    unusable(
-      "nospec",
-      `GetCNIConfig: err in GetCNIConfigFromFile: No networks found in ${confDir}`,
-      { code: 101 },
-      ", whose spec is empty",
-    ),
-    asDefault(asks("", 'parsePodNetworkAnnotation: pod annotation does not have "network" as key')),
-    asDefault(
-      asks(
-        "nets/lan,nets/lan",
-        "tryLoadK8sPodDefaultNetwork: more than one default network is specified: nets/lan,nets/lan",
-      ),
-    ),
-    asDefault(asks("a/b/c", `${named}Invalid network object (failed at '/')`)),
-    asDefault(absent("lan", "lan", "kube-system")),
-    asDefault(absent("nets/nosuch", "nosuch", "nets")),
   ];
 }
 

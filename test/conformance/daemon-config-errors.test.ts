@@ -72,7 +72,7 @@ test("budgets that do not add up are refused", async () => {
   expect(await refusal(lab)).toContain("addBudgetMs");
 });
 
-test("a key nobody knows is no error, but is told once with the key that was meant", async () => {
+test("an unknown key is no error, and is told once with the key that was meant", async () => {
   await using lab = await Lab.make();
   await lab.configure({
     delAttemptMax: 5,

@@ -67,7 +67,7 @@ test("with the API server away known pods attach, unknown ones come back later, 
   await using node = await KubeNode.start();
   await node.synced();
   node.api.pod("known", { [networksAnnotation]: "net-a" });
-  await Bun.sleep(300); // for the watch to tell of it
+  await node.untilPodsInView(1);
   node.api.mood = () => 503;
   node.api.cut();
   const { outcome, call, tookMs } = await node.add("known");

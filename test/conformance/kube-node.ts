@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import type { TimelineAnswer } from "../../src/wire/node-view.ts";
 import { ApiDouble } from "../lab/api-double.ts";
 import { ask } from "../lab/ask.ts";
+import { freePort } from "../lab/free-port.ts";
 import type { CniOutcome, Lab } from "../lab/lab.ts";
 import { containerId, startNode } from "./node.ts";
 
@@ -9,25 +10,29 @@ import { containerId, startNode } from "./node.ts";
 export class KubeNode {
   readonly lab: Lab;
   readonly api: ApiDouble;
+  readonly #metricsPort: number;
 
-  private constructor(lab: Lab, api: ApiDouble) {
+  private constructor(lab: Lab, api: ApiDouble, metricsPort: number) {
     this.lab = lab;
     this.api = api;
+    this.#metricsPort = metricsPort;
   }
 
   static async start(before: (api: ApiDouble) => void = () => undefined): Promise<KubeNode> {
     const api = await ApiDouble.start();
     before(api);
+    const metricsPort = await freePort();
     const lab = await startNode({
       prepare: async (made) => {
         await mkdir(made.path("netd"));
         await made.answer("first.ADD", result("eth0", "10.0.0.2/24"));
         await made.answer("second.ADD", result("net1", "10.1.1.2/24"));
-        await api.serve(made, { delegates: [{ cniVersion: "1.1.0", name: "primary", ...made.conf("first") }] });
+        const delegates = [{ cniVersion: "1.1.0", name: "primary", ...made.conf("first") }];
+        await api.serve(made, { delegates, metricsPort });
       },
     });
     api.network("net-a", { cniVersion: "1.0.0", ...lab.conf("second") });
-    return new KubeNode(lab, api);
+    return new KubeNode(lab, api, metricsPort);
   }
 
   /** Adds the pod; how long that took is part of what is tested. */
@@ -54,6 +59,15 @@ export class KubeNode {
     const lists = ["GET /api/v1/pods", "GET /apis/k8s.cni.cncf.io/v1/network-attachment-definitions"];
     const isOpen = (list: string): boolean => this.api.requests.filter((line) => line === list).length >= 2;
     await this.lab.until("pods and networks are watched", () => Promise.resolve(lists.every(isOpen) || undefined));
+  }
+
+  /** Waits until the daemon's view has so many pods. */
+  async untilPodsInView(count: number): Promise<void> {
+    const line = `levee_view_objects{resource="pods"} ${count}\n`;
+    await this.lab.until(`the view has ${count} pods`, async () => {
+      const answer = await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`);
+      return (await answer.text()).includes(line) || undefined;
+    });
   }
 
   async timeline(pod: string): Promise<readonly string[]> {

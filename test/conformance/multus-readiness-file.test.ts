@@ -28,7 +28,7 @@ test("an ADD goes on when the file appears, and what was attached is deleted whe
   });
   const call = { containerId: containerId("a"), netns: lab.netns("a") };
   const adding = lab.cni("ADD", call);
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await lab.untilConnected(1);
   await writeFile(lab.path("ready"), "");
   resultOf(await adding);
   await rm(lab.path("ready"));

@@ -34,7 +34,7 @@ test("the older key interfaceRequest still names the interface", async () => {
   expect(await story(lab)).toEqual(["ADD first eth0", "ADD second old0"]);
 });
 
-test("keys nobody knows do not fail the pod and reach no plugin", async () => {
+test("unknown keys do not fail the pod and reach no plugin", async () => {
   await using lab = await startNode();
   resultOf(await lab.cni("ADD", await podWith(lab, [{ "name": "lan", "example.com/colour": "red", "later": 1 }])));
   expect((await onlyCall(lab, "ADD", "second")).stdin).not.toContain("colour");

@@ -55,7 +55,7 @@ test("a pod that appears a moment later is waited for", async () => {
   await using lab = await startNode();
   await lab.network("a", { cniVersion: "1.0.0", ...lab.conf("second") });
   const add = lab.cni("ADD", { containerId: containerId("late"), netns: lab.netns("a"), args: lab.podArgs("late") });
-  await Bun.sleep(300);
+  await lab.untilConnected(1);
   await lab.pod("late", { [networksAnnotation]: "a" });
   expect((await add).exitCode).toBe(0);
   expect(await story(lab)).toEqual(["ADD first eth0", "ADD second net1"]);

@@ -85,7 +85,7 @@ test("another gateway than the plugin's own takes its place", async () => {
   expect(defaults(call.netns).filter((route) => route.startsWith("4"))).toHaveLength(1);
 });
 
-test("a family that nobody names keeps eth0's default", async () => {
+test("a family without a default-route of its own keeps eth0's default", async () => {
   await using eth0 = realBridge("r");
   await using net1 = realBridge("s");
   await using lab = await dualStack(eth0, net1);

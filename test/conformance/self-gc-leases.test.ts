@@ -1,4 +1,4 @@
-// Addresses of host-local whose sandbox nobody knows are told, and released when a person asks, by host-local itself.
+// The daemon tells of host-local addresses without a known sandbox. When a person asks, host-local itself releases them.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "bun:test";
@@ -25,7 +25,7 @@ async function startLeaseNode(): Promise<Lab> {
   return lab;
 }
 
-test("an address that nobody knows is told at a look, and released by host-local when asked", async () => {
+test("a look tells of an unknown address, and host-local releases it when asked", async () => {
   await using lab = await startLeaseNode();
   const folder = lab.path("cni/networks/lan");
   const orphan = await lease(folder, "10.9.0.7", { content: leaseOf("lost"), ageMs: hourMs });

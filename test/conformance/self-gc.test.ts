@@ -47,7 +47,7 @@ test("an attachment whose namespace is gone is detached at the second look, with
   const del = await onlyCall(lab, "DEL", "first");
   expect(del.containerId).toBe(containerId("dead"));
   expect(del.env["CNI_NETNS"] ?? "").toBe("");
-  expect(lab.daemonLog).toContain("An attachment whose network namespace is gone was detached");
+  expect(lab.daemonLog).toContain("An attachment whose network namespace is gone was undone");
 });
 
 test("one look is not enough, and a look without acting detaches nothing however often it is made", async () => {
@@ -87,11 +87,11 @@ test("a hand that sees no living namespace detaches nothing, and says why", asyn
   expect(await attachments(lab)).toHaveLength(2);
 });
 
-test("a hand that looks into the wrong mount namespace takes nobody for dead", async () => {
+test("a hand that looks into the wrong mount namespace takes no container for dead", async () => {
   await using lab = await startGcNode({}, { withHand: false });
   lab.deleteNetns(await attach(lab, "dead"));
   await attach(lab, "alive");
-  // What was mounted on the files in /run/netns is gone for this hand; the files themselves are there.
+  // For this hand the mounts on the files in /run/netns are gone; the files themselves are there.
   await using _hand = await apartHand(lab, "umount -a -t nsfs; ");
   expect(inShort(await secondRound(lab, "fix"))).toEqual(["attachment dead report", "attachment alive report"]);
   expect(await attachments(lab)).toHaveLength(2);

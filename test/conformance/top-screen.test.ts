@@ -57,13 +57,13 @@ test("a signal from outside restores the terminal too; a daemon that goes away i
         isKilled = true;
         void lab.killDaemon("SIGKILL");
       }
-      if (!isEnded && text.includes("the numbers are the last it told")) {
+      if (!isEnded && text.includes("the numbers are its last ones")) {
         isEnded = true;
         process.kill(Number(/pid=(\d+)/u.exec(text)?.[1]), "SIGTERM");
       }
     },
   });
-  expect(out).toContain("the numbers are the last it told");
+  expect(out).toContain("the numbers are its last ones");
   const [, after = ""] = out.split(leave);
   expect(after).toContain("status=130");
   expect(after).toMatch(/[^-]icanon/);

@@ -11,7 +11,7 @@ async function why(lab: Lab, pod: string): Promise<string> {
   return out;
 }
 
-test("a pod in a full line: for how long, which position, behind whom", async () => {
+test("a pod in a full line: how long it has waited, its position, and the pods before it", async () => {
   await using lab = await startNode({ settings: { attachCeiling: 1 } });
   for (const name of ["a", "b", "c", "d"]) await lab.pod(name, {}, "desktop");
   await lab.pod("e", {}, "shop");

@@ -8,7 +8,7 @@ import { Lab, type CniCall, type CniOutcome } from "../lab/lab.ts";
 setDefaultTimeout(120_000);
 
 /** The pod of these tests: a default network of two plugins as eth0, and one more network of one plugin as net1. */
-export const pod = "web";
+const pod = "web";
 export const addStory = ["ADD alpha eth0", "ADD beta eth0", "ADD gamma net1"];
 export const delStory = ["DEL gamma net1", "DEL beta eth0", "DEL alpha eth0"];
 
@@ -31,7 +31,7 @@ export interface PodCall extends CniCall {
   readonly netns: string;
 }
 
-/** What a runtime says about a sandbox of the pod. */
+/** A runtime's call for a sandbox of the pod. */
 export function podCall(lab: Lab, containerId: string, more: Partial<CniCall> = {}): PodCall {
   return { containerId, netns: lab.netns(containerId), args: lab.podArgs(pod), ...more };
 }
@@ -43,13 +43,13 @@ export async function startFragile(lab: Lab, write: number): Promise<ChildProces
   return lab.startDaemon({ LEVEE_FAULT: `journal-write:${write}` });
 }
 
-/** More than a pipe holds: who writes it is stuck for as long as nobody reads. */
+/** More than a pipe holds: the writer is stuck until a reader comes. */
 export function longResult(): string {
   const domains = Array.from({ length: 14_000 }, (_, index) => `d${index}.example`);
   return JSON.stringify({ cniVersion: "1.1.0", interfaces: [{ name: "eth0" }], dns: { search: domains } });
 }
 
-/** A pipe for the shim's result that nobody reads until told to: a paused stream of ours may have read ahead. */
+/** A pipe for the shim's result that has no reader until the test says so. A paused stream of ours could have read ahead. */
 export function unreadPipe(lab: Lab): { readonly prefix: readonly string[]; read(): void } {
   const pipe = lab.path("unread");
   execFileSync("mkfifo", [pipe]);

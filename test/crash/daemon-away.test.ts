@@ -50,7 +50,7 @@ test("DEL without a daemon, and the namespace is gone by the time it is back: th
   expect(deletes.map(({ env }) => env["CNI_NETNS"])).toEqual(["", "", ""]);
 });
 
-test("DEL of a container nobody knows, without a daemon: the record is dropped when the daemon is back", async () => {
+test("DEL of an unknown container without a daemon: the record is dropped when the daemon is back", async () => {
   await using lab = await makeNode();
   await lab.startDaemon();
   await lab.killDaemon();
@@ -79,7 +79,7 @@ test("an ADD of the same pod waits for the delete that was made without a daemon
   });
 });
 
-test("an ADD of the same pod is told to come back later while the old namespace lives and nobody may enter it", async () => {
+test("an ADD of the same pod is told to come back later while the old namespace lives and no hand may enter it", async () => {
   await using lab = await makeNode({ addLookupMs: 300 });
   const call = await attachedThenAway(lab);
   expectSuccess(await lab.cni("DEL", impatient(lab, call)));

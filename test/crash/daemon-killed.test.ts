@@ -145,7 +145,7 @@ async function failing(lab: Lab, key: string): Promise<void> {
 async function expectMirror(lab: Lab, containerId: string): Promise<void> {
   const own = async (): Promise<readonly string[]> =>
     (await filesIn(lab.cniDir)).filter((file) => file.includes(containerId) && !file.endsWith(".tmp"));
-  // Nobody waits for these files, so they may come a moment after the answer.
+  // The answer does not wait for these files, so they may come a moment later.
   await lab.until("Multus' files are there", async () => ((await own()).length === 3 ? true : undefined));
 }
 

@@ -49,7 +49,7 @@ test("one flipped bit in any line of the journal: the living pod keeps its netwo
     await lab.startDaemon();
     await lab.startHand();
     await pause(400);
-    // Whatever was lost, nobody takes a network away from a pod that runs.
+    // Whatever was lost, a running pod keeps its networks.
     expect(await story(lab)).toEqual(addStory);
     expect((await leaks(lab)).quarantined).toHaveLength(line === 0 ? 2 : 1);
     expectSuccess(await lab.cni("DEL", call));
@@ -139,7 +139,7 @@ async function attachedThenAway(lab: Lab): Promise<PodCall> {
   await lab.startDaemon();
   const call = podCall(lab, "c1");
   expectSuccess(await lab.cni("ADD", call));
-  // Nobody waits for Multus' copy, so it may come a moment after the answer.
+  // The answer does not wait for Multus' copy, so it may come a moment later.
   const files = async (): Promise<readonly string[]> =>
     (await filesIn(lab.cniDir)).filter((file) => !file.endsWith(".tmp"));
   await lab.until("Multus' copy is there", async () => ((await files()).length === 3 ? true : undefined));

@@ -74,7 +74,7 @@ test("a plugin's child that writes on after the plugin has ended does not reach 
   await lab.startDaemon();
   const call = podCall(lab, "c1");
   const outcome = await lab.cni("ADD", call);
-  // What it wrote within the second belongs to the plugin's output, which is no result then: a clear error, and undone.
+  // Its output within the second belongs to the plugin's, which is then no valid result: a clear error, and undo.
   expect(errorOf(outcome).msg).toContain("beta");
   await expectNothingLeft(lab, { netns: [call.netns] });
 });

@@ -37,7 +37,9 @@ test("a daemon that is killed in the middle of a storm leaves every pod's story,
   const waited = await Promise.all(pods.map((name) => why(lab, `shop/${name}`)));
   const inLine = waited.flatMap(({ entries }) => entries.filter(({ what }) => what === "waiting"));
   expect(inLine.length).toBeGreaterThan(4);
-  expect(inLine.at(-1)?.detail).toMatch(/^ordinary, position \d+ of \d+: (all slots are taken|others are before it)$/);
+  expect(inLine.at(-1)?.detail).toMatch(
+    /^ordinary, position \d+ of \d+: (all slots are taken|other calls are ahead of it)$/,
+  );
 
   await lab.startDaemon();
   for (const call of calls) resultOf(await call);

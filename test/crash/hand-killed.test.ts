@@ -7,14 +7,7 @@ import { expectNothingLeft } from "./nothing-left.ts";
 
 test("killed while it undoes: the next hand takes the work up, after everything of the first one is gone", async () => {
   await using lab = await makeNode();
-  await lab.script("beta.ADD", "sleep 60");
-  await lab.script("beta.DEL", beatOnce(lab));
-  await lab.startDaemon();
-  await lab.startHand();
-  const call = podCall(lab, "c1");
-  await loseShim(lab, call);
-  await untilThere(lab, "beat");
-  await lab.killHand();
+  const call = await killWhileItUndoes(lab);
   await lab.startHand();
   await expectNothingLeft(lab, { netns: [call.netns] });
   await expectNoBeatAfter(lab, 2);
@@ -23,14 +16,7 @@ test("killed while it undoes: the next hand takes the work up, after everything 
 
 test("killed while it undoes, and no other comes: the runtime's DEL does it, after everything of the hand is gone", async () => {
   await using lab = await makeNode();
-  await lab.script("beta.ADD", "sleep 60");
-  await lab.script("beta.DEL", beatOnce(lab));
-  await lab.startDaemon();
-  await lab.startHand();
-  const call = podCall(lab, "c1");
-  await loseShim(lab, call);
-  await untilThere(lab, "beat");
-  await lab.killHand();
+  const call = await killWhileItUndoes(lab);
   await untilPhase(lab, "lost");
   expectSuccess(await lab.cni("DEL", call));
   await expectNothingLeft(lab, { netns: [call.netns] });
@@ -108,6 +94,19 @@ test("killed ten times in a row, and the daemon with it every other time: all lo
   await lab.startHand();
   await expectNothingLeft(lab, { netns: calls.map(({ netns }) => netns) });
 });
+
+/** Loses a shim, and kills the hand in the middle of the undo. */
+async function killWhileItUndoes(lab: Lab): Promise<PodCall> {
+  await lab.script("beta.ADD", "sleep 60");
+  await lab.script("beta.DEL", beatOnce(lab));
+  await lab.startDaemon();
+  await lab.startHand();
+  const call = podCall(lab, "c1");
+  await loseShim(lab, call);
+  await untilThere(lab, "beat");
+  await lab.killHand();
+  return call;
+}
 
 /** Starts an ADD and kills its shim while beta hangs. */
 async function loseShim(lab: Lab, call: PodCall): Promise<void> {

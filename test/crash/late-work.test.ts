@@ -6,7 +6,7 @@ import { encodeLine } from "../../src/state/files/checked-line.ts";
 import type { Lab } from "../lab/lab.ts";
 import { attachments, leaks, startNode } from "../conformance/node.ts";
 
-/** What was to be done for an earlier attachment must never hit a later one that looks the same. */
+/** Work for an earlier attachment must never hit a later one that looks the same. */
 
 /** A DEL is given up after a moment, as if the daemon were away. */
 function impatient(lab: Lab): string {
@@ -54,7 +54,7 @@ test("an ADD of a container whose DEL was made while the daemon was away carries
   expect(await attachments(lab)).toHaveLength(1);
 });
 
-test("a DEL cancels an ADD that waits for somebody else's delete, and does not overtake it", async () => {
+test("a DEL cancels an ADD that waits for another container's delete, and does not overtake it", async () => {
   await using lab = await startNode();
   const [first, second] = [
     { containerId: "x1", netns: lab.netns("x") },
@@ -68,7 +68,8 @@ test("a DEL cancels an ADD that waits for somebody else's delete, and does not o
   await lab.startHand();
   await lab.until("the delete runs", async () => ((await commandsOf(lab, "x1")).includes("DEL") ? true : undefined));
   const add = lab.cni("ADD", second);
-  await Bun.sleep(200);
+  // Beside the hand.
+  await lab.untilConnected(2);
   expect((await lab.cni("DEL", second)).exitCode).toBe(0);
   expect(JSON.parse((await add).stdout)).toMatchObject({ code: 11 });
   await writeFile(lab.path("control/go"), "");

@@ -73,7 +73,7 @@ async function describe(pid: string, mark: string): Promise<string | undefined> 
 }
 
 /** Every ADD that a plugin began is followed by a DEL of the same plugin with the same bytes, `prevResult` apart. */
-export function unbalanced(calls: readonly PluginCall[]): readonly string[] {
+function unbalanced(calls: readonly PluginCall[]): readonly string[] {
   return calls.flatMap((call, index) => {
     if (call.command !== "ADD") return [];
     const later = calls.slice(index + 1).filter((other) => other.command === "DEL" && isSamePlace(other, call));

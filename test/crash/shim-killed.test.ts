@@ -112,7 +112,7 @@ test("killed between steps: what ran is undone, what did not run is not", async 
 test("killed after its result was ready but before it could be written: the attachment is undone", async () => {
   await eachOf([true, false], 2, async (withHand) => {
     await using lab = await makeNode();
-    // More than a pipe holds, so that the shim is stuck in writing for as long as nobody reads.
+    // More than a pipe holds, so that the shim is stuck in its write until a reader comes.
     await lab.answer("beta.ADD", longResult());
     await lab.startDaemon();
     if (withHand) await lab.startHand();
@@ -130,7 +130,7 @@ test("killed after its result was ready but before it could be written: the atta
   });
 });
 
-test("killed during each plugin of DEL: somebody finishes the DEL, and a repeated one succeeds", async () => {
+test("killed during each plugin of DEL: another shim finishes the DEL, and a repeated one succeeds", async () => {
   const cases = ["alpha", "beta", "gamma"].flatMap((plugin) => [
     { plugin, withHand: true },
     { plugin, withHand: false },
@@ -177,13 +177,23 @@ test("without a resident hand another container's shim undoes what was lost once
   expect((await attachments(lab)).map(({ containerId }) => containerId).toSorted()).toEqual(["lost", "other"]);
 
   lab.deleteNetns(lost.netns);
-  const third = podCall(lab, "third");
-  expectSuccess(await lab.cni("ADD", third));
-  expect((await attachments(lab)).map(({ containerId }) => containerId).toSorted()).toEqual(["other", "third"]);
+  // A shim that comes in the pause after the last try does not try it; the next one does.
+  const later: PodCall[] = [];
+  await lab.until("a later shim has undone it", async () => {
+    const next = podCall(lab, `later${later.length}`);
+    later.push(next);
+    expectSuccess(await lab.cni("ADD", next));
+    return (await attachments(lab)).some(({ containerId }) => containerId === "lost") ? undefined : true;
+  });
+  expect(later.length).toBeLessThanOrEqual(2);
+  const kept = [other, ...later];
+  expect((await attachments(lab)).map(({ containerId }) => containerId).toSorted()).toEqual(
+    kept.map(({ containerId }) => containerId).toSorted(),
+  );
   const undone = (await lab.calls()).filter((call) => call.containerId === "lost" && call.command === "DEL");
   expect(undone.map(({ plugin, env }) => `${plugin} ${env["CNI_NETNS"] ?? ""}`)).toEqual(["beta ", "alpha "]);
-  for (const call of [other, third]) expectSuccess(await lab.cni("DEL", call));
-  await expectNothingLeft(lab, { netns: [other.netns, third.netns] });
+  for (const call of kept) expectSuccess(await lab.cni("DEL", call));
+  await expectNothingLeft(lab, { netns: kept.map(({ netns }) => netns) });
 });
 
 test("the shim and the daemon are killed together in the middle of an ADD: the next daemon undoes it", async () => {

@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -7,7 +8,7 @@ const root = resolve(import.meta.dirname, "../..");
 const prefix = "levee-e2e-";
 /** A shell that waits for the program it is given, and so for every orphan below it. */
 const reaper = ["/bin/sh", "-c", '"$@"; exit $?', "sh"];
-/** Whoever kills us kills all of it. */
+/** If this process is killed, everything that it started is killed too. */
 const dieWithUs = ["--pdeathsig", "KILL"];
 /** No cgroup is left once its processes are; the kernel needs a moment for it. */
 const cgroupPatienceMs = 5_000;
@@ -23,7 +24,7 @@ export function makeFolder(parent = tmpdir()): string {
  * Runs a program in mount, network, process and host name namespaces of its own. The first process there is a shell
  * that reaps orphans; with it everything started below it dies. Its exit code.
  */
-export function runApart(command: readonly string[], env: Readonly<Record<string, string>>): number {
+export async function runApart(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   const namespaces = [
     "--mount",
     "--net",
@@ -35,15 +36,16 @@ export function runApart(command: readonly string[], env: Readonly<Record<string
     "--mount-proc",
     "--propagation=private",
   ];
-  const { status } = spawnSync("setpriv", [...dieWithUs, "unshare", ...namespaces, ...reaper, ...command], {
+  const child = spawn("setpriv", [...dieWithUs, "unshare", ...namespaces, ...reaper, ...command], {
     cwd: root,
     stdio: "inherit",
     env: { ...process.env, ...env },
   });
+  const [status] = (await once(child, "exit")) as [number | null]; // As the documentation of "exit" has it.
   return status ?? 1;
 }
 
-/** What a run that was cut off could not remove itself. */
+/** Removes what an interrupted run left behind. */
 export function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const folder = join(tmpdir(), name);

@@ -1,22 +1,25 @@
 /** `levee check node`, `/readyz` and Events of networks on a real API server, which reaches the daemon through its node proxy. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { distributionPlugins, ip, Lab } from "../lab/lab.ts";
-import { adminToken, missingForApiServer, PolicyServer } from "./policy-server.ts";
+import { needsServer } from "./needs-server.ts";
+import { adminToken, PolicyServer } from "./policy-server.ts";
 
 const root = join(import.meta.dir, "../..");
 /** The API server proxies to no loopback address. */
 const address = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === "IPv4" && !one.internal)?.address;
-const missing = missingForApiServer() ?? (address === undefined ? "the machine has no address of its own" : undefined);
-if (missing !== undefined) console.warn(`check-node: skipped, ${missing}`);
+const { group } = needsServer(
+  "check-node",
+  address === undefined ? "the machine has no address of its own" : undefined,
+);
 
-describe.skipIf(missing !== undefined)("levee check node --all", () => {
+group("levee check node --all", () => {
   test("refuses to call a network ready whose bridge is missing, says so on the network, and sees it come", async () => {
     const server = await PolicyServer.start();
     await using lab = await Lab.make();

@@ -92,7 +92,7 @@ export class Cluster {
     importBusybox(this.machine.path("image"), this.#busybox);
   }
 
-  /** What a token is bound to that belongs to this node. */
+  /** This node, for a token that is bound to it. */
   async nodeReference(): Promise<BoundTo> {
     const node = await this.#node();
     return { kind: "Node", apiVersion: "v1", name: nodeName, uid: node?.metadata.uid ?? "" };
@@ -126,7 +126,7 @@ export class Cluster {
     for (const program of [this.kubelet, this.containerd, this.apiServer, this.etcd]) await program.stop("SIGKILL");
   }
 
-  /** What controllers that do not run here would have made. */
+  /** Objects that controllers would have made; they do not run here. */
   async #furnish(): Promise<void> {
     await until("the namespace default is there", () => this.api.find("/api/v1/namespaces/default"));
     await applyAll(this.api, manifest("crd/network-attachment-definition.yaml"));

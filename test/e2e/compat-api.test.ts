@@ -1,16 +1,15 @@
 /** Pods, status and events on a real API server that is near, far, or away; the shim is called as a runtime would. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import type { CniCall, CniOutcome } from "../lab/lab.ts";
 import { CompatCluster, networksAnnotation, type Pod } from "./compat/compat-cluster.ts";
 import { pathOf } from "./manifests.ts";
-import { missingForApiServer } from "./policy-server.ts";
+import { needsServer } from "./needs-server.ts";
 import { until } from "./until.ts";
 
-const missing = missingForApiServer();
-if (missing !== undefined) console.warn(`compat-api: skipped, ${missing}`);
+const { group, beforeAll, afterEach, afterAll } = needsServer("compat-api");
 
-/** What a call is printed as when it fails. */
+/** The error that a failed call prints. */
 interface Told {
   readonly code: number;
   readonly msg: string;
@@ -36,56 +35,56 @@ const expectedStatus = `[{
 }]`;
 const onLan = { [networksAnnotation]: "nets/lan" };
 
-describe.skipIf(missing !== undefined)("Levee on a real API server", () => {
-  let cluster: CompatCluster;
-  let conf: Readonly<Record<string, unknown>>;
+let cluster: CompatCluster;
+let conf: Readonly<Record<string, unknown>>;
 
-  beforeAll(async () => {
-    cluster = await CompatCluster.start();
-    await cluster.network("lan", { cniVersion: "1.0.0", ...cluster.lab.conf("second") });
-    conf = { delegates: [{ cniVersion: "1.0.0", name: "primary", ...cluster.lab.conf("first") }] };
-  }, 120_000);
+beforeAll(async () => {
+  cluster = await CompatCluster.start();
+  await cluster.network("lan", { cniVersion: "1.0.0", ...cluster.lab.conf("second") });
+  conf = { delegates: [{ cniVersion: "1.0.0", name: "primary", ...cluster.lab.conf("first") }] };
+}, 120_000);
 
-  afterEach(async () => {
-    cluster.line.delayMs = 0;
-    await cluster.lab.unscript("second.ADD");
-    await cluster.lab.forgetCalls();
-  });
+afterEach(async () => {
+  cluster.line.delayMs = 0;
+  await cluster.lab.unscript("second.ADD");
+  await cluster.lab.forgetCalls();
+});
 
-  afterAll(() => cluster.stop(), 60_000);
+afterAll(() => cluster.stop(), 60_000);
 
-  async function add(pod: Pod, change: Partial<CniCall> = {}): Promise<{ call: CniCall; outcome: CniOutcome }> {
-    const call = { ...cluster.call(pod, conf), ...change };
-    return { call, outcome: await cluster.lab.cni("ADD", call) };
-  }
+async function add(pod: Pod, change: Partial<CniCall> = {}): Promise<{ call: CniCall; outcome: CniOutcome }> {
+  const call = { ...cluster.call(pod, conf), ...change };
+  return { call, outcome: await cluster.lab.cni("ADD", call) };
+}
 
-  function told(outcome: CniOutcome): Told {
-    expect(outcome.exitCode).toBe(1);
-    return JSON.parse(outcome.stdout) as Told;
-  }
+function told(outcome: CniOutcome): Told {
+  expect(outcome.exitCode).toBe(1);
+  return JSON.parse(outcome.stdout) as Told;
+}
 
-  async function untilStatus(pod: Pod): Promise<string> {
-    return until(`${pod.metadata.name} has its status`, () => cluster.status(pod), { timeoutMs: 30_000 });
-  }
+async function untilStatus(pod: Pod): Promise<string> {
+  return until(`${pod.metadata.name} has its status`, () => cluster.status(pod), { timeoutMs: 30_000 });
+}
 
-  /** The second plugin waits until it is told to go on; gives the way to tell it. */
-  async function holdSecond(): Promise<{ reached: () => Promise<void>; release: () => Promise<void> }> {
-    const { lab } = cluster;
-    const gate = lab.path(`gate-${Math.round(performance.now())}`);
-    await lab.script("second.ADD", `while [ ! -e ${gate} ]; do sleep 0.05; done`);
-    return {
-      reached: () =>
-        lab
-          .until("the second plugin runs", async () =>
-            (await lab.calls()).some(({ plugin, command }) => plugin === "second" && command === "ADD")
-              ? true
-              : undefined,
-          )
-          .then(() => undefined),
-      release: () => writeFile(gate, ""),
-    };
-  }
+/** The second plugin waits until it is told to go on; gives the way to tell it. */
+async function holdSecond(): Promise<{ reached: () => Promise<void>; release: () => Promise<void> }> {
+  const { lab } = cluster;
+  const gate = lab.path(`gate-${Math.round(performance.now())}`);
+  await lab.script("second.ADD", `while [ ! -e ${gate} ]; do sleep 0.05; done`);
+  return {
+    reached: () =>
+      lab
+        .until("the second plugin runs", async () =>
+          (await lab.calls()).some(({ plugin, command }) => plugin === "second" && command === "ADD")
+            ? true
+            : undefined,
+        )
+        .then(() => undefined),
+    release: () => writeFile(gate, ""),
+  };
+}
 
+group("a pod and its status", () => {
   test("what a pod got is in its annotation byte for byte when ADD returns, and stays there after DEL", async () => {
     const pod = await cluster.pod("plain", onLan);
     const { call, outcome } = await add(pod);
@@ -145,7 +144,9 @@ describe.skipIf(missing !== undefined)("Levee on a real API server", () => {
       expect(await untilStatus(pod)).toBe(expectedStatus);
     },
   );
+});
 
+group("a pod that comes, goes or is replaced", () => {
   test("a pod that does not exist is an error, never a success without a network", async () => {
     const ghost = { metadata: { name: "ghost", namespace: "default", uid: "u" } };
     const { outcome } = await add(ghost);

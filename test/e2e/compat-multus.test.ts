@@ -1,5 +1,5 @@
 /** Levee beside the real Multus v4.3.0: the same pods, networks and plugins, and what the two of them make of it. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { networksOfTable, refusedByBoth, servedByBoth } from "../conformance/compat-8-cases.ts";
 import { confCases, writeConfs } from "../conformance/compat-8-conf-cases.ts";
 import { resultCases } from "../conformance/compat-8-results.ts";
@@ -10,12 +10,11 @@ import { filesOf } from "./compat/compat-files.ts";
 import { randomResult } from "./compat/compat-random-result.ts";
 import { MultusNode, missingForMultus } from "./compat/compat-multus-node.ts";
 import { eventFacts, program, routeWithoutGateway, statusCases } from "./compat/compat-status-cases.ts";
-import { missingForApiServer } from "./policy-server.ts";
+import { needsServer } from "./needs-server.ts";
 
-const missing = missingForApiServer() ?? missingForMultus();
-if (missing !== undefined) console.warn(`compat-multus: skipped, ${missing}`);
+const { group, isPossible, beforeAll, afterAll } = needsServer("compat-multus", missingForMultus());
 
-/** What one of the two did for a pod. */
+/** One meta-CNI's work for a pod. */
 interface Deed {
   readonly pod: Pod;
   readonly call: CniCall;
@@ -25,53 +24,60 @@ interface Deed {
   readonly undone: readonly string[];
 }
 
-describe.skipIf(missing !== undefined)("Levee and Multus", () => {
-  let cluster: CompatCluster;
-  let multus: MultusNode;
-  let primary: Readonly<Record<string, unknown>>;
-  let count = 0;
+let cluster: CompatCluster;
+let multus: MultusNode;
+let primary: Readonly<Record<string, unknown>>;
+let count = 0;
 
-  beforeAll(async () => {
-    cluster = await CompatCluster.start();
-    const { lab } = cluster;
-    // The first one makes /run/netns a mount, which Multus' own /run needs.
-    lab.netns("first");
-    multus = new MultusNode(lab);
-    await multus.start({ accountFolder: cluster.accountFolder, apiPort: cluster.apiPort, node });
-    for (const { name, namespace, config } of networksOfTable((type, more) => lab.conf(type, more)))
-      await cluster.network(name, config === "" ? undefined : config, namespace);
-    primary = { delegates: [{ cniVersion: "1.0.0", name: "primary", ...lab.conf("first") }] };
-  }, 120_000);
+beforeAll(async () => {
+  cluster = await CompatCluster.start();
+  const { lab } = cluster;
+  // The first one makes /run/netns a mount, which Multus' own /run needs.
+  lab.netns("first");
+  multus = new MultusNode(lab);
+  await multus.start({ accountFolder: cluster.accountFolder, apiPort: cluster.apiPort, node });
+  for (const { name, namespace, config } of networksOfTable((type, more) => lab.conf(type, more)))
+    await cluster.network(name, config === "" ? undefined : config, namespace);
+  primary = { delegates: [{ cniVersion: "1.0.0", name: "primary", ...lab.conf("first") }] };
+}, 120_000);
 
-  afterAll(async () => {
-    await multus.stop();
-    await cluster.stop();
-  }, 60_000);
+afterAll(async () => {
+  await multus.stop();
+  await cluster.stop();
+}, 60_000);
 
-  /** Two pods of one name, one for each; the calls of the plugins are told apart. */
-  async function both(annotations: Readonly<Record<string, string>>, given?: object): Promise<readonly [Deed, Deed]> {
-    const { lab } = cluster;
-    const conf = { ...(given ?? primary) };
-    count += 1;
-    const deeds: Deed[] = [];
-    for (const namespace of ["multus", "default"]) {
-      const pod = await cluster.pod(`pod-${count}`, annotations, { namespace });
-      const call = cluster.call(pod, conf);
-      await lab.forgetCalls();
-      const isMultus = namespace === "multus";
-      const outcome = isMultus ? await multus.cni("ADD", call, conf) : await lab.cni("ADD", call);
-      const calls = await lab.calls();
-      await lab.forgetCalls();
-      await (isMultus ? multus.cni("DEL", call, conf) : lab.cni("DEL", call));
-      const undone = (await lab.calls()).map(
-        ({ command, plugin, ifname, stdin }) => `${command} ${plugin} ${ifname} ${stdin.includes('"prevResult"')}`,
-      );
-      deeds.push({ pod, call, outcome, calls, undone });
-    }
-    return deeds as [Deed, Deed];
+/** Two pods of one name, one for each; the calls of the plugins are told apart. */
+async function both(annotations: Readonly<Record<string, string>>, given?: object): Promise<readonly [Deed, Deed]> {
+  const { lab } = cluster;
+  const conf = { ...(given ?? primary) };
+  count += 1;
+  const deeds: Deed[] = [];
+  for (const namespace of ["multus", "default"]) {
+    const pod = await cluster.pod(`pod-${count}`, annotations, { namespace });
+    const call = cluster.call(pod, conf);
+    await lab.forgetCalls();
+    const isMultus = namespace === "multus";
+    const outcome = isMultus ? await multus.cni("ADD", call, conf) : await lab.cni("ADD", call);
+    const calls = await lab.calls();
+    await lab.forgetCalls();
+    await (isMultus ? multus.cni("DEL", call, conf) : lab.cni("DEL", call));
+    const undone = (await lab.calls()).map(
+      ({ command, plugin, ifname, stdin }) => `${command} ${plugin} ${ifname} ${stdin.includes('"prevResult"')}`,
+    );
+    deeds.push({ pod, call, outcome, calls, undone });
   }
+  return deeds as [Deed, Deed];
+}
 
-  for (const refused of missing === undefined ? refusedByBoth("{confDir}") : []) {
+function messageOf({ outcome }: Deed): string {
+  expect(outcome.exitCode).toBe(1);
+  const { msg } = JSON.parse(outcome.stdout) as { msg: string };
+  // Multus' shim puts the daemon's answer between quotes, and the whole configuration behind it.
+  return msg.replace(/\n': StdinData: .*$/su, "");
+}
+
+group("Levee and Multus on what is asked", () => {
+  for (const refused of isPossible ? refusedByBoth("{confDir}") : []) {
     test(`${refused.what}: both refuse it in the same words`, async () => {
       const [theirs, ours] = await both(refused.annotations);
       const words = `${refused.words}${refused.inCluster ?? ""}`.replaceAll("{confDir}", cluster.lab.path("confdir"));
@@ -87,7 +93,7 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
     });
   }
 
-  for (const served of missing === undefined ? servedByBoth : []) {
+  for (const served of isPossible ? servedByBoth : []) {
     test(`${served.what}: both run the same plugins with the same arguments and the same configuration`, async () => {
       const [theirs, ours] = await both(served.annotations);
       expectSameRuns(theirs, ours);
@@ -113,8 +119,10 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
       });
     }
   });
+});
 
-  for (const { what, version, networkVersion = version, answer, printed } of missing === undefined ? resultCases : []) {
+group("Levee and Multus on what came of it", () => {
+  for (const { what, version, networkVersion = version, answer, printed } of isPossible ? resultCases : []) {
     test(`the runtime reads ${what}: the same bytes`, async () => {
       const { lab } = cluster;
       await program(lab, { what, answers: { first: answer }, events: 0 });
@@ -126,7 +134,7 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
     });
   }
 
-  for (const status of missing === undefined ? statusCases : []) {
+  for (const status of isPossible ? statusCases : []) {
     test(`network-status and events of ${status.what}: the same bytes`, async () => {
       await program(cluster.lab, status);
       const [theirs, ours] = await both(status.annotations ?? {}, status.confOf?.(cluster.lab));
@@ -140,7 +148,7 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
 
   test("thirty results at random: the same answer and the same network-status", async () => {
     const { lab } = cluster;
-    for (const random of missing === undefined ? trials(30) : []) {
+    for (const random of isPossible ? trials(30) : []) {
       const [first, second] = [randomResult(random), randomResult(random)];
       await program(lab, { what: "", answers: { first, second }, events: 0 });
       const delegates = [{ cniVersion: first.cniVersion, name: "primary", ...lab.conf("first") }];
@@ -180,13 +188,6 @@ describe.skipIf(missing !== undefined)("Levee and Multus", () => {
     expect(await cluster.status(theirs.pod)).toContain(nil);
     expect(await cluster.status(ours.pod)).toBe((await cluster.status(theirs.pod))?.replace(nil, ""));
   });
-
-  function messageOf({ outcome }: Deed): string {
-    expect(outcome.exitCode).toBe(1);
-    const { msg } = JSON.parse(outcome.stdout) as { msg: string };
-    // Multus' shim puts the daemon's answer between quotes, and the whole configuration behind it.
-    return msg.replace(/\n': StdinData: .*$/su, "");
-  }
 });
 
 function expectSameRuns(theirs: Deed, ours: Deed): void {
@@ -199,7 +200,7 @@ function resultOf({ outcome, call }: Deed): string {
   return outcome.stdout.replaceAll(call.netns ?? "", "NETNS");
 }
 
-/** What a plugin was given, less what differs between two pods, and what differs on purpose (docs/compat.md). */
+/** A plugin's input without what differs between two pods, and what differs on purpose (docs/compat.md). */
 function factsOf({ command, plugin, ifname, env, stdin }: PluginCall, { pod, call }: Deed): object {
   const plain = (text: string): string =>
     text

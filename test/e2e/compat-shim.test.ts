@@ -1,4 +1,4 @@
-/** What the shim answers by itself, beside what Multus' shim answers: codes and messages; Levee tells the version besides. */
+/** Answers of the shim itself beside those of Multus' shim: codes and messages. Levee also tells the version. */
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)("levee-shim and multus-shim", () => {
     ["an interface name of dots", { ...add, CNI_IFNAME: ".." }, conf()],
     ["a conf without a name", add, '{"cniVersion":"1.0.0"}'],
     ["a conf with a bad name", add, conf({ name: "a b" })],
-    ["a conf of a version nobody speaks", add, conf({ cniVersion: "5.0.0" })],
+    ["a conf of an unknown version", add, conf({ cniVersion: "5.0.0" })],
     ["CHECK with a conf of 0.3.1", { ...add, CNI_COMMAND: "CHECK" }, conf({ cniVersion: "0.3.1" })],
     ["STATUS with a conf of 1.0.0", { ...add, CNI_COMMAND: "STATUS" }, conf()],
     ["GC with a conf of 1.0.0", { ...add, CNI_COMMAND: "GC" }, conf()],

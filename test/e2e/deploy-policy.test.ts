@@ -1,8 +1,8 @@
-/** What the shipped manifests permit, tried on a real API server: RBAC, the admission policy, and the step from Multus. */
+/** The rights in the shipped manifests, tried on a real API server: RBAC, the admission policy, and the step from Multus. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fakeWorld } from "../../src/cli/fake-world.fixture.ts";
+import { fakeShell } from "../../src/cli/fake-shell.fixture.ts";
 import { runCli } from "../../src/cli/main.ts";
 import { missingForApiServer, PolicyServer, type Answer } from "./policy-server.ts";
 
@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a ru
         ours,
       );
       expect(crossed.text).toContain("its own node only");
-      // What the policy keeps Levee from, Multus may do as before: the policy does not look at it at all.
+      // The policy does not look at Multus, so Multus may do as before what Levee may not.
       expect(await writeAsMultus(server, "web-node-a", { value: "[]", token: theirs })).toMatchObject({ code: 200 });
     } finally {
       await server.stop();
@@ -67,14 +67,14 @@ describe.skipIf(missing !== undefined)("deploy/overlays/multus-drop-in over a ru
     try {
       server.must(["apply", "-f", multus]);
       const kubeconfig = await server.kubeconfig();
-      // As somebody has it who has built the image.
+      // As on a machine where the image was built.
       const dropIn = join(dirname(kubeconfig), "drop-in.yaml");
       const shipped = readFileSync(join(deploy, "multus-drop-in.yaml"), "utf8");
       writeFileSync(dropIn, shipped.replaceAll("0".repeat(64), "1".repeat(64)));
       const argv = ["migrate", "--check", "--kubeconfig", kubeconfig, "--drop-in", dropIn];
-      const world = fakeWorld({ argv });
-      expect({ status: await runCli(world), err: world.stderr.text }).toEqual({ status: 0, err: "" });
-      expect(world.stdout.text).toContain("✓ DaemonSet kube-system/kube-multus-ds: the drop-in has the same name");
+      const shell = fakeShell({ argv });
+      expect({ status: await runCli(shell), err: shell.stderr.text }).toEqual({ status: 0, err: "" });
+      expect(shell.stdout.text).toContain("✓ DaemonSet kube-system/kube-multus-ds: the drop-in has the same name");
       server.must(["apply", "-k", join(deploy, "overlays/multus-drop-in")]);
       const template = (): Template => {
         const found = server.must(["get", "daemonset", "kube-multus-ds", "-n", "kube-system", "-o", "json"]);

@@ -1,14 +1,15 @@
 /** The ways in and out of the shipped manifests on a real API server: what `kubectl` and Helm leave in the objects that are there. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtHelm } from "../peers/helm.ts";
-import { missingForApiServer, PolicyServer } from "./policy-server.ts";
+import { PolicyServer } from "./policy-server.ts";
+import { needsServer } from "./needs-server.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
 const multus = join(import.meta.dir, "../../src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
-const missing = missingForApiServer();
-if (missing !== undefined) console.warn(`deploy-ways: skipped, ${missing}`);
+const { group, beforeAll, afterAll } = needsServer("deploy-ways");
 const helm = builtHelm();
 if (helm === undefined) console.warn("deploy-ways: the chart is not tried, helm is not built (npm run e2e builds it)");
 
@@ -53,13 +54,40 @@ function finishNamespace(): void {
   server.must(["replace", "--raw", "/api/v1/namespaces/levee-system/finalize", "-f", "-"], body);
 }
 
-describe.skipIf(missing !== undefined)("on a real API server", () => {
-  beforeAll(async () => {
-    server = await PolicyServer.start();
-  }, 120_000);
+beforeAll(async () => {
+  server = await PolicyServer.start();
+}, 120_000);
 
-  afterAll(() => server.stop());
+afterAll(() => server.stop());
 
+const manager = ["--server-side", "--field-manager=argocd-controller"];
+const dropIn = ["-k", join(deploy, "overlays/multus-drop-in")];
+const annotate = ["apply", "set-last-applied", "--create-annotation", "-f", multus];
+test.each([
+  ["kubectl create, told to kubectl first", ["create"], [annotate, ["apply", ...dropIn]]],
+  ["a server-side apply, told to kubectl first", ["apply", ...manager], [annotate, ["apply", ...dropIn]]],
+  ["a server-side apply, by the same manager", ["apply", ...manager], [["apply", ...manager, ...dropIn]]],
+])(
+  "the drop-in leaves nothing of a Multus that was made by %s",
+  (_how, made, steps) => {
+    server.must([...made, "-f", multus]);
+    const patch = [{ op: "add", path: "/spec/template/spec/containers/0/args", value: ["-x"] }];
+    const target = ["daemonset/kube-multus-ds", "-n", "kube-system"];
+    server.must(["patch", ...target, "--type=json", "-p", JSON.stringify(patch)]);
+    for (const step of steps) server.must(step.includes("--server-side") ? [...step, "--force-conflicts"] : step);
+    const ours = daemonOf("kube-system", "kube-multus-ds");
+    server.must(["delete", ...target]);
+    server.must(["apply", ...dropIn]);
+    expect(ours).toEqual(daemonOf("kube-system", "kube-multus-ds"));
+    expect(ours.initContainers?.map(({ name }) => name)).toEqual(["install"]);
+    server.must(["delete", ...dropIn]);
+    server.must(["delete", "-f", multus, "--ignore-not-found"]);
+    expect(left()).toEqual([]);
+  },
+  60_000,
+);
+
+group("ways to deploy", () => {
   test.each([
     ["base", "uninstall", "/etc/cni/net.d"],
     ["overlays/k3s", "k3s-uninstall", "/var/lib/rancher/k3s/agent/etc/cni/net.d"],
@@ -85,6 +113,21 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
     60_000,
   );
 
+  // This is the schema check of our manifests: all of them are applied in these tests.
+  test("the API server refuses a field that it does not know, and a value of another type", () => {
+    const install = readFileSync(join(deploy, "install.yaml"), "utf8");
+    for (const [planted, complaint] of [
+      [install.replace("hostNetwork: true", "hostNetwrok: true"), 'unknown field "spec.template.spec.hostNetwrok"'],
+      [install.replace("hostNetwork: true", "hostNetwork: often"), "cannot unmarshal string"],
+    ] as const) {
+      const { status, stderr } = server.kubectl(["apply", "--dry-run=server", "-f", "-"], { input: planted });
+      expect({ isRefused: status !== 0, stderr }).toEqual({
+        isRefused: true,
+        stderr: expect.stringContaining(complaint),
+      });
+    }
+  });
+
   test("deploy/install.yaml beside the drop-in does not take its rights", () => {
     server.must(["apply", "-f", join(deploy, "multus-drop-in.yaml")]);
     server.must(["apply", "-f", join(deploy, "install.yaml")]);
@@ -104,33 +147,6 @@ describe.skipIf(missing !== undefined)("on a real API server", () => {
     server.must(["delete", "-f", join(deploy, "multus-drop-in.yaml")]);
     expect(left()).toEqual([]);
   }, 60_000);
-
-  const manager = ["--server-side", "--field-manager=argocd-controller"];
-  const dropIn = ["-k", join(deploy, "overlays/multus-drop-in")];
-  const annotate = ["apply", "set-last-applied", "--create-annotation", "-f", multus];
-  test.each([
-    ["kubectl create, told to kubectl first", ["create"], [annotate, ["apply", ...dropIn]]],
-    ["a server-side apply, told to kubectl first", ["apply", ...manager], [annotate, ["apply", ...dropIn]]],
-    ["a server-side apply, by the same manager", ["apply", ...manager], [["apply", ...manager, ...dropIn]]],
-  ])(
-    "the drop-in leaves nothing of a Multus that was made by %s",
-    (_how, made, steps) => {
-      server.must([...made, "-f", multus]);
-      const patch = [{ op: "add", path: "/spec/template/spec/containers/0/args", value: ["-x"] }];
-      const target = ["daemonset/kube-multus-ds", "-n", "kube-system"];
-      server.must(["patch", ...target, "--type=json", "-p", JSON.stringify(patch)]);
-      for (const step of steps) server.must(step.includes("--server-side") ? [...step, "--force-conflicts"] : step);
-      const ours = daemonOf("kube-system", "kube-multus-ds");
-      server.must(["delete", ...target]);
-      server.must(["apply", ...dropIn]);
-      expect(ours).toEqual(daemonOf("kube-system", "kube-multus-ds"));
-      expect(ours.initContainers?.map(({ name }) => name)).toEqual(["install"]);
-      server.must(["delete", ...dropIn]);
-      server.must(["delete", "-f", multus, "--ignore-not-found"]);
-      expect(left()).toEqual([]);
-    },
-    60_000,
-  );
 
   test.skipIf(helm === undefined)(
     "the chart goes in, takes its conf off the nodes, and leaves networks alone",

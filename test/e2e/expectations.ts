@@ -17,7 +17,7 @@ export function statusOf(pod: Pod): readonly NetworkStatus[] {
   return JSON.parse(pod.metadata.annotations?.[statusAnnotation] ?? "[]") as readonly NetworkStatus[];
 }
 
-/** That the annotation says what the pod really has, in the order in which it was asked for. */
+/** The annotation says what the pod really has, in the order of the request. */
 export function expectTrueStatus(pod: Pod, networks: readonly string[]): void {
   const real = podInterfaces(pod.metadata.name);
   const told = statusOf(pod).map(({ name, interface: ifname, ips, mac, default: isDefault }) => ({

@@ -1,13 +1,13 @@
 /** `levee check` and `levee status` on a real API server: what is well, what is not, and who may not look. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { isRefusable } from "../../src/cli/cluster/refusable-pod.ts";
 import { makePod, podBody, startGuardServer, untilAnswer, type ShortPod } from "./guard/guard-server.ts";
-import { mergePatch, missingForApiServer, personTokens, type PolicyServer } from "./policy-server.ts";
+import { mergePatch, personTokens, type PolicyServer } from "./policy-server.ts";
+import { needsServer } from "./needs-server.ts";
 
-const missing = missingForApiServer();
-if (missing !== undefined) console.warn(`guard-check: skipped, ${missing}`);
+const { group, beforeAll, afterAll } = needsServer("guard-check");
 
 const program = join(import.meta.dir, "../../src/main.ts");
 
@@ -24,50 +24,79 @@ interface Check {
   readonly evidence: Readonly<Record<string, string>>;
 }
 
-describe.skipIf(missing !== undefined)("levee check and status on a real API server", () => {
-  let server: PolicyServer;
-  let login: string;
+let server: PolicyServer;
+let login: string;
 
-  beforeAll(async () => {
-    server = await startGuardServer();
-    login = await server.kubeconfig();
-    for (const node of ["n1", "n2"]) {
-      server.must(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name: node } }));
-      await patchStatus(`/api/v1/nodes/${node}`, { conditions: [{ type: "Ready", status: "True" }] });
-    }
-    server.must(["create", "namespace", "fc-desktop"]);
-    server.must(["apply", "-f", "-"], JSON.stringify(multus()));
-    await patchStatus(daemonSetPath, {
-      desiredNumberScheduled: 2,
-      numberReady: 2,
-      currentNumberScheduled: 2,
-      numberMisscheduled: 0,
-    });
-  }, 180_000);
-
-  afterAll(async () => {
-    await server.stop();
+beforeAll(async () => {
+  server = await startGuardServer();
+  login = await server.kubeconfig();
+  for (const node of ["n1", "n2"]) {
+    server.must(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name: node } }));
+    await patchStatus(`/api/v1/nodes/${node}`, { conditions: [{ type: "Ready", status: "True" }] });
+  }
+  server.must(["create", "namespace", "fc-desktop"]);
+  server.must(["apply", "-f", "-"], JSON.stringify(multus()));
+  await patchStatus(daemonSetPath, {
+    desiredNumberScheduled: 2,
+    numberReady: 2,
+    currentNumberScheduled: 2,
+    numberMisscheduled: 0,
   });
+}, 180_000);
 
-  async function patchStatus(path: string, status: object): Promise<void> {
-    const answer = await server.ask({ method: "PATCH", path: `${path}/status`, type: mergePatch, body: { status } });
-    if (answer.code !== 200) throw new Error(answer.text);
-  }
+afterAll(async () => {
+  await server.stop();
+});
 
-  function levee(...argv: readonly string[]): { status: number | null; out: string; err: string } {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv, "--kubeconfig", login], {
-      encoding: "utf8",
-      env: { PATH: process.env["PATH"] ?? "" },
-    });
-    return { status, out: stdout, err: stderr };
-  }
+async function patchStatus(path: string, status: object): Promise<void> {
+  const answer = await server.ask({ method: "PATCH", path: `${path}/status`, type: mergePatch, body: { status } });
+  if (answer.code !== 200) throw new Error(answer.text);
+}
 
-  function checks(): ReadonlyMap<string, Check> {
-    const { out } = levee("check", "-o", "json");
-    const report = JSON.parse(out) as Report;
-    return new Map(report.categories.flatMap((category) => category.checks.map((check) => [check.code, check])));
-  }
+function levee(...argv: readonly string[]): { status: number | null; out: string; err: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv, "--kubeconfig", login], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] ?? "" },
+  });
+  return { status, out: stdout, err: stderr };
+}
 
+function checks(): ReadonlyMap<string, Check> {
+  const { out } = levee("check", "-o", "json");
+  const report = JSON.parse(out) as Report;
+  return new Map(report.categories.flatMap((category) => category.checks.map((check) => [check.code, check])));
+}
+
+async function makeKilledDaemon(): Promise<void> {
+  const uid = server.must([
+    "-n",
+    "kube-system",
+    "get",
+    "daemonset",
+    "kube-multus-ds",
+    "-o",
+    "jsonpath={.metadata.uid}",
+  ]);
+  const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name: "kube-multus-ds", uid, controller: true };
+  const finishedAt = new Date(Date.now() - 30_000).toISOString();
+  const last = { terminated: { reason: "OOMKilled", exitCode: 137, finishedAt, startedAt: finishedAt } };
+  const container = {
+    name: "main",
+    ready: false,
+    restartCount: 276,
+    image: "x",
+    imageID: "x",
+    state: {},
+    lastState: last,
+  };
+  await makePod(
+    server,
+    { name: "kube-multus-ds-a", namespace: "kube-system", node: "n1", owners: [owner] },
+    { phase: "Running", containerStatuses: [container] },
+  );
+}
+
+group("levee check", () => {
   test("with everything as shipped the definitions and policies are √, and what is missing is told", () => {
     const found = checks();
     for (const code of [
@@ -83,7 +112,7 @@ describe.skipIf(missing !== undefined)("levee check and status on a real API ser
     ])
       expect(`${code} ${found.get(code)?.result}`).toBe(`${code} success`);
     expect(found.get("LVE0306")?.detail).toBe("group sre");
-    // The Deployment is there and no controller makes its pods; nobody leads.
+    // The Deployment exists, but no controller makes its pods, so no guard leads.
     expect(found.get("LVE0301")).toMatchObject({ result: "error", error: "0 of 2 replicas available" });
     expect(found.get("LVE0302")).toMatchObject({ result: "error" });
     expect(found.get("LVE0401")).toMatchObject({
@@ -141,42 +170,15 @@ describe.skipIf(missing !== undefined)("levee check and status on a real API ser
     expect(screen.status).toBe(1);
     expect(screen.out).toContain("fc-desktop: an avalanche of 25 ownerless pods on 1 node");
     expect(screen.out).toContain("n1: its CNI daemon was killed for memory, 25 pods not starting");
-    expect(screen.out).toContain("nobody leads");
+    expect(screen.out).toContain("no guard leads");
     expect(screen.out.split("\n").length).toBeLessThan(40);
     const json = JSON.parse(levee("status", "-o", "json").out) as { backlog: object; failed: object };
     expect(json.backlog).toEqual({ "fc-desktop": 25 });
     expect(json.failed).toHaveProperty("LVE0603");
   });
+});
 
-  async function makeKilledDaemon(): Promise<void> {
-    const uid = server.must([
-      "-n",
-      "kube-system",
-      "get",
-      "daemonset",
-      "kube-multus-ds",
-      "-o",
-      "jsonpath={.metadata.uid}",
-    ]);
-    const owner = { apiVersion: "apps/v1", kind: "DaemonSet", name: "kube-multus-ds", uid, controller: true };
-    const finishedAt = new Date(Date.now() - 30_000).toISOString();
-    const last = { terminated: { reason: "OOMKilled", exitCode: 137, finishedAt, startedAt: finishedAt } };
-    const container = {
-      name: "main",
-      ready: false,
-      restartCount: 276,
-      image: "x",
-      imageID: "x",
-      state: {},
-      lastState: last,
-    };
-    await makePod(
-      server,
-      { name: "kube-multus-ds-a", namespace: "kube-system", node: "n1", owners: [owner] },
-      { phase: "Running", containerStatuses: [container] },
-    );
-  }
-
+group("levee check and its exit codes", () => {
   test("what Deny would refuse is what the policy refuses", async () => {
     const user = "system:serviceaccount:deny-here:operator";
     server.must(["create", "namespace", "deny-here"]);
@@ -228,7 +230,7 @@ describe.skipIf(missing !== undefined)("levee check and status on a real API ser
     expect(levee("check", "--fail-on", "never").status).toBe(2);
   });
 
-  test("who may look at nothing and who reaches nobody: 3", async () => {
+  test("a user without rights and a server that cannot be reached: 3", async () => {
     const admin = login;
     login = await server.kubeconfig(personTokens.bob);
     expect(levee("check").status).toBe(3);

@@ -1,5 +1,5 @@
 /** What the guard proposes, on a real API server: it sees pods there, its Decisions fit their definition, its lines work. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
@@ -17,59 +17,69 @@ import { fixedAccess } from "../../src/kube/access/access.ts";
 import { ApiClient } from "../../src/kube/client/api-client.ts";
 import { outage } from "../../src/guard/outage.fixture.ts";
 import { outagePods } from "../../src/guard/world.fixture.ts";
-import { adminToken, mergePatch, missingForApiServer, PolicyServer } from "./policy-server.ts";
+import { adminToken, mergePatch, PolicyServer } from "./policy-server.ts";
+import { needsServer } from "./needs-server.ts";
 import { until } from "./until.ts";
 
 const deploy = join(import.meta.dir, "../../deploy");
-const missing = missingForApiServer();
-if (missing !== undefined) console.warn(`guard-proposals: skipped, ${missing}`);
+const { group, beforeAll, afterAll } = needsServer("guard-proposals");
 
 /** Ten minutes ahead: pods that were made just now have waited long enough. */
 const laterClock: Clock = { ...systemClock, wallMs: () => systemClock.wallMs() + 600_000 };
 const podCount = 30;
 
-describe.skipIf(missing !== undefined)("the guard's proposals on a real API server", () => {
-  let server: PolicyServer;
-  let client: ApiClient;
-  let facts: ClusterFacts;
+let server: PolicyServer;
+let client: ApiClient;
+let facts: ClusterFacts;
 
-  beforeAll(async () => {
-    server = await PolicyServer.start();
-    server.must([
-      "apply",
-      "-f",
-      join(deploy, "crd/decision.yaml"),
-      "-f",
-      join(deploy, "crd/decision-approval.yaml"),
-      "-f",
-      join(deploy, "policies/ownerless-pods.yaml"),
-    ]);
-    for (const namespace of [settings.namespace, "fc-desktop"]) server.must(["create", "namespace", namespace]);
-    server.must(["-n", "fc-desktop", "create", "serviceaccount", "operator"]);
-    const manifests = Array.from({ length: podCount }, (_, index) => pod(`rd-browser-only-${index}`)).join("---\n");
-    server.must(["create", "-f", "-"], manifests);
-    server.must(["create", "-f", "-"], `${pod("debug", "run: debug")}---\n${owned("web")}`);
-    server.must(["wait", "--for=condition=established", "crd/decisions.levee.dev"]);
-    client = new ApiClient({
-      access: fixedAccess(server.url, { token: adminToken, tls: { rejectUnauthorized: false } }),
-      clock: systemClock,
-    });
-    facts = new ClusterFacts({
-      api: client,
-      clock: laterClock,
-      logger: silentLogger,
-      settings,
-      sources: { alerts: () => [], nodeViews: () => [], gitFiles: () => [], notes: () => [] },
-    });
-    await until("everything is listed", () => when(facts.synced()));
-  }, 180_000);
-
-  afterAll(async () => {
-    await facts.close();
-    client.close();
-    await server.stop();
+beforeAll(async () => {
+  server = await PolicyServer.start();
+  server.must([
+    "apply",
+    "-f",
+    join(deploy, "crd/decision.yaml"),
+    "-f",
+    join(deploy, "crd/decision-approval.yaml"),
+    "-f",
+    join(deploy, "policies/ownerless-pods.yaml"),
+  ]);
+  for (const namespace of [settings.namespace, "fc-desktop"]) server.must(["create", "namespace", namespace]);
+  server.must(["-n", "fc-desktop", "create", "serviceaccount", "operator"]);
+  const manifests = Array.from({ length: podCount }, (_, index) => pod(`rd-browser-only-${index}`)).join("---\n");
+  server.must(["create", "-f", "-"], manifests);
+  server.must(["create", "-f", "-"], `${pod("debug", "run: debug")}---\n${owned("web")}`);
+  server.must(["wait", "--for=condition=established", "crd/decisions.levee.dev"]);
+  client = new ApiClient({
+    access: fixedAccess(server.url, { token: adminToken, tls: { rejectUnauthorized: false } }),
+    clock: systemClock,
   });
+  facts = new ClusterFacts({
+    api: client,
+    clock: laterClock,
+    logger: silentLogger,
+    settings,
+    sources: { alerts: () => [], nodeViews: () => [], gitFiles: () => [], notes: () => [] },
+  });
+  await until("everything is listed", () => when(facts.synced()));
+}, 180_000);
 
+afterAll(async () => {
+  await facts.close();
+  client.close();
+  await server.stop();
+});
+
+function election(): Omit<ElectionOptions, "identity"> {
+  return {
+    api: client,
+    clock: systemClock,
+    logger: silentLogger,
+    namespace: settings.namespace,
+    name: "levee-guard",
+  };
+}
+
+group("the guard proposes", () => {
   test("the leader makes two Decisions of one avalanche, the API server takes them as they are, and the hash holds", async () => {
     const expected = propose(facts.world(), settings);
     expect(expected.map(({ name }) => name)).toEqual(["stop-fc-desktop-1", "recover-fc-desktop-1"]);
@@ -113,17 +123,9 @@ describe.skipIf(missing !== undefined)("the guard's proposals on a real API serv
     expect(next.fence).toBe(term.fence + 1);
     await next.release();
   }, 60_000);
+});
 
-  function election(): Omit<ElectionOptions, "identity"> {
-    return {
-      api: client,
-      clock: systemClock,
-      logger: silentLogger,
-      namespace: settings.namespace,
-      name: "levee-guard",
-    };
-  }
-
+group("the largest Decision", () => {
   test.each([
     ["2,000 pods with names as operators give them", 36, "rke2-agent1.example"],
     ["as many pods as fit with names of full length", 253, "n".repeat(253)],
@@ -184,7 +186,9 @@ describe.skipIf(missing !== undefined)("the guard's proposals on a real API serv
     },
     60_000,
   );
+});
 
+group("the guard's lines for people", () => {
   test("the line that stops the source stops it, and the guard sees that it is stopped", async () => {
     const [stop] = propose({ ...facts.world(), decisions: [] }, settings);
     run(server, stop?.spec.steps[0]?.kubectl[0] ?? "");
@@ -199,7 +203,7 @@ describe.skipIf(missing !== undefined)("the guard's proposals on a real API serv
       return when(end.stderr.includes("has no controller owner"));
     });
     await until("the label is seen", () => when(propose({ ...facts.world(), decisions: [] }, settings).length === 1));
-    // The server remembers when the label was written: whoever makes pods long after that is not held by it.
+    // The server remembers when the label was written. A maker whose pods come long after that is not held by it.
     const namespaces = facts
       .world()
       .namespaces.map((one) =>

@@ -1,71 +1,91 @@
 /** The steps that hold, raise memory, list and verify, and every way in which they stop, on a real API server. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { argoOwners } from "../../src/guard/decide/argo-owners.ts";
 import type { Decision, DecisionPhase, StepStatus } from "../../src/guard/decision/decision.ts";
 import type { KubeRequest } from "../../src/kube/client/api.ts";
 import { ActingGuard } from "./guard/guard-acting.ts";
 import { BrokenCni, multusPath, must, prepareArgo, verifyDraft } from "./guard/guard-repairing.ts";
-import { startGuardServer } from "./guard/guard-server.ts";
-import { missingForApiServer, type PolicyServer } from "./policy-server.ts";
-import { pause, until } from "./until.ts";
+import { startGuardServer, untilPoliciesCount } from "./guard/guard-server.ts";
+import { type PolicyServer } from "./policy-server.ts";
+import { needsServer } from "./needs-server.ts";
+import { until, untilNextSecond } from "./until.ts";
 
-const missing = missingForApiServer();
-if (missing !== undefined) console.warn(`guard-repairs: skipped, ${missing}`);
+const { group, beforeAll, beforeEach, afterEach, afterAll } = needsServer("guard-repairs");
 
 const slices = "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices";
 
-describe.skipIf(missing !== undefined)("the guard repairs on a real API server", () => {
-  let server: PolicyServer;
-  let guard: ActingGuard;
-  let cni: BrokenCni;
+let server: PolicyServer;
+let guard: ActingGuard;
+let cni: BrokenCni;
 
-  beforeAll(async () => {
-    server = await startGuardServer();
-    await prepareArgo(server);
-    // Only what is approved five seconds after the policies were made counts.
-    await pause(6_000);
-  }, 120_000);
+beforeAll(async () => {
+  server = await startGuardServer();
+  await prepareArgo(server);
+  await untilPoliciesCount(server);
+}, 120_000);
 
-  afterAll(() => server.stop());
+afterAll(() => server.stop());
 
-  beforeEach(async () => {
-    guard = new ActingGuard(server);
-    cni = new BrokenCni(guard);
-    await until("everything is listed", () => (guard.facts.isCurrent() ? true : undefined));
-    await cni.make();
-  }, 60_000);
+beforeEach(async () => {
+  guard = new ActingGuard(server);
+  cni = new BrokenCni(guard);
+  await until("everything is listed", () => (guard.facts.isCurrent() ? true : undefined));
+  await cni.make();
+}, 60_000);
 
-  afterEach(() => guard.close());
+afterEach(() => guard.close());
 
-  function steps({ metadata }: Decision): readonly StepStatus[] {
-    return guard.find(metadata.name).status?.steps ?? [];
-  }
+function steps({ metadata }: Decision): readonly StepStatus[] {
+  return guard.find(metadata.name).status?.steps ?? [];
+}
 
-  function message({ metadata }: Decision): string {
-    return guard.find(metadata.name).status?.message ?? "";
-  }
+function message({ metadata }: Decision): string {
+  return guard.find(metadata.name).status?.message ?? "";
+}
 
-  /** Calls `act` once, after the first request that is like this one. */
-  function after(isIt: (request: KubeRequest) => boolean, act: () => Promise<void> | void): void {
-    let isDone = false;
-    guard.afterwards = async (request) => {
-      if (isDone || !isIt(request)) return;
-      isDone = true;
-      await act();
-    };
-  }
+/** Calls `act` once, after the first request that is like this one. */
+function after(isIt: (request: KubeRequest) => boolean, act: () => Promise<void> | void): void {
+  let isDone = false;
+  guard.afterwards = async (request) => {
+    if (isDone || !isIt(request)) return;
+    isDone = true;
+    await act();
+  };
+}
 
-  const isTrial = ({ method, path }: KubeRequest): boolean => method === "PATCH" && path === `${multusPath}?dryRun=All`;
-  const isChange = ({ method, path }: KubeRequest): boolean => method === "PATCH" && path === multusPath;
+const isTrial = ({ method, path }: KubeRequest): boolean => method === "PATCH" && path === `${multusPath}?dryRun=All`;
+const isChange = ({ method, path }: KubeRequest): boolean => method === "PATCH" && path === multusPath;
 
-  async function resume(decision: Decision): Promise<DecisionPhase | undefined> {
-    const { name } = decision.metadata;
-    // Of the same second as the pause it would not count.
-    await pause(1_100);
-    await guard.say(name, "Resume");
-    return guard.carryOut(await guard.untilPhase(name, "Running"));
-  }
+async function resume(decision: Decision): Promise<DecisionPhase | undefined> {
+  const { name } = decision.metadata;
+  // A verdict from the same second as the pause would not count.
+  await untilNextSecond();
+  await guard.say(name, "Resume");
+  return guard.carryOut(await guard.untilPhase(name, "Running"));
+}
 
+/** The server takes a policy up, and puts it away, a moment after it is written. */
+async function isFrozen(): Promise<boolean> {
+  const body = { metadata: { labels: { a: "b" } } };
+  const type = "application/merge-patch+json";
+  const { code } = await server.ask({ method: "PATCH", path: `${multusPath}?dryRun=All`, body, type });
+  return code === 422 || code === 403;
+}
+
+/** A Deployment that is well and a Service whose one endpoint is not. Their controllers are not run. */
+async function shop(): Promise<void> {
+  server.must(["create", "namespace", "shop"]);
+  server.must(["-n", "shop", "create", "deployment", "web", "--image=i"]);
+  const status = { replicas: 1, readyReplicas: 1, availableReplicas: 1, updatedReplicas: 1, observedGeneration: 1 };
+  await must(server, "PATCH", "/apis/apps/v1/namespaces/shop/deployments/web/status", { status });
+  server.must(["-n", "shop", "create", "service", "clusterip", "web", "--tcp=80"]);
+  const metadata = { name: "web-1", namespace: "shop", labels: { "kubernetes.io/service-name": "web" } };
+  const endpoints = [{ addresses: ["10.0.0.9"], conditions: { ready: false } }];
+  const body = { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata, addressType: "IPv4", endpoints };
+  await must(server, "POST", slices, body);
+}
+
+group("the guard raises a memory limit", () => {
   test("a person's hold by the line in the status lets the limit rise, the list is written, and everything is verified", async () => {
     await cni.report({ numberReady: 1 });
     const checks = [{ check: "DaemonSetReady", namespace: "kube-system", name: "kube-multus-ds" }] as const;
@@ -131,10 +151,14 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
 
   test.each([
     ["after the first look", 1, "the dry run was refused: "],
-    ["between a look and the dry run, which answers 422,", 2, "the dry run was refused: it was changed in between: "],
+    [
+      "between a look and the dry run, which answers 422,",
+      2,
+      "the dry run was refused: it has changed since it was read: ",
+    ],
     ["between a look and the change, which answers 422,", 3, "Cannot raise the limit: "],
   ])(
-    "a limit that somebody else sets %s stays, and is named",
+    "a limit that another writer sets %s stays, and is named",
     async (_when, look, words) => {
       cni.hold();
       const decision = await cni.decide();
@@ -153,13 +177,15 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
     },
     120_000,
   );
+});
 
+group("the guard pauses a repair", () => {
   test("a DaemonSet that was replaced is not changed", async () => {
     cni.hold();
     const decision = await cni.decide();
     await cni.replace();
     expect(await guard.carryOut(decision)).toBe("Paused");
-    expect(message(decision)).toContain("is another one by now");
+    expect(message(decision)).toContain("was replaced");
     expect(cni.limit()).toBe("50Mi");
   }, 120_000);
 
@@ -208,7 +234,7 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
       await cni.setLimit("50Mi");
     });
     expect(await guard.carryOut(decision)).toBe("Paused");
-    expect(message(decision)).toContain("is 50Mi by now, not 1Gi");
+    expect(message(decision)).toContain("is now 50Mi, not 1Gi");
   }, 120_000);
 
   test("pods that do not become ready in time pause it, and say how many", async () => {
@@ -223,10 +249,12 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
     await cni.make("OnDelete");
     cni.hold();
     const decision = await cni.decide([], 3);
-    expect(decision.spec.notes.join()).toContain("is updated OnDelete: the new limit restarts nothing by itself");
+    expect(decision.spec.notes.join()).toContain(
+      "has the update strategy OnDelete, so the new limit restarts nothing by itself",
+    );
     after(isChange, () => cni.report({ updatedNumberScheduled: 0 }));
     expect(await guard.carryOut(decision)).toBe("Paused");
-    expect(message(decision)).toContain("0 of 3 pods are of the newest form; it is updated OnDelete");
+    expect(message(decision)).toContain("0 of 3 pods have the newest revision; its update strategy is OnDelete");
   }, 120_000);
 
   test("endpoints that are not ready pause the verification and are named; a person's word looks again", async () => {
@@ -246,30 +274,9 @@ describe.skipIf(missing !== undefined)("the guard repairs on a real API server",
     });
     expect(await resume(decision)).toBe("Succeeded");
   }, 120_000);
-
-  /** The server takes a policy up, and puts it away, a moment after it is written. */
-  async function isFrozen(): Promise<boolean> {
-    const body = { metadata: { labels: { a: "b" } } };
-    const type = "application/merge-patch+json";
-    const { code } = await server.ask({ method: "PATCH", path: `${multusPath}?dryRun=All`, body, type });
-    return code === 422 || code === 403;
-  }
-
-  /** A Deployment that is well and a Service whose one endpoint is not. Their controllers are not run. */
-  async function shop(): Promise<void> {
-    server.must(["create", "namespace", "shop"]);
-    server.must(["-n", "shop", "create", "deployment", "web", "--image=i"]);
-    const status = { replicas: 1, readyReplicas: 1, availableReplicas: 1, updatedReplicas: 1, observedGeneration: 1 };
-    await must(server, "PATCH", "/apis/apps/v1/namespaces/shop/deployments/web/status", { status });
-    server.must(["-n", "shop", "create", "service", "clusterip", "web", "--tcp=80"]);
-    const metadata = { name: "web-1", namespace: "shop", labels: { "kubernetes.io/service-name": "web" } };
-    const endpoints = [{ addresses: ["10.0.0.9"], conditions: { ready: false } }];
-    const body = { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata, addressType: "IPv4", endpoints };
-    await must(server, "POST", slices, body);
-  }
 });
 
-/** Somebody else's policy, by which nothing in kube-system changes. */
+/** A policy of another owner that forbids every change in kube-system. */
 function frozen(): object {
   const apiVersion = "admissionregistration.k8s.io/v1";
   const metadata = { name: "change-freeze" };

@@ -1,5 +1,5 @@
 /** The guard with its own account on a real API server: its rights are enough, and its policies do not stand in its way. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { silentLogger, type Logger } from "../../src/base/log.ts";
 import type { Decision } from "../../src/guard/decision/decision.ts";
@@ -8,16 +8,16 @@ import { runGuard } from "../../src/guard/run-guard.ts";
 import { fixedAccess } from "../../src/kube/access/access.ts";
 import { ApiClient } from "../../src/kube/client/api-client.ts";
 import { decisions, guardUser, makePod, startGuardServer } from "./guard/guard-server.ts";
-import { missingForApiServer, type PolicyServer } from "./policy-server.ts";
+import { type PolicyServer } from "./policy-server.ts";
+import { needsServer } from "./needs-server.ts";
 import { until } from "./until.ts";
 
-const missing = missingForApiServer();
-if (missing !== undefined) console.warn(`guard-rights: skipped, ${missing}`);
+const { group, beforeAll, afterAll } = needsServer("guard-rights");
 
 /** Ten minutes ahead: pods that were made just now have waited long enough. */
 const clock: Clock = { ...systemClock, wallMs: () => systemClock.wallMs() + 600_000 };
 
-describe.skipIf(missing !== undefined)("levee guard, as its own account", () => {
+group("levee guard, as its own account", () => {
   let server: PolicyServer;
   const refusals: string[] = [];
   const logger: Logger = {
@@ -66,7 +66,7 @@ describe.skipIf(missing !== undefined)("levee guard, as its own account", () => 
     expect(refusals).toEqual([]);
   }, 90_000);
 
-  test("a Lease that somebody deleted is made anew above the fence of the Decisions, and they go on", async () => {
+  test("a deleted Lease is made anew above the fence of the Decisions, and they go on", async () => {
     const path = `${decisions}/recover-fc-1/status`;
     const status = { phase: "Proposed", fence: 40, leader: "long-ago" };
     const patch = { method: "PATCH", path, body: { status }, type: "application/merge-patch+json" } as const;

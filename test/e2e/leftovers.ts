@@ -21,7 +21,7 @@ export async function untilNothingIsLeft(levee: LeveeNode): Promise<void> {
   );
 }
 
-/** What Levee itself still has on its books. */
+/** Levee's own records, leaks and files that are left. */
 export async function ofLevee(levee: Pick<LeveeNode, "ask">): Promise<readonly string[]> {
   const { attachments } = await levee.ask<AttachmentsAnswer>({ ask: "attachments" });
   const { leaks, quarantined } = await levee.ask<LeaksAnswer>({ ask: "leaks" });
@@ -33,7 +33,7 @@ export async function ofLevee(levee: Pick<LeveeNode, "ask">): Promise<readonly s
   ];
 }
 
-/** What pods leave on a machine, whoever attached them. */
+/** What is left of pods on the machine, whichever meta-CNI attached them. */
 export function ofMachine(): readonly string[] {
   return [
     ...leases().map((lease) => `address ${lease}`),

@@ -54,7 +54,7 @@ export class Machine {
     return this.path("logs");
   }
 
-  /** What the kernel says about its boot is what we say: a reboot without one. */
+  /** Replaces the kernel's boot ID: a reboot without a reboot. */
   newBootId(): void {
     writeFileSync(this.#bootId, `${randomUUID()}\n`);
   }

@@ -1,18 +1,18 @@
 /** `levee migrate --check` on a real API server: what kubectl and the server themselves leave on Multus' DaemonSet. */
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { adminToken, missingForApiServer, PolicyServer } from "./policy-server.ts";
+import { needsServer } from "./needs-server.ts";
+import { adminToken, PolicyServer } from "./policy-server.ts";
 
 const root = join(import.meta.dir, "../..");
 const multus = join(root, "src/cli/move-in/migrate/fixtures/multus-v4.2.2.yaml");
 const daemonSet = ["-n", "kube-system", "daemonset/kube-multus-ds"];
-const missing = missingForApiServer();
-if (missing !== undefined) console.warn(`migrate-check: skipped, ${missing}`);
+const { group } = needsServer("migrate-check");
 
-describe.skipIf(missing !== undefined)("levee migrate --check", () => {
+group("levee migrate --check", () => {
   test("tells how Multus came into the cluster, what was changed since, and that it is moved", async () => {
     const folder = await mkdtemp(join(tmpdir(), "levee-migrate-check-"));
     const server = await PolicyServer.start();

@@ -121,12 +121,12 @@ export function fetchFrom(pod: string, address: string): Promise<string> {
   });
 }
 
-export function inPod(pod: string, program: string, ...args: readonly string[]): string {
+function inPod(pod: string, program: string, ...args: readonly string[]): string {
   return run("nsenter", `--net=${netnsOf(pod)}`, program, ...args);
 }
 
 /** The network namespace of a pod; of several sandboxes of the same name the one that still has a namespace. */
-export function netnsOf(pod: string): string {
+function netnsOf(pod: string): string {
   const known = listing("/run/netns");
   const netns = sandboxes().find(
     (box) => box.pod === pod && known.includes(box.netns.slice(box.netns.lastIndexOf("/") + 1)),

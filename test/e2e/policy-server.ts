@@ -38,7 +38,7 @@ export interface KubectlEnd {
 export interface Answer {
   readonly code: number;
   readonly text: string;
-  /** What the server warns of; admission policies do. */
+  /** The server's warning; admission policies give them. */
   readonly warning?: string;
 }
 
@@ -111,7 +111,7 @@ export class PolicyServer {
     return { status, stdout, stderr };
   }
 
-  /** A kubeconfig of the administrator, or of whom the token belongs to. */
+  /** A kubeconfig of the administrator, or of the token's owner. */
   async kubeconfig(token: string = adminToken): Promise<string> {
     const path = join(this.#folder, `kubeconfig-${Bun.hash(token).toString(36)}.json`);
     const config = {
@@ -210,7 +210,7 @@ export class PolicyServer {
     await this.startApiServer();
   }
 
-  /** Written before the answer is, so that whoever has an answer finds it there. */
+  /** Blocking: the log has a request before its sender has the answer. */
   async #auditArgs(): Promise<readonly string[]> {
     const file = join(this.#folder, "audit-policy.json");
     await writeFile(file, JSON.stringify(auditPolicy));

@@ -53,7 +53,7 @@ export class Program {
     if (child === undefined || !this.isRunning) return;
     const ended = new Promise<void>((resolve) => child.on("exit", () => resolve()));
     child.kill(signal);
-    // What does not end on being asked is ended: the tests say what they expect of an orderly stop.
+    // A program that does not end on SIGTERM is killed. The tests check an orderly stop where they expect one.
     const patience = setTimeout(() => child.kill("SIGKILL"), 30_000);
     await ended;
     clearTimeout(patience);

@@ -53,7 +53,7 @@ function isOfContainers(pid: number, machine: Machine): boolean {
   }
 }
 
-/** All of them are in the process namespace of this run, so none is anybody else's. */
+/** All of them are in this run's own process namespace, so they all belong to it. */
 function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");

@@ -38,7 +38,7 @@ export function forgetRecorded(): void {
   for (const name of listing(folder)) rmSync(join(folder, name));
 }
 
-/** What was recorded, oldest first. */
+/** The recorded calls, oldest first. */
 export function recorded(): readonly RecordedCall[] {
   return listing(folder)
     .filter((name) => !name.endsWith(".part"))

@@ -5,7 +5,7 @@ import type { Api } from "./api.ts";
 /** Where every in-cluster client looks for its token, unless told otherwise. */
 export const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** What a token is bound to; when that goes, the token is worth nothing. */
+/** The object that a token is bound to; the token ends with it. */
 export interface BoundTo {
   readonly kind: "Node" | "Pod" | "Secret";
   readonly apiVersion: "v1";

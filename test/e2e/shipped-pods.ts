@@ -86,7 +86,7 @@ function podOf(daemonSet: DaemonSet, namespace: string, change: (container: Cont
   };
 }
 
-/** What a controller would put into every namespace. */
+/** Objects that a controller would put into every namespace. */
 function rootCertificate(cluster: Cluster, namespace: string): KubeObject {
   return {
     apiVersion: "v1",

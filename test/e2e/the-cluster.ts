@@ -1,7 +1,7 @@
 import { Cluster } from "./cluster.ts";
 import { say } from "./say.ts";
 
-/** What scripts/e2e.ts has found and built, and where to work. */
+/** The programs that scripts/e2e.ts found and built, and the folder to work in. */
 export interface Surroundings {
   readonly folder: string;
   readonly kubernetes: string;

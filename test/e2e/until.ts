@@ -23,6 +23,12 @@ export async function until<T>(
 /** Thrown by a look that knows that waiting is of no use. */
 export class Hopeless extends Error {}
 
+/** Times in Kubernetes objects are whole seconds: what comes after a moment is later only in the next second. */
+export async function untilNextSecond(): Promise<void> {
+  const second = Math.floor(Date.now() / 1000);
+  await until("the next second has begun", () => Math.floor(Date.now() / 1000) > second || undefined, { everyMs: 20 });
+}
+
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,4 +1,4 @@
-/** What the guard's role says, read from the manifest. What it permits is tried in test/e2e/guard-*.test.ts. */
+/** The guard's role, read from the manifest. test/e2e/guard-*.test.ts tries what it permits. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ test("the guard cannot approve, change policies, become another or give rights a
   for (const pattern of never) expect(rights.filter((right) => pattern.test(right))).toEqual([]);
 });
 
-test("the role of approvers is bound to nobody, and what acts is bound apart", () => {
+test("the role of approvers has no binding, and the role that acts has its own", () => {
   expect(objects.find(({ metadata }) => metadata.name === "levee-approver")?.rules?.[0]?.verbs).toContain("approve");
   const bindings = objects.filter(({ roleRef }) => roleRef !== undefined);
   expect(bindings.map(({ kind, roleRef }) => `${kind} ${roleRef?.name}`)).toEqual([

@@ -1,7 +1,7 @@
 import { encodeFrame, type OutgoingField } from "../../src/wire/frame.ts";
 
 /** No process has this number: the kernel's own limit is lower. */
-export const nobody = 4_194_399;
+const nobody = 4_194_399;
 
 /** The fields of a CALL that the daemon would serve, with what the test changes or, by undefined, leaves out. */
 export function callFields(changes: Readonly<Record<string, OutgoingField[1]>> = {}): readonly OutgoingField[] {

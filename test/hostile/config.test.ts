@@ -202,7 +202,7 @@ describe("through the real shim and daemon", () => {
   afterAll(() => lab.remove());
 
   test("three hundred mutated configurations on stdin end as a CNI call does, and leave nothing", async () => {
-    // The shim's own settings stay as they are: a mutated folder would be anybody's.
+    // The shim's own settings stay as they are: a mutated folder could be any folder of the machine.
     const conf = { ...shimConf, delegates: [{ ...networkConf, plugins: [networkConf.plugins[0]] }] };
     const own = { daemonSocketDir: lab.socketDir, stateDir: lab.stateDir, addBudgetMs: 3_000 };
     let failed = 0;

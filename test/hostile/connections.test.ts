@@ -1,38 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import type { AttachmentsAnswer, NodeAnswer } from "../../src/wire/node-view.ts";
 import { encodeFrame, textField } from "../../src/wire/frame.ts";
-import { Lab } from "../lab/lab.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
+import { lab, pid, withAttackedDaemon } from "./attacked-daemon.ts";
 import { callFields, callFrame } from "./call-frame.ts";
-import { Health } from "./health.ts";
-import { obey, warmUp } from "./obedient-hand.ts";
+import { obey } from "./obedient-hand.ts";
 
 setDefaultTimeout(60_000);
 
-let lab: Lab;
-let health: Health;
-let pid: number;
-
-beforeAll(async () => {
-  lab = await Lab.make();
-  await lab.plugin("first");
-  await lab.configure({
-    delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }],
-    heartbeatMs: 500,
-    undoRetryMs: 100,
-  });
-  pid = (await lab.startDaemon()).pid ?? 0;
-  await warmUp(lab);
-});
-
-afterAll(() => lab.remove());
-
-beforeEach(() => {
-  health = Health.of(lab, pid);
-});
-
-afterEach(() => health.expectSound());
+withAttackedDaemon({ heartbeatMs: 500, undoRetryMs: 100 });
 
 function connectMany(count: number): Promise<readonly RawPeer[]> {
   return Promise.all(Array.from({ length: count }, () => RawPeer.connect(lab.socketDir)));
@@ -55,7 +32,7 @@ test("more peers than there is room for are told so, and those who are in are se
   const last = await RawPeer.connect(lab.socketDir);
   const refusal = await last.next();
   expect(refusal?.type).toBe("REFUSE");
-  expect(refusal === undefined ? "" : textField(refusal, "message")).toContain("there are 2076 already");
+  expect(refusal === undefined ? "" : textField(refusal, "message")).toContain("2076 are open already");
   peers[0]?.send(
     encodeFrame("ASK", [
       ["version_min", 1],

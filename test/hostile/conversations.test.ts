@@ -32,7 +32,7 @@ afterEach(async () => {
   }
 });
 
-/** A plugin that was said to have failed its DEL is kept in the ledger, as it should be; nothing else may be. */
+/** A plugin that failed its DEL has an entry in the ledger, as it should; nothing else may have one. */
 async function untilClean(): Promise<void> {
   await lab.until(
     "nothing is attached",
@@ -67,7 +67,7 @@ test("a thousand conversations, each with a mutated answer, leave nothing behind
   await resident.stop();
 });
 
-/** What a runtime does about a sandbox in the end. */
+/** A runtime's last calls for a sandbox. */
 async function remove(container: string): Promise<void> {
   const peer = await RawPeer.connect(lab.socketDir);
   peer.send(callFrame({ verb: "DEL", container_id: container, budget_ms: 3_000 }));

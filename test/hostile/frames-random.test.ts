@@ -1,36 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { encodeFrame, frameBytesMax } from "../../src/wire/frame.ts";
-import { Lab } from "../lab/lab.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
 import { framesOf, loadTranscript } from "../skew/transcript.ts";
+import { lab, withAttackedDaemon } from "./attacked-daemon.ts";
 import { callFrame } from "./call-frame.ts";
-import { Health } from "./health.ts";
 import { mutateBytes } from "./mutate.ts";
-import { warmUp } from "./obedient-hand.ts";
 import { inParallel, trial, trials, type Random } from "./random.ts";
 
 setDefaultTimeout(120_000);
 
-let lab: Lab;
-let health: Health;
-let pid: number;
-
-beforeAll(async () => {
-  lab = await Lab.make();
-  await lab.plugin("first");
-  const primary = { cniVersion: "1.1.0", name: "primary", ...lab.conf("first") };
-  await lab.configure({ delegates: [primary], addLookupMs: 100, logLevel: "error" });
-  pid = (await lab.startDaemon()).pid ?? 0;
-  await warmUp(lab);
-});
-
-afterAll(() => lab.remove());
-
-beforeEach(() => {
-  health = Health.of(lab, pid);
-});
-
-afterEach(() => health.expectSound());
+withAttackedDaemon({ addLookupMs: 100, logLevel: "error" });
 
 /** Streams that shims, hands and the CLI have really sent, and some that they never would. */
 function streams(): readonly Buffer[] {

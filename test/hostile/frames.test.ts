@@ -1,38 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bytesField, encodeFrame, frameBytesMax, type Frame } from "../../src/wire/frame.ts";
-import { Lab } from "../lab/lab.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
+import { lab, withAttackedDaemon } from "./attacked-daemon.ts";
 import { callFields, callFrame } from "./call-frame.ts";
-import { Health } from "./health.ts";
-import { obey, refusalOf, warmUp } from "./obedient-hand.ts";
+import { obey, refusalOf } from "./obedient-hand.ts";
 
 setDefaultTimeout(60_000);
 
-let lab: Lab;
-let health: Health;
-let pid: number;
+withAttackedDaemon({ heartbeatMs: 1_000, undoRetryMs: 100 });
 
-beforeAll(async () => {
-  lab = await Lab.make();
-  await lab.plugin("first");
-  await lab.configure({
-    delegates: [{ cniVersion: "1.1.0", name: "primary", ...lab.conf("first") }],
-    heartbeatMs: 1_000,
-    undoRetryMs: 100,
-  });
-  pid = (await lab.startDaemon()).pid ?? 0;
-  await warmUp(lab);
-});
-
-afterAll(() => lab.remove());
-
-beforeEach(() => {
-  health = Health.of(lab, pid);
-});
-
-afterEach(() => health.expectSound());
-
-/** Sends bytes, waits for the daemon to hang up, and returns all it said. */
+/** Sends bytes, waits for the daemon to hang up, and returns all frames that it sent. */
 async function say(...parts: readonly Uint8Array[]): Promise<readonly Frame[]> {
   const peer = await RawPeer.connect(lab.socketDir);
   for (const part of parts) peer.send(part);
@@ -97,7 +74,7 @@ describe("frames that do not belong where they stand are refused", () => {
         ["printed", 1],
       ]),
     );
-    expect(refusalOf(frames)).toContain(`Cannot start with a ${type} frame`);
+    expect(refusalOf(frames)).toContain(`Cannot begin a connection with a ${type} frame`);
   });
 
   test.each([
@@ -105,7 +82,7 @@ describe("frames that do not belong where they stand are refused", () => {
     ["a RESUME", encodeFrame("RESUME", callFields({ token: new Uint8Array(16) }))],
     ["a RESIDENT", encodeFrame("RESIDENT", callFields())],
     ["an ASK", encodeFrame("ASK", [["question", "{}"]])],
-    ["an ACK nobody asked for", encodeFrame("ACK", [["printed", 1]])],
+    ["an ACK without a FINISH", encodeFrame("ACK", [["printed", 1]])],
     [
       "an OUTCOME of an unknown step",
       encodeFrame("OUTCOME", [

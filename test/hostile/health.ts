@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { AttachmentsAnswer, LeaksAnswer, NodeAnswer } from "../../src/wire/node-view.ts";
 import type { Lab } from "../lab/lab.ts";
 
-/** What a batch of hostile input may cost the daemon for good: room for caches and an unlucky moment of the collector. */
+/** Memory that a batch of hostile input may cost the daemon for good: room for caches and an unlucky moment of the collector. */
 const growthKibMax = 16_384;
 
 /** The daemon as it was before a batch, to compare with what it is afterwards. */

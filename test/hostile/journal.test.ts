@@ -78,7 +78,7 @@ test("three hundred mutated journals are opened, with what is damaged put aside,
         writeFileSync(join(stateDir, "containers.idx"), random.below(3) === 0 ? mutateBytes(random, index) : index);
       try {
         const opened = await Journal.open({ stateDir, bootId: "boot", clock: systemClock, logger: silent });
-        // What was lost is known to be lost: a DEL of it is never answered as if there had been nothing.
+        // The daemon knows what it lost: it never answers a DEL of it as if there had been nothing.
         const knowledge = opened.knows("skew-web" as never);
         if (opened.all().length === 0 && opened.quarantined().length > 0) expect(knowledge).not.toBe("never-added");
         await opened.close();

@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Bytes that mean something to somebody: ends of numbers, of lines, of strings and of paths. */
+/** Bytes with a meaning to some parser: ends of numbers, of lines, of strings and of paths. */
 const tellingBytes = [
   0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x22, 0x5c, 0x2f, 0x2e, 0x7b, 0x7d, 0x5b, 0x2c, 0x3a, 0x20, 0xc3, 0xed,
 ];

@@ -11,14 +11,14 @@ import type { Lab } from "../lab/lab.ts";
 import { RawPeer } from "../skew/raw-peer.ts";
 import { callFields, callFrame } from "./call-frame.ts";
 
-/** What a plugin that does nothing prints. */
+/** The result of a plugin that does nothing. */
 const plainResult = '{"cniVersion":"1.0.0","interfaces":[],"ips":[],"dns":{}}';
 
 export interface ObeyOptions {
   /** Changes the answers, one by one. */
   readonly dress?: (bytes: Uint8Array, index: number) => Uint8Array;
   readonly config?: string;
-  /** What the plugins print at ADD. */
+  /** The plugins' result of ADD. */
   readonly result?: string;
   /** How long the daemon may keep silent: a resident hand waits for as long as it takes. */
   readonly waitMs?: number;
@@ -82,7 +82,7 @@ function outcome(order: Frame, fields: readonly OutgoingField[]): Uint8Array {
   return encodeFrame("OUTCOME", [["step", numberField(order, "step")], ...fields]);
 }
 
-/** The code and the message of a refusal, or what was said instead. */
+/** The code and the message of a refusal, or the frame that came instead. */
 export function refusalOf(frames: readonly Frame[]): string {
   const last = frames.at(-1);
   if (last?.type === "REFUSE") return `${textField(last, "code")}: ${textField(last, "message")}`;

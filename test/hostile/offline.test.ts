@@ -169,7 +169,7 @@ test("five hundred mutated records are put aside or carried out, and the daemon 
   expect(leaks).toEqual([]);
   expect((await lab.ask<NodeAnswer>({ ask: "node" })).software).toContain("levee");
   await health.expectSound();
-  // What was put aside is bounded, and does not keep the next start from happening.
+  // Quarantine is bounded, and does not prevent the next start.
   expect(readdirSync(join(lab.stateDir, "quarantine")).length).toBeLessThanOrEqual(256);
   await lab.killDaemon();
   await lab.startDaemon();

@@ -18,7 +18,7 @@ afterEach(() => {
   for (const descriptor of descriptors.splice(0)) closeSync(descriptor);
 });
 
-/** A terminal that nobody reads until the test does. */
+/** A terminal without a reader until the test reads. */
 function aTerminal(): { screen: number; terminal: number } {
   const flags = constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK;
   const screen = libc.symbols.posix_openpt(flags);
@@ -63,7 +63,7 @@ function shown(screen: number): string {
 }
 
 describe("standardError on a terminal", () => {
-  test("a reader that is stuck holds up nobody, and gets every line when it goes on", async () => {
+  test("a reader that is stuck holds nothing up, and gets every line when it goes on", async () => {
     const { screen, terminal } = aTerminal();
     const { said, exited } = writing(terminal);
     // A write that waits would be a process that says nothing.

@@ -20,7 +20,7 @@ interface KubeObject {
 
 type Kind = "pods" | "network-attachment-definitions";
 
-/** What a request fares like before it is served: a refusal, silence, or nothing special. */
+/** How a request is treated before it is served: refused, left without an answer, or served. */
 export type Mood = (request: SeenRequest) => number | "silent" | undefined;
 
 /** As much of an API server as the daemon asks for, for failures that no real one can be asked for. It says yes to everybody. */

@@ -10,9 +10,11 @@ import { ask } from "./ask.ts";
 const root = join(import.meta.dir, "../..");
 export const leveeProgram = join(root, "dist/levee");
 const shimProgram = join(root, "dist/levee-shim");
+/** As /proc/net/unix writes it. */
+const connectedState = "03";
 export const distributionPlugins = "/usr/lib/cni";
 
-/** What a CNI call through the real shim gave. */
+/** The outcome of a CNI call through the real shim. */
 export interface CniOutcome {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -258,7 +260,7 @@ export class Lab {
     return `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${name}`;
   }
 
-  /** What the programmable plugins were asked to do, in order. */
+  /** The calls of the programmable plugins, in order. */
   async calls(): Promise<readonly PluginCall[]> {
     const all = await readdir(this.path("control/calls"));
     // A call counts once its plugin has written down what it was given.
@@ -273,6 +275,19 @@ export class Lab {
 
   ask<T>(question: Parameters<typeof ask>[1]): Promise<T> {
     return ask<T>(this.socketDir, question);
+  }
+
+  /** Waits until so many shims are connected and the daemon has come round to them. */
+  async untilConnected(count: number): Promise<void> {
+    // The daemon's socket is bound under another name before it gets its own.
+    const folder = ` ${this.socketDir}/`;
+    await this.until(`${count} shims are connected`, async () => {
+      const sockets = (await readFile("/proc/net/unix", "utf8")).split("\n");
+      const connected = sockets.filter((line) => line.includes(folder) && line.split(/ +/u)[5] === connectedState);
+      return connected.length >= count ? true : undefined;
+    });
+    // Connections are served in their order: behind this answer the ones before it have been read.
+    await this.ask<NodeAnswer>({ ask: "node" });
   }
 
   /** Waits until `look` finds something; fails with what was waited for. */

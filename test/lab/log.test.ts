@@ -109,7 +109,7 @@ async function attaching(): Promise<Lab> {
   return lab;
 }
 
-test("a log that nobody reads does not block the daemon, and comes when somebody does", async () => {
+test("a log without a reader does not block the daemon, and a later reader gets it", async () => {
   await using lab = await attaching();
   const { reader, writer } = pipeIn(lab);
   fill(lab.path("log.fifo"));

@@ -12,7 +12,7 @@ export interface GoRun {
 export interface GoOutcome {
   readonly isDone: boolean;
   readonly stdout: string;
-  /** The end of what Go said, for people. */
+  /** The end of Go's output, for people. */
   readonly complaint: string;
 }
 

@@ -26,7 +26,7 @@ export async function stagingPicks(go: string, source: string, version: string):
   return picks.toSorted((a, b) => (a.module < b.module ? -1 : 1));
 }
 
-export function stagingModules(goMod: string): string[] {
+function stagingModules(goMod: string): string[] {
   return [...goMod.matchAll(/^\s*(k8s\.io\/[a-z-]+) => \.\/staging\/src\//gm)].map((match) => match[1] ?? "");
 }
 

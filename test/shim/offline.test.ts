@@ -7,6 +7,7 @@ import { bytesField, flagField, numberField, type Frame } from "../../src/wire/f
 import { encodeRun, readCall, readResume } from "../../src/wire/messages.ts";
 import { eventually, isAlive, Sandbox } from "./sandbox.ts";
 import { ScriptedDaemon, token } from "./scripted-daemon.ts";
+import type { ShimProcess } from "./shim-process.ts";
 
 let sandbox: Sandbox;
 
@@ -28,10 +29,25 @@ function records(): string[] {
   return existsSync(sandbox.path("state/offline")) ? readdirSync(sandbox.path("state/offline")) : [];
 }
 
+/** An ADD that has its result, and whose daemon goes away before it says BYE. */
+async function finishedThenAway(settings: Parameters<Sandbox["call"]>[1] = {}): Promise<ShimProcess> {
+  const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
+  const shim = sandbox.call("ADD", settings);
+  const peer = await daemon.accept();
+  await peer.begin();
+  peer.order("FINISH", [
+    ["exit_code", 0],
+    ["output", "{}"],
+  ]);
+  await peer.expect("ACK");
+  await daemon.kill();
+  return shim;
+}
+
 const ackName = `${Buffer.from(token).toString("hex")}.ack`;
 
 describe("a DEL that cannot be made", () => {
-  test("because nobody listens is kept on disk, with the configuration, and succeeds", async () => {
+  test("because no daemon listens is kept on disk, with the configuration, and succeeds", async () => {
     const started = performance.now();
     const shim = sandbox.call("DEL", { delPatienceMs: 300 }, { CNI_NETNS: "" });
     const { code, stdout, stderr } = await shim.exited;
@@ -152,16 +168,7 @@ describe("a record that cannot be written is an error with code 5", () => {
 
 describe("the acknowledgement", () => {
   test("is left on disk when the daemon goes away before BYE", async () => {
-    const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-    const shim = sandbox.call("ADD");
-    const peer = await daemon.accept();
-    await peer.begin();
-    peer.order("FINISH", [
-      ["exit_code", 0],
-      ["output", "{}"],
-    ]);
-    await peer.expect("ACK");
-    await daemon.kill();
+    const shim = await finishedThenAway();
     expect(await shim.exited).toMatchObject({ code: 0, stdout: "{}" });
     const [ack] = record(ackName);
     expect(ack?.type).toBe("ACK");
@@ -171,17 +178,8 @@ describe("the acknowledgement", () => {
 
   test("is told by RESUME when it cannot be left on disk, and FINISH is not printed twice", async () => {
     writeFileSync(sandbox.stateDir, "a file where the folder should be");
-    let daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-    const shim = sandbox.call("ADD");
-    const peer = await daemon.accept();
-    await peer.begin();
-    peer.order("FINISH", [
-      ["exit_code", 0],
-      ["output", "{}"],
-    ]);
-    await peer.expect("ACK");
-    await daemon.kill();
-    daemon = await ScriptedDaemon.listen(sandbox.socketDir);
+    const shim = await finishedThenAway();
+    const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
     const again = await daemon.accept();
     expect(readResume(await again.expect("RESUME")).printed).toBe(true);
     again.welcome();
@@ -192,20 +190,11 @@ describe("the acknowledgement", () => {
 
   test("that can be neither told nor left ends the call with 1", async () => {
     writeFileSync(sandbox.stateDir, "a file where the folder should be");
-    const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-    const shim = sandbox.call("ADD", { addBudgetMs: 900 });
-    const peer = await daemon.accept();
-    await peer.begin();
-    peer.order("FINISH", [
-      ["exit_code", 0],
-      ["output", "{}"],
-    ]);
-    await peer.expect("ACK");
-    await daemon.kill();
+    const shim = await finishedThenAway({ addBudgetMs: 900 });
     expect(await shim.exited).toMatchObject({ code: 1, stdout: "{}", stderr: expect.stringContaining("errno 20") });
   });
 
-  test("says that nobody read the result, and the call fails", async () => {
+  test("says that the result had no reader, and the call fails", async () => {
     const daemon = await ScriptedDaemon.listen(sandbox.socketDir);
     const shim = sandbox.call("ADD");
     const peer = await daemon.accept();

@@ -47,11 +47,11 @@ test("a killed shim takes its plugin with it, and another hand empties the rest 
   expect(await reap(other.peer, lost.identity)).toMatchObject({ alive: false, processes: 0, failure: undefined });
 });
 
-test("a process number that came back to somebody else is not taken for the lost shim", async () => {
+test("a process number that another process has now is not taken for the lost shim", async () => {
   const { peer, identity } = await hand("c1");
   const other = await hand("c2");
   const earlier = { ...other.identity, pidStart: other.identity.pidStart - 1 };
-  // Who has the number now could only get it after the old session was empty, and is left alone.
+  // A process with this number now could only get it after the old session was empty. It is left alone.
   expect(await reap(peer, earlier)).toMatchObject({ alive: false, processes: 0, failure: undefined });
   expect(isAlive(other.shim.pid)).toBe(true);
   // Asked about its own number, a hand never kills itself.

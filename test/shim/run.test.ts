@@ -78,7 +78,7 @@ test("it inherits three pipes, its own group, our session, and no ignored or blo
   expect(signals).toEqual(["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"]);
 });
 
-test("a large stdin arrives whole, and one that nobody reads does no harm", async () => {
+test("a large stdin arrives whole, and one without a reader does no harm", async () => {
   const stdin = JSON.stringify({ padding: "x".repeat(300_000) });
   await run(sandbox.plugin("reads", 'cat > "$DIR/stdin"'), { stdin });
   expect(sandbox.read("stdin")).toBe(stdin);
@@ -125,10 +125,10 @@ test("a child that keeps the pipes open delays the outcome by one second at most
 });
 
 test("KILL ends the run of that step and no other", async () => {
-  const plugin = sandbox.plugin("p", "echo begun; sleep 30");
+  const plugin = sandbox.plugin("p", 'echo begun; echo $$ > "$DIR/pid"; sleep 30');
   peer.send(encodeRun(5, sandbox.run(plugin)));
   peer.order("KILL", [["step", 4]]);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await sandbox.pidIn("pid");
   peer.order("KILL", [["step", 5]]);
   const outcome = readOutcome(await peer.expect("OUTCOME"));
   expect(outcome).toMatchObject({ failure: "killed", signal: 9, timedOut: false });

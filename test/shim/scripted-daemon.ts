@@ -63,7 +63,7 @@ export class Peer {
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
   readonly #frames: Frame[] = [];
-  /** What was told of runs that go on; it comes when it comes, so nobody has to expect it. */
+  /** PROGRESS frames of runs. They come at any time, so a test need not expect them. */
   readonly progress: { readonly step: number | undefined; readonly idleMs: number | undefined }[] = [];
   #wanted: (() => void) | undefined;
   #ended = false;

@@ -67,7 +67,7 @@ export class ShimProcess {
     this.#child.kill("SIGKILL");
   }
 
-  /** Nobody will read the result any more. */
+  /** Closes the reading end, so that the shim cannot deliver its result. */
   closeStdout(): void {
     this.#child.stdout?.destroy();
   }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { ChildProcess } from "node:child_process";
 import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -6,19 +6,15 @@ import { crc32 } from "node:zlib";
 import type { AttachmentsAnswer } from "../../src/wire/node-view.ts";
 import { Lab } from "../lab/lab.ts";
 import { leftovers } from "../lab/leftovers.ts";
-import { furnish, netnsPath, Scene, sceneFolder, scenePath, webContainer } from "./scene.ts";
+import { furnish, netnsPath, sceneFolder, scenePath, webContainer } from "./scene.ts";
 import { transcriptFolder } from "./transcript.ts";
+import { withScene } from "./with-scene.ts";
 
 setDefaultTimeout(30_000);
 
-let scene: Scene;
 let lab: Lab;
 
-beforeAll(async () => {
-  scene = await Scene.hold();
-});
-
-afterAll(() => scene[Symbol.asyncDispose]());
+withScene();
 
 beforeEach(async () => {
   lab = await Lab.make();

@@ -1,37 +1,21 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { encodeFrame } from "../../src/wire/frame.ts";
 import { encodeRun } from "../../src/wire/messages.ts";
-import { Sandbox } from "../shim/sandbox.ts";
-import { ScriptedDaemon, token } from "../shim/scripted-daemon.ts";
+import { token } from "../shim/scripted-daemon.ts";
+import { daemon, sandbox, withDaemon } from "../shim/with-daemon.ts";
 import { playOldDaemon } from "./old-daemon.ts";
-import { Scene, sceneFolder, netnsPath, scenePath, webContainer } from "./scene.ts";
+import { sceneFolder, netnsPath, scenePath, webContainer } from "./scene.ts";
 import { loadTranscript, numberBytes, withField, withUnknownFields } from "./transcript.ts";
+import { withScene } from "./with-scene.ts";
 
 setDefaultTimeout(30_000);
 
-let scene: Scene;
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
+withScene();
+withDaemon();
 
-beforeAll(async () => {
-  scene = await Scene.hold();
-});
-
-afterAll(() => scene[Symbol.asyncDispose]());
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
-
-/** What a daemon that speaks other versions only says, in the words of ours. */
+/** The refusal of a daemon that speaks other versions only, in our words. */
 function refusal(range: string): Uint8Array {
   const message = `Cannot talk to levee-shim 0.1.0: it speaks protocol 1 to 3, this daemon ${range}; install the shim that came with the daemon`;
   return encodeFrame("REFUSE", [

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -9,35 +9,33 @@ import { readCall } from "../../src/wire/messages.ts";
 import { readFolderPage } from "../../src/wire/folder-page.ts";
 import { readNetnsLinks } from "../../src/wire/netns-links.ts";
 import { readOutcome } from "../../src/wire/outcome.ts";
-import { Sandbox } from "../shim/sandbox.ts";
-import { ScriptedDaemon } from "../shim/scripted-daemon.ts";
 import type { ShimProcess } from "../shim/shim-process.ts";
+import { daemon, sandbox, withDaemon } from "../shim/with-daemon.ts";
 import { playOldDaemon, type Answered } from "./old-daemon.ts";
 import { describe as inWords } from "./old-shim.ts";
-import { Scene, sceneFolder } from "./scene.ts";
+import { sceneFolder } from "./scene.ts";
 import { connectionsOf, framesOf, loadTranscript, recordedVersions } from "./transcript.ts";
+import { withScene } from "./with-scene.ts";
 
 setDefaultTimeout(30_000);
 
-let scene: Scene;
-let sandbox: Sandbox;
-let daemon: ScriptedDaemon;
+withScene();
+withDaemon();
 
-beforeAll(async () => {
-  scene = await Scene.hold();
-});
+/** The calls the plugins wrote down, oldest first, as `plugin COMMAND container ifname`. */
+function pluginCalls(): readonly string[] {
+  const names = readdirSync(join(sceneFolder, "control/calls")).toSorted();
+  return names.map((name) => name.replace(/^\d+-/, ""));
+}
 
-afterAll(() => scene[Symbol.asyncDispose]());
-
-beforeEach(async () => {
-  sandbox = new Sandbox();
-  daemon = await ScriptedDaemon.listen(sandbox.socketDir);
-});
-
-afterEach(async () => {
-  await daemon.kill();
-  sandbox.clean();
-});
+function failures(answered: readonly Answered[]): readonly string[] {
+  return answered.flatMap(({ order, outcome }) => {
+    const { failure, message, exitCode } = readOutcome(outcome);
+    return failure === undefined && (order.type !== "RUN" || exitCode === 0)
+      ? []
+      : [`${inWords(order)}: ${failure} ${message} ${exitCode}`];
+  });
+}
 
 describe.each(recordedVersions)("version %d", (version) => {
   /** Starts the current shim with the variables of the recorded call. */
@@ -65,21 +63,6 @@ describe.each(recordedVersions)("version %d", (version) => {
       code: numberField(finish, "exit_code"),
       stdout: Buffer.from(bytesField(finish, "output") ?? []).toString(),
     };
-  }
-
-  /** The calls the plugins wrote down, oldest first, as `plugin COMMAND container ifname`. */
-  function pluginCalls(): readonly string[] {
-    const names = readdirSync(join(sceneFolder, "control/calls")).toSorted();
-    return names.map((name) => name.replace(/^\d+-/, ""));
-  }
-
-  function failures(answered: readonly Answered[]): readonly string[] {
-    return answered.flatMap(({ order, outcome }) => {
-      const { failure, message, exitCode } = readOutcome(outcome);
-      return failure === undefined && (order.type !== "RUN" || exitCode === 0)
-        ? []
-        : [`${inWords(order)}: ${failure} ${message} ${exitCode}`];
-    });
   }
 
   test.each([["add-two-networks"], ["check"], ["status"], ["del"]])(
@@ -148,7 +131,7 @@ describe.each(recordedVersions)("version %d", (version) => {
     },
   );
 
-  /** What the recorded daemon answered, by what it was asked. */
+  /** The recorded daemon's answers, by question. */
   function recordedAnswers(): ReadonlyMap<string, Buffer> {
     const transcript = loadTranscript("ask", version);
     const pairs = connectionsOf(transcript).map((connection) => framesOf(transcript, connection));

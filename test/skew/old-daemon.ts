@@ -2,10 +2,10 @@ import { bytesField, numberField, type Frame } from "../../src/wire/frame.ts";
 import type { ScriptedDaemon } from "../shim/scripted-daemon.ts";
 import { framesOf, numberBytes, withField, type RecordedFrame, type Transcript } from "./transcript.ts";
 
-/** No process has this number: the kernel's own limit is lower. A recorded one may belong to anybody by now. */
+/** No process has this number: the kernel's own limit is lower. The recorded number may belong to another process by now. */
 const nobody = 4_194_399;
 
-/** What the current shim answered, by the recorded order it answers. */
+/** The current shim's answers, by recorded order. */
 export interface Answered {
   readonly order: Frame;
   readonly outcome: Frame;

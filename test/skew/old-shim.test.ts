@@ -1,23 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { AttachmentsAnswer } from "../../src/wire/node-view.ts";
 import { bytesField, decodeFrame, numberField, textField, type Frame } from "../../src/wire/frame.ts";
 import { Lab } from "../lab/lab.ts";
 import { leftovers } from "../lab/leftovers.ts";
 import { OldShim } from "./old-shim.ts";
 import { RawPeer } from "./raw-peer.ts";
-import { furnish, resumeContainer, Scene, webContainer } from "./scene.ts";
+import { furnish, resumeContainer, webContainer } from "./scene.ts";
 import { connectionsOf, framesOf, loadTranscript, recordedVersions, withVersions } from "./transcript.ts";
+import { withScene } from "./with-scene.ts";
 
 setDefaultTimeout(30_000);
 
-let scene: Scene;
 let lab: Lab;
 
-beforeAll(async () => {
-  scene = await Scene.hold();
-});
-
-afterAll(() => scene[Symbol.asyncDispose]());
+withScene();
 
 beforeEach(async () => {
   lab = await Lab.make();

@@ -103,7 +103,7 @@ export interface OldShimOptions {
   readonly dress?: (bytes: Buffer) => Uint8Array;
 }
 
-/** What an order asks for, in a form that does not depend on step numbers. */
+/** An order in a form that does not depend on step numbers. */
 export function describe(frame: Frame): string {
   const env = bytesFields(frame, "env").map((entry) => Buffer.from(entry).toString());
   const variable = (name: string): string =>

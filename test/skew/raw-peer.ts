@@ -75,7 +75,7 @@ export class RawPeer {
     }
   }
 
-  /** Everything that is still said until the daemon hangs up. */
+  /** All frames that come until the daemon hangs up. */
   async rest(): Promise<readonly Frame[]> {
     const frames: Frame[] = [];
     for (let frame = await this.next(); frame !== undefined; frame = await this.next()) frames.push(frame);

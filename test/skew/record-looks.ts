@@ -9,7 +9,7 @@ import { RecordingProxy } from "./recording-proxy.ts";
 import { netnsPath, sceneFolder, scenePath } from "./scene.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** What the resident hand answers to the orders that came with version 2, each of them given once. */
+/** The resident hand's answers to the orders that came with version 2, each given once. */
 export async function recordLooks(folder: string): Promise<Transcript> {
   await mkdir(folder, { mode: 0o700 });
   await mkdir(join(folder, "daemon"), { mode: 0o700 });

@@ -30,7 +30,7 @@ export class RecordingProxy {
     return proxy;
   }
 
-  /** What was said since the last time. */
+  /** The frames since the last call. */
   take(about: string, software: string): Transcript {
     const events = this.#events;
     this.#events = [];
@@ -47,7 +47,7 @@ export class RecordingProxy {
   #join(shim: Socket): void {
     const daemon = connect(join(this.#daemonSocketDir, "levee.sock"));
     shim.pause();
-    // Without a daemon the shim is sent away and nothing is written down: it never talked to anybody.
+    // Without a daemon the shim is sent away and nothing is recorded: there was no conversation.
     daemon.once("error", () => shim.destroy());
     daemon.once("connect", () => {
       const number = this.#connections;

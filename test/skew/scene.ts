@@ -9,7 +9,7 @@ import { ip, type Lab } from "../lab/lab.ts";
  * a fixed folder for plugins and what they write down, and a fixed network namespace.
  */
 export const sceneFolder = "/tmp/levee-skew-v1";
-export const sceneNetns = "levee-skew-v1";
+const sceneNetns = "levee-skew-v1";
 export const netnsPath = `/var/run/netns/${sceneNetns}`;
 
 export const webContainer = "skew-web";
@@ -70,7 +70,7 @@ const failure = `echo 'the switch is on fire' >&2; echo '{"cniVersion":"1.1.0","
 /** The networks and pods of the recorded node, in a lab's directory. Nothing here may change: the recording has it. */
 export async function furnish(lab: Lab): Promise<void> {
   const primary = { cniVersion: "1.1.0", name: "primary", type: "first", controlDir };
-  // What the daemon looks for by itself depends on the machine, and is no part of a recorded conversation.
+  // The daemon's own looks depend on the machine and are no part of a recorded conversation.
   await lab.configure({ delegates: [primary], heartbeatMs: 2_000, undoRetryMs: 100, gcIntervalMs: 0 });
   const lan = `{"cniVersion":"1.0.0","name":"lan","plugins":[{"type":"second","controlDir":"${controlDir}","mtu":1500.0},{"type":"third","controlDir":"${controlDir}","serial":9007199254740993}]}`;
   await lab.network("lan", lan);

@@ -1,6 +1,6 @@
 import { pause } from "../e2e/until.ts";
 import { descendantsOf } from "./process-facts.ts";
-import type { PodLives } from "./pod-lives.ts";
+import type { FailedAdd, PodLives } from "./pod-lives.ts";
 import type { SoakNode } from "./soak-node.ts";
 
 /** Less than an hour: the API server's certificate is valid from an hour before it was made. */
@@ -24,12 +24,12 @@ export type FaultName =
 const wordsOf: Partial<Record<FaultName, RegExp>> = {
   "API server restarted": /API server/u,
   "plugin fails": /the bridge is out of order|Cannot attach now/u,
-  "plugin hangs": /ran past its \d+ ms|Cannot attach now/u,
-  // Of a network that fails only a probe runs, so that is who is killed; the others wait for the next one.
+  "plugin hangs": /ran longer than \d+ ms|Cannot attach now/u,
+  // Of a failing network only a probe runs, so the probe is killed; the others wait for the next one.
   "delegate killed": /Cannot attach now: .*was ended by signal 9/u,
   "disk full": /ENOSPC/u,
 };
-/** What a daemon lives through; the rest ends its life. */
+/** Faults that a daemon survives; the others end it. */
 export const survivable: readonly FaultName[] = [
   "hand killed",
   "shim killed",
@@ -47,13 +47,6 @@ interface PastFault {
   readonly name: FaultName;
   readonly beganMs: number;
   endedMs: number;
-}
-
-/** An ADD that failed, on the clock of the soak. */
-export interface FailedAdd {
-  readonly beganMs: number;
-  readonly endedMs: number;
-  readonly said: string;
 }
 
 /** The fault that an ADD failed of, if it was under way meanwhile and says so. */

@@ -9,7 +9,7 @@ import { filesIn } from "../lab/leftovers.ts";
 import { processes } from "./process-facts.ts";
 import type { SoakNode } from "./soak-node.ts";
 
-/** What is on the node, kind by kind: the same list at the start and at the end, or something was left behind. */
+/** Everything on the node, by kind. A difference between start and end is something left behind. */
 export type Inventory = Readonly<Record<string, readonly string[]>>;
 
 export async function inventoryOf(node: SoakNode): Promise<Inventory> {
@@ -71,7 +71,7 @@ export function isSame({ more, less }: Difference): boolean {
   return more.length === 0 && less.length === 0;
 }
 
-/** What is in the first list more often than in the second. */
+/** Items that are more often in the first list than in the second. */
 function without(list: readonly string[], others: readonly string[]): readonly string[] {
   const left = [...others];
   return list.filter((entry) => {

@@ -1,7 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import type { CniCall, CniOutcome } from "../lab/lab.ts";
 import { pause } from "../e2e/until.ts";
-import type { FailedAdd } from "./faults.ts";
 import { podNetworks, type SoakNode } from "./soak-node.ts";
 
 /** Two pods a second. */
@@ -18,14 +17,21 @@ const sourceTriesMax = 120;
 /** One call of the runtime that is under way. */
 export interface RunningCall {
   readonly process: ChildProcess;
-  /** Set by whoever kills it, or something below it: then it may fail. */
+  /** Set by the fault that kills it, or a process below it: then it may fail. */
   wasHurt: boolean;
+}
+
+/** An ADD that failed, on the clock of the soak. */
+export interface FailedAdd {
+  readonly beganMs: number;
+  readonly endedMs: number;
+  readonly said: string;
 }
 
 export interface LifeOptions {
   readonly node: SoakNode;
   readonly random: () => number;
-  /** What the node was put through that made an ADD fail; undefined: it should not have failed. */
+  /** The fault that made an ADD fail; undefined when it should not have failed. */
   readonly causeOf: (failed: FailedAdd) => string | undefined;
   readonly say: (line: string) => void;
 }
@@ -36,7 +42,7 @@ export class PodLives {
   readonly counts = { arrived: 0, attached: 0, refused: 0, deletes: 0, deletesRepeated: 0 };
   /** ADDs that failed of a fault, by the fault. */
   readonly refusals = new Map<string, number>();
-  /** What should not have failed, and why it did. */
+  /** Calls that should not have failed, with their errors. */
   readonly troubles: string[] = [];
   readonly #options: LifeOptions;
   readonly #lives = new Set<Promise<void>>();

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const kib = 1_024;
 
-/** What a process holds of the machine. */
+/** A process's share of the machine. */
 export interface ProcessFacts {
   readonly rssBytes: number;
   readonly anonBytes: number;

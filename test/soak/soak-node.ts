@@ -10,7 +10,7 @@ import { SmallDisk } from "./small-disk.ts";
 
 /** Room for the journal of all pods at once, many times over, and quickly filled. */
 const stateSize = "16m";
-/** What is due is done soon: an hour here stands for weeks. */
+/** Due work is done soon: an hour here stands for weeks. */
 const undoRetryMs = 1_000;
 export const podNetworks = { "k8s.v1.cni.cncf.io/networks": `${networkNamespace}/lan` };
 

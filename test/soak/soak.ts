@@ -1,11 +1,11 @@
 import { pause, until } from "../e2e/until.ts";
 import { randomFrom } from "../crash/seed.ts";
-import { Faults, survivable, type FailedAdd, type FaultName } from "./faults.ts";
+import { Faults, survivable, type FaultName } from "./faults.ts";
 import { compareInventories, inventoryOf, isSame, type Difference, type Inventory } from "./inventory.ts";
-import { PodLives } from "./pod-lives.ts";
+import { PodLives, type FailedAdd } from "./pod-lives.ts";
 import { SoakNode } from "./soak-node.ts";
 
-/** What is left to do when the last pod has gone: leaks are tried again, network namespaces taken down. */
+/** Time for the work that is left when the last pod has gone: leaks are tried again, network namespaces taken down. */
 const settleMs = 120_000;
 /** A garbage collector gives memory back some time after there is nothing to do any more. */
 const idleMs = 8_000;

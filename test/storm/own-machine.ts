@@ -40,12 +40,12 @@ export class OwnMachine {
     });
   }
 
-  /** What was started stands below the one that entered the namespaces, which would keep the signal to itself. */
+  /** The program runs below the process that entered the namespaces, which would keep the signal to itself. */
   signal({ pid }: { readonly pid: number }, signal: NodeJS.Signals): void {
     process.kill(only(childrenOf(pid)), signal);
   }
 
-  /** A path inside, for whoever looks from outside. */
+  /** A path inside, as seen from outside. */
   path(inside: string): string {
     return `/proc/${this.#init}/root${inside}`;
   }

@@ -128,7 +128,7 @@ describe("levee storm", () => {
     machine.signal(child, signal);
     const { status, err } = await finished(child);
     expect(status).toBe(130);
-    expect(err).toContain("Interrupted while the storm was under way");
+    expect(err).toContain("Interrupted while running the storm");
     expect(leftovers()).toEqual([]);
   });
 
@@ -138,7 +138,7 @@ describe("levee storm", () => {
     await child.exited;
     expect(leftovers().length).toBeGreaterThan(60);
     const { status, err } = await storm("--pods", "2");
-    expect(err).toContain("An earlier storm was cut short; removed what it left: the cgroup levee-storm");
+    expect(err).toContain("An earlier storm was killed; removed what it left: the cgroup levee-storm");
     expect(status).toBe(0);
     expect(leftovers()).toEqual([]);
   });

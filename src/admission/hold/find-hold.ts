@@ -2,7 +2,7 @@ import type { Parts } from "../parts.ts";
 import { classOf, type AdmissionRequest, type ClassRules } from "../request.ts";
 import type { Hold } from "./retry-budget.ts";
 
-/** What keeps a pod from being tried again now; a hold for a network that fails gives way to the network's own probes. */
+/** The pod's current hold. A hold because of a failing network does not count while that network has its own probes. */
 export function findHold(
   request: AdmissionRequest,
   { budget, breaker }: Pick<Parts, "budget" | "breaker">,

@@ -13,7 +13,7 @@ test("failed opens a network at the third failure in a row of different pods, no
   expect(breaker.failed("y", "a/2", "no")).toBe(true);
 });
 
-test("admits one probe each five seconds while a network is open, and everybody after the first success", async () => {
+test("admits one probe each five seconds while a network is open, and every request after the first success", async () => {
   const clock = new VirtualClock();
   const breaker = new NetworkBreaker(clock);
   for (const pod of ["a/1", "a/2", "a/3"]) breaker.failed("x", pod, "it is broken");

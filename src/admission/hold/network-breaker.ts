@@ -1,22 +1,22 @@
 import type { Clock } from "../../base/clock.ts";
 
-/** Failures in a row that open a network. Fewer would let a plugin's single hiccup hold up the node. */
+/** Consecutive failures that open a network. With fewer, one hiccup of a plugin would hold up the node. */
 const failuresMin = 3;
-/** Different pods among them: one pod with an impossible address must not close a network to all others. */
+/** Different pods among them, because one pod with an impossible address must not block the network for others. */
 const podsMin = 2;
-/** One try per this long while it fails: a recovery is seen within it, and a broken plugin costs next to nothing. */
+/** The time between two probes: short enough to see a recovery soon, long enough that a broken plugin costs little. */
 const probeMs = 5_000;
-/** Networks remembered; those that have not failed lately are forgotten first. A node uses some tens. */
+/** The most networks remembered. The one with the oldest failure is forgotten first. A node uses some tens. */
 const networksMax = 256;
-/** Of the error that is shown to those who wait for the network. */
+/** Length of the reason shown to calls that wait for the network. */
 const reasonCharsMax = 200;
 
-/** What is known of a network that fails. */
+/** A network that fails for every pod. */
 export interface OpenNetwork {
   readonly network: string;
   readonly sinceMs: number;
   readonly failures: number;
-  /** The last failure, in its plugin's words. */
+  /** The last failure in the plugin's words. */
   readonly reason: string;
   readonly nextProbeMs: number;
 }
@@ -29,7 +29,7 @@ interface Trouble {
   nextProbeMs: number;
 }
 
-/** Lets a network that fails for everybody be tried once in a while instead of by everybody. */
+/** Lets only a probe try a failing network now and then, instead of every call. */
 export class NetworkBreaker {
   readonly #clock: Clock;
   readonly #troubles = new Map<string, Trouble>();
@@ -42,20 +42,20 @@ export class NetworkBreaker {
     return this.#troubles.get(network)?.openSinceMs !== undefined;
   }
 
-  /** What an open network last failed with; undefined while it works. */
+  /** The last failure of an open network; undefined while it works. */
   reason(network: string): string | undefined {
     const trouble = this.#troubles.get(network);
     return trouble?.openSinceMs === undefined ? undefined : trouble.reason;
   }
 
-  /** Whether a request for this network may go: always while it works, else when a probe is due. */
+  /** Whether a request for this network may go: always while it works, otherwise when a probe is due. */
   admits(network: string): boolean {
     const trouble = this.#troubles.get(network);
     if (trouble?.openSinceMs === undefined) return true;
     return this.#clock.monotonicMs() >= trouble.nextProbeMs;
   }
 
-  /** A request for this network goes: while the network is open, that is the probe, and the next is due later. */
+  /** A request for this network goes. While the network is open, this is the probe, and the next one is due later. */
   tried(network: string): void {
     const trouble = this.#troubles.get(network);
     if (trouble !== undefined) trouble.nextProbeMs = this.#clock.monotonicMs() + probeMs;
@@ -81,7 +81,6 @@ export class NetworkBreaker {
     return wasOpen;
   }
 
-  /** Those that are open now, for metrics and for people. */
   open(): readonly OpenNetwork[] {
     return [...this.#troubles].flatMap(([network, { openSinceMs, failures, reason, nextProbeMs }]) =>
       openSinceMs === undefined ? [] : [{ network, sinceMs: openSinceMs, failures, reason, nextProbeMs }],
@@ -96,7 +95,7 @@ export class NetworkBreaker {
       openSinceMs: undefined,
       nextProbeMs: 0,
     };
-    // Set again, so that the map's order is that of the last failure.
+    // Delete and set, so that the map has the order of the last failures.
     this.#troubles.delete(network);
     this.#troubles.set(network, trouble);
     const [oldest] = this.#troubles.keys();

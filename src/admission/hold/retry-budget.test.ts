@@ -53,7 +53,7 @@ test("isOver counts three failures in a row of the pod's, not of a network's", (
   ]);
 });
 
-test("networkRecovered lets go whoever failed because of that network", () => {
+test("networkRecovered ends the holds of pods that failed because of that network", () => {
   const budget = new RetryBudget(new VirtualClock(), 300_000);
   for (let count = 0; count < 2; count += 1) {
     budget.failed("a/1", w, failure("network", "x"));
@@ -72,7 +72,7 @@ test("failed keeps 1,024 pods and the first 200 characters of a reason", () => {
   expect(budget.held("a/1999", w)?.failure.reason).toHaveLength(200);
 });
 
-test("RetryBudget holds no longer than it is told, and nobody when that is nothing", () => {
+test("RetryBudget holds no longer than its maximum, and holds no pod when that is 0", () => {
   const clock = new VirtualClock();
   const short = new RetryBudget(clock, 4_000);
   const none = new RetryBudget(clock, 0);

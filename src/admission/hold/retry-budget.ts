@@ -1,48 +1,48 @@
 import type { Clock } from "../../base/clock.ts";
 import { saltedHash } from "../line/salted-hash.ts";
 
-/** The first hold: kubelet's own pause is 10 to 15 s, so it is hardly felt. People who run a tool by hand have none. */
+/** The first hold. Kubelet pauses 10 to 15 s itself, so pods hardly notice it. */
 const holdMsMin = 10_000;
-/** Any other failure may have gone by itself, so it is tried again at least once a minute. */
+/** Any other failure may pass by itself, so the pod may try again at least once a minute. */
 const otherHoldMsMax = 60_000;
-/** Failures in a row after which a pod is served behind those that may well succeed. */
+/** After so many consecutive failures a pod is served after the others. */
 const penaltyFailures = 3;
-/** Twice the longest hold unless set otherwise: a pod that has not failed for so long begins afresh. */
+/** After this time without a failure a pod starts again from zero. It is twice the default of the longest hold. */
 const forgetMs = 600_000;
-/** A full node has some hundred pods; each entry costs about half a KiB. */
+/** A full node has some hundred pods, and each entry costs about half a KiB. */
 const podsMax = 1_024;
-/** Of the error that is shown again while the pod is held. */
+/** Length of the reason shown while the pod is held. */
 const reasonCharsMax = 200;
 
-/** Why an attempt failed, as far as it decides who pays for it. */
+/** Whose fault a failed attempt is. */
 export type FailureCause =
-  /** The pod's annotation, or a network it names that does not exist: no retry helps. */
+  /** The pod's annotation is invalid, or it names a network that does not exist. No retry helps. */
   | "own"
-  /** A plugin of the network failed, as it may for others. */
+  /** A plugin of the network failed, as it may for other pods. */
   | "network"
   /** Anything else. */
   | "other";
 
 export interface Failure {
   readonly cause: FailureCause;
-  /** Which network, when it was one. */
+  /** The network that failed, if one did. */
   readonly network?: string;
-  /** The error in the words the runtime got. */
+  /** The error as the runtime got it. */
   readonly reason: string;
 }
 
-/** A pod that is not tried again yet. */
+/** A time during which a pod is answered from memory instead of tried. */
 export interface Hold {
   readonly untilMs: number;
   readonly failures: number;
   readonly failure: Failure;
 }
 
-/** A pod that has failed, as people want to see it. */
+/** A failing pod, for people. */
 export interface FailuresView {
   readonly failures: number;
   readonly failure: Failure;
-  /** From now; 0 when it may come. A change of what it wants, or its network's recovery, makes it 0. */
+  /** Time from now; 0 when the pod may try. A change of its request, or its network's recovery, makes it 0. */
   readonly nextTryMs: number;
 }
 
@@ -57,21 +57,21 @@ interface Entry {
 }
 
 /**
- * Makes a pod that fails wait longer each time, which kubelet does not: it comes back every 10 to 15 s for ever. While
- * it is held it is answered with its last failure, at no cost.
+ * Makes a failing pod wait longer each time. Kubelet does not: it retries every 10 to 15 s forever. A held pod is
+ * answered with its last failure, at no cost.
  */
 export class RetryBudget {
   readonly #clock: Clock;
   readonly #holdMsMax: number;
   readonly #entries = new Map<string, Entry>();
 
-  /** `holdMsMax`: of a pod that fails by its own request. */
+  /** `holdMsMax` is for a pod that fails because of its own request. */
   constructor(clock: Clock, holdMsMax: number) {
     this.#clock = clock;
     this.#holdMsMax = holdMsMax;
   }
 
-  /** The hold of a pod that still wants what it failed with; a change of that clears it. */
+  /** The pod's hold. A changed request clears it. */
   held(pod: string, wants: Wants): Hold | undefined {
     const entry = this.#entry(pod);
     if (entry === undefined || wants === undefined) return undefined;
@@ -83,7 +83,7 @@ export class RetryBudget {
     return this.#clock.monotonicMs() < untilMs ? { untilMs, failures, failure } : undefined;
   }
 
-  /** For people: how often a pod has failed in a row; undefined when it has not. */
+  /** For people; undefined without a failure. */
   failuresOf(pod: string): FailuresView | undefined {
     const entry = this.#entry(pod);
     if (entry === undefined) return undefined;
@@ -91,7 +91,7 @@ export class RetryBudget {
     return { failures, failure, nextTryMs: Math.max(0, untilMs - this.#clock.monotonicMs()) };
   }
 
-  /** Whether it has failed so often that others go first. A network's failure is not held against the pod. */
+  /** Whether the pod has failed so often that others go first. A network's failure does not count against the pod. */
   isOver(pod: string, wants: Wants): boolean {
     const entry = this.#entry(pod);
     if (entry === undefined || wants === undefined || entry.wantsHash !== saltedHash(wants(), 0)) return false;
@@ -105,7 +105,7 @@ export class RetryBudget {
     const lastMs = this.#clock.monotonicMs();
     const untilMs = lastMs + this.#holdMs(failures, failure.cause);
     const kept = { ...failure, reason: failure.reason.slice(0, reasonCharsMax) };
-    // Set anew, so that the map's order is that of the last failure.
+    // Delete and set, so that the map has the order of the last failures.
     this.#entries.delete(pod);
     this.#entries.set(pod, { wantsHash, failures, failure: kept, lastMs, untilMs });
     const [oldest] = this.#entries.keys();
@@ -117,14 +117,13 @@ export class RetryBudget {
     this.#entries.delete(pod);
   }
 
-  /** A network works again: whoever failed because of it may come at once. */
+  /** A network works again, so the pods that failed because of it may try at once. */
   networkRecovered(network: string): void {
     for (const [pod, { failure }] of this.#entries) {
       if (failure.cause === "network" && failure.network === network) this.#entries.delete(pod);
     }
   }
 
-  /** How many pods are held now. */
   get heldCount(): number {
     const nowMs = this.#clock.monotonicMs();
     let count = 0;
@@ -133,8 +132,8 @@ export class RetryBudget {
   }
 
   /**
-   * Doubles with each failure; between half of it and all of it, so that pods that failed together come back apart.
-   * What may have gone by itself is tried once more at once.
+   * Doubles with each failure. A random part between a half and the whole, so that pods that failed together do not
+   * retry together. A failure that may pass by itself allows one more try at once.
    */
   #holdMs(failures: number, cause: FailureCause): number {
     if (cause !== "own" && failures === 1) return 0;

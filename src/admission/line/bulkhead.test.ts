@@ -3,7 +3,7 @@ import { Bulkhead } from "./bulkhead.ts";
 
 const works = { isOpen: () => false, hasWorked: () => true };
 
-test("full gives a network half of the slots, rounded up, while somebody without it waits", () => {
+test("full gives a network half of the slots, rounded up, while a request without it waits", () => {
   const bulkhead = new Bulkhead(works);
   const [x, y] = [bulkhead.lane(["x"]), bulkhead.lane(["y"])];
   bulkhead.joined(x);
@@ -29,7 +29,7 @@ test("full lets the network that all have in common have the rest, but none that
   expect(bulkhead.full(extra, 2)).toBeUndefined();
 });
 
-test("full does not lend to a network whose delegate hangs, and hang frees its slot", () => {
+test("full does not lend to a network whose plugin hangs, and hang frees its slot", () => {
   const bulkhead = new Bulkhead(works);
   const lane = bulkhead.lane(["p"]);
   bulkhead.joined(lane);
@@ -51,7 +51,7 @@ test("hang takes 64 out of the count and no more, and none of a network that is 
   expect([hung.filter(Boolean).length, hung.at(-1)]).toEqual([64, false]);
 });
 
-test("look leaves those who wait for an open network out of account: no slot is kept for them", () => {
+test("look keeps no slot for requests that wait for an open network", () => {
   const open = new Set<string>();
   const bulkhead = new Bulkhead({ ...works, isOpen: (network) => open.has(network) });
   const [x, y] = [bulkhead.lane(["x"]), bulkhead.lane(["y"])];
@@ -67,7 +67,7 @@ test("look leaves those who wait for an open network out of account: no slot is 
   expect(bulkhead.full(x, 2)).toBe("x");
 });
 
-test("lane is one for one set of networks, and is forgotten with the last who uses it", () => {
+test("lane gives one lane for one set of networks, and forgets it with its last user", () => {
   const bulkhead = new Bulkhead(works);
   const lane = bulkhead.lane(["p", "x", "x"]);
   expect(bulkhead.lane(["x", "p"])).toBe(lane);

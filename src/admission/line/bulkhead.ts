@@ -1,23 +1,23 @@
 import { Lane, NetworkShare } from "./lane.ts";
 
-/** Hung delegates that may be out of the count: each is a process, and this many sleeping ones cost little but memory. */
+/** The most hung plugins without a slot. Each is a process, and so many sleeping ones cost only memory. */
 const hungMax = 64;
 
-/** Slots of a network that has not worked yet, or hangs, while others wait: enough to find out. */
+/** Slots of a doubted network while other calls wait: enough to find out whether it works. */
 const doubtedSlots = 1;
 
-export interface BulkheadRules {
-  /** Whether a network fails, so that only probes of it may go. */
+interface BulkheadRules {
+  /** Whether a network fails, so that only its probes may go. */
   isOpen(network: string): boolean;
-  /** Whether it has ever worked. */
+  /** Whether a network has ever worked. */
   hasWorked(network: string): boolean;
 }
 
 /**
- * Keeps any one network from taking all slots: it holds at most half of them (rounded up, so that an odd slot is not
- * idle) while somebody waits who does not use it, and one until it has worked; for those who wait for such a network no
- * more than that is kept. A network that all who wait have in common, such as the primary, may have the rest too, as
- * nobody else could use it; not so while a delegate of it hangs.
+ * Keeps one network from taking all slots. While a request without this network waits, the network gets at most half of
+ * the slots (rounded up, so that an odd slot is not idle), and only one until it has worked. No more than one slot is
+ * kept for requests that wait for such a doubted network. A network that all requests in line use, such as the primary,
+ * may take all slots, unless a plugin of it hangs.
  */
 export class Bulkhead {
   readonly #lanes = new Map<string, Lane>();
@@ -35,10 +35,10 @@ export class Bulkhead {
     return this.#hung;
   }
 
-  /** The lane of a set of networks; the order in which they are named does not matter. */
+  /** The lane of a set of networks in any order. */
   lane(networks: readonly string[], isRetry = false): Lane {
     const names = [...new Set(networks)].toSorted();
-    // No network has a line break in its name.
+    // Network names have no line breaks.
     const key = `${isRetry ? "again\n\n" : ""}${names.join("\n")}`;
     const known = this.#lanes.get(key);
     if (known !== undefined) return known;
@@ -74,12 +74,12 @@ export class Bulkhead {
     this.#forgetUnused(lane);
   }
 
-  /** The network that keeps this lane from going now; undefined when it may. */
+  /** The network that blocks this lane now; undefined when the lane may go. */
   full(lane: Lane, slots: number): string | undefined {
     return lane.networks.find((network) => network.held >= this.#share(network, slots))?.name;
   }
 
-  /** A network has opened or closed. While it is open its lanes count for nobody: no slot need be kept for them. */
+  /** A network has opened or closed. While it is open, no slot is kept for its lanes. */
   look(name: string, nowMs: number): void {
     const network = this.#networks.get(name);
     if (network === undefined) return;
@@ -90,7 +90,7 @@ export class Bulkhead {
     }
   }
 
-  /** Takes a permit whose delegate hangs out of the count. False when there are too many of them already. */
+  /** Takes the slot of a permit whose plugin hangs. Returns false when too many hang already. */
   hang(lane: Lane, name: string, plugin = ""): boolean {
     const culprit = lane.networks.find((network) => network.name === name);
     if (culprit === undefined || this.#hung >= hungMax) return false;
@@ -102,7 +102,7 @@ export class Bulkhead {
     return true;
   }
 
-  /** The delegate moves again, or has ended. */
+  /** The plugin moves again, or has ended. */
   unhang(lane: Lane, name: string): void {
     this.#hung -= 1;
     for (const network of lane.networks) {
@@ -111,18 +111,18 @@ export class Bulkhead {
     }
   }
 
-  /** A delegate of the network has done what it was asked for. */
+  /** A plugin of the network has succeeded. */
   worked(name: string): void {
     const network = this.#networks.get(name);
     if (network !== undefined) this.#doubt(network, false);
   }
 
-  /** A network of this lane in which delegates hang now, and none has worked since. */
+  /** A network of this lane with hung plugins and no success since. */
   hanging(lane: Lane): NetworkShare | undefined {
     return lane.networks.find(({ hung, isDoubted }) => hung > 0 && isDoubted);
   }
 
-  /** Lanes and networks that are remembered: those in use and no more. */
+  /** The number of remembered lanes and networks. Only those in use are remembered. */
   get size(): number {
     return this.#lanes.size + this.#networks.size;
   }

@@ -3,21 +3,21 @@ import { saltedHash } from "./salted-hash.ts";
 import { Shard } from "./shard.ts";
 import type { Waiting } from "./waiting.ts";
 
-/** Lines at most: a round over all of them is what a newcomer waits, and few nodes have pods of more namespaces. */
+/** The most shards. A newcomer waits for one round over all of them, and few nodes have pods of more namespaces. */
 const shardsMax = 64;
-/** Lines a namespace may choose from once all exist: two namespaces share all six once in 75 million. */
+/** Shards that a namespace may choose from once all exist. Two namespaces share all six once in 75 million. */
 const handSize = 6;
 
 /**
- * Lines of requests, served in turn. Each namespace has a line of its own, so one namespace's 219 pods cannot delay
- * another's two; only when there are more namespaces than lines do some share one, each choosing the shortest of a few
- * that its name picks at random (shuffle sharding).
+ * Requests in shards that are served in turn. Each namespace has a shard of its own, so one namespace's 219 pods cannot
+ * delay another's two. With more namespaces than shards, each namespace takes the shortest of a few shards that its
+ * name picks at random (shuffle sharding).
  */
 export class FairQueue {
   readonly #salt: number;
   readonly #lateMs: number;
   readonly #flows = new Map<string, Flow>();
-  /** In the order of service: the first has waited longest for its turn. */
+  /** In the order of service. The first shard has waited longest for its turn. */
   readonly #turns: Shard[] = [];
   readonly #shards: Shard[] = [];
   #size = 0;
@@ -32,7 +32,6 @@ export class FairQueue {
     return this.#size;
   }
 
-  /** How many of a namespace wait. */
   waitingOf(namespace: string): number {
     return this.#flows.get(namespace)?.waiting ?? 0;
   }
@@ -41,7 +40,7 @@ export class FairQueue {
     return this.#flows.size;
   }
 
-  /** Namespaces with somebody in line. */
+  /** Namespaces with a request in line. */
   flows(): readonly { readonly namespace: string; readonly waiting: number }[] {
     return [...this.#flows].map(([namespace, { waiting }]) => ({ namespace, waiting }));
   }
@@ -55,7 +54,7 @@ export class FairQueue {
     flow.shard.push(waiting);
   }
 
-  /** Takes somebody out of line who leaves without being served. */
+  /** Removes a request that leaves without a slot. */
   remove(waiting: Waiting): void {
     const flow = this.#flows.get(waiting.request.namespace);
     if (flow === undefined) return;
@@ -66,7 +65,7 @@ export class FairQueue {
     if (flow.shard.size === 0) this.#turns.splice(this.#turns.indexOf(flow.shard), 1);
   }
 
-  /** The next whose lane may go. Who is passed over keeps the turn and goes first once the lane may. */
+  /** The next request whose lane may go. A shard that is passed over keeps its turn. */
   take(mayGo: (lane: Lane) => boolean, nowMs: number): Waiting | undefined {
     for (const [index, shard] of this.#turns.entries()) {
       const next = shard.next(mayGo, nowMs - this.#lateMs);
@@ -80,8 +79,8 @@ export class FairQueue {
   }
 
   /**
-   * How many are served before this one, as the lines stand now: each of the others gets as many turns as its own
-   * needs. Who left a line from its middle is still counted, so it is rather too many.
+   * How many requests are served before this one: every other shard gets as many turns as its own shard needs. Requests
+   * that left from the middle still count, so the number may be too high.
    */
   ahead(waiting: Waiting, nowMs: number): number {
     const own = this.#flows.get(waiting.request.namespace)?.shard;
@@ -92,7 +91,7 @@ export class FairQueue {
     return ahead;
   }
 
-  /** The newest of the longest line: whoever is turned away when there is no room, it costs the least there. */
+  /** The newest request of the longest shard, which loses the least when there is no room. */
   newestOfLongest(): Waiting | undefined {
     let longest: Shard | undefined;
     for (const shard of this.#turns) if (longest === undefined || shard.size > longest.size) longest = shard;

@@ -1,19 +1,19 @@
-/** One network's part of the slots, and who wants it. */
+/** One network's share of the slots, and the lanes that want it. */
 export class NetworkShare {
   readonly name: string;
-  /** Permits that count and use it. */
+  /** Permits that use it and hold a slot. */
   held = 0;
-  /** Its delegates that hang and are out of the count. */
+  /** Permits that use it and whose plugin hangs, so that they hold no slot. */
   hung = 0;
-  /** The plugin that hung last; empty when nobody said which. */
+  /** The plugin that hung last; empty when unknown. */
   hungPlugin = "";
-  /** It has not worked yet, or not since a delegate of it began to hang. */
+  /** It has not worked yet, or not since one of its plugins hung. */
   isDoubted = false;
-  /** It fails, and only probes are let through. */
+  /** It fails, so only probes may go. */
   isOpen = false;
-  /** Lanes with somebody in line that use it and may go. */
+  /** Lanes that use it, have a request in line, and may go. */
   candidates = 0;
-  /** Those of them with no network that is doubted. */
+  /** Candidates without a doubted network. */
   trusted = 0;
   readonly lanes = new Set<Lane>();
 
@@ -23,23 +23,23 @@ export class NetworkShare {
 }
 
 /**
- * All requests that ask for the same set of networks, retries inside a call apart: whether one of them may go is the
- * same for all of a class.
+ * All requests for the same set of networks; retries inside a call have a lane of their own. Within a class, either all
+ * requests of a lane may go or none.
  */
 export class Lane {
   readonly key: string;
   readonly networks: readonly NetworkShare[];
   readonly names: readonly string[];
-  /** Those in it have failed and stay: a probe of their network is what they wait for. */
+  /** Its requests have failed, stay in their call, and wait for a probe of their network. */
   readonly isRetry: boolean;
   waiting = 0;
-  /** Permits of this lane, hung ones included. */
+  /** Permits of this lane, including hung ones. */
   holders = 0;
-  /** Somebody waits, and none of its networks is open. */
+  /** A request waits, and none of its networks is open. */
   isCandidate = false;
   /** It is a candidate, and none of its networks is doubted. */
   isTrusted = false;
-  /** When a network of it was last found to work again: nobody is late for what came before. */
+  /** When one of its networks last recovered. The wait before that does not make a request late. */
   clearedMs = 0;
 
   constructor(key: string, networks: readonly NetworkShare[], isRetry = false) {
@@ -50,5 +50,5 @@ export class Lane {
   }
 }
 
-/** For what never waits. */
+/** For calls that never wait. */
 export const noLane = new Lane("", []);

@@ -1,6 +1,6 @@
 /**
- * A number of 32 bits for a text (FNV-1a with a final mix). The salt is drawn at the start, so nobody can choose names
- * that meet in one queue.
+ * A 32-bit number for a text (FNV-1a with a final mix). The salt is random at the start, so an attacker cannot choose
+ * names that share one shard.
  */
 export function saltedHash(text: string, salt: number): number {
   let hash = 2_166_136_261 ^ salt;

@@ -3,9 +3,9 @@ import type { Waiting } from "./waiting.ts";
 import { WaitingList } from "./waiting-list.ts";
 
 /**
- * One line. It is kept apart by lane, so that a network that may not go now does not hold up those behind it. First
- * come, first served, until somebody is late: then the newest goes first, as the oldest is about to be given up by its
- * caller and serving it would be work for nobody.
+ * One part of the line, divided by lane, so that a blocked network does not hold up the requests behind it. First come,
+ * first served, until the oldest is late. Then the newest goes first, because the oldest one's caller is about to give
+ * up, and serving it would be wasted.
  */
 export class Shard {
   readonly #lanes = new Map<Lane, WaitingList>();
@@ -33,7 +33,7 @@ export class Shard {
     if (list.first === undefined) this.#lanes.delete(waiting.lane);
   }
 
-  /** Whose turn it is among the lanes that may go; who came before `lateSinceMs` is late. */
+  /** The next request among the lanes that may go. A request from before `lateSinceMs` is late. */
   next(mayGo: (lane: Lane) => boolean, lateSinceMs: number): Waiting | undefined {
     let oldest: Waiting | undefined;
     let newest: Waiting | undefined;
@@ -49,7 +49,7 @@ export class Shard {
     return this.next(() => true, Infinity);
   }
 
-  /** How many of this line go before it as it stands now, those that have left from the middle included. */
+  /** How many requests of this shard go first, including some that have already left from the middle. */
   ahead(waiting: Waiting, lateSinceMs: number): number {
     const oldest = this.next(() => true, -Infinity);
     const newest = this.newest();
@@ -59,7 +59,7 @@ export class Shard {
   }
 }
 
-/** Who waited for a network that failed has its full time from when it worked again: the oldest is nearest to its end. */
+/** A request that waited for a failing network is not late before its full time after the recovery. */
 function isLate({ sinceMs, lane }: Waiting, lateSinceMs: number): boolean {
   return Math.max(sinceMs, lane.clearedMs) < lateSinceMs;
 }

@@ -1,6 +1,6 @@
 import type { Waiting } from "./waiting.ts";
 
-/** A line of requests that can be left at both ends and from the middle, each in one step. */
+/** A doubly linked list, so that a request can leave from any place in one step. */
 export class WaitingList {
   #first: Waiting | undefined;
   #last: Waiting | undefined;

@@ -3,14 +3,13 @@ import type { Lane } from "./lane.ts";
 import type { Permit } from "../permit.ts";
 import type { AdmissionClass, AdmissionRequest } from "../request.ts";
 
-/** Who is told when the caller of a waiting request goes away. */
+/** Hears when the caller of a waiting request goes away. */
 export interface WaitingOwner {
   abandoned(waiting: Waiting): void;
 }
 
 /**
- * A request in line. It is its own list node and its own abort listener, so that waiting costs one object and one
- * promise.
+ * A request in line. It is its own list node and abort listener, so that waiting costs one object and one promise.
  */
 export class Waiting {
   readonly request: AdmissionRequest;
@@ -20,7 +19,7 @@ export class Waiting {
   /** May rise while it waits. */
   admissionClass: Exclude<AdmissionClass, "exempt">;
 
-  // Its place in a WaitingList; only the list touches these.
+  // Its place in a WaitingList. Only the list changes these.
   previous: Waiting | undefined;
   next: Waiting | undefined;
   /** Order of arrival in its queue. */
@@ -38,7 +37,7 @@ export class Waiting {
     this.lane = facts.lane;
     this.sinceMs = facts.sinceMs;
     this.admissionClass = facts.admissionClass;
-    // Not a constructor's function: what it closes over would stay as long as the promise does.
+    // No `new Promise(callback)`: the closure would stay in memory as long as the promise.
     const { promise, resolve, reject } = Promise.withResolvers<Permit>();
     this.promise = promise;
     this.#resolve = resolve;
@@ -54,7 +53,7 @@ export class Waiting {
     this.#signal.addEventListener("abort", this, { once: true });
   }
 
-  /** The abort listener: an object needs no closure. */
+  /** The abort listener. An object needs no closure. */
   handleEvent(): void {
     this.#owner.abandoned(this);
   }
@@ -69,7 +68,7 @@ export class Waiting {
     this.#forget();
   }
 
-  /** With the reason of the signal that ended it. */
+  /** Rejects with the signal's reason. */
   abort(): void {
     this.refuse(this.#signal.reason as Error);
   }
@@ -81,7 +80,7 @@ export class Waiting {
   }
 }
 
-export interface WaitingFacts {
+interface WaitingFacts {
   readonly request: AdmissionRequest;
   readonly lane: Lane;
   readonly sinceMs: number;

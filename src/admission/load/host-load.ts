@@ -2,14 +2,14 @@ import type { AdaptiveLimit } from "./limit.ts";
 import { judgeMemory, type MemoryState, type OwnMemory } from "./own-memory.ts";
 import { judgePressure, type HostPressure, type PressureLevel } from "./pressure.ts";
 
-/** What the daemon read about its cgroup and the host, about once a second. */
+/** The load of the daemon's cgroup and the host, read about once a second. */
 export interface LoadFacts {
   /** Undefined when the cgroup has no limit or cannot be read. */
   readonly ownMemory: OwnMemory | undefined;
   readonly pressure: HostPressure;
 }
 
-/** The state of the node as far as it slows admission down. */
+/** The load of the node, which slows admission down. */
 export class HostLoad {
   readonly #limit: AdaptiveLimit;
   #memory: MemoryState = "free";

@@ -55,7 +55,7 @@ test("sample takes times below the scheduler's noise for no sign of load", () =>
   expect(limit.slots).toBe(8);
 });
 
-test("sample does not raise a limit that nobody uses", () => {
+test("sample does not raise an unused limit", () => {
   const limit = new AdaptiveLimit(32, 2);
   for (let run = 0; run < 100; run += 1) limit.sample(30, 30, 1);
   expect(limit.slots).toBe(3);

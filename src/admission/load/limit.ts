@@ -1,45 +1,47 @@
 import type { PressureLevel } from "./pressure.ts";
 
-/** A run may take this many times its undisturbed time before there are too many: twice keeps all cores busy. */
+/** How many times its undisturbed time a run may take. Twice keeps all cores busy; more means too many runs at once. */
 const tolerance = 2;
-/** Undisturbed times below this are noise of the scheduler, not a measure. */
+/** Shorter undisturbed times are noise of the scheduler. */
 const baselineMsMin = 10;
-/** One run that took longer than this many times its usual time says no more than that it took long. */
+/** Caps the influence of a single very slow run. */
 const ratioMax = 10;
-/** Weight of the newest run: about the last five decide. */
+/** Weight of the newest run, so that about the last five decide. */
 const smoothing = 0.2;
-/** What is tried beyond the number that fits, so that a limit that is too low finds out. */
+/** Extra slots as a trial, so that a limit that is too low can grow. */
 const probeSlots = 1;
-/** The limit goes down to no less than half at once: one bad moment must not undo a minute of learning. */
+/** The limit never falls below half at once, because one bad moment must not undo a minute of learning. */
 const gradientMin = 0.5;
-/** Under memory or disk pressure the limit shrinks by this with each look, once a second. */
+/** Under memory or disk pressure the limit shrinks by this factor once a second. */
 const pressedFactor = 0.7;
-/** Of the ceiling: as many go on busy cores whatever they take, and no more than these are added. */
+/** Share of the ceiling that may run on busy cores, however long the runs take. The limit grows no further there. */
 const busyShare = 1 / 2;
-/** Cores that our runs get together: with less than this it is not they who keep the cores busy. */
+/** If all our runs together get less than this, other processes keep the cores busy. */
 const strangersCoresMax = 0.5;
-/** After an OOM kill of a delegate: what ran together was too much by any measure. */
+/** After an OOM kill of a plugin, because too much ran at once. */
 const killedFactor = 0.5;
 
-/** Looks in a row at a full node on which nothing has ended: plugins that wait for something are no load. */
+/**
+ * Consecutive looks at a full node without a finished run, after which the start may double: waiting plugins are no
+ * load.
+ */
 const quietLooksMax = 4;
 
 /**
- * How many ADDs may run at once, found out from what delegates take: the limit grows while runs take about as long as
- * they do undisturbed, and shrinks in proportion as they take longer (a gradient, as Netflix and Envoy use it).
+ * How many ADDs may run at once, learned from the plugins' times. The limit grows while runs take about their
+ * undisturbed time, and shrinks in proportion when they take longer (a gradient, as in Netflix' and Envoy's limits).
  */
 export class AdaptiveLimit {
   readonly #ceiling: number;
   #limit: number;
   #ratio = 1;
-  /** How many cores our runs have had together lately; as long as nobody has told, all that are busy. */
+  /** Cores that our runs had together lately; infinity before the first report. */
   #ownCores = Number.POSITIVE_INFINITY;
   #isStarting = true;
   #isFrozen = false;
   #quietLooks = 0;
   #pressure: PressureLevel = "calm";
 
-  /** `start`: where it begins. */
   constructor(ceiling: number, start: number) {
     this.#ceiling = ceiling;
     this.#limit = Math.min(start, ceiling);
@@ -53,17 +55,17 @@ export class AdaptiveLimit {
     return this.#ceiling;
   }
 
-  /** Doubling with each round until the first sign of too much. */
+  /** The limit doubles with each round until the first sign of overload. */
   get isSlowStart(): boolean {
     return this.#isStarting;
   }
 
-  /** No growth while the daemon's own memory is short. */
+  /** Stops growth while the daemon's own memory is short. */
   freeze(isFrozen: boolean): void {
     this.#isFrozen = isFrozen;
   }
 
-  /** A delegate went through. `together` is how many ran at once, itself included; `cpuMs` what it had of a core. */
+  /** A plugin succeeded. `together` is how many ran at once, including this one; `cpuMs` is its CPU time. */
   sample(tookMs: number, baselineMs: number, together: number, cpuMs?: number): void {
     this.#quietLooks = 0;
     if (cpuMs !== undefined) this.#noteCores((together * cpuMs) / Math.max(tookMs, 1));
@@ -74,8 +76,8 @@ export class AdaptiveLimit {
   }
 
   /**
-   * Four times a second while somebody waits and all slots are taken: a start with plugins that take seconds would
-   * otherwise stay at its first limit until one of them has ended.
+   * Called four times a second while calls wait and all slots are taken. Without it, a start with slow plugins would
+   * stay at its first limit until one of them ends.
    */
   full(): void {
     this.#quietLooks += 1;
@@ -84,13 +86,13 @@ export class AdaptiveLimit {
     this.#set(this.#limit * 2, this.#limit);
   }
 
-  /** A look at the host: called about once a second. */
+  /** Takes the host's pressure, about once a second. */
   pressed(level: PressureLevel): void {
     this.#pressure = level;
     if (level === "severe") this.#shrink(pressedFactor);
   }
 
-  /** The kernel killed a delegate for want of memory. */
+  /** The kernel killed a plugin because memory ran out. */
   killed(): void {
     this.#shrink(killedFactor);
   }
@@ -102,17 +104,17 @@ export class AdaptiveLimit {
   }
 
   /**
-   * While the cores are busy every run takes long, and in a storm it is container starts that keep them so. Fewer of
-   * ours would not make them faster: each has its share of the cores, and the runtime's processes would take what we
-   * leave, while those in line run out of time.
+   * On busy cores every run takes long, and in a storm container starts keep the cores busy. Fewer runs of ours would
+   * not make them faster: the runtime's processes would take the free cores, and the calls in line would run out of
+   * time.
    */
   #busyShare(): number {
     return this.#pressure === "busy" ? this.#ceiling * this.#shareOnBusy() + probeSlots : 1;
   }
 
   /**
-   * All of it when the cores are busy with others' work. On a node where each run waits twenty times as long as it
-   * computes, four at a time leave pods in line until their time is over: 89 sandboxes were made twice for it.
+   * The whole ceiling when other processes keep the cores busy. If each run waits twenty times as long as it computes,
+   * four at a time leave pods in line until their time is over. In one measurement 89 sandboxes were made twice.
    */
   #shareOnBusy(): number {
     return this.#ownCores < strangersCoresMax ? 1 : busyShare;
@@ -122,13 +124,13 @@ export class AdaptiveLimit {
     this.#ownCores = Number.isFinite(this.#ownCores) ? this.#ownCores + smoothing * (cores - this.#ownCores) : cores;
   }
 
-  /** A limit that is not used is no proof that more would go well. */
+  /** Does not grow a limit that is not used, because nothing shows that more would work. */
   #set(next: number, together: number): void {
     if (next > this.#limit && (!this.#mayGrow() || together < this.#limit / 2)) return;
     this.#limit = Math.max(1, Math.min(this.#ceiling, next));
   }
 
-  /** Busy cores are what a storm looks like; they stop the growth only where more could not help. */
+  /** Busy cores are normal in a storm. They stop the growth only where more slots could not help. */
   #mayGrow(): boolean {
     if (this.#isFrozen || this.#pressure === "severe" || this.#pressure === "high") return false;
     return this.#pressure === "calm" || this.#limit < this.#ceiling * this.#shareOnBusy();

@@ -7,7 +7,7 @@ test("parseOwnMemory reads cgroup v2, less the pages that can be given back, and
   const memory = parseOwnMemory({
     limit: `${50 * mib}\n`,
     usage: `${49 * mib}\n`,
-    // As of a daemon of 20 MiB whose program fills what is left.
+    // A daemon of 20 MiB whose program text fills the rest.
     stat: [
       `anon ${20 * mib}`,
       `file ${27 * mib}`,

@@ -1,42 +1,42 @@
 /** The daemon's own cgroup, in bytes. */
 export interface OwnMemory {
   readonly limitBytes: number;
-  /** What cannot be given back, and the program's own text. */
+  /** Memory that the kernel cannot reclaim, and the program's own text. */
   readonly usageBytes: number;
-  /** Kills in the cgroup since it was made; undefined where the kernel does not tell. */
+  /** OOM kills in the cgroup since its creation; undefined where the kernel does not count them. */
   readonly oomKills: number | undefined;
 }
 
-/** The texts of the cgroup's files; undefined where a file could not be read. */
-export interface OwnMemoryFiles {
+/** The contents of the cgroup's files; undefined for an unreadable file. */
+interface OwnMemoryFiles {
   /** v2 `memory.max`, v1 `memory.limit_in_bytes`. */
   readonly limit: string | undefined;
   /** v2 `memory.current`, v1 `memory.usage_in_bytes`. */
   readonly usage: string | undefined;
-  /** `memory.stat`; the rows of v1 that count begin with `total_`. */
+  /** `memory.stat`. In v1 the rows with `total_` count. */
   readonly stat: string | undefined;
-  /** v2 `memory.events`, v1 `memory.oom_control`: both have `oom_kill`. */
+  /** v2 `memory.events`, v1 `memory.oom_control`. Both have `oom_kill`. */
   readonly events: string | undefined;
 }
 
-/** Growth ends here: what is left is for those who wait already and for a list of the API server. */
+/** Growth ends here. The rest is for the calls in line and for a list of the API server. */
 const frozenFrom = 0.85;
-/** From here on the next allocation may be the one that gets the daemon killed; only what frees something goes on. */
+/** From here on any allocation may get the daemon killed, so only DELs go on. */
 const exhaustedFrom = 0.95;
-/** Below its mark by this much a state ends, so that it does not come and go with each request. */
+/** A state ends only this far below its mark, so that it does not flap. */
 const calmBelow = 0.03;
 /**
- * Of the program's text, what it cannot run without: less than this in memory and it reads it from the disk over and
- * over. The rest of a file's pages are given back before anybody is killed, so they do not count: within 50 MiB the
- * kernel fills with them whatever is free.
+ * used = usage − file cache + this much program text. With less text in memory the program would read it from the disk
+ * over and over. The kernel reclaims other file pages before it kills a process, and within 50 MiB it fills all free
+ * memory with them, so they do not count.
  */
 const textBytes = 12 * 2 ** 20;
-/** v1 writes the largest number of pages for "no limit"; no node has 4 PiB. */
+/** v1 writes a huge number for "no limit", and no node has 4 PiB. */
 const unlimitedBytes = 2 ** 52;
 
 export type MemoryState = "free" | "frozen" | "exhausted";
 
-/** Undefined when there is no limit, or the files are not there: then nobody kills us for using memory. */
+/** Undefined without a limit or without the files. */
 export function parseOwnMemory(files: OwnMemoryFiles): OwnMemory | undefined {
   const limitBytes = bytesOf(files.limit);
   const usedBytes = bytesOf(files.usage);
@@ -52,7 +52,7 @@ function reclaimableBytes(stat: string | undefined): number {
   return Math.max(0, fileBytes - Math.min(mappedBytes, textBytes)) + row("slab_reclaimable");
 }
 
-/** What the memory allows now, given what it was a moment ago. */
+/** The memory state, given the previous one. */
 export function judgeMemory(memory: OwnMemory | undefined, before: MemoryState): MemoryState {
   if (memory === undefined || memory.limitBytes <= 0) return "free";
   const share = memory.usageBytes / memory.limitBytes;

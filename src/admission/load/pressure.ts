@@ -1,30 +1,30 @@
 /**
- * What the kernel says of a resource (`/proc/pressure/*`): percent of the last 10 s in which somebody, or everybody,
- * had to wait for it.
+ * The kernel's pressure values of a resource (`/proc/pressure/*`): percent of the last 10 s in which some process, or
+ * all processes, waited for it.
  */
-export interface Stall {
+interface Stall {
   readonly some: number;
   readonly full: number;
 }
 
-/** Each is absent where the kernel does not tell; that is no error and counts as no pressure. */
+/** A value that the kernel does not report is absent and counts as no pressure. */
 export interface HostPressure {
   readonly cpu?: Stall | undefined;
   readonly memory?: Stall | undefined;
   readonly io?: Stall | undefined;
 }
 
-/** `busy`: the cores; `high`: no more than now; `severe`: less than now. */
+/** `busy`: the cores are busy. `high`: the limit must not grow. `severe`: the limit must shrink. */
 export type PressureLevel = "calm" | "busy" | "high" | "severe";
 
-/** With all processes waiting for memory a tenth of the time, the host is thrashing; more plugins make it worse. */
+/** If all processes wait for memory a tenth of the time, the host is thrashing, and more plugins make it worse. */
 const memoryFullSevere = 10;
-/** Somebody reclaims memory all the time: what runs now is all that fits. */
+/** The kernel reclaims memory all the time, so no more plugins fit. */
 const memorySomeHigh = 20;
-/** Plugins write little; with everybody waiting for the disk this often, the sync of the journal is what they wait for. */
+/** Plugins write little. If all processes wait for the disk so often, calls wait for the sync of the journal. */
 const ioFullSevere = 60;
 const ioFullHigh = 30;
-/** Most of the time somebody waits for a core. */
+/** Some process waits for a core most of the time. */
 const cpuSomeBusy = 60;
 
 const noStall: Stall = { some: 0, full: 0 };
@@ -35,7 +35,7 @@ export function judgePressure({ cpu = noStall, memory = noStall, io = noStall }:
   return cpu.some >= cpuSomeBusy ? "busy" : "calm";
 }
 
-/** The text of one file; undefined when it is not what the kernel writes (an older one, or pressure turned off). */
+/** Parses one pressure file; undefined for another format (an old kernel, or pressure turned off). */
 export function parseStall(text: string): Stall | undefined {
   const some = avg10(text, "some");
   if (some === undefined) return undefined;

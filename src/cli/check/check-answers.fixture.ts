@@ -1,7 +1,7 @@
 import { software } from "../../base/version.ts";
 import type { ChecksAnswer, NodeAnswer } from "../../wire/node-view.ts";
 
-/** What a daemon that is well says, for tests to vary. */
+/** A healthy daemon's answer, for tests to vary. */
 export function aNode(changes: Partial<NodeAnswer> = {}): NodeAnswer {
   return {
     software,

@@ -1,6 +1,6 @@
 /**
- * What `levee check` looks at in a cluster. A code keeps its meaning for ever and is never used again for another;
- * docs/checks.md has a part for each, which `npm run check` holds in step, and `levee explain` tells them.
+ * What `levee check` checks in a cluster. A code never changes its meaning. docs/checks.md has a section for each code,
+ * which `npm run check` compares, and `levee explain` prints them.
  */
 export const checkCodes = {
   LVE0101: {
@@ -10,29 +10,30 @@ export const checkCodes = {
   },
   LVE0102: {
     title: "the API server is new enough",
-    means: "The guard's limits are admission policies (ValidatingAdmissionPolicy), which Kubernetes has since 1.30.",
+    means:
+      "The guard's limits are admission policies (ValidatingAdmissionPolicy), which are stable since Kubernetes 1.30.",
     todo: "Without the guard, do nothing. With it, upgrade the control plane first.",
   },
   LVE0103: {
-    title: "this user may look at everything",
+    title: "this user may read everything",
     means:
       "levee check cannot check what the API server refuses to show. Checks that lack it say so instead of saying that all is well.",
     todo: "Use an account that may get and list the named resources, or accept an incomplete result.",
   },
   LVE0201: {
-    title: "the definitions are as shipped",
+    title: "the CRDs are as shipped",
     means:
       "Rules in the definition make the API server refuse a changed plan of a Decision and a write of an old leader. Another definition may lack these rules.",
     todo: "kubectl apply -k deploy/crd of the release that runs.",
   },
   LVE0202: {
-    title: "the policies that hold approvals and the guard are as shipped",
+    title: "the policies for approvals and for the guard are as shipped",
     means:
       "They prove the author of an approval and confine the guard's account. While one is missing or changed, the guard counts no approval and does nothing.",
     todo: "kubectl apply -k deploy/policies of the release that runs, then approve again: an approval counts only if it is five seconds younger than the policies.",
   },
   LVE0203: {
-    title: "the policy of ownerless pods is as shipped",
+    title: "the policy for ownerless pods is as shipped",
     means:
       "It warns of pods that no controller will delete, and refuses them in namespaces with the label deny. Without it the guard can stop a source only by a quota.",
     todo: "kubectl apply -k deploy/policies.",
@@ -41,12 +42,12 @@ export const checkCodes = {
     title: "the guard runs",
     means:
       "It follows the cluster, names causes and proposes Decisions. Two replicas run, so that one is left when a node fails.",
-    todo: "kubectl -n levee-system describe deployment levee-guard; it is installed by kubectl apply -f deploy/guard.yaml.",
+    todo: "kubectl -n levee-system describe deployment levee-guard. To install it: kubectl apply -f deploy/guard.yaml.",
   },
   LVE0302: {
     title: "one guard leads",
     means: "Only the holder of the Lease levee-guard proposes and acts. If the Lease is not renewed, no guard does.",
-    todo: "kubectl -n levee-system logs -l app.kubernetes.io/component=guard; a guard that loses the Lease ends and is started again.",
+    todo: "kubectl -n levee-system logs -l app.kubernetes.io/component=guard. A guard that loses the Lease ends, and Kubernetes restarts it.",
   },
   LVE0303: {
     title: "the guard's view is fresh",
@@ -57,24 +58,24 @@ export const checkCodes = {
     title: "the guard may act",
     means:
       "Deleting the ClusterRoleBinding levee-guard-acts stops everything at once: approved Decisions pause at their next write.",
-    todo: "When the reason is over: kubectl apply -f deploy/guard.yaml.",
+    todo: "To allow actions again: kubectl apply -f deploy/guard.yaml.",
   },
   LVE0305: {
     title: "the breaker is closed",
     means:
       "The guard removed more pods in a day than a correct plan needs, so it removes none until a person has looked.",
-    todo: "Look at what was removed (levee report DECISION). If it was right: levee decisions reset-breaker DECISION.",
+    todo: "Look at what was removed (levee report DECISION). If it was correct: levee decisions reset-breaker DECISION.",
   },
   LVE0306: {
-    title: "somebody may approve",
+    title: "a person may approve",
     means:
-      "The role levee-approver is bound to nobody when it is installed. Service accounts cannot approve, whatever is bound to them.",
+      "A new installation binds the role levee-approver to no one. Service accounts cannot approve, even with that role.",
     todo: "kubectl -n levee-system create rolebinding approvers --clusterrole=levee-approver --group=GROUP",
   },
   LVE0401: {
     title: "the CNI daemons are ready on every node",
-    means: "On a node without its daemon no pod starts, and none can be torn down in order.",
-    todo: "kubectl -n NAMESPACE get pods -o wide of the DaemonSet that is named, then levee check node NODE. Where none is installed: docs/install.md, or --context for the cluster that was meant.",
+    means: "On a node without its daemon no pod can start, and none can be removed cleanly.",
+    todo: "kubectl -n NAMESPACE get pods -o wide for the named DaemonSet, then levee check node NODE. If none is installed: docs/install.md, or use --context for another cluster.",
   },
   LVE0402: {
     title: "the CNI daemons have memory left",
@@ -84,13 +85,13 @@ export const checkCodes = {
   LVE0403: {
     title: "no CNI daemon was killed for memory",
     means: "Each kill interrupts the calls that run, and the kubelet repeats them all at once.",
-    todo: "As LVE0402; docs/runbooks/MultusOOMLoop.md has the order in which a loop is broken.",
+    todo: "As for LVE0402. docs/runbooks/MultusOOMLoop.md shows how to break the loop.",
   },
   LVE0404: {
-    title: "the daemons of the nodes can be asked",
+    title: "the daemons of all nodes answer",
     means:
       "Their own metrics, read through the API server, show memory and reboots. This needs the right to get nodes/proxy and the daemon's metricsPort.",
-    todo: "levee check node on the node itself; --metrics-port if the daemons use another.",
+    todo: "Run levee check node on the node itself. Use --metrics-port if the daemons use another port.",
   },
   LVE0501: {
     title: "the nodes are ready",
@@ -110,7 +111,7 @@ export const checkCodes = {
     todo: "kubectl -n NAMESPACE get pods --field-selector=status.phase=Pending -o wide; on the node levee why POD.",
   },
   LVE0602: {
-    title: "few pods are without an owner",
+    title: "few pods have no owner",
     means: "No controller deletes them when they are done or stuck, so their number only grows.",
     todo: "Find the program that makes them: the check shows what the client calls itself, the audit log names the account. See docs/runbooks/OwnerlessPods.md.",
   },
@@ -118,30 +119,30 @@ export const checkCodes = {
     title: "there is no avalanche",
     means:
       "An avalanche is at least 20 ownerless pods of one make in one namespace that do not start. The guard proposes two Decisions about it.",
-    todo: "levee decisions list, and approve the one that stops the source first.",
+    todo: "levee decisions list, then first approve the one that stops the source.",
   },
   LVE0604: {
-    title: "what Deny would refuse",
+    title: "pods that Deny would refuse",
     means:
       "This applies the rule of the ownerless-pod policy to the pods that exist. The policy also looks at who makes a pod, which a pod does not show: it would let pods of persons, kubelets and accounts in kube-system through.",
     todo: "Before you label a namespace, check that the list contains none of its daily work. Allow build runners by levee.dev/ownerless-pods=allow, single pods by the annotation levee.dev/ownerless-reason.",
   },
   LVE0701: {
-    title: "no Decision waits for a person",
-    means: "The guard has named a cause and does nothing by itself. Meanwhile the outage goes on.",
+    title: "no Decision has waited long for a person",
+    means: "The guard has found a cause and does nothing without approval. Meanwhile the outage goes on.",
     todo: "levee decisions show NAME, then approve or reject.",
   },
   LVE0702: {
     title: "no Decision is paused",
     means: "A recovery has stopped half way, because a check failed or a person paused it.",
-    todo: "levee decisions show NAME says why; then resume or reject.",
+    todo: "levee decisions show NAME shows why; then resume or reject it.",
   },
 } as const satisfies Record<string, CheckFacts>;
 
 export type CheckCode = keyof typeof checkCodes;
 
 interface CheckFacts {
-  /** As the line says it when all is well. */
+  /** The line's text, worded for the case that it passes. */
   readonly title: string;
   readonly means: string;
   readonly todo: string;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { ScriptedServer, type Script } from "../../kube/client/scripted-server.fixture.ts";
 import { FrameReader } from "../../wire/frame-reader.ts";
 import { encodeFrame, textField } from "../../wire/frame.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 import { aNode, someChecks } from "./check-answers.fixture.ts";
 
@@ -26,8 +26,8 @@ afterEach(async () => {
 
 async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
   const env = { LEVEE_SOCKET_DIR: folder, LEVEE_STATE_DIR: join(folder, "state"), LEVEE_SHIM: join(folder, "shim") };
-  const world = fakeWorld({ argv: ["check", "node", ...argv], env });
-  return { status: await runCli(world), out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv: ["check", "node", ...argv], env });
+  return { status: await runCli(shell), out: shell.stdout.text, err: shell.stderr.text };
 }
 
 /** A daemon that answers from the table, and does not understand what is not in it. */
@@ -79,7 +79,7 @@ describe("levee check node", () => {
     const value = JSON.parse(out) as { isGood: boolean; nodes: { sections: { title: string }[] }[] };
     expect(value.isGood).toBe(false);
     expect(value.nodes[0]?.sections.map(({ title }) => title)).toEqual(["daemon", "hand"]);
-    expect(err).toBe("Error: Cannot call the node ready: see the lines marked × (check-failed)\n");
+    expect(err).toBe("Error: The node is not ready: see the lines marked × (check-failed)\n");
   });
 
   test("goes on with a daemon that does not know the question", async () => {
@@ -121,13 +121,13 @@ describe("levee check node", () => {
     expect(out).toContain("worker-3\n  daemon\n    × daemon: does not answer: ");
     expect(out).toMatch(/NETWORK {7}worker-1 {3}worker-2 {4}worker-3\nprod\/vlan57 {3}ready {6}not-ready {3}-\n/u);
     expect(out).toContain("× prod/vlan57 on worker-2: missing host bridge br-prod\n");
-    expect(err).toContain("Cannot call 2 of 3 nodes ready");
+    expect(err).toContain("2 of 3 nodes are not ready");
   });
 
   test("does not blame the daemon's port for a login that has ended", async () => {
     const kubeconfig = await apiServer((_request, response) => void response.writeHead(401).end("{}"));
     const { out } = await levee("worker-9", "--kubeconfig", kubeconfig);
-    expect(out).toContain("hint: log in anew");
+    expect(out).toContain("hint: log in again");
     expect(out).not.toContain("metricsPort");
   });
 
@@ -135,11 +135,11 @@ describe("levee check node", () => {
     const kubeconfig = await apiServer((_request, response) => void response.end("<html>"));
     const { out } = await levee("worker-9", "--metrics-port", "9999", "--kubeconfig", kubeconfig);
     expect(cluster?.paths()).toEqual(["/api/v1/nodes/http:worker-9:9999/proxy/nodez"]);
-    expect(out).toContain("what answers on that port is no daemon of Levee");
+    expect(out).toContain("the program on that port is not Levee's daemon");
   });
 
   test.each([
-    [["--all", "worker-1"], "Cannot take names beside --all"],
+    [["--all", "worker-1"], "Cannot use node names together with --all"],
     [["worker-1", "--metrics-port", "0"], "Cannot use --metrics-port"],
   ])("refuses %j", async (argv, message) => {
     const kubeconfig = await apiServer((_request, response) => void response.end("{}"));

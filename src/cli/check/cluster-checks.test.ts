@@ -99,7 +99,7 @@ test("nodeCategory tells who waits for a reboot, and warns after a day", () => {
     evidence: { n1: "for 1d1h" },
   });
   expect(line(nodeCategory(snapshot(), metrics("n1", since(60 * minuteMs))), "LVE0502").state).toBe("ok");
-  expect(line(nodeCategory(snapshot(), nothing), "LVE0502").detail).toBe("not known: only Levee's daemon tells it");
+  expect(line(nodeCategory(snapshot(), nothing), "LVE0502").detail).toBe("not known: only Levee's daemon reports it");
 });
 
 describe("guardCategory", () => {
@@ -124,16 +124,16 @@ describe("guardCategory", () => {
       "LVE0305 failed",
       "LVE0306 warning",
     ]);
-    expect(line(found, "LVE0303").evidence).toEqual({ pods: "nothing heard for 3m20s" });
+    expect(line(found, "LVE0303").evidence).toEqual({ pods: "no news for 3m20s" });
     expect(line(found, "LVE0306").detail).toContain("service accounts only");
   });
 
   test("says of a leader that cannot be asked who it is, and does not deny it", () => {
     const detail = (changes: Partial<Snapshot>, guards = nothing.guards): string =>
       line(guardCategory(snapshot(changes), { ...nothing, guards }), "LVE0303").detail;
-    expect(detail({})).toBe("not known: g-1 leads, and levee-system has no pod of the guard to be asked");
+    expect(detail({})).toBe("not known: g-1 leads, but levee-system has no guard pod to ask");
     expect(detail({}, new Map([["p", { value: metricsOf("levee_guard_leader 0\n") }]]))).toContain(
-      "g-1 leads, and no pod",
+      "g-1 leads, but no guard pod",
     );
     expect(detail({ lease: { value: undefined } })).toBe("not known: no guard leads");
   });
@@ -162,7 +162,7 @@ describe("podCategory", () => {
         }),
         "LVE0604",
       ).evidence;
-    expect(labelled("deny")["fc-desktop"]).toEndWith("denies already, so no new ones");
+    expect(labelled("deny")["fc-desktop"]).toEndWith("the namespace already denies new ones");
     expect(labelled("allow")).toEqual({});
   });
 
@@ -210,7 +210,7 @@ describe("clusterText", () => {
   test("has categories, signs, codes, evidence, a hint and the result", () => {
     const text = clusterText(categories, { paint, isWide: false });
     expect(text).toStartWith("pods\n----\n‼ no namespace has a backlog: 1 namespace  LVE0601\n    fc-desktop: 30 pods");
-    expect(text).toContain("\n    hint: levee decisions list, and approve");
+    expect(text).toContain("\n    hint: levee decisions list, then first approve");
     expect(text).toEndWith("Status check results are ×   4 passed, 1 warning, 1 failed\n");
     expect(shortText(categories, paint).split("\n")).toHaveLength(4);
     expect(clusterValue(categories)).toMatchObject({ version: 1, success: false });
@@ -232,7 +232,7 @@ test("statusText fits on a screen and says what is wrong first", () => {
   expect(text).toStartWith("Levee        × 3 failed");
   expect(text).toContain("Pods         × fc-desktop: an avalanche of 219 ownerless pods on 3 nodes\n");
   expect(text).toContain("Alerts       MultusOOMLoop ×3, Other\n");
-  expect(text).toContain("Guard        × 2 of 2 replicas, nobody leads\n");
+  expect(text).toContain("Guard        × 2 of 2 replicas, no guard leads\n");
   expect(text.split("\n").length).toBeLessThan(40);
 });
 
@@ -244,5 +244,5 @@ test("statusText says what it could not look at, and shows the rest", () => {
   for (const label of ["Daemons", "Nodes", "Pods"])
     expect(text).toMatch(new RegExp(`^${label} +not known: Cannot list nodes: alice may not$`, "mu"));
   expect(text).toMatch(/^Decisions +none open$/mu);
-  expect(text).not.toContain("none of Levee or Multus");
+  expect(text).not.toContain("neither Levee nor Multus is installed");
 });

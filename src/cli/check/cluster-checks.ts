@@ -7,7 +7,7 @@ import { decisionCategory, guardCategory } from "./guard-lines.ts";
 import { apiCategory, installCategory } from "./install-lines.ts";
 import { podCategory } from "./pod-lines.ts";
 
-export interface LookOptions {
+interface LookOptions {
   readonly namespace: string;
   readonly metricsPort: number;
   readonly nowMs: number;
@@ -19,11 +19,11 @@ export interface ClusterLook {
   readonly categories: readonly Category[];
 }
 
-/** Everything that is looked at in a cluster, category by category; only the first one when nobody answers. */
+/** All checks of the cluster, by category; only the first category if the API server does not answer. */
 export async function lookAtCluster(asking: Asking, options: LookOptions): Promise<ClusterLook> {
   const snapshot = await takeSnapshot(asking, options.namespace, options.nowMs);
   const api = apiCategory(snapshot);
-  if (isAway([api])) return { snapshot, metrics: { nodes: new Map(), guards: new Map() }, categories: [api] };
+  if (isClusterAway([api])) return { snapshot, metrics: { nodes: new Map(), guards: new Map() }, categories: [api] };
   const metrics = await askDaemons(asking, snapshot, options.metricsPort);
   const categories = [
     api,
@@ -38,7 +38,7 @@ export async function lookAtCluster(asking: Asking, options: LookOptions): Promi
 }
 
 /** The API server cannot be reached, or shows this user nothing. */
-export function isAway(categories: readonly Category[]): boolean {
+export function isClusterAway(categories: readonly Category[]): boolean {
   const codes: readonly string[] = ["LVE0101", "LVE0103"];
   return categories.some(({ lines }) => lines.some(({ code, state }) => codes.includes(code) && state === "failed"));
 }

@@ -1,44 +1,44 @@
 import { checkCodes, type CheckCode } from "./check-codes.ts";
 import type { Unseen } from "../cluster/seen.ts";
-import type { Line } from "./line.ts";
+import type { CheckLine } from "./check-line.ts";
 
-/** A line about the cluster: what was looked at has a code, and what was seen stands below it. */
-export interface ClusterLine extends Line {
+/** A check of the cluster. It has a code, and evidence below the line. */
+export interface ClusterLine extends CheckLine {
   readonly code: CheckCode;
-  /** What each thing that matters showed, by its name. */
-  readonly evidence: Evidence;
+  /** What was seen, by the name of the thing. */
+  readonly evidence: LineEvidence;
 }
 
-export type Evidence = Readonly<Record<string, string>>;
+export type LineEvidence = Readonly<Record<string, string>>;
 
 export interface Category {
   readonly name: string;
   readonly lines: readonly ClusterLine[];
 }
 
-export function good(code: CheckCode, detail: string, evidence: Evidence = {}): ClusterLine {
+export function goodLine(code: CheckCode, detail: string, evidence: LineEvidence = {}): ClusterLine {
   return line("ok", code, { detail, evidence });
 }
 
-export function warning(code: CheckCode, detail: string, evidence: Evidence = {}): ClusterLine {
+export function warningLine(code: CheckCode, detail: string, evidence: LineEvidence = {}): ClusterLine {
   return line("warning", code, { detail, evidence });
 }
 
-export function failed(code: CheckCode, detail: string, evidence: Evidence = {}): ClusterLine {
+export function failedLine(code: CheckCode, detail: string, evidence: LineEvidence = {}): ClusterLine {
   return line("failed", code, { detail, evidence });
 }
 
-/** What could not be looked at is not well. What to do about the thing itself is no hint then. */
-export function unknown(code: CheckCode, { why, status }: Unseen): ClusterLine {
+/** A check that could not run is a warning. The code's own hint does not apply then. */
+export function unknownLine(code: CheckCode, { why, status }: Unseen): ClusterLine {
   const isRefused = status === 401 || status === 403;
   const detail = `not known: ${isRefused ? "this user may not see it (LVE0103)" : why}`;
   return { ...line("warning", code, { detail, evidence: {} }), hint: "" };
 }
 
 function line(
-  state: Line["state"],
+  state: CheckLine["state"],
   code: CheckCode,
-  { detail, evidence }: { readonly detail: string; readonly evidence: Evidence },
+  { detail, evidence }: { readonly detail: string; readonly evidence: LineEvidence },
 ): ClusterLine {
   return { state, code, name: checkCodes[code].title, detail, hint: checkCodes[code].todo, evidence };
 }

@@ -1,25 +1,24 @@
-import { KubeError, kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
+import { KubeError, kubeStatusOf } from "../../kube/client/api.ts";
 import type { ChecksAnswer, NodeAnswer } from "../../wire/node-view.ts";
 import { toFailure } from "../failure.ts";
 import { kubeRemedy } from "../cluster/kube-remedy.ts";
-import { nodeReport, type NodeReport, type NodeSaid } from "./report.ts";
+import type { Asking } from "../cluster/seen.ts";
+import { nodeReport, type NodeReport, type NodeSaid } from "./node-report.ts";
 
-export interface ClusterOptions {
-  readonly api: KubeApi;
+export interface NodesAsking extends Asking {
   readonly metricsPort: number;
-  readonly signal: AbortSignal;
 }
 
-/** Names only, but the server sends whole nodes. */
+/** We need only names, but the server sends whole nodes. */
 const pageSize = 100;
-/** A node that is away takes the API server some seconds to notice. */
+/** The API server needs some seconds to notice that a node is away. */
 const askMs = 15_000;
 const listMs = 30_000;
-/** The API server opens a connection to each node that is asked. */
+/** The API server opens one connection per node. */
 const lanes = 8;
 
-/** Every node that can run the daemon, by name. */
-export async function nodeNames({ api, signal }: ClusterOptions): Promise<readonly string[]> {
+/** The names of all nodes that can run the daemon. */
+export async function nodeNames({ api, signal }: NodesAsking): Promise<readonly string[]> {
   const names: string[] = [];
   let token = "";
   do {
@@ -37,8 +36,8 @@ export async function nodeNames({ api, signal }: ClusterOptions): Promise<readon
   return names.toSorted();
 }
 
-/** Asks the daemons of these nodes, some at a time, through the API server. */
-export async function reportsOf(nodes: readonly string[], options: ClusterOptions): Promise<readonly NodeReport[]> {
+/** Asks the daemons of these nodes through the API server, a few at a time. */
+export async function reportsOf(nodes: readonly string[], options: NodesAsking): Promise<readonly NodeReport[]> {
   const reports = new Map<string, NodeReport>();
   const waiting = [...nodes];
   const lane = async (): Promise<void> => {
@@ -49,7 +48,7 @@ export async function reportsOf(nodes: readonly string[], options: ClusterOption
   return nodes.flatMap((node) => reports.get(node) ?? []);
 }
 
-async function askNode(node: string, { api, metricsPort, signal }: ClusterOptions): Promise<NodeSaid> {
+async function askNode(node: string, { api, metricsPort, signal }: NodesAsking): Promise<NodeSaid> {
   const path = `/api/v1/nodes/http:${encodeURIComponent(node)}:${metricsPort}/proxy/nodez`;
   try {
     return saidOf(await api.call({ method: "GET", path, deadlineMs: askMs, signal }));
@@ -63,14 +62,14 @@ function saidOf(text: string): NodeSaid {
   const said = parsed(text) as { readonly node?: NodeAnswer; readonly checks?: ChecksAnswer } | null; // looked at below
   if (typeof said?.node?.software === "string" && Array.isArray(said.checks?.checks))
     return { node: said.node, checks: said.checks };
-  throw new KubeError("api-refused", "what answers on that port is no daemon of Levee");
+  throw new KubeError("api-refused", "the program on that port is not Levee's daemon");
 }
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A page of something else: told by the caller.
+    // Not our page; the caller throws.
     return undefined;
   }
 }
@@ -78,9 +77,9 @@ function parsed(text: string): unknown {
 function hintFor(thrown: unknown, metricsPort: number): string {
   const status = kubeStatusOf(thrown);
   if (thrown instanceof KubeError && status === 401) return kubeRemedy(thrown);
-  if (status === 403) return "it takes the right to get nodes/proxy; ask on the node itself: levee check node";
+  if (status === 403) return "this needs the right to get nodes/proxy; or run levee check node on the node itself";
   if (status === 404) return "kubectl get nodes shows the names";
-  return `the daemon's metricsPort must be ${metricsPort}, or --metrics-port the daemon's; then look at its pod: kubectl -n levee-system get pods -o wide (of the drop-in: -n kube-system -l name=multus)`;
+  return `the daemon's metricsPort must be ${metricsPort}, or set --metrics-port to the daemon's; then look at its pod: kubectl -n levee-system get pods -o wide (with the drop-in: -n kube-system -l name=multus)`;
 }
 
 function isLinux({ metadata }: NodeItem): boolean {

@@ -2,17 +2,17 @@ import { oneLine } from "../../base/plain-text.ts";
 import type { Paint } from "../terminal/paint.ts";
 import type { Category, ClusterLine } from "./cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
-import { signOf } from "./report-text.ts";
+import { signOf } from "./node-report-text.ts";
 
-/** More of one kind than this tell a person nothing new; `-o wide` and `-o json` have all. */
+/** More lines tell a person nothing new; `-o wide` and `-o json` have all. */
 const evidenceShown = 8;
 
-export interface ClusterTextOptions {
+interface ClusterTextOptions {
   readonly paint: Paint;
   readonly isWide: boolean;
 }
 
-/** Category by category, as linkerd prints its own. */
+/** The checks by category, in linkerd's format. */
 export function clusterText(categories: readonly Category[], options: ClusterTextOptions): string {
   const parts = categories.map(({ name, lines }) => {
     const head = `${options.paint("bold", name)}\n${"-".repeat(name.length)}\n`;
@@ -21,13 +21,13 @@ export function clusterText(categories: readonly Category[], options: ClusterTex
   return [...parts, resultText(categories, options.paint)].join("\n");
 }
 
-/** One line for each check that asks for something, and the result. */
+/** One line for each warning and failure, then the result. */
 export function shortText(categories: readonly Category[], paint: Paint): string {
   const lines = linesOf(categories).filter(({ state }) => state !== "ok");
   return lines.map((line) => headText(line, paint)).join("") + resultText(categories, paint);
 }
 
-/** linkerd's shape, with code and evidence. The version changes when a member changes its meaning. */
+/** linkerd's JSON with code and evidence added. The version changes when a field changes its meaning. */
 export function clusterValue(categories: readonly Category[]): object {
   const results = { ok: "success", warning: "warning", failed: "error" } as const;
   return {
@@ -46,7 +46,7 @@ export function clusterValue(categories: readonly Category[]): object {
   };
 }
 
-export function countOf(categories: readonly Category[], state: ClusterLine["state"]): number {
+export function countLines(categories: readonly Category[], state: ClusterLine["state"]): number {
   return linesOf(categories).filter((line) => line.state === state).length;
 }
 
@@ -70,9 +70,9 @@ function headText({ state, name, detail, code }: ClusterLine, paint: Paint): str
 
 function resultText(categories: readonly Category[], paint: Paint): string {
   const [passed, warnings, failures] = [
-    countOf(categories, "ok"),
-    countOf(categories, "warning"),
-    countOf(categories, "failed"),
+    countLines(categories, "ok"),
+    countLines(categories, "warning"),
+    countLines(categories, "failed"),
   ];
   const state = failures > 0 ? "failed" : warnings > 0 ? "warning" : "ok";
   return `Status check results are ${signOf(state, paint)}   ${passed} passed, ${plural(warnings, "warning")}, ${failures} failed\n`;

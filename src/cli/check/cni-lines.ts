@@ -1,15 +1,23 @@
 import { memoryBytes, memoryText } from "../../guard/facts/memory-quantity.ts";
-import type { PodRecord } from "../../guard/facts/pod-record.ts";
+import type { ClusterPod } from "../../guard/facts/cluster-pod.ts";
 import type { DaemonSetFacts } from "../../guard/facts/world.ts";
 import type { DaemonMetrics } from "../cluster/daemon-metrics.ts";
 import { metricOf } from "../cluster/metric-lines.ts";
 import { valueOr } from "../cluster/seen.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
 import { ageText } from "../terminal/span.ts";
-import { failed, good, unknown, warning, type Category, type ClusterLine, type Evidence } from "./cluster-line.ts";
+import {
+  failedLine,
+  goodLine,
+  unknownLine,
+  warningLine,
+  type Category,
+  type ClusterLine,
+  type LineEvidence,
+} from "./cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
 
-/** As the alert MultusMemoryPressure has it, and where the daemon itself serves DELs only. */
+/** The threshold of the alert MultusMemoryPressure, and the point from which the daemon serves only DELs. */
 const shareWarning = 0.8;
 const shareFailed = 0.95;
 const killsWithinMs = 3_600_000;
@@ -29,19 +37,19 @@ export function cniCategory(snapshot: Snapshot, metrics: DaemonMetrics): Categor
 
 export function nodeCategory(snapshot: Snapshot, metrics: DaemonMetrics): Category {
   const { nodes } = snapshot;
-  if (!("value" in nodes)) return { name: "nodes", lines: [unknown("LVE0501", nodes)] };
+  if (!("value" in nodes)) return { name: "nodes", lines: [unknownLine("LVE0501", nodes)] };
   const away = nodes.value.filter(({ isReady }) => !isReady);
   const evidence = Object.fromEntries(away.map(({ name }) => [name, "is not ready"]));
   const ready =
     away.length === 0
-      ? good("LVE0501", plural(nodes.value.length, "node"))
-      : warning("LVE0501", `${away.length} of ${nodes.value.length} are not`, evidence);
+      ? goodLine("LVE0501", plural(nodes.value.length, "node"))
+      : warningLine("LVE0501", `${away.length} of ${nodes.value.length} are not`, evidence);
   return { name: "nodes", lines: [ready, rebootLine(snapshot, metrics)] };
 }
 
 function readyLine({ daemonSets }: Snapshot): ClusterLine {
-  if (!("value" in daemonSets)) return unknown("LVE0401", daemonSets);
-  if (daemonSets.value.length === 0) return failed("LVE0401", "neither Levee nor Multus is installed");
+  if (!("value" in daemonSets)) return unknownLine("LVE0401", daemonSets);
+  if (daemonSets.value.length === 0) return failedLine("LVE0401", "neither Levee nor Multus is installed");
   const evidence = Object.fromEntries(
     daemonSets.value.map(({ namespace, name, ready, desired }) => [
       `${namespace}/${name}`,
@@ -50,8 +58,8 @@ function readyLine({ daemonSets }: Snapshot): ClusterLine {
   );
   const missing = daemonSets.value.reduce((sum, { ready, desired }) => sum + Math.max(0, desired - ready), 0);
   return missing === 0
-    ? good("LVE0401", "", evidence)
-    : failed("LVE0401", `${plural(missing, "pod")} of them are not`, evidence);
+    ? goodLine("LVE0401", "", evidence)
+    : failedLine("LVE0401", `${plural(missing, "pod")} of them are not`, evidence);
 }
 
 interface Share {
@@ -60,7 +68,7 @@ interface Share {
   readonly limitBytes: number;
 }
 
-/** By the daemons' own word, and by metrics.k8s.io for those that have none. */
+/** From the daemons' own metrics, and from metrics.k8s.io for other daemons. */
 function memoryShares(snapshot: Snapshot, { nodes }: DaemonMetrics): readonly Share[] {
   const own = [...nodes].flatMap(([node, seen]): Share[] => {
     const metrics = valueOr(seen, []);
@@ -90,16 +98,16 @@ function usageShares(daemonSet: DaemonSetFacts, { usage, pods }: Snapshot): read
 }
 
 function memoryLine(shares: readonly Share[], { usage }: Snapshot): ClusterLine {
-  const silent = { why: "no daemon tells it and metrics.k8s.io does not either", status: undefined };
-  if (shares.length === 0) return unknown("LVE0402", "why" in usage ? usage : silent);
+  const silent = { why: "neither a daemon nor metrics.k8s.io reports it", status: undefined };
+  if (shares.length === 0) return unknownLine("LVE0402", "why" in usage ? usage : silent);
   const tight = shares
     .filter(({ usedBytes, limitBytes }) => usedBytes > limitBytes * shareWarning)
     .toSorted((left, right) => right.usedBytes / right.limitBytes - left.usedBytes / left.limitBytes);
-  const evidence: Evidence = Object.fromEntries(tight.map((share) => [share.name, shareText(share)]));
-  if (tight.length === 0) return good("LVE0402", plural(shares.length, "container"));
+  const evidence: LineEvidence = Object.fromEntries(tight.map((share) => [share.name, shareText(share)]));
+  if (tight.length === 0) return goodLine("LVE0402", plural(shares.length, "container"));
   const isFull = tight.some(({ usedBytes, limitBytes }) => usedBytes > limitBytes * shareFailed);
   const text = `${tight.length} of ${shares.length} use more than ${shareWarning * 100} % of their limit`;
-  return isFull ? failed("LVE0402", text, evidence) : warning("LVE0402", text, evidence);
+  return isFull ? failedLine("LVE0402", text, evidence) : warningLine("LVE0402", text, evidence);
 }
 
 function shareText({ usedBytes, limitBytes }: Share): string {
@@ -107,7 +115,7 @@ function shareText({ usedBytes, limitBytes }: Share): string {
 }
 
 function killsLine({ daemonSets, pods, nowMs }: Snapshot): ClusterLine {
-  if (!("value" in pods)) return unknown("LVE0403", pods);
+  if (!("value" in pods)) return unknownLine("LVE0403", pods);
   const all = valueOr(daemonSets, []).flatMap((daemonSet) => podsOf(daemonSet, pods.value));
   const killed = all.filter(({ oomKilledMs }) => oomKilledMs > 0 && nowMs - oomKilledMs < killsWithinMs);
   const evidence = Object.fromEntries(
@@ -117,11 +125,11 @@ function killsLine({ daemonSets, pods, nowMs }: Snapshot): ClusterLine {
     ]),
   );
   return killed.length === 0
-    ? good("LVE0403", "in the last hour")
-    : failed("LVE0403", `${killed.length} of ${all.length} in the last hour`, evidence);
+    ? goodLine("LVE0403", "in the last hour")
+    : failedLine("LVE0403", `${killed.length} of ${all.length} in the last hour`, evidence);
 }
 
-export function podsOf({ namespace, name }: DaemonSetFacts, pods: readonly PodRecord[]): readonly PodRecord[] {
+export function podsOf({ namespace, name }: DaemonSetFacts, pods: readonly ClusterPod[]): readonly ClusterPod[] {
   return pods.filter((pod) => pod.namespace === namespace && pod.owner === `DaemonSet/${name}`);
 }
 
@@ -129,11 +137,12 @@ function askedLine({ nodes }: DaemonMetrics): ClusterLine {
   const away = [...nodes].flatMap(([node, seen]): (readonly [string, string])[] =>
     "why" in seen ? [[node, seen.why]] : [],
   );
-  if (away.length > 0) return warning("LVE0404", `${away.length} of ${nodes.size} cannot`, Object.fromEntries(away));
-  return good("LVE0404", nodes.size === 0 ? "Levee's daemon is not installed" : plural(nodes.size, "node"));
+  if (away.length > 0)
+    return warningLine("LVE0404", `${away.length} of ${nodes.size} cannot`, Object.fromEntries(away));
+  return goodLine("LVE0404", nodes.size === 0 ? "Levee's daemon is not installed" : plural(nodes.size, "node"));
 }
 
-/** The node's own mark, as our daemon sees it. */
+/** The node's own mark, as Levee's daemon sees it. */
 function rebootLine({ nowMs, daemonSets }: Snapshot, { nodes }: DaemonMetrics): ClusterLine {
   const told = [...nodes].flatMap(([node, seen]) => {
     const metrics = valueOr(seen, []);
@@ -143,12 +152,12 @@ function rebootLine({ nowMs, daemonSets }: Snapshot, { nodes }: DaemonMetrics): 
   });
   if (told.length === 0) {
     const hasOurs = valueOr(daemonSets, []).some(({ name }) => name === "levee");
-    const why = hasOurs ? "no daemon could be asked" : "only Levee's daemon tells it";
-    return unknown("LVE0502", { why, status: undefined });
+    const why = hasOurs ? "no daemon answers" : "only Levee's daemon reports it";
+    return unknownLine("LVE0502", { why, status: undefined });
   }
   const waiting = told.filter(({ isRequired }) => isRequired);
   const evidence = Object.fromEntries(waiting.map(({ node, waitsMs }) => [node, `for ${ageText(waitsMs)}`]));
   if (waiting.some(({ waitsMs }) => waitsMs > rebootMsMax))
-    return warning("LVE0502", `${waiting.length} of ${told.length} do`, evidence);
-  return good("LVE0502", waiting.length === 0 ? plural(told.length, "node") : "none for a day", evidence);
+    return warningLine("LVE0502", `${waiting.length} of ${told.length} do`, evidence);
+  return goodLine("LVE0502", waiting.length === 0 ? plural(told.length, "node") : "none for a day", evidence);
 }

@@ -1,11 +1,11 @@
-import { definitionHash } from "../../guard/approve/definition-hash.ts";
+import { definitionHash } from "../../guard/approve/spec-hash.ts";
 import { policyProblems } from "../../guard/approve/policy-standing.ts";
 import { shippedDefinitions } from "../../guard/approve/shipped-definitions.ts";
 import { shippedPolicies } from "../../guard/approve/shipped-policies.ts";
 import { objectOf } from "../../kube/client/json-fields.ts";
 import type { Snapshot } from "../cluster/snapshot.ts";
 import type { Seen } from "../cluster/seen.ts";
-import { failed, good, unknown, warning, type Category, type ClusterLine } from "./cluster-line.ts";
+import { failedLine, goodLine, unknownLine, warningLine, type Category, type ClusterLine } from "./cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
 
 /** ValidatingAdmissionPolicy is stable since 1.30. */
@@ -13,29 +13,29 @@ const minorMin = 30;
 
 export function apiCategory(snapshot: Snapshot): Category {
   const { version } = snapshot;
-  if (!("value" in version)) return { name: "kubernetes-api", lines: [failed("LVE0101", version.why)] };
+  if (!("value" in version)) return { name: "kubernetes-api", lines: [failedLine("LVE0101", version.why)] };
   const { text, minor } = version.value;
   const isOld = minor > 0 && minor < minorMin;
   return {
     name: "kubernetes-api",
     lines: [
-      good("LVE0101", text),
-      isOld ? warning("LVE0102", `${text} is older than 1.${minorMin}`) : good("LVE0102", ""),
+      goodLine("LVE0101", text),
+      isOld ? warningLine("LVE0102", `${text} is older than 1.${minorMin}`) : goodLine("LVE0102", ""),
       rightsLine(snapshot),
     ],
   };
 }
 
-/** What the API server keeps from this user, in its own words; the lines below only say that it does. */
+/** What the API server refuses this user, in its own words. The lines below only say that it refuses. */
 function rightsLine(snapshot: Snapshot): ClusterLine {
   const refused = Object.entries(snapshot).flatMap(([part, seen]): (readonly [string, string])[] => {
     const { status, why } = objectOf(seen) as Partial<{ status: number; why: string }>; // a Seen, or a plain value
     return status === 401 || status === 403 ? [[part, /\((.*)\)$/u.exec(why ?? "")?.[1] ?? why ?? ""]] : [];
   });
-  if (refused.length === 0) return good("LVE0103", "");
-  const text = `${plural(refused.length, "part")} of the cluster cannot be seen`;
+  if (refused.length === 0) return goodLine("LVE0103", "");
+  const text = `${plural(refused.length, "part")} of the cluster cannot be read`;
   const isBlind = [snapshot.nodes, snapshot.pods].every((seen) => "why" in seen);
-  return (isBlind ? failed : warning)("LVE0103", text, Object.fromEntries(refused));
+  return (isBlind ? failedLine : warningLine)("LVE0103", text, Object.fromEntries(refused));
 }
 
 const shippedNames = [...new Set(shippedPolicies.map(({ name }) => name))];
@@ -54,26 +54,26 @@ export function installCategory({ definitions, policies }: Snapshot): Category {
 }
 
 function definitionLine(definitions: Snapshot["definitions"]): ClusterLine {
-  if (!("value" in definitions)) return unknown("LVE0201", definitions);
+  if (!("value" in definitions)) return unknownLine("LVE0201", definitions);
   const problems = shippedDefinitions.flatMap(({ name, hash }): (readonly [string, string])[] => {
     const found = definitions.value.find((one) => objectOf(objectOf(one)["metadata"])["name"] === name);
     if (found === undefined) return [[name, "is not installed"]];
     return hashOf(found) === hash ? [] : [[name, "is not as shipped"]];
   });
-  if (problems.length === 0) return good("LVE0201", plural(shippedDefinitions.length, "definition"));
+  if (problems.length === 0) return goodLine("LVE0201", plural(shippedDefinitions.length, "definition"));
   const isAbsent = definitions.value.length === 0;
   const evidence = Object.fromEntries(problems);
-  // Levee works without its guard.
+  // Levee works without the guard, so this is only a warning.
   return isAbsent
-    ? warning("LVE0201", "the guard is not installed", evidence)
-    : failed("LVE0201", `${problems.length} of ${shippedDefinitions.length} are not`, evidence);
+    ? warningLine("LVE0201", "the guard is not installed", evidence)
+    : failedLine("LVE0201", `${problems.length} of ${shippedDefinitions.length} are not`, evidence);
 }
 
 function hashOf(definition: unknown): string {
   try {
     return definitionHash(definition);
   } catch {
-    // Ours can be hashed, so it is not ours.
+    // A shipped definition can always be hashed, so this one is not as shipped.
     return "";
   }
 }
@@ -83,12 +83,14 @@ function policyLine(
   policies: Seen<Parameters<typeof policyProblems>[0]>,
   names: readonly string[],
 ): ClusterLine {
-  if (!("value" in policies)) return unknown(code, policies);
+  if (!("value" in policies)) return unknownLine(code, policies);
   const problems = policyProblems(policies.value, names);
-  if (problems.length === 0) return good(code, plural(names.length, code === "LVE0202" ? "pair" : "object"));
+  if (problems.length === 0) return goodLine(code, plural(names.length, code === "LVE0202" ? "pair" : "object"));
   const evidence = Object.fromEntries(problems.map((problem) => problemParts(problem)));
   const isAbsent = !policies.value.some(({ metadata }) => names.includes(metadata.name));
-  return isAbsent ? warning(code, "none is installed") : failed(code, plural(problems.length, "problem"), evidence);
+  return isAbsent
+    ? warningLine(code, "none is installed")
+    : failedLine(code, plural(problems.length, "problem"), evidence);
 }
 
 /** `ValidatingAdmissionPolicy NAME is …`. */

@@ -1,12 +1,12 @@
 import type { ChecksAnswer } from "../../wire/node-view.ts";
 import { ageText } from "../terminal/span.ts";
-import type { Line } from "./line.ts";
+import type { CheckLine } from "./check-line.ts";
 
-/** More is no list that a person reads; those that come first stand for the rest. */
+/** A person does not read a longer list. */
 const linesMax = 20;
 
-/** A network is never called ready on a node that lacks something it needs. */
-export function networkLines(answer: ChecksAnswer): readonly Line[] {
+/** A network is never ready on a node that lacks something it needs. */
+export function networkLines(answer: ChecksAnswer): readonly CheckLine[] {
   const { networks, networksTotal } = answer;
   const broken = networks.filter(({ state }) => state === "not-ready");
   const doubtful = networks.filter(({ state, reasons }) => state === "ready" && reasons.length > 0);
@@ -24,7 +24,7 @@ function listed(
   networks: ChecksAnswer["networks"],
   state: "failed" | "warning",
   verdict: "not ready" | "ready, but",
-): readonly Line[] {
+): readonly CheckLine[] {
   const lines = networks
     .slice(0, linesMax)
     .map(({ network, reasons }) =>
@@ -34,21 +34,21 @@ function listed(
   return left === 0 ? lines : [...lines, line(state, "networks", `${left} more are ${verdict.replace(", but", "")}`)];
 }
 
-/** Between the start of a daemon and its first look nothing is wrong yet. */
-function unseen(count: number, { checks, networksAgeMs }: ChecksAnswer): Line {
+/** A daemon that has just started may not have looked yet, which is no fault. */
+function unseen(count: number, { checks, networksAgeMs }: ChecksAnswer): CheckLine {
   const hasHand = checks.some(({ name, state }) => name === "hand" && state === "ok");
   if (hasHand && networksAgeMs === undefined)
     return line(
       "warning",
       "networks",
-      `${count} not looked at: the first look is still to come`,
+      `${count} not checked yet: the first look is still to come`,
       "repeat in a few seconds",
     );
-  const hint = "it takes a resident hand of the daemon's version to look at the host";
-  return line("warning", "networks", `${count} could not be looked at`, hint);
+  const hint = "to look at the host, the daemon needs a resident hand of its own version";
+  return line("warning", "networks", `${count} could not be checked`, hint);
 }
 
-/** The daemon looks once a minute: what was mended a moment ago may still be told as missing. */
+/** The daemon looks once a minute, so something that was just repaired may still count as missing. */
 function lookedText({ networksAgeMs }: ChecksAnswer): string {
   return networksAgeMs === undefined ? "" : `, as of ${ageText(networksAgeMs)} ago`;
 }
@@ -58,15 +58,15 @@ function hintFor(reasons: readonly string[]): string {
   const hints = [
     has("missing plugin") ? "install the plugin in the folder of CNI plugins on this node" : "",
     has("missing host")
-      ? "make what is missing on the host, with its uplink, before pods that ask for the network are let on this node"
+      ? "create what is missing on the host, with its uplink, before pods with this network run on this node"
       : "",
     has("host bridge")
-      ? "give the bridge an interface that leads out of the node, unless its pods are to reach each other here only"
+      ? "add an uplink interface to the bridge, unless its pods only need to reach each other on this node"
       : "",
   ].filter((hint) => hint !== "");
-  return hints.length === 0 ? "mend the configuration of the network" : hints.join("; ");
+  return hints.length === 0 ? "correct the network's configuration" : hints.join("; ");
 }
 
-function line(state: Line["state"], name: string, detail: string, hint = ""): Line {
+function line(state: CheckLine["state"], name: string, detail: string, hint = ""): CheckLine {
   return { state, name, detail, hint };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { networkRows, networkTable } from "./network-table.ts";
-import type { NodeReport } from "./report.ts";
+import type { NodeReport } from "./node-report.ts";
 
 function report(node: string, networks: NodeReport["networks"]): NodeReport {
   return { node, isGood: true, sections: [], networks, networksTotal: networks?.length ?? 0 };
@@ -45,7 +45,7 @@ describe("networkTable", () => {
     const text = networkTable(rows, ["a"], false);
     expect(text).not.toContain("prod/n7");
     expect(text).toContain("prod/vlan57");
-    expect(text).toContain("60 networks ready on every node not listed; -o wide lists all\n");
+    expect(text).toContain("60 networks ready on every node, not listed; -o wide lists all\n");
     expect(networkTable(rows, ["a"], true)).toContain("prod/n7 ");
   });
 

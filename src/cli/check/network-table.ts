@@ -1,21 +1,21 @@
 import { renderTable } from "../terminal/table.ts";
 import { plural } from "../terminal/plural.ts";
-import type { NodeReport } from "./report.ts";
+import type { NodeReport } from "./node-report.ts";
 
-/** One network over all nodes. */
-export interface NetworkRow {
+/** One network on all nodes. */
+interface NetworkRow {
   readonly network: string;
-  /** `ready`, `not-ready`, `unknown`; a node that does not know the network, or was not asked, is missing. */
+  /** By node. A node that does not know the network, or was not asked, is missing. */
   readonly states: Readonly<Record<string, "ready" | "not-ready" | "unknown">>;
   /** What is missing, and on which nodes. */
   readonly missing: readonly { readonly reason: string; readonly nodes: readonly string[] }[];
 }
 
-/** A column each, as long as a terminal has room for them. */
+/** Up to this many nodes get a column each. */
 const columnsMax = 6;
-/** Of more networks only those that are not ready everywhere are listed. */
+/** With more networks, only those that are not ready everywhere are listed. */
 const rowsMax = 50;
-/** A line is no list of a cluster. */
+/** Name at most five nodes in a line. */
 const nodesNamedMax = 5;
 
 export function networkRows(reports: readonly NodeReport[]): readonly NetworkRow[] {
@@ -28,7 +28,7 @@ export function networkRows(reports: readonly NodeReport[]): readonly NetworkRow
       const row = rows.get(network) ?? { states: {}, missing: new Map<string, string[]>() };
       rows.set(network, row);
       row.states[node] = state;
-      // Of one that is ready they are doubts, and stand with the node.
+      // The reasons of a ready network are only doubts, which the node's own report shows.
       for (const reason of state === "ready" ? [] : reasons)
         row.missing.set(reason, [...(row.missing.get(reason) ?? []), node]);
     }
@@ -42,14 +42,14 @@ export function networkRows(reports: readonly NodeReport[]): readonly NetworkRow
     .toSorted((left, right) => left.network.localeCompare(right.network, "en"));
 }
 
-/** NETWORK by nodes, then what is missing where. */
+/** A table of networks by node, then what is missing on which node. */
 export function networkTable(rows: readonly NetworkRow[], nodes: readonly string[], isFull: boolean): string {
   if (rows.length === 0) return "";
   const isShort = !isFull && rows.length > rowsMax;
   const shown = isShort ? rows.filter((row) => !isEverywhere(row, nodes)) : rows;
   const table = shown.length === 0 ? "" : `${tableOf(shown, nodes)}\n`;
   const hidden = rows.length - shown.length;
-  const note = hidden === 0 ? "" : `${plural(hidden, "network")} ready on every node not listed; -o wide lists all\n`;
+  const note = hidden === 0 ? "" : `${plural(hidden, "network")} ready on every node, not listed; -o wide lists all\n`;
   return `${table}${missingText(shown)}${note}`;
 }
 

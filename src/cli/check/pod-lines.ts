@@ -1,23 +1,31 @@
 import { findAvalanches, isStuck } from "../../guard/detect/avalanche.ts";
 import { foreignText } from "../../guard/detect/foreign-text.ts";
-import { isOwnerless } from "../../guard/facts/pod-record.ts";
+import { isOwnerless } from "../../guard/facts/cluster-pod.ts";
 import { stopLabel } from "../../guard/decide/stop-step.ts";
 import { valueOr } from "../cluster/seen.ts";
 import type { PodSeen, Snapshot } from "../cluster/snapshot.ts";
-import { failed, good, unknown, warning, type Category, type ClusterLine, type Evidence } from "./cluster-line.ts";
+import {
+  failedLine,
+  goodLine,
+  unknownLine,
+  warningLine,
+  type Category,
+  type ClusterLine,
+  type LineEvidence,
+} from "./cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
 
-/** As the alerts NamespacePendingPodBacklog and OwnerlessPods have them. */
+/** The thresholds of the alerts NamespacePendingPodBacklog and OwnerlessPods. */
 const backlogWarning = 25;
 const backlogFailed = 100;
 const ownerlessWarning = 50;
-/** More clients of one namespace than this are counted. */
+/** More clients than this are only counted. */
 const clientsShown = 3;
 const clientCharsMax = 60;
 
 export function podCategory(snapshot: Snapshot): Category {
   const { pods, nowMs } = snapshot;
-  if (!("value" in pods)) return { name: "pods", lines: [unknown("LVE0601", pods)] };
+  if (!("value" in pods)) return { name: "pods", lines: [unknownLine("LVE0601", pods)] };
   const live = pods.value.filter(({ phase }) => phase !== "Succeeded" && phase !== "Failed");
   return {
     name: "pods",
@@ -34,9 +42,9 @@ function backlogLine(pods: readonly PodSeen[], nowMs: number): ClusterLine {
       `${plural(own.length, "pod")} with a node, not started for five minutes`,
     ]),
   );
-  if (many.length === 0) return good("LVE0601", stuck.size === 0 ? "" : "a few pods are slow", evidence);
+  if (many.length === 0) return goodLine("LVE0601", stuck.size === 0 ? "" : "a few pods are slow", evidence);
   const isFailed = many.some(([, own]) => own.length >= backlogFailed);
-  return (isFailed ? failed : warning)("LVE0601", plural(many.length, "namespace"), evidence);
+  return (isFailed ? failedLine : warningLine)("LVE0601", plural(many.length, "namespace"), evidence);
 }
 
 function avalancheLine(pods: readonly PodSeen[], nowMs: number): ClusterLine {
@@ -47,7 +55,9 @@ function avalancheLine(pods: readonly PodSeen[], nowMs: number): ClusterLine {
       `${members.length} pods on ${plural(nodes.size, "node")}, client says "${foreignText(clientSays, clientCharsMax)}"`,
     ]),
   );
-  return found.length === 0 ? good("LVE0603", "") : failed("LVE0603", plural(found.length, "avalanche"), evidence);
+  return found.length === 0
+    ? goodLine("LVE0603", "")
+    : failedLine("LVE0603", plural(found.length, "avalanche"), evidence);
 }
 
 function ownerlessLine(pods: readonly PodSeen[]): ClusterLine {
@@ -56,26 +66,26 @@ function ownerlessLine(pods: readonly PodSeen[]): ClusterLine {
   const evidence = clientsOf(ownerless);
   const total = [...ownerless.values()].reduce((sum, own) => sum + own.length, 0);
   if (many.length === 0)
-    return good("LVE0602", `${plural(total, "pod")} in ${plural(ownerless.size, "namespace")}`, evidence);
-  return warning("LVE0602", `${plural(many.length, "namespace")} with ${ownerlessWarning} or more`, evidence);
+    return goodLine("LVE0602", `${plural(total, "pod")} in ${plural(ownerless.size, "namespace")}`, evidence);
+  return warningLine("LVE0602", `${plural(many.length, "namespace")} with ${ownerlessWarning} or more`, evidence);
 }
 
-/** Never a failure: it is what a person wants to know before labelling a namespace. */
+/** Never a failure: a person reads this before labelling a namespace. */
 function denyLine(pods: readonly PodSeen[], { namespaces }: Snapshot): ClusterLine {
   const labels = new Map(valueOr(namespaces, []).map(({ name, labels: own }) => [name, own[stopLabel.key] ?? ""]));
-  // Where a namespace says allow, nothing is asked.
+  // The policy skips a namespace with the label allow.
   const refused = byNamespace(pods.filter((pod) => pod.isRefusable && labels.get(pod.namespace) !== "allow"));
   const clients = clientsOf(refused);
   const evidence = Object.fromEntries(
     Object.entries(clients).map(([namespace, text]) => [
       namespace,
-      labels.get(namespace) === stopLabel.value ? `${text}; denies already, so no new ones` : text,
+      labels.get(namespace) === stopLabel.value ? `${text}; the namespace already denies new ones` : text,
     ]),
   );
-  const why = "unless a person, a kubelet or an account of kube-system makes them, which a pod does not tell";
+  const why = "unless a person, a kubelet or an account in kube-system creates them, which a pod does not show";
   return refused.size === 0
-    ? good("LVE0604", "nothing that is there")
-    : good("LVE0604", `pods like these of ${plural(refused.size, "namespace")}, ${why}`, evidence);
+    ? goodLine("LVE0604", "none of the existing pods")
+    : goodLine("LVE0604", `pods like these of ${plural(refused.size, "namespace")}, ${why}`, evidence);
 }
 
 function byNamespace(pods: readonly PodSeen[]): ReadonlyMap<string, readonly PodSeen[]> {
@@ -83,8 +93,8 @@ function byNamespace(pods: readonly PodSeen[]): ReadonlyMap<string, readonly Pod
   return new Map([...found].toSorted(([, left], [, right]) => right.length - left.length));
 }
 
-/** How many of each client, by its own word. */
-function clientsOf(namespaces: ReadonlyMap<string, readonly PodSeen[]>): Evidence {
+/** Pods per client, as the clients call themselves. */
+function clientsOf(namespaces: ReadonlyMap<string, readonly PodSeen[]>): LineEvidence {
   return Object.fromEntries(
     [...namespaces].map(([namespace, pods]) => {
       const clients = [...Map.groupBy(pods, makerOf)];
@@ -101,5 +111,5 @@ function clientsOf(namespaces: ReadonlyMap<string, readonly PodSeen[]>): Evidenc
 function makerOf({ owner, clientSays }: PodSeen): string {
   if (owner !== "") return "with an owner that does not control them";
   const client = foreignText(clientSays, clientCharsMax);
-  return client === "" ? "of a client that says nothing" : `of a client that says "${client}"`;
+  return client === "" ? "of an unnamed client" : `of a client that says "${client}"`;
 }

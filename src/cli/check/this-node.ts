@@ -1,18 +1,18 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { readJournalOnly } from "../../state/journal/read-only.ts";
 import type { ChecksAnswer } from "../../wire/node-view.ts";
-import { ask, runTool, type Context } from "../context.ts";
+import { askDaemon, runTool, type Context } from "../context.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { isSuccess } from "../run-program.ts";
-import { isShim } from "../node/shim-options.ts";
-import type { Line } from "./line.ts";
+import { isShimVersion } from "../node/shim-options.ts";
+import type { CheckLine } from "./check-line.ts";
 import { plural } from "../terminal/plural.ts";
-import { nodeReport, type NodeReport, type NodeSaid } from "./report.ts";
+import { nodeReport, type NodeReport, type NodeSaid } from "./node-report.ts";
 
-/** This machine: its daemon over the socket, or without one what is on the disk. */
+/** Checks this machine: its daemon over the socket, or without a daemon the journal on disk. */
 export async function thisNode(context: Context): Promise<NodeReport> {
-  const [said, shim] = await Promise.all([askDaemon(context), shimSoftware(context)]);
+  const [said, shim] = await Promise.all([whatDaemonSays(context), shimSoftware(context)]);
   if ("away" in said) {
     const more = [await journalOnDisk(context)];
     return nodeReport({ node: "this node", said, shim, more });
@@ -20,9 +20,9 @@ export async function thisNode(context: Context): Promise<NodeReport> {
   return nodeReport({ node: said.checks?.nodeName ?? "this node", said, shim });
 }
 
-async function askDaemon(context: Context): Promise<NodeSaid> {
+async function whatDaemonSays(context: Context): Promise<NodeSaid> {
   try {
-    const node = await ask(context, { ask: "node" });
+    const node = await askDaemon(context, { ask: "node" });
     return { node, checks: await checksOf(context) };
   } catch (thrown) {
     const failure = toFailure(thrown);
@@ -31,23 +31,23 @@ async function askDaemon(context: Context): Promise<NodeSaid> {
   }
 }
 
-/** A daemon from before this question does not understand it. */
+/** An old daemon does not know this question. */
 async function checksOf(context: Context): Promise<ChecksAnswer | undefined> {
   try {
-    return await ask(context, { ask: "checks" });
+    return await askDaemon(context, { ask: "checks" });
   } catch (thrown) {
     if (thrown instanceof CommandFailure && thrown.code === "decode-failed") return undefined;
     throw thrown;
   }
 }
 
-async function shimSoftware({ world, settings }: Context): Promise<string> {
-  const end = await runTool(world, settings.shim, ["--version"]);
+async function shimSoftware({ shell, settings }: Context): Promise<string> {
+  const end = await runTool(shell, settings.shim, ["--version"]);
   const software = oneLine(end.stdout.split("\n")[0] ?? "");
-  return isSuccess(end) && isShim(software) ? software : "";
+  return isSuccess(end) && isShimVersion(software) ? software : "";
 }
 
-async function journalOnDisk({ settings }: Context): Promise<Line> {
+async function journalOnDisk({ settings }: Context): Promise<CheckLine> {
   const { stateDir } = settings;
   try {
     const journal = await readJournalOnly(stateDir);
@@ -55,7 +55,7 @@ async function journalOnDisk({ settings }: Context): Promise<Line> {
       return {
         state: "warning",
         name: "journal",
-        detail: `there is none in ${stateDir}: no daemon has run on that folder`,
+        detail: `there is none in ${stateDir}: no daemon has run with that folder`,
         hint: "",
       };
     const detail = `${plural(journal.records.length, "attachment")} and ${plural(journal.leaks.length, "leak")} in ${stateDir}; they wait for the daemon`;

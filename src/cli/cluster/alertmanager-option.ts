@@ -1,5 +1,5 @@
 import { parseKeyedSetting } from "../../base/keyed-setting.ts";
-import type { Alertmanager } from "../../guard/observe/alertmanager.ts";
+import type { Alertmanager } from "../../guard/observe/ask-alertmanager.ts";
 import { usageFailure, type CommandFailure } from "../failure.ts";
 
 const form = { keys: ["token", "ca", "server-name"] } as const;
@@ -8,7 +8,7 @@ type Key = (typeof form.keys)[number];
 const example =
   "--alertmanager https://alertmanager.example:9094,token=/etc/levee-alertmanager/token,ca=/etc/levee-alertmanager/ca.crt,server-name=alertmanager-main.openshift-monitoring.svc";
 
-/** `URL[,token=FILE][,ca=FILE][,server-name=NAME]`. Nothing that may be a secret is repeated in an error. */
+/** Parses `URL[,token=FILE][,ca=FILE][,server-name=NAME]`. An error never repeats a possible secret. */
 export function parseAlertmanager(text: string): Alertmanager {
   const [head = ""] = text.split(",");
   const url = urlOf(head);
@@ -41,19 +41,19 @@ function urlOf(text: string): URL {
 
 function plainProblem(key: Key): string {
   return key === "token"
-    ? "a token does not go over http, where anybody on the way can read it. Use https, or leave token= out"
-    : `${key}= is about a certificate, and http has none. Use https, or leave it out`;
+    ? "a token over http can be read on the way. Use https, or remove token="
+    : `${key}= concerns a certificate, and http has none. Use https, or remove it`;
 }
 
 function problemOf(key: Key, value: string): string | undefined {
   if (key === "token" && !isAbsolute(value))
     return "token= must be the absolute path of a file that holds the token, not the token itself";
   if (key === "ca" && !isAbsolute(value)) return "ca= must be the absolute path of a file with certificates";
-  if (key === "server-name" && !isDnsName(value)) return "server-name= must be a DNS name that the certificate is for";
+  if (key === "server-name" && !isDnsName(value)) return "server-name= must be a DNS name of the certificate";
   return undefined;
 }
 
-/** An address has no letters, or colons; it is verified without being named here. */
+/** An IP address has no letters, or has colons; it needs no server-name. */
 function isDnsName(text: string): boolean {
   return /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/iu.test(text) && /[a-z]/iu.test(text);
 }

@@ -3,17 +3,17 @@ import { see, seeList, seeText, valueOr, type Asking, type Seen } from "./seen.t
 import type { Snapshot } from "./snapshot.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 
-/** What the processes themselves say, asked through the API server. */
+/** Metrics of the daemons and guards, read through the API server. */
 export interface DaemonMetrics {
-  /** By node; empty where Levee's daemon is not installed. */
+  /** By node; empty if Levee's daemon is not installed. */
   readonly nodes: ReadonlyMap<string, Seen<readonly Metric[]>>;
-  /** By the guard's pods. */
+  /** By pod of the guard. */
   readonly guards: ReadonlyMap<string, Seen<readonly Metric[]>>;
 }
 
-/** A node that is away takes the API server some seconds to notice. */
+/** The API server needs some seconds to notice that a node is away. */
 const askMs = 10_000;
-/** The API server opens a connection to each that is asked. */
+/** The API server opens one connection per process. */
 const lanes = 8;
 const guardPort = 9811;
 

@@ -1,32 +1,32 @@
 import { LeveeError } from "../../base/errors.ts";
 import type { ExecCredential, ExecSpec, RunExec } from "../../kube/access/exec-login.ts";
 import { isSuccess, runProgram, type ProgramEnd } from "../run-program.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** A login may wait for a person at a browser, but not for ever. */
+/** A login may wait for a person at a browser. */
 const loginTimeoutMs = 120_000;
 const stderrCharsShown = 300;
 
-/** Runs the login program of a kubeconfig (`client.authentication.k8s.io`). Only the commands do; the daemon starts none. */
-export function execCredential(world: Pick<World, "clock" | "env" | "interrupted">): RunExec {
+/** Runs the login program of a kubeconfig (`client.authentication.k8s.io`). Only commands do this, never the daemon. */
+export function execCredential(shell: Pick<Shell, "clock" | "env" | "interrupted">): RunExec {
   return async (spec) => {
-    if (spec.needsTerminal) throw failed(spec, "it needs a terminal (interactiveMode: Always), and is given none");
-    const end = await runProgram(world.clock, {
+    if (spec.needsTerminal) throw failed(spec, "it needs a terminal (interactiveMode: Always), but gets none");
+    const end = await runProgram(shell.clock, {
       file: spec.command,
       args: spec.args,
-      env: environment(world, spec),
+      env: environment(shell, spec),
       timeoutMs: loginTimeoutMs,
-      signal: world.interrupted,
+      signal: shell.interrupted,
     });
     if (!isSuccess(end)) throw failed(spec, reasonOf(end, spec));
     return parseCredential(spec, end.stdout);
   };
 }
 
-/** Such programs look for their own settings in the whole environment, as they do under kubectl. */
-function environment(world: Pick<World, "env">, spec: ExecSpec): Record<string, string> {
+/** Login programs read their own settings from the whole environment, as under kubectl. */
+function environment(shell: Pick<Shell, "env">, spec: ExecSpec): Record<string, string> {
   const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(world.env)) if (value !== undefined) env[name] = value;
+  for (const [name, value] of Object.entries(shell.env)) if (value !== undefined) env[name] = value;
   const cluster = spec.cluster === undefined ? {} : { cluster: spec.cluster };
   const info = { apiVersion: spec.apiVersion, kind: "ExecCredential", spec: { interactive: false, ...cluster } };
   return { ...env, ...spec.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
@@ -50,7 +50,7 @@ function parseCredential(spec: ExecSpec, stdout: string): ExecCredential {
 function expiry(spec: ExecSpec, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw failed(spec, `its expirationTimestamp is no time: ${text}`);
+  if (Number.isNaN(ms)) throw failed(spec, `its expirationTimestamp is not a time: ${text}`);
   return ms;
 }
 
@@ -58,8 +58,8 @@ function parseJson(spec: ExecSpec, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not quoted: it may hold a secret.
-    throw failed(spec, "its answer is no JSON");
+    // The answer may hold a secret, so it is not quoted.
+    throw failed(spec, "its answer is not JSON");
   }
 }
 
@@ -77,7 +77,7 @@ function failed(spec: ExecSpec, why: string): LeveeError {
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  // An object of any shape; each field is looked at before it is used.
+  // Any object; each field is checked before use.
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 

@@ -10,12 +10,14 @@ test("guardPlaces takes ports, Alertmanagers and CNI daemons as they are written
       daemonPort: "9810",
       alertmanager: ["http://alertmanager.example:9093/", "https://alerts.example/am"],
       cniDaemon: ["kube-system/kube-multus-ds/kube-multus"],
+      stuckAfter: "90",
     }),
   ).toEqual({
     metricsPort: 9_811,
     daemonPort: 9_810,
     alertmanagers: [{ url: "http://alertmanager.example:9093" }, { url: "https://alerts.example/am" }],
     cniDaemons: [{ namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" }],
+    stuckAfterMs: 90_000,
   });
 });
 
@@ -29,6 +31,8 @@ for (const [options, what] of [
   [{ cniDaemon: ["kube-multus-ds"] }, "--cni-daemon as it must be"],
   [{ cniDaemon: ["a/b/c/d"] }, "--cni-daemon as it must be"],
   [{ cniDaemon: ["a/b/-c"] }, "--cni-daemon as it must be"],
+  [{ stuckAfter: "59" }, "--stuck-after as it must be a number of seconds from 60 to 3600"],
+  [{ stuckAfter: "5m" }, "--stuck-after as it must be"],
 ] as const) {
   test(`guardPlaces refuses ${JSON.stringify(options).slice(0, 60)}`, async () => {
     const failure = await failureOf(Promise.try(() => guardPlaces(options)));

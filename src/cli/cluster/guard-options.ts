@@ -1,28 +1,33 @@
 import type { CniDaemon } from "../../guard/facts/guard-settings.ts";
-import type { Alertmanager } from "../../guard/observe/alertmanager.ts";
+import type { Alertmanager } from "../../guard/observe/ask-alertmanager.ts";
 import { parseAlertmanager } from "./alertmanager-option.ts";
 import { usageFailure } from "../failure.ts";
 import { metricsPortOf, portOf } from "./port-option.ts";
 
-export interface GuardPlaceOptions {
+interface GuardPlaceOptions {
   readonly metricsPort?: string;
   readonly daemonPort?: string;
   readonly alertmanager?: readonly string[];
   readonly cniDaemon?: readonly string[];
+  readonly stuckAfter?: string;
 }
 
-export interface GuardPlaces {
+interface GuardPlaces {
   readonly metricsPort?: number;
   readonly daemonPort?: number;
   readonly alertmanagers?: readonly Alertmanager[];
   readonly cniDaemons?: readonly CniDaemon[];
+  readonly stuckAfterMs?: number;
 }
 
-/** More of them are no replicas of one Alertmanager, and each that is dead costs a look its time. */
+/** One Alertmanager has fewer replicas, and each dead one delays a look. */
 const alertmanagersMax = 8;
+/** Less than a minute is an ordinary start on a busy node; after an hour the pods of an outage have been waiting for too long. */
+const stuckAfterSeconds = { min: 60, max: 3_600 };
 
-/** Where the guard looks and is looked at, as it was told on the command line. */
-export function guardPlaces({ metricsPort, daemonPort, alertmanager, cniDaemon }: GuardPlaceOptions): GuardPlaces {
+/** Parses the guard's ports, Alertmanagers, CNI daemons and limits. */
+export function guardPlaces(options: GuardPlaceOptions): GuardPlaces {
+  const { metricsPort, daemonPort, alertmanager, cniDaemon, stuckAfter } = options;
   if ((alertmanager?.length ?? 0) > alertmanagersMax)
     throw usageFailure(
       `Cannot use --alertmanager more than ${alertmanagersMax} times: it was given ${alertmanager?.length} times`,
@@ -33,7 +38,18 @@ export function guardPlaces({ metricsPort, daemonPort, alertmanager, cniDaemon }
     ...(daemonPort === undefined ? {} : { daemonPort: portOf("--daemon-port", daemonPort, "9810") }),
     ...(alertmanager === undefined ? {} : { alertmanagers: alertmanager.map(parseAlertmanager) }),
     ...(cniDaemon === undefined ? {} : { cniDaemons: cniDaemon.map(cniDaemonOf) }),
+    ...(stuckAfter === undefined ? {} : { stuckAfterMs: stuckAfterMsOf(stuckAfter) }),
   };
+}
+
+function stuckAfterMsOf(text: string): number {
+  const { min, max } = stuckAfterSeconds;
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= min && seconds <= max) return seconds * 1000;
+  throw usageFailure(
+    `Cannot use --stuck-after as it must be a number of seconds from ${min} to ${max}: current value is ${JSON.stringify(text)}`,
+    "--stuck-after 300",
+  );
 }
 
 function cniDaemonOf(text: string): CniDaemon {

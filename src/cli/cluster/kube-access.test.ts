@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fakeWorld, type FakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell, type FakeShell } from "../fake-shell.fixture.ts";
 import { kubeAccess } from "./kube-access.ts";
 
 let folder: string;
@@ -26,28 +26,28 @@ users: [{name: u, user: {${user}}}]
   return path;
 }
 
-function world(env: Readonly<Record<string, string>> = {}): FakeWorld {
-  return fakeWorld({ env: { HOME: folder, ...env } });
+function shell(env: Readonly<Record<string, string>> = {}): FakeShell {
+  return fakeShell({ env: { HOME: folder, ...env } });
 }
 
 test("kubeAccess looks where kubectl looks, in its order", async () => {
   const inCluster = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
-  expect(kubeAccess(world(), {})).rejects.toThrow("Cannot find a cluster");
-  expect(kubeAccess(world(inCluster), { context: "main" })).rejects.toThrow("Cannot find a cluster");
-  expect((await kubeAccess(world(inCluster), {})).server).toBe(`https://${"[fd00::1]"}:443`);
+  expect(kubeAccess(shell(), {})).rejects.toThrow("Cannot find a cluster");
+  expect(kubeAccess(shell(inCluster), { context: "main" })).rejects.toThrow("Cannot find a cluster");
+  expect((await kubeAccess(shell(inCluster), {})).server).toBe(`https://${"[fd00::1]"}:443`);
   mkdirSync(join(folder, ".kube"));
   kubeconfig(".kube/config", "home");
-  expect((await kubeAccess(world(inCluster), {})).server).toBe("http://home.test");
+  expect((await kubeAccess(shell(inCluster), {})).server).toBe("http://home.test");
   const nowhere = join(folder, "nowhere");
-  expect(kubeAccess(world({ KUBECONFIG: nowhere }), {})).rejects.toThrow(
-    `KUBECONFIG names ${nowhere}, where no file is`,
+  expect(kubeAccess(shell({ KUBECONFIG: nowhere }), {})).rejects.toThrow(
+    `KUBECONFIG names ${nowhere}, which does not exist`,
   );
   const KUBECONFIG = `${join(folder, "missing")}:${kubeconfig("listed", "listed")}`;
-  expect((await kubeAccess(world({ KUBECONFIG }), {})).server).toBe("http://listed.test");
+  expect((await kubeAccess(shell({ KUBECONFIG }), {})).server).toBe("http://listed.test");
   const given = kubeconfig("given", "given");
-  expect((await kubeAccess(world({ KUBECONFIG }), { kubeconfig: given })).server).toBe("http://given.test");
-  expect((await kubeAccess(world(), { kubeconfig: given, context: "second" })).server).toBe("http://2.given.test");
-  expect(kubeAccess(world(), { kubeconfig: join(folder, "missing") })).rejects.toThrow("ENOENT");
+  expect((await kubeAccess(shell({ KUBECONFIG }), { kubeconfig: given })).server).toBe("http://given.test");
+  expect((await kubeAccess(shell(), { kubeconfig: given, context: "second" })).server).toBe("http://2.given.test");
+  expect(kubeAccess(shell(), { kubeconfig: join(folder, "missing") })).rejects.toThrow("ENOENT");
 });
 
 function login(script: string): void {
@@ -57,7 +57,7 @@ function login(script: string): void {
 
 async function loggedIn(fields = ""): Promise<unknown> {
   const exec = `exec: {apiVersion: client.authentication.k8s.io/v1, command: ./login, provideClusterInfo: true${fields}}`;
-  const access = await kubeAccess(world({ MINE: "1" }), { kubeconfig: kubeconfig("config", "server", exec) });
+  const access = await kubeAccess(shell({ MINE: "1" }), { kubeconfig: kubeconfig("config", "server", exec) });
   return (await access.credentials()).token;
 }
 
@@ -74,10 +74,10 @@ const answer = (status: string, version = "v1"): string =>
 for (const [what, script, fields, message] of [
   ["fails", "echo no luck >&2; exit 7", "", "it ended with 7: no luck"],
   ["answers in another version", answer('{"token":"t"}', "v1beta1"), "", "must have the apiVersion"],
-  ["answers nonsense", "echo secret", "", "login: its answer is no JSON"],
+  ["answers nonsense", "echo secret", "", "login: its answer is not JSON"],
   ["gives nothing", answer("{}"), "", "neither token nor certificate"],
   ["gives half a pair", answer('{"clientCertificateData":"c"}'), "", "a certificate without its key"],
-  ["gives a wrong time", answer('{"token":"t","expirationTimestamp":"soon"}'), "", "is no time: soon"],
+  ["gives a wrong time", answer('{"token":"t","expirationTimestamp":"soon"}'), "", "is not a time: soon"],
   ["needs a terminal", "", ", interactiveMode: Always", "it needs a terminal"],
 ] as const) {
   test(`kubeAccess says why a login program does not help that ${what}`, () => {

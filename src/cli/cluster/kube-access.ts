@@ -6,50 +6,50 @@ import { inClusterAccess, serviceAccountFolder } from "../../kube/access/in-clus
 import { kubeconfigAccess } from "../../kube/access/kubeconfig.ts";
 import { execCredential } from "./exec-credential.ts";
 import { usageFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** What `--kubeconfig` and `--context` said. */
+/** The options `--kubeconfig` and `--context`. */
 export interface KubeOptions {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
-  /** Only tests have it elsewhere. */
+  /** Only tests set this. */
   readonly serviceAccountFolder?: string;
 }
 
-type KubeWorld = Pick<World, "clock" | "env" | "interrupted">;
+type KubeShell = Pick<Shell, "clock" | "env" | "interrupted">;
 
-/** The client of the cluster that kubectl would talk to here. Close it, or its connections keep the command alive. */
-export async function openCluster(world: KubeWorld, options: KubeOptions): Promise<ApiClient> {
-  return new ApiClient({ access: await kubeAccess(world, options), clock: world.clock });
+/** The client of the cluster that kubectl would use here. Close it, or its connections keep the command alive. */
+export async function openKubeApi(shell: KubeShell, options: KubeOptions): Promise<ApiClient> {
+  return new ApiClient({ access: await kubeAccess(shell, options), clock: shell.clock });
 }
 
-/** `--kubeconfig`, else KUBECONFIG, else the person's own file, else the pod's service account. */
-export async function kubeAccess(world: KubeWorld, options: KubeOptions): Promise<KubeAccess> {
-  const paths = kubeconfigPaths(world, options.kubeconfig);
-  const { clock } = world;
+/** `--kubeconfig`, else KUBECONFIG, else ~/.kube/config, else the pod's service account. */
+export async function kubeAccess(shell: KubeShell, options: KubeOptions): Promise<KubeAccess> {
+  const paths = kubeconfigPaths(shell, options.kubeconfig);
+  const { clock } = shell;
   if (paths.length > 0)
-    return await kubeconfigAccess({ paths, context: options.context, clock, runExec: execCredential(world) });
-  const host = world.env["KUBERNETES_SERVICE_HOST"] ?? "";
-  const port = world.env["KUBERNETES_SERVICE_PORT"] ?? "";
+    return await kubeconfigAccess({ paths, context: options.context, clock, runExec: execCredential(shell) });
+  const host = shell.env["KUBERNETES_SERVICE_HOST"] ?? "";
+  const port = shell.env["KUBERNETES_SERVICE_PORT"] ?? "";
   if (host === "" || port === "" || options.context !== undefined)
-    throw usageFailure(`Cannot find a cluster: ${missing(world)}`, "--kubeconfig FILE");
+    throw usageFailure(`Cannot find a cluster: ${missing(shell)}`, "--kubeconfig FILE");
   return inClusterAccess({ host, port, clock, folder: options.serviceAccountFolder ?? serviceAccountFolder });
 }
 
-/** As kubectl, KUBECONFIG stands for the person's own file even if none of it is there. */
-function missing({ env }: KubeWorld): string {
+/** As with kubectl, KUBECONFIG replaces ~/.kube/config even if none of its files exist. */
+function missing({ env }: KubeShell): string {
   const listed = env["KUBECONFIG"] ?? "";
   return listed === ""
     ? "there is no --kubeconfig, no KUBECONFIG, no ~/.kube/config and no service account"
-    : `KUBECONFIG names ${listed}, where no file is, and there is no --kubeconfig and no service account`;
+    : `KUBECONFIG names ${listed}, which does not exist, and there is no --kubeconfig and no service account`;
 }
 
-/** A file that was asked for by name must be there; those of KUBECONFIG may be missing, as with kubectl. */
-function kubeconfigPaths(world: KubeWorld, given: string | undefined): readonly string[] {
+/** The file of --kubeconfig must exist; files of KUBECONFIG may be missing, as with kubectl. */
+function kubeconfigPaths(shell: KubeShell, given: string | undefined): readonly string[] {
   if (given !== undefined) return [given];
-  const listed = (world.env["KUBECONFIG"] ?? "").split(":").filter((path) => path !== "");
+  const listed = (shell.env["KUBECONFIG"] ?? "").split(":").filter((path) => path !== "");
   if (listed.length > 0) return listed.filter((path) => existsSync(path));
-  const home = world.env["HOME"] ?? "";
+  const home = shell.env["HOME"] ?? "";
   const own = join(home, ".kube/config");
   return home !== "" && existsSync(own) ? [own] : [];
 }

@@ -5,7 +5,7 @@ export interface Metric {
   readonly value: number;
 }
 
-/** Names, one set of labels, a number: what our own programs print. Anything else is passed over. */
+/** Reads what our own programs print: a name, labels and a number. Other lines are skipped. */
 export function metricsOf(text: string): readonly Metric[] {
   return text.split("\n").flatMap((line) => {
     const [, name = "", labels = "", number = ""] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/u.exec(line) ?? [];

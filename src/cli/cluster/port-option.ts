@@ -1,6 +1,6 @@
 import { usageFailure } from "../failure.ts";
 
-/** The value of `--metrics-port`; `example` is what a person could have written. */
+/** The value of `--metrics-port`; `example` is for the error message. */
 export function metricsPortOf(text: string, example: string): number {
   return portOf("--metrics-port", text, example);
 }

@@ -1,4 +1,4 @@
-import { countOf, objectsOf, timeMs } from "../../guard/facts/json-values.ts";
+import { countOf, objectsOf, timeMs } from "../../guard/json-values.ts";
 import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
 import { memoryBytes } from "../../guard/facts/memory-quantity.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
@@ -10,7 +10,7 @@ export interface ServerVersion {
 
 export function versionOf(value: unknown): ServerVersion {
   const { gitVersion, minor } = objectOf(value);
-  // Some clouds write `30+`.
+  // Some clouds send `30+`.
   return { text: textOf(gitVersion), minor: Number.parseInt(textOf(minor), 10) || 0 };
 }
 
@@ -54,7 +54,7 @@ export function leads({ holder, renewedMs, durationSeconds }: GuardLease, nowMs:
   return holder !== "" && nowMs - renewedMs <= durationSeconds * 1_000;
 }
 
-/** `namespace/daemonset` of the daemons that pod starts depend on: as the guard's Deployment says, else the usual ones. */
+/** The daemons that pod starts depend on, as `namespace/daemonset`: from the guard's Deployment, else the defaults. */
 export function cniDaemonsOf(deployment: unknown): readonly string[] {
   const template = objectOf(objectOf(objectOf(deployment)["spec"])["template"]);
   const words = objectsOf(objectOf(template["spec"])["containers"])
@@ -69,18 +69,18 @@ export function cniDaemonsOf(deployment: unknown): readonly string[] {
   return defaultGuardSettings.cniDaemons.map(({ namespace, daemonSet }) => `${namespace}/${daemonSet}`);
 }
 
-/** To whom the role of approvers is bound. */
-export interface Subject {
+/** A subject that the role levee-approver is bound to. */
+export interface Approver {
   readonly kind: string;
   readonly name: string;
 }
 
-export function approverSubject(binding: unknown): readonly Subject[] | undefined {
+export function approversOf(binding: unknown): readonly Approver[] | undefined {
   if (objectOf(objectOf(binding)["roleRef"])["name"] !== "levee-approver") return undefined;
   return objectsOf(objectOf(binding)["subjects"]).map(({ kind, name }) => ({ kind: textOf(kind), name: textOf(name) }));
 }
 
-/** What a container takes, by metrics.k8s.io. */
+/** A container's memory, from metrics.k8s.io. */
 export interface ContainerUsage {
   readonly namespace: string;
   readonly pod: string;

@@ -1,10 +1,10 @@
-import { exemptAnnotation } from "../../guard/facts/project-pod.ts";
-import { objectsOf } from "../../guard/facts/json-values.ts";
+import { exemptAnnotation } from "../../guard/facts/project-cluster-pod.ts";
+import { objectsOf } from "../../guard/json-values.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 
 /**
- * Whether the rule of `deploy/policies/ownerless-pods.yaml` refuses such a pod: no owner that controls it, and no reason
- * given. The policy also asks who makes it, which the pod does not tell; only mirror pods are known to be a kubelet's.
+ * Whether the rule of `deploy/policies/ownerless-pods.yaml` refuses such a pod: it has no controlling owner and no reason
+ * annotation. The policy also checks the creator, which a pod does not show; only mirror pods are known to be a kubelet's.
  */
 export function isRefusable(pod: unknown): boolean {
   const metadata = objectOf(objectOf(pod)["metadata"]);

@@ -2,12 +2,12 @@ import { KubeError, kubeStatusOf, type KubeApi } from "../../kube/client/api.ts"
 import { listPages } from "../../kube/watch/list-pages.ts";
 import { toFailure } from "../failure.ts";
 
-/** Something of the cluster, or why it could not be looked at. */
+/** A part of the cluster, or why it could not be read. */
 export type Seen<T> = { readonly value: T } | Unseen;
 
 export interface Unseen {
   readonly why: string;
-  /** Of the API server's refusal; undefined when it did not answer. */
+  /** HTTP status of the refusal; undefined if the API server did not answer. */
   readonly status: number | undefined;
 }
 
@@ -25,13 +25,13 @@ export async function see<T>({ signal }: Asking, look: () => Promise<T>): Promis
     return { value: await look() };
   } catch (thrown) {
     signal.throwIfAborted();
-    // A defect of ours is not the cluster's state.
+    // Any other error is a bug, not a state of the cluster.
     if (!(thrown instanceof KubeError)) throw thrown;
     return { why: toFailure(thrown).message, status: thrown.status };
   }
 }
 
-/** What `project` makes of each object of a list. One that the cluster has no definition for is empty. */
+/** Lists objects through `project`. A list of an unknown kind is empty. */
 export function seeList<T>(
   asking: Asking,
   path: string,

@@ -1,20 +1,20 @@
 import type { PolicyObject } from "../../guard/approve/policy-standing.ts";
 import { BudgetStore } from "../../guard/act/removal/budget-store.ts";
 import type { RemovalBudget } from "../../guard/act/removal/removal-budget.ts";
-import type { PodRecord } from "../../guard/facts/pod-record.ts";
-import { projectPod } from "../../guard/facts/project-pod.ts";
+import type { ClusterPod } from "../../guard/facts/cluster-pod.ts";
+import { projectClusterPod } from "../../guard/facts/project-cluster-pod.ts";
 import type { DaemonSetFacts, DeploymentFacts, NamespaceFacts } from "../../guard/facts/world.ts";
 import { policyPaths, projectPolicy } from "../../guard/observe/project-policy.ts";
 import { projectDaemonSet, projectDeployment, projectNamespace } from "../../guard/observe/project-workloads.ts";
 import { SharedTexts } from "../../base/shared-texts.ts";
 import { readDecisions, type DecisionList } from "../decisions/decision-source.ts";
 import { CommandFailure } from "../failure.ts";
-import { approverSubject, cniDaemonsOf, guardLease, nodeOf, usageOf, versionOf } from "./project.ts";
-import type { ContainerUsage, GuardLease, NodeSeen, ServerVersion, Subject } from "./project.ts";
+import { approversOf, cniDaemonsOf, guardLease, nodeOf, usageOf, versionOf } from "./project.ts";
+import type { ContainerUsage, GuardLease, NodeSeen, ServerVersion, Approver } from "./project.ts";
 import { isRefusable } from "./refusable-pod.ts";
 import { see, seeList, seeObject, valueOr, type Asking, type Seen, type Unseen } from "./seen.ts";
 
-/** Everything that the commands look at, read once. Each part says for itself when it could not be read. */
+/** Everything that the commands read, read once. Each part says if it could not be read. */
 export interface Snapshot {
   readonly nowMs: number;
   readonly namespace: string;
@@ -22,27 +22,27 @@ export interface Snapshot {
   readonly nodes: Seen<readonly NodeSeen[]>;
   readonly namespaces: Seen<readonly NamespaceFacts[]>;
   readonly pods: Seen<readonly PodSeen[]>;
-  /** Of Levee and of Multus. */
+  /** Those of Levee and Multus. */
   readonly daemonSets: Seen<readonly DaemonSetFacts[]>;
   readonly guard: Seen<DeploymentFacts | undefined>;
   readonly lease: Seen<GuardLease | undefined>;
   readonly policies: Seen<readonly PolicyObject[]>;
   readonly definitions: Seen<readonly unknown[]>;
-  /** Undefined where the cluster does not know Decisions. */
+  /** Undefined if the cluster has no CRD for Decisions. */
   readonly decisions: Seen<DecisionList | undefined>;
-  readonly approvers: Seen<readonly Subject[]>;
+  readonly approvers: Seen<readonly Approver[]>;
   readonly mayAct: Seen<boolean>;
   readonly budget: Seen<RemovalBudget>;
   /** Empty without metrics.k8s.io. */
   readonly usage: Seen<readonly ContainerUsage[]>;
 }
 
-export interface PodSeen extends PodRecord {
-  /** The rule of the ownerless-pod policy refuses such a pod, if an account that it asks makes it. */
+export interface PodSeen extends ClusterPod {
+  /** The ownerless-pod policy would refuse such a pod from an account that it checks. */
   readonly isRefusable: boolean;
 }
 
-/** A server that is there answers this from memory. */
+/** A running server answers this from memory. */
 const reachMs = 10_000;
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
@@ -89,11 +89,11 @@ async function seeAll(asking: Asking, begin: Begin): Promise<Snapshot> {
   };
 }
 
-export function mapped<T, U>(seen: Seen<T>, change: (value: T) => U): Seen<U> {
+function mapped<T, U>(seen: Seen<T>, change: (value: T) => U): Seen<U> {
   return "value" in seen ? { value: change(seen.value) } : seen;
 }
 
-/** Of a server that does not answer nothing else is asked. */
+/** A server that does not answer gets no more requests. */
 function nothingSeen(namespace: string, nowMs: number, unseen: Unseen): Snapshot {
   return {
     ...{ namespace, nowMs, version: unseen, nodes: unseen, namespaces: unseen, pods: unseen, daemonSets: unseen },
@@ -105,12 +105,12 @@ function nothingSeen(namespace: string, nowMs: number, unseen: Unseen): Snapshot
 function seePods(asking: Asking): Promise<Seen<readonly PodSeen[]>> {
   const texts = new SharedTexts();
   return seeList(asking, "/api/v1/pods", (item) => {
-    const pod = projectPod(item, texts);
+    const pod = projectClusterPod(item, texts);
     return pod === undefined ? undefined : { ...pod, isRefusable: isRefusable(item) };
   });
 }
 
-/** Levee's own by its namespace, the others as the guard was told. */
+/** Levee's own by namespace and name, the others as the guard's options name them. */
 function cniDaemonSet(item: unknown, namespace: string, told: readonly string[]): DaemonSetFacts | undefined {
   const found = projectDaemonSet(item);
   if (found === undefined) return undefined;
@@ -151,9 +151,9 @@ async function decisionsOf({ api, signal }: Asking, namespace: string): Promise<
   }
 }
 
-async function seeApprovers(asking: Asking): Promise<Seen<readonly Subject[]>> {
-  const cluster = await seeList(asking, `${rbac}/clusterrolebindings`, approverSubject);
-  const local = await seeList(asking, `${rbac}/rolebindings`, approverSubject);
+async function seeApprovers(asking: Asking): Promise<Seen<readonly Approver[]>> {
+  const cluster = await seeList(asking, `${rbac}/clusterrolebindings`, approversOf);
+  const local = await seeList(asking, `${rbac}/rolebindings`, approversOf);
   if (!("value" in cluster) && !("value" in local)) return cluster;
   return { value: [...valueOr(cluster, []), ...valueOr(local, [])].flat() };
 }

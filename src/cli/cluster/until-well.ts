@@ -1,19 +1,19 @@
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** Between two looks: each reads most of the cluster. */
+/** The pause between two looks, because each one reads most of the cluster. */
 const againMs = 5_000;
 
-/** Looks, and again until it is well or the time is over. The last look counts. */
+/** Looks again until all is well or the time is over. Returns the last look. */
 export async function untilWell<T>(
-  world: World,
+  shell: Shell,
   waitMs: number,
   { look, isWell }: { readonly look: () => Promise<T>; readonly isWell: (seen: T) => boolean },
 ): Promise<T> {
-  const endMs = world.clock.monotonicMs() + waitMs;
+  const endMs = shell.clock.monotonicMs() + waitMs;
   let seen = await look();
-  while (!isWell(seen) && world.clock.monotonicMs() < endMs) {
-    await world.clock.sleep(Math.min(againMs, Math.max(0, endMs - world.clock.monotonicMs())), world.interrupted);
-    world.interrupted.throwIfAborted();
+  while (!isWell(seen) && shell.clock.monotonicMs() < endMs) {
+    await shell.clock.sleep(Math.min(againMs, Math.max(0, endMs - shell.clock.monotonicMs())), shell.interrupted);
+    shell.interrupted.throwIfAborted();
     seen = await look();
   }
   return seen;

@@ -1,22 +1,22 @@
 import { LeveeError } from "../../base/errors.ts";
 import { KubeError, type KubeApi } from "../../kube/client/api.ts";
 import { CommandFailure, exitCode, interruptedFailure, toFailure } from "../failure.ts";
-import { openCluster, type KubeOptions } from "./kube-access.ts";
-import type { World } from "../world.ts";
+import { openKubeApi, type KubeOptions } from "./kube-access.ts";
+import type { Shell } from "../shell.ts";
 
-/** Does something with the cluster. That it cannot be reached, or refuses this user, has an exit status of its own. */
+/** Runs `work` with the cluster's API. A cluster that cannot be reached, or refuses this user, has its own exit status. */
 export async function withCluster<T>(
-  world: World,
+  shell: Shell,
   options: KubeOptions,
   work: (api: KubeApi) => Promise<T>,
 ): Promise<T> {
-  let api: Awaited<ReturnType<typeof openCluster>> | undefined;
+  let api: Awaited<ReturnType<typeof openKubeApi>> | undefined;
   try {
-    api = await openCluster(world, options);
+    api = await openKubeApi(shell, options);
     return await work(api);
   } catch (thrown) {
-    // Whoever knows better what was interrupted has said so.
-    if (world.interrupted.aborted && !(thrown instanceof CommandFailure))
+    // A CommandFailure already says what was interrupted.
+    if (shell.interrupted.aborted && !(thrown instanceof CommandFailure))
       throw interruptedFailure("asking the cluster");
     throw outOfReach(thrown) ?? thrown;
   } finally {
@@ -25,9 +25,9 @@ export async function withCluster<T>(
 }
 
 const kubeconfigRemedy =
-  "kubectl config get-contexts shows what there is; choose with --kubeconfig FILE, --context NAME";
+  "kubectl config get-contexts lists the contexts; choose with --kubeconfig FILE, --context NAME";
 
-/** No way there, no login, or no right; undefined for every other error. */
+/** The failure for no connection, no login or no right; undefined for every other error. */
 export function outOfReach(thrown: unknown): CommandFailure | undefined {
   if (!(thrown instanceof LeveeError)) return undefined;
   const isRefused = thrown instanceof KubeError && thrown.status !== undefined;

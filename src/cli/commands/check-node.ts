@@ -1,19 +1,19 @@
 import type { Command } from "commander";
-import { nodeNames, reportsOf, type ClusterOptions } from "../check/cluster-nodes.ts";
+import { nodeNames, reportsOf, type NodesAsking } from "../check/cluster-nodes.ts";
 import { networkRows, networkTable } from "../check/network-table.ts";
 import { plural } from "../terminal/plural.ts";
-import { reportText, summaryText } from "../check/report-text.ts";
-import type { NodeReport } from "../check/report.ts";
+import { nodeReportText, summaryText } from "../check/node-report-text.ts";
+import type { NodeReport } from "../check/node-report.ts";
 import { thisNode } from "../check/this-node.ts";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
 import { CommandFailure, interruptedFailure, usageFailure } from "../failure.ts";
 import { metricsPortOf } from "../cluster/port-option.ts";
-import { openCluster } from "../cluster/kube-access.ts";
+import { openKubeApi } from "../cluster/kube-access.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { withProgress } from "../terminal/progress.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface NodeOptions {
   readonly all?: boolean;
@@ -24,32 +24,35 @@ interface NodeOptions {
   readonly failOn?: string;
 }
 
-/** What the manifests set. */
+/** The manifests set this port. */
 export const metricsPortDefault = "9810";
 
-export function addCheckNode(check: Command, world: World): void {
+export function addCheckNode(check: Command, shell: Shell): void {
   const command = check
     .command("node")
-    .argument("[name...]", "nodes of the cluster; this machine when none is named")
-    .description("Check this node, or nodes of the cluster by name")
-    .option("-a, --all", "every node of the cluster")
+    .argument("[name...]", "nodes of the cluster; without a name, this machine")
+    .description("Check this node, or named nodes of the cluster")
+    .option("-a, --all", "check every node of the cluster")
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
-    .option("--kubeconfig <file>", "as of kubectl (KUBECONFIG; default: ~/.kube/config)")
-    .option("--context <name>", "context of the kubeconfig")
+    .option("--kubeconfig <file>", "kubeconfig file, as for kubectl (KUBECONFIG; default: ~/.kube/config)")
+    .option("--context <name>", "context in the kubeconfig")
     .addHelpText(
       "after",
       [
         "\nA network is not ready on a node that lacks its bridge, its master interface or a plugin's program.",
-        "Exit status 1 when anything fails (×); warnings (‼) do not count.",
+        "Exit status 1 if a check fails (×); warnings (‼) do not count.",
         examples("levee check node", "levee check node --all", "levee check node worker-1 worker-2 -o json"),
       ].join("\n"),
     );
   command.action(async (names: readonly string[]) => {
-    // Those that the cluster's check has too are given to it.
+    // Commander gives the options that `levee check` also has to that command.
     const options = command.optsWithGlobals<NodeOptions>();
     if (options.wait === true || options.failOn !== "error")
-      throw usageFailure("Cannot use --wait and --fail-on with nodes: they belong to levee check", "levee check node");
-    const context = contextOf(command, world);
+      throw usageFailure(
+        "Cannot use --wait or --fail-on with nodes: they are options of levee check",
+        "levee check node",
+      );
+    const context = contextOf(command, shell);
     metricsPortOf(options.metricsPort, metricsPortDefault);
     const isCluster = options.all === true || names.length > 0;
     const reports = isCluster ? await clusterReports(context, names, options) : [await localReport(context)];
@@ -60,44 +63,45 @@ export function addCheckNode(check: Command, world: World): void {
 }
 
 function localReport(context: Context): Promise<NodeReport> {
-  return withProgress(context.world, "Asking the daemon", () => thisNode(context));
+  return withProgress(context.shell, "Asking the daemon", () => thisNode(context));
 }
 
 async function clusterReports(
-  { world }: Context,
+  { shell }: Context,
   names: readonly string[],
   options: NodeOptions,
 ): Promise<readonly NodeReport[]> {
   if (options.all === true && names.length > 0)
-    throw usageFailure("Cannot take names beside --all", "levee check node --all");
-  const api = await openCluster(world, options);
+    throw usageFailure("Cannot use node names together with --all", "levee check node --all");
+  const api = await openKubeApi(shell, options);
   try {
-    const cluster: ClusterOptions = {
+    const cluster: NodesAsking = {
       api,
       metricsPort: metricsPortOf(options.metricsPort, metricsPortDefault),
-      signal: world.interrupted,
+      signal: shell.interrupted,
     };
     const nodes = options.all === true ? await nodeNames(cluster) : [...new Set(names)];
-    if (nodes.length === 0) throw new CommandFailure("no-nodes", "The cluster has no nodes that could be asked");
-    return await withProgress(world, `Asking ${plural(nodes.length, "node")}`, () => reportsOf(nodes, cluster));
+    if (nodes.length === 0)
+      throw new CommandFailure("no-nodes", "Cannot check any node: the cluster has no Linux nodes");
+    return await withProgress(shell, `Asking ${plural(nodes.length, "node")}`, () => reportsOf(nodes, cluster));
   } catch (thrown) {
-    if (world.interrupted.aborted) throw interruptedFailure("asking the nodes");
+    if (shell.interrupted.aborted) throw interruptedFailure("asking the nodes");
     throw thrown;
   } finally {
     api.close();
   }
 }
 
-function show({ world, settings }: Context, reports: readonly NodeReport[], isCluster: boolean): void {
-  const paint = paintFor(world.stdout, world.env);
+function show({ shell, settings }: Context, reports: readonly NodeReport[], isCluster: boolean): void {
+  const paint = paintFor(shell.stdout, shell.env);
   const networks = networkRows(reports);
   const nodes = reports.map(({ node }) => node);
   const text = (isFull: boolean): string => {
-    const parts = reports.map((report) => reportText(report, { paint, isFull: isFull || reports.length === 1 }));
+    const parts = reports.map((report) => nodeReportText(report, { paint, isFull: isFull || reports.length === 1 }));
     const table = isCluster ? networkTable(networks, nodes, isFull) : "";
     return [...parts, ...(table === "" ? [] : [table.trimEnd().concat("\n")]), summaryText(reports, paint)].join("\n");
   };
-  print(world.stdout, settings.output, {
+  print(shell.stdout, settings.output, {
     value: { isGood: reports.every(({ isGood }) => isGood), nodes: reports, networks },
     text: () => text(false),
     wide: () => text(true),
@@ -106,6 +110,6 @@ function show({ world, settings }: Context, reports: readonly NodeReport[], isCl
 
 function failureOf(reports: readonly NodeReport[], bad: number): string {
   return reports.length === 1
-    ? "Cannot call the node ready: see the lines marked ×"
-    : `Cannot call ${bad} of ${reports.length} nodes ready: see the lines marked ×`;
+    ? "The node is not ready: see the lines marked ×"
+    : `${bad} of ${reports.length} nodes are not ready: see the lines marked ×`;
 }

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { isAway, lookAtCluster } from "../check/cluster-checks.ts";
+import { isClusterAway, lookAtCluster } from "../check/cluster-checks.ts";
 import type { Category } from "../check/cluster-line.ts";
 import { plural } from "../terminal/plural.ts";
-import { clusterText, clusterValue, countOf, shortText } from "../check/cluster-text.ts";
+import { clusterText, clusterValue, countLines, shortText } from "../check/cluster-text.ts";
 import {
   addClusterOptions,
   addWaitOptions,
   clusterExitText,
-  namespaceOf,
+  guardNamespaceOf,
   waitMsOf,
   type ClusterCommandOptions,
   type WaitOptions,
@@ -22,7 +22,7 @@ import { paintFor } from "../terminal/paint.ts";
 import { metricsPortOf } from "../cluster/port-option.ts";
 import { print, type OutputFormat } from "../terminal/print.ts";
 import { withProgress } from "../terminal/progress.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 import { addCheckNode, metricsPortDefault } from "./check-node.ts";
 
 interface CheckOptions extends ClusterCommandOptions, WaitOptions {
@@ -32,24 +32,24 @@ interface CheckOptions extends ClusterCommandOptions, WaitOptions {
 
 const formats: readonly OutputFormat[] = ["table", "wide", "json", "yaml", "short"];
 
-export function addCheck(program: Command, world: World): void {
+export function addCheck(program: Command, shell: Shell): void {
   const check = addWaitOptions(
     addClusterOptions(
       program
         .command("check")
-        .description("Check the cluster, or whether nodes can attach pods, and say what is missing")
-        .argument("[what]", "node; the cluster when nothing is named"),
+        .description("Check the cluster, or whether nodes can attach pods, and show what is missing")
+        .argument("[what]", "node, to check nodes; without it, the cluster"),
     ),
     "check again until nothing fails",
     "5m",
   )
-    .option("--fail-on <what>", "warning or error: what counts for the exit status", "error")
+    .option("--fail-on <what>", "warning or error: the least severe result that fails the command", "error")
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
     .addHelpText(
       "after",
       `${[
-        "\n√ is well, ‼ a warning, × failed. Every line that asks for something has a code: levee explain CODE.",
-        "-o table, wide (all evidence), short (only what asks for something), json or yaml.",
+        "\n√ passed, ‼ warning, × failed. Each warning and failure has a code: levee explain CODE.",
+        "-o table, wide (all evidence), short (only warnings and failures), json or yaml.",
         examples(
           "levee check",
           "levee check --wait --fail-on warning",
@@ -61,26 +61,26 @@ export function addCheck(program: Command, world: World): void {
   check.action(async (what: string | undefined, options: CheckOptions) => {
     if (what !== undefined)
       throw usageFailure(
-        `Cannot check ${JSON.stringify(what)}: only the cluster and nodes are checked`,
+        `Cannot check ${JSON.stringify(what)}: only the cluster and nodes can be checked`,
         "levee check node",
       );
-    await checkCluster(contextOf(check, world, formats), options);
+    await checkCluster(contextOf(check, shell, formats), options);
   });
-  addCheckNode(check, world);
+  addCheckNode(check, shell);
 }
 
 async function checkCluster(context: Context, options: CheckOptions): Promise<void> {
-  const { world } = context;
+  const { shell } = context;
   const countsFrom = failOnOf(options.failOn);
   const metricsPort = metricsPortOf(options.metricsPort, metricsPortDefault);
-  const namespace = namespaceOf(options);
+  const namespace = guardNamespaceOf(options);
   const waitMs = waitMsOf(options);
-  const categories = await withCluster(world, options, (api) => {
-    const asking = { api, signal: world.interrupted };
+  const categories = await withCluster(shell, options, (api) => {
+    const asking = { api, signal: shell.interrupted };
     const look = async (): Promise<readonly Category[]> =>
-      (await lookAtCluster(asking, { namespace, metricsPort, nowMs: world.clock.wallMs() })).categories;
+      (await lookAtCluster(asking, { namespace, metricsPort, nowMs: shell.clock.wallMs() })).categories;
     const isWell = (seen: readonly Category[]): boolean => troubleOf(seen, countsFrom) === 0;
-    return withProgress(world, "Looking at the cluster", () => untilWell(world, waitMs, { look, isWell }));
+    return withProgress(shell, "Looking at the cluster", () => untilWell(shell, waitMs, { look, isWell }));
   });
   show(context, categories);
   endWith(categories, countsFrom);
@@ -92,12 +92,12 @@ function failOnOf(text: string): "warning" | "error" {
 }
 
 function troubleOf(categories: readonly Category[], countsFrom: "warning" | "error"): number {
-  return countOf(categories, "failed") + (countsFrom === "warning" ? countOf(categories, "warning") : 0);
+  return countLines(categories, "failed") + (countsFrom === "warning" ? countLines(categories, "warning") : 0);
 }
 
-function show({ world, settings }: Context, categories: readonly Category[]): void {
-  const paint = paintFor(world.stdout, world.env);
-  print(world.stdout, settings.output, {
+function show({ shell, settings }: Context, categories: readonly Category[]): void {
+  const paint = paintFor(shell.stdout, shell.env);
+  print(shell.stdout, settings.output, {
     value: clusterValue(categories),
     text: () => clusterText(categories, { paint, isWide: false }),
     wide: () => clusterText(categories, { paint, isWide: true }),
@@ -106,11 +106,11 @@ function show({ world, settings }: Context, categories: readonly Category[]): vo
 }
 
 function endWith(categories: readonly Category[], countsFrom: "warning" | "error"): void {
-  if (isAway(categories)) throw clusterAway(categories);
+  if (isClusterAway(categories)) throw clusterAway(categories);
   const count = troubleOf(categories, countsFrom);
   if (count > 0)
-    throw new CommandFailure("check-failed", `Cannot call the cluster well: ${failedText(count, countsFrom)}`, {
-      remedy: "levee explain CODE says what each of them means",
+    throw new CommandFailure("check-failed", `The cluster is not well: ${failedText(count, countsFrom)}`, {
+      remedy: "levee explain CODE explains each one",
     });
 }
 

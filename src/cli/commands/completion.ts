@@ -1,38 +1,50 @@
 import type { Command } from "commander";
 import { examples } from "../command-line.ts";
 import { candidates } from "../completion/candidates.ts";
-import { bashScript } from "../completion/bash-script.ts";
 import { usageFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** As kubectl reads it from a plugin's completion: no files besides. */
+/** kubectl reads this from a plugin's completion as: offer no files. */
 const noFiles = ":4";
 
-export function addCompletion(program: Command, world: World): void {
+export function addCompletion(program: Command, shell: Shell): void {
   const completion = program
     .command("completion")
     .configureHelp({ showGlobalOptions: false })
-    .description("Print what makes a shell complete commands, options and names of Decisions")
+    .description("Print a shell script that completes commands, options and names of Decisions")
     .argument("<shell>", "bash")
     .addHelpText(
       "after",
-      `\nFor kubectl levee put kubectl_complete-levee beside kubectl-levee on the PATH.\n${examples(
+      `\nFor kubectl levee, put kubectl_complete-levee beside kubectl-levee on the PATH.\n${examples(
         "levee completion bash > /etc/bash_completion.d/levee",
         "source <(levee completion bash)",
       )}`,
     )
-    .action((shell: string) => {
-      if (shell !== "bash")
-        throw usageFailure(`Cannot complete for ${JSON.stringify(shell)}: only bash is known`, "levee completion bash");
-      world.stdout.write(bashScript);
+    .action((name: string) => {
+      if (name !== "bash")
+        throw usageFailure(
+          `Cannot complete for ${JSON.stringify(name)}: only bash is supported`,
+          "levee completion bash",
+        );
+      shell.stdout.write(bashScript);
     });
   completion
     .command("words", { hidden: true })
     .argument("[words...]")
-    .option("--kubectl", "end with the word that kubectl wants")
+    .option("--kubectl", "end with the word that kubectl expects")
     .action(async (words: readonly string[], options: { readonly kubectl?: boolean }) => {
-      const found = await candidates(program, words, world);
+      const found = await candidates(program, words, shell);
       const end = options.kubectl === true ? [noFiles] : [];
-      world.stdout.write([...found, ...end].map((word) => `${word}\n`).join(""));
+      shell.stdout.write([...found, ...end].map((word) => `${word}\n`).join(""));
     });
 }
+
+/** The script asks the program itself, so it is never out of date. Without an answer bash offers files. */
+const bashScript = `# bash completion of levee: source it, or put it into /etc/bash_completion.d
+_levee() {
+  local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  local IFS=$'\\n'
+  COMPREPLY=($("\${COMP_WORDS[0]}" completion words -- "\${words[@]}" 2>/dev/null))
+}
+complete -o default -F _levee levee
+`;

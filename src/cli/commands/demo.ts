@@ -2,31 +2,33 @@ import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { runDemo } from "../demo/run-demo.ts";
 import { usageFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-export function addDemo(program: Command, world: World): void {
+export function addDemo(program: Command, shell: Shell): void {
   const command = program
     .command("demo")
-    .description("Run daemon, hand and a pod on two networks on this machine, without a cluster, until Ctrl-C")
-    .option("--once", "attach, print, clean up and end")
+    .description(
+      "Run the daemon, a resident hand and a pod on two networks on this machine, without a cluster, until Ctrl-C",
+    )
+    .option("--once", "attach, print, clean up and exit")
     .option("--shim <file>", "the shim to run (LEVEE_SHIM; default: levee-shim beside this program)")
     .option(
       "--cni-path <folders>",
-      "where plugins are looked for (LEVEE_CNI_PATH; default: /opt/cni/bin:/usr/lib/cni, those that exist)",
+      "folders of the CNI plugins (LEVEE_CNI_PATH; default: those of /opt/cni/bin:/usr/lib/cni that exist)",
     )
     .addHelpText(
       "after",
       [
-        "\nUses folders of its own, /run/levee-demo and /var/lib/levee-demo, and the bridges levee-lan0 and levee-dmz0.",
-        "Needs root, iproute2 and the plugins bridge and host-local. Leaves nothing behind, and removes what a killed one left.",
+        "\nIt uses its own folders, /run/levee-demo and /var/lib/levee-demo, and the bridges levee-lan0 and levee-dmz0.",
+        "It needs root, iproute2 and the plugins bridge and host-local. It leaves nothing behind, and removes what a killed demo left.",
         examples("levee demo", "levee demo --once"),
       ].join("\n"),
     );
   command.action(async (options: { readonly once?: true }) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const { output } = context.settings;
     if (output === "json" || output === "yaml")
-      throw usageFailure(`Cannot print the demo as ${output}: it is a story for people`, "levee demo --once");
+      throw usageFailure(`Cannot print the demo as ${output}: its output is for people only`, "levee demo --once");
     await runDemo(context, { isOnce: options.once === true });
   });
 }

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import type { Context } from "../context.ts";
-import { attachedPods, detachEach, type Detached } from "../node/detach.ts";
+import { attachedPods, detachEach, type DetachedPod } from "../node/detach-pod.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import { parsePod, podText, type PodKey } from "../node/names.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../terminal/print.ts";
 import { requireRoot } from "../node/require-root.ts";
 import { addShimOptions, readConf, requirePluginFolders } from "../node/shim-options.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface DetachOptions {
   readonly namespace?: string;
@@ -16,28 +16,28 @@ interface DetachOptions {
   readonly conf?: string;
 }
 
-export function addDetach(program: Command, world: World): void {
+export function addDetach(program: Command, shell: Shell): void {
   const command = program
     .command("detach [name]")
-    .description("Detach what levee attach attached, and remove its network namespace")
+    .description("Detach a pod that levee attach attached, and remove its network namespace")
     .option("-n, --namespace <name>", "the pod's namespace (default: default)")
     .option("--all", "detach every pod that levee attach made in this --directory");
   addShimOptions(command).addHelpText(
     "after",
     [
-      "\nDetaching what is not attached is not an error. What a plugin will not undo is said, and kept in levee leaks.\nWhen it fails, the namespace and the pod file stay, so that it can be repeated.",
+      "\nA pod that is not attached is not an error. If a plugin cannot undo its part, levee leaks lists what is left.\nIf the command fails, the namespace and the pod file stay, so you can repeat it.",
       examples("levee detach web", "levee detach shop/web", "levee detach --all"),
     ].join("\n"),
   );
   command.action(async (name: string | undefined, options: DetachOptions) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     requireOneChoice(name, options);
     requirePluginFolders(context.settings);
-    requireRoot(world);
+    requireRoot(shell);
     const pods = await chosenPods(context, name, options);
     const conf = await readConf(options.conf, context.settings);
     const { done, failed } = await detachEach(context, pods, conf);
-    print(world.stdout, context.settings.output, {
+    print(shell.stdout, context.settings.output, {
       value: { detached: done },
       text: () => detachedText(done, failed.length),
     });
@@ -62,17 +62,17 @@ async function chosenPods(
   return name === undefined ? await attachedPods(context) : [parsePod(name, options.namespace)];
 }
 
-function detachedText(done: readonly Detached[], failedCount: number): string {
+function detachedText(done: readonly DetachedPod[], failedCount: number): string {
   if (done.length === 0 && failedCount === 0) return "Nothing is attached\n";
   return done.map((pod) => `${podText(pod)} ${endingOf(pod)}\n`).join("");
 }
 
-function endingOf(pod: Detached): string {
+function endingOf(pod: DetachedPod): string {
   if (!pod.wasAttached) return "was not attached, nothing to do";
-  if (pod.isLeftToDaemon) return "is detached; the daemon was not there, the rest is done when it is back";
+  if (pod.isLeftToDaemon) return "is detached; the daemon is away and finishes the undo when it is back";
   if (pod.leftBehind.length === 0) return "is detached";
   const left = pod.leftBehind.map(({ network, ifname }) => `${oneLine(network)} (${oneLine(ifname)})`).join(", ");
-  return `is detached; what was made for it on ${left} is left behind, see levee leaks`;
+  return `is detached; the undo on ${left} failed, see levee leaks`;
 }
 
 function joinFailures(failed: readonly CommandFailure[]): CommandFailure {
@@ -80,7 +80,7 @@ function joinFailures(failed: readonly CommandFailure[]): CommandFailure {
   if (first !== undefined && failed.length === 1) return first;
   return new CommandFailure(
     first?.code ?? "internal",
-    `${failed.length} pods could not be detached: ${failed.map(({ message }) => message).join("; ")}`,
+    `${failed.length} pods were not detached: ${failed.map(({ message }) => message).join("; ")}`,
     { remedy: first?.remedy ?? "" },
   );
 }

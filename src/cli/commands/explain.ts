@@ -5,25 +5,25 @@ import { paintFor, type Paint } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Topic } from "../explain/topics.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-export function addExplain(program: Command, world: World): void {
+export function addExplain(program: Command, shell: Shell): void {
   const command = program
     .command("explain")
-    .description("Say what a check, an error, an alert, a step or a phase means, and what to do about it")
-    .argument("[code]", "such as LVE0301, network-unknown, MultusOOMLoop or Paused; without one all are listed")
+    .description("Explain a check, an error, an alert, a step or a phase, and what to do about it")
+    .argument("[code]", "such as LVE0301, network-unknown, MultusOOMLoop or Paused; without it, list all names")
     .addHelpText(
       "after",
-      `${examples("levee explain LVE0301", "levee explain MultusOOMLoop", "levee explain Paused")}\nExit status: 0 told, 2 there is no such name.`,
+      `${examples("levee explain LVE0301", "levee explain MultusOOMLoop", "levee explain Paused")}\nExit status: 0 explained, 2 unknown name.`,
     );
   command.action(async (code: string | undefined) => {
-    const { settings } = contextOf(command, world);
-    // The pages are loaded only here.
+    const { settings } = contextOf(command, shell);
+    // Loaded late, because only this command needs the pages.
     const { allTopics } = await import("../explain/topics.ts");
     const { findTopic, nearestNames } = await import("../explain/find-topic.ts");
     const topics = allTopics();
     if (code === undefined) {
-      print(world.stdout, settings.output, {
+      print(shell.stdout, settings.output, {
         value: topics.map(({ name, kind, title }) => ({ name, kind, title })),
         text: () =>
           renderTable(
@@ -35,9 +35,9 @@ export function addExplain(program: Command, world: World): void {
     }
     const topic = findTopic(topics, code);
     if (topic === undefined) throw unknownTopic(code, nearestNames(topics, code));
-    print(world.stdout, settings.output, {
+    print(shell.stdout, settings.output, {
       value: topic,
-      text: () => topicText(topic, paintFor(world.stdout, world.env)),
+      text: () => topicText(topic, paintFor(shell.stdout, shell.env)),
     });
   });
 }
@@ -50,7 +50,7 @@ function unknownTopic(code: string, near: readonly string[]): Error {
   );
 }
 
-/** Our own Markdown as it reads on a terminal: headings stand out, links are their words. */
+/** Markdown of our own pages for a terminal: bold headings, and links without their address. */
 function topicText({ name, title, text }: Topic, paint: Paint): string {
   const lines = text
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/gu, "$1")

@@ -6,52 +6,52 @@ import { runGcRound } from "../node/gc-round.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../terminal/print.ts";
 import { renderTable } from "../terminal/table.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface GcOptions {
   readonly dryRun?: true;
   readonly fix?: true;
 }
 
-export function addGc(program: Command, world: World): void {
+export function addGc(program: Command, shell: Shell): void {
   const command = program
     .command("gc")
-    .description("Show what is left over on this node and why, and with --fix have it removed")
-    .option("--dry-run", "only look and tell (this is the default)")
-    .option("--fix", "detach what is dead, and release addresses of host-local that have no sandbox")
+    .description("Show what is left over on this node and why, and remove it with --fix")
+    .option("--dry-run", "only look (this is the default)")
+    .option("--fix", "detach dead containers, and release host-local addresses that have no sandbox")
     .addHelpText(
       "after",
       [
-        "\nDead is only whose network namespace is gone, at two looks some time apart, while the hand sees others that live.",
-        "Everything else is reported and left alone, whatever is asked. The daemon detaches what is dead by itself;",
-        "addresses are released only by --fix, by host-local itself.",
-        "Exit status 1: nothing could be looked at, or removing something was tried and failed; what is only reported does not count.",
+        "\nA container is dead if its network namespace is gone at two looks, while the hand still sees living ones.",
+        "Everything else is only reported, even with --fix. The daemon detaches dead containers by itself;",
+        "only --fix releases addresses, by running host-local.",
+        "Exit status 1: the look failed, or a removal failed; a finding that is only reported does not count.",
         examples("levee gc", "levee gc --fix", "levee gc -o json | jq '.findings[] | select(.what == \"pod\")'"),
       ].join("\n"),
     );
   command.action(async (options: GcOptions) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     if (options.dryRun === true && options.fix === true)
-      throw usageFailure("Cannot both look only and fix", "levee gc --dry-run, or levee gc --fix");
+      throw usageFailure("Cannot use --dry-run together with --fix", "levee gc --dry-run, or levee gc --fix");
     const answer = await runGcRound(context, options.fix === true ? "fix" : "look");
-    print(world.stdout, context.settings.output, {
+    print(shell.stdout, context.settings.output, {
       value: answer,
       text: () => gcText(answer, false),
       wide: () => gcText(answer, true),
     });
-    for (const note of answer.notes) world.stderr.write(`Note: ${oneLine(note)}\n`);
-    if (options.fix === true) noteLeft(world, answer.findings);
+    for (const note of answer.notes) shell.stderr.write(`Note: ${oneLine(note)}\n`);
+    if (options.fix === true) noteLeft(shell, answer.findings);
     refuseFailed(answer.findings.filter(({ action }) => action === "failed"));
   });
 }
 
-/** Somebody who asked for a fix must not take a report for one. */
-function noteLeft(world: World, findings: readonly GcFinding[]): void {
+/** A person who asked for a fix must not mistake a report for one. */
+function noteLeft(shell: Shell, findings: readonly GcFinding[]): void {
   const left = findings.filter(({ action }) => action === "report").length;
   if (left === 0) return;
   const are = left === 1 ? "finding is" : "findings are";
-  world.stderr.write(
-    `Note: ${left} ${are} left alone, as it is not certain that nobody needs it; the column WHY says what it would take\n`,
+  shell.stderr.write(
+    `Note: ${left} ${are} left alone, because something may still need it; the column WHY has the reason\n`,
   );
 }
 
@@ -59,12 +59,12 @@ function refuseFailed(failed: readonly GcFinding[]): void {
   if (failed.length === 0) return;
   throw new CommandFailure(
     "delegate-failed",
-    `${failed.length} of the findings could not be dealt with; the column ACTION says why`,
-    { remedy: "levee leaks shows what is tried again" },
+    `${failed.length} of the findings could not be removed; the column ACTION says why`,
+    { remedy: "levee leaks shows what the daemon retries" },
   );
 }
 
-export function gcText({ findings }: Pick<GcAnswer, "findings">, isWide: boolean): string {
+function gcText({ findings }: Pick<GcAnswer, "findings">, isWide: boolean): string {
   if (findings.length === 0) return "Nothing is left over\n";
   const heading = ["WHAT", "POD", "NETWORK", "WHY", "ACTION", ...(isWide ? ["INTERFACE", "CONTAINER"] : [])];
   const rows = findings.map((finding) => [
@@ -93,7 +93,7 @@ const actionTexts: Readonly<Record<GcFinding["action"], string>> = {
   failed: "failed",
 };
 
-/** A newer daemon may know more actions. */
+/** A newer daemon may send an action that is not in the table. */
 function actionText({ action, detail }: GcFinding): string {
   const text: string = actionTexts[action] ?? action;
   return detail === "" ? text : `${text}: ${detail}`;

@@ -5,11 +5,11 @@ import { JsonLogger } from "../../base/log.ts";
 import type { GitMirrors } from "../../guard/git/git-mirrors.ts";
 import { examples } from "../command-line.ts";
 import { usageFailure } from "../failure.ts";
-import { openCluster, type KubeOptions } from "../cluster/kube-access.ts";
+import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
 import { guardPlaces } from "../cluster/guard-options.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** Each may take 64Mi of the volume that the Deployment gives them. */
+/** Each mirror may take 64Mi of the Deployment's volume. */
 const repositoriesMax = 8;
 
 interface GuardCommandOptions extends KubeOptions {
@@ -17,46 +17,58 @@ interface GuardCommandOptions extends KubeOptions {
   readonly cluster: string;
   readonly metricsPort?: string;
   readonly cniDaemon?: readonly string[];
+  readonly stuckAfter?: string;
   readonly alertmanager?: readonly string[];
   readonly daemonPort?: string;
   readonly gitRepository?: readonly string[];
   readonly gitFolder: string;
 }
 
-export function addGuard(program: Command, world: World): void {
+export function addGuard(program: Command, shell: Shell): void {
   program
     .command("guard")
     .configureHelp({ showGlobalOptions: false })
-    .description("Run the guard in the foreground: it looks at the whole cluster and proposes Decisions")
-    .option("--namespace <name>", "where Decisions and the lease live", "levee-system")
-    .option("--cluster <name>", "the label cluster of this cluster's alerts; others are not linked", "")
+    .description("Run the guard in the foreground: it watches the whole cluster and proposes Decisions")
+    .option("--namespace <name>", "namespace of the Decisions and the lease", "levee-system")
+    .option("--cluster <name>", "value of the label cluster in this cluster's alerts; other alerts are not linked", "")
     .option("--metrics-port <port>", "port of /metrics and /healthz on every interface (default: none)")
     .option(
       "--alertmanager <setting>",
-      "where it asks which alerts fire; several times for one that is replicated (default: nowhere)",
+      "Alertmanager to ask for firing alerts; repeat it for replicas (default: none)",
       several,
     )
-    .option("--daemon-port <port>", "port at which it asks every node's daemon how it is (default: none is asked)")
+    .option("--daemon-port <port>", "port on which it asks every node's daemon for its state (default: it asks none)")
     .option(
       "--cni-daemon <namespace/daemonset/container>",
-      "a daemon that pod starts depend on, several times for several (default: Multus' and Levee's)",
+      "a daemon that pod starts depend on; may be repeated (default: those of Multus and Levee)",
       several,
+    )
+    .option(
+      "--stuck-after <seconds>",
+      "how long a pod with a node may wait before it counts as stuck, from 60 to 3600 (default: 300)",
     )
     .option(
       "--git-repository <setting>",
-      "a repository that it may read and push to, and may be given several times (default: none)",
+      "a repository that it may read and push to; may be repeated (default: none)",
       several,
     )
-    .option("--git-folder <folder>", "where it keeps copies of them; lost without harm", "/var/cache/levee-guard")
-    .option("--kubeconfig <file>", "the cluster to guard (default: as kubectl, else the pod's service account)")
-    .option("--context <name>", "context of the kubeconfig")
+    .option(
+      "--git-folder <folder>",
+      "folder for its copies of the repositories; safe to delete",
+      "/var/cache/levee-guard",
+    )
+    .option(
+      "--kubeconfig <file>",
+      "kubeconfig of the cluster to guard (default: as kubectl, else the pod's service account)",
+    )
+    .option("--context <name>", "context in the kubeconfig")
     .addHelpText(
       "after",
       [
-        "\nTwo may run: one leads, by the lease levee-guard, the other takes over within 20 s. It proposes, and carries",
-        "out what a person has approved. It ends with 1 when it loses the lease or a write of its records is refused, and is to be\nstarted again. While it may not look or may not take the lease it says so in its log and tries again.",
+        "\nTwo may run: one leads, by the lease levee-guard; the other takes over within 20 s. The guard proposes Decisions, and",
+        "carries out those that a person approved. It ends with 1 if it loses the lease or a write of its records is refused; start\nit again then. If it lacks the right to read the cluster or to take the lease, it logs that and retries.",
         "",
-        "An Alertmanager is URL[,token=FILE][,ca=FILE][,server-name=NAME], with https where there is more than the URL.",
+        "An Alertmanager is URL[,token=FILE][,ca=FILE][,server-name=NAME]; the options need https.",
         "A repository is URL[,branch=NAME][,path=FOLDER][,alias=URL][,credentials=FOLDER][,push=direct], see docs/guard.md.",
         examples(
           "levee guard",
@@ -66,27 +78,33 @@ export function addGuard(program: Command, world: World): void {
         ),
       ].join("\n"),
     )
-    .action((options: GuardCommandOptions) => guard(world, options));
+    .action((options: GuardCommandOptions) => guard(shell, options));
 }
 
 function several(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
-async function guard(world: World, options: GuardCommandOptions): Promise<void> {
-  const { clock } = world;
+async function guard(shell: Shell, options: GuardCommandOptions): Promise<void> {
+  const { clock } = shell;
   const asked = guardPlaces(options);
-  const logger = new JsonLogger({ clock, level: "info", write: (line) => world.stderr.write(line) });
-  // Loaded late: no other command needs it.
+  const logger = new JsonLogger({ clock, level: "info", write: (line) => shell.stderr.write(line) });
+  // Loaded late, because no other command needs the guard.
   const { runGuard } = await import("../../guard/run-guard.ts");
   const { defaultGuardSettings } = await import("../../guard/facts/guard-settings.ts");
-  const { cniDaemons = defaultGuardSettings.cniDaemons, ...places } = asked;
+  const { cniDaemons = defaultGuardSettings.cniDaemons, stuckAfterMs, ...places } = asked;
   const identity = `${hostname()}-${Buffer.from(clock.randomBytes(4)).toString("hex")}`;
-  const settings = { ...defaultGuardSettings, namespace: options.namespace, cluster: options.cluster, cniDaemons };
-  const git = await gitOf(world, options);
-  const api = await openCluster(world, options);
+  const settings = {
+    ...defaultGuardSettings,
+    namespace: options.namespace,
+    cluster: options.cluster,
+    cniDaemons,
+    ...(stuckAfterMs === undefined ? {} : { stuckAfterMs }),
+  };
+  const git = await gitOf(shell, options);
+  const api = await openKubeApi(shell, options);
   try {
-    await runGuard({ api, clock, logger, settings, identity, git, ...places }, world.interrupted);
+    await runGuard({ api, clock, logger, settings, identity, git, ...places }, shell.interrupted);
   } finally {
     logger.flush();
     api.close();
@@ -94,12 +112,12 @@ async function guard(world: World, options: GuardCommandOptions): Promise<void> 
   }
 }
 
-async function gitOf({ clock }: World, { gitRepository = [], gitFolder }: GuardCommandOptions): Promise<GitMirrors> {
+async function gitOf({ clock }: Shell, { gitRepository = [], gitFolder }: GuardCommandOptions): Promise<GitMirrors> {
   const { GitMirrors: Mirrors } = await import("../../guard/git/git-mirrors.ts");
   const { parseGitRepository } = await import("../../guard/git/git-repository.ts");
   if (gitRepository.length > repositoriesMax)
-    throw usageFailure(`--git-repository is there ${gitRepository.length} times`, `give at most ${repositoriesMax}`);
-  // Two guards on one machine do not share copies; in a pod the number is always the same, so nothing piles up.
+    throw usageFailure(`Cannot use --git-repository ${gitRepository.length} times`, `give at most ${repositoriesMax}`);
+  // Two guards on one machine must not share copies. In a pod the process ID is always the same, so copies do not pile up.
   const folder = join(gitFolder, String(process.pid));
   return new Mirrors({ clock, repositories: gitRepository.map(parseGitRepository), folder });
 }

@@ -9,7 +9,7 @@ import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../terminal/print.ts";
 import { ageText } from "../terminal/span.ts";
 import { renderTable } from "../terminal/table.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface LeaksOptions {
   readonly retry?: true;
@@ -17,17 +17,17 @@ interface LeaksOptions {
   readonly yes?: true;
 }
 
-export function addLeaks(program: Command, world: World): void {
+export function addLeaks(program: Command, shell: Shell): void {
   const command = program
     .command("leaks")
-    .description("Show what could not be undone yet, and records of the journal that were put aside")
-    .option("--retry", "have everything tried again now, and show what is left")
-    .option("--forget <id>", "cross out one entry without undoing it; asks to be repeated with --yes")
-    .option("--yes", "with --forget: do it")
+    .description("Show what could not be undone yet, and damaged records of the journal")
+    .option("--retry", "retry every undo now, and show what is left")
+    .option("--forget <id>", "remove one entry from the list without undoing it; needs --yes")
+    .option("--yes", "with --forget: confirm it")
     .addHelpText(
       "after",
       [
-        "\nThe resident hand retries every leak with growing pauses; an entry goes away when its undo has succeeded.",
+        "\nThe resident hand retries every leak with growing pauses. An entry goes away once its undo succeeds.",
         examples(
           "levee leaks",
           "levee leaks -o wide",
@@ -38,9 +38,9 @@ export function addLeaks(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: LeaksOptions) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     if (options.yes === true && options.forget === undefined)
-      throw usageFailure("Cannot use --yes alone: it belongs to --forget", "levee leaks --forget ID --yes");
+      throw usageFailure("Cannot use --yes without --forget", "levee leaks --forget ID --yes");
     if (options.forget !== undefined) {
       await forget(context, options);
       return;
@@ -48,10 +48,10 @@ export function addLeaks(program: Command, world: World): void {
     const read: Sourced<LeaksAnswer> =
       options.retry === true ? { source: "daemon", answer: await retryLeaks(context) } : await readLeaks(context);
     const view = {
-      nowMs: world.clock.wallMs(),
+      nowMs: shell.clock.wallMs(),
       quarantineFolder: read.answer.quarantined.length === 0 ? "" : await readQuarantineFolder(context, read.source),
     };
-    print(world.stdout, context.settings.output, {
+    print(shell.stdout, context.settings.output, {
       value: { source: read.source, ...read.answer, quarantineFolder: view.quarantineFolder },
       text: () => leaksText(read.answer, { ...view, isWide: false }),
       wide: () => leaksText(read.answer, { ...view, isWide: true }),
@@ -61,9 +61,9 @@ export function addLeaks(program: Command, world: World): void {
 
 async function forget(context: Context, { forget: id = "", yes, retry }: LeaksOptions): Promise<void> {
   if (retry === true)
-    throw usageFailure("Cannot both retry and forget", "levee leaks --retry, or levee leaks --forget ID");
+    throw usageFailure("Cannot use --retry together with --forget", "levee leaks --retry, or levee leaks --forget ID");
   const leak = await forgetLeak(context, id, yes === true);
-  print(context.world.stdout, context.settings.output, {
+  print(context.shell.stdout, context.settings.output, {
     value: { forgotten: leak },
     text: () => `${leak.id} is forgotten\n`,
   });
@@ -75,14 +75,14 @@ interface View {
   readonly isWide: boolean;
 }
 
-export function leaksText(answer: LeaksAnswer, view: View): string {
+function leaksText(answer: LeaksAnswer, view: View): string {
   const { nowMs, isWide } = view;
   if (answer.leaks.length === 0 && answer.quarantined.length === 0) return "No leaks, no damaged records\n";
   const parts = [
     answer.leaks.length === 0 ? "No leaks\n" : leakTable(answer, nowMs, isWide),
     answer.quarantined.length === 0
       ? ""
-      : `\nDamaged records, put aside in ${oneLine(view.quarantineFolder)}:\n${quarantineTable(answer, nowMs)}`,
+      : `\nDamaged records, moved to ${oneLine(view.quarantineFolder)}:\n${quarantineTable(answer, nowMs)}`,
   ];
   return parts.join("");
 }
@@ -103,7 +103,7 @@ function leakTable(answer: LeaksAnswer, nowMs: number, isWide: boolean): string 
   );
 }
 
-/** A plugin's error begins with its network and interface, which have columns of their own. */
+/** A plugin's error begins with the network and interface, which already have their columns. */
 function withoutPlace({ reason, network, ifname }: LeakView): string {
   const place = `${network} (${ifname}): `;
   return reason.startsWith(place) ? reason.slice(place.length) : reason;
@@ -113,7 +113,7 @@ function quarantineTable(answer: LeaksAnswer, nowMs: number): string {
   return renderTable(
     ["FILE", "REASON", "AGE"],
     answer.quarantined.map((record) => [
-      // Read from disk, a record that nobody has put aside yet has no time.
+      // A damaged record read from disk has no time until the daemon moves it to quarantine.
       record.file,
       record.reason,
       record.sinceWallMs === 0 ? "" : ageText(nowMs - record.sinceWallMs),

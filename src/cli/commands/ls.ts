@@ -1,36 +1,36 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
-import type { AttachmentView, NetworkView } from "../../wire/node-view.ts";
+import type { AttachmentView, AttachedNetworkView } from "../../wire/node-view.ts";
 import { readAttachments } from "../node/node-source.ts";
-import { withoutPrefix } from "../node/addresses.ts";
+import { withoutPrefix } from "../node/interfaces.ts";
 import { paintFor, type Paint } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
 import { ageText } from "../terminal/span.ts";
 import { renderTable } from "../terminal/table.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-export function addLs(program: Command, world: World): void {
+export function addLs(program: Command, shell: Shell): void {
   const command = program
     .command("ls")
     .alias("list")
-    .description("List the pods of this node, their phase and their networks")
+    .description("List this node's pods with phase and networks")
     .option("-n, --namespace <name>", "only pods of this namespace")
     .addHelpText(
       "after",
       [
-        "\nPhases: attaching, attached, detaching, undoing (a failed attach is being undone), lost (its shim went away, undo is due).",
-        "Without a daemon the list is read from the journal on disk, and a note on stderr says so.",
+        "\nPhases: attaching, attached, detaching, undoing (a failed attach is being undone), lost (its shim is gone, undo is due).",
+        "Without a daemon the list comes from the journal on disk, and a note on stderr says so.",
         examples("levee ls", "levee ls -o wide", "levee ls -o json | jq -r '.attachments[].pod'"),
       ].join("\n"),
     );
   command.action(async (options: { readonly namespace?: string }) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const read = await readAttachments(context);
     const attachments = read.answer.attachments
       .filter((view) => options.namespace === undefined || view.namespace === options.namespace)
       .toSorted((left, right) => podOf(left).localeCompare(podOf(right), "en"));
-    const view = { nowMs: world.clock.wallMs(), paint: paintFor(world.stdout, world.env) };
-    print(world.stdout, context.settings.output, {
+    const view = { nowMs: shell.clock.wallMs(), paint: paintFor(shell.stdout, shell.env) };
+    print(shell.stdout, context.settings.output, {
       value: { source: read.source, attachments },
       text: () => attachmentTable(attachments, view),
       wide: () => wideTable(attachments, view),
@@ -51,7 +51,7 @@ const phaseColour = {
   lost: "red",
 } as const;
 
-export function attachmentTable(attachments: readonly AttachmentView[], view: View): string {
+function attachmentTable(attachments: readonly AttachmentView[], view: View): string {
   if (attachments.length === 0) return "No attachments\n";
   return painted(
     renderTable(
@@ -63,7 +63,7 @@ export function attachmentTable(attachments: readonly AttachmentView[], view: Vi
   );
 }
 
-export function wideTable(attachments: readonly AttachmentView[], view: View): string {
+function wideTable(attachments: readonly AttachmentView[], view: View): string {
   if (attachments.length === 0) return "No attachments\n";
   const rows = attachments.map((one) => [
     ...row(one, view.nowMs),
@@ -78,7 +78,7 @@ export function wideTable(attachments: readonly AttachmentView[], view: View): s
   );
 }
 
-export function networkPhrase(network: NetworkView): string {
+function networkPhrase(network: AttachedNetworkView): string {
   return `${network.network}→${[network.ifname, ...network.ips.map(withoutPrefix)].join(" ")}`;
 }
 
@@ -86,7 +86,7 @@ function row(one: AttachmentView, nowMs: number): readonly string[] {
   return [podOf(one), one.phase, one.networks.map(networkPhrase).join(", "), ageText(nowMs - one.sinceWallMs)];
 }
 
-/** Colour comes after the columns are laid out, as its codes have no width. */
+/** Colours are added after the columns are aligned, because their codes have no width. */
 function painted(table: string, attachments: readonly AttachmentView[], paint: Paint): string {
   const [heading = "", ...lines] = table.split("\n");
   const coloured = lines.map((line, at) => {
@@ -96,7 +96,7 @@ function painted(table: string, attachments: readonly AttachmentView[], paint: P
   return [paint("bold", heading), ...coloured].join("\n");
 }
 
-/** A pod of another runtime may come without a name; its container is still worth a line. */
+/** Some runtimes send no pod name; the container still gets a line. */
 function podOf(one: AttachmentView): string {
   return one.pod === "" ? `container ${one.containerId.slice(0, 13)}` : `${one.namespace}/${one.pod}`;
 }

@@ -1,34 +1,33 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
-import { openCluster, type KubeOptions } from "../cluster/kube-access.ts";
-import { checkDropIn } from "../move-in/migrate/check-drop-in.ts";
+import { openKubeApi, type KubeOptions } from "../cluster/kube-access.ts";
+import { placeholders } from "../move-in/migrate/check-levee.ts";
 import { checkMigration } from "../move-in/migrate/check-migration.ts";
+import type { Finding } from "../move-in/migrate/finding.ts";
 import type { KubeObject } from "../move-in/migrate/kube-object.ts";
 import { readCluster } from "../move-in/migrate/read-cluster.ts";
 import { readManifests } from "../move-in/migrate/read-manifests.ts";
-import { reportText } from "../move-in/migrate/report.ts";
+import { findingsText } from "../move-in/migrate/findings-text.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { print } from "../terminal/print.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface MigrateOptions extends KubeOptions {
   readonly check?: boolean;
   readonly dropIn?: string;
 }
 
-export function addMigrate(program: Command, world: World): void {
+export function addMigrate(program: Command, shell: Shell): void {
   const command = program
     .command("migrate")
-    .description("Say what will differ when Levee takes the place of Multus, and what stands in the way")
+    .description("Show what differs once Levee replaces Multus, and what blocks the move")
     .argument("[paths...]", "files and folders of YAML or JSON to read instead of the cluster")
-    .option("--check", "look and say; nothing is changed (the only thing this command does)")
-    .option(
-      "--drop-in <file>",
-      "the file that is going to be applied (default: deploy/multus-drop-in.yaml, if it is here)",
-    )
-    .option("--kubeconfig <file>", "the cluster to read (default: as kubectl)")
-    .option("--context <name>", "context of the kubeconfig")
+    .option("--check", "only look; change nothing (required, there is no other mode)")
+    .option("--drop-in <file>", "the file you are going to apply (default: deploy/multus-drop-in.yaml, if it exists)")
+    .option("--kubeconfig <file>", "kubeconfig of the cluster to read (default: as kubectl)")
+    .option("--context <name>", "context in the kubeconfig")
     .addHelpText(
       "after",
       [
@@ -43,29 +42,40 @@ export function addMigrate(program: Command, world: World): void {
   command.action(async (paths: string[], options: MigrateOptions) => {
     if (options.check !== true)
       throw usageFailure(
-        "Cannot migrate by itself: levee migrate looks and says, and kubectl apply moves",
+        "Cannot migrate: levee migrate only checks, and kubectl apply makes the move",
         "levee migrate --check",
       );
-    const { settings } = contextOf(command, world);
-    const objects = paths.length > 0 ? await readManifests(paths) : await fromCluster(world, options);
+    const { settings } = contextOf(command, shell);
+    const objects = paths.length > 0 ? await readManifests(paths) : await fromCluster(shell, options);
     const findings = [...checkMigration(objects), ...(await checkDropIn(options.dropIn))];
-    print(world.stdout, settings.output, {
+    print(shell.stdout, settings.output, {
       value: { findings },
-      text: () => reportText(findings, paintFor(world.stdout, world.env)),
+      text: () => findingsText(findings, paintFor(shell.stdout, shell.env)),
     });
     const blocking = findings.filter((finding) => finding.level === "blocks").length;
     if (blocking > 0)
-      throw new CommandFailure("migration-blocked", `Cannot move yet: ${blocking} of the findings block it`, {
-        remedy: "do what stands behind the arrows, then check again",
+      throw new CommandFailure("migration-blocked", `Cannot move yet: ${blocking} of the findings block the move`, {
+        remedy: "do what the arrows say, then check again",
       });
   });
 }
 
-async function fromCluster(world: World, options: KubeOptions): Promise<readonly KubeObject[]> {
-  const api = await openCluster(world, options);
+async function fromCluster(shell: Shell, options: KubeOptions): Promise<readonly KubeObject[]> {
+  const api = await openKubeApi(shell, options);
   try {
-    return await readCluster(api, world.interrupted);
+    return await readCluster(api, shell.interrupted);
   } finally {
     api.close();
   }
+}
+
+/** The path in the repository, from whose folder the commands of docs/migrate.md run. */
+const usualPath = "deploy/multus-drop-in.yaml";
+
+/** Checks the file that the person is going to apply, if there is one. */
+async function checkDropIn(given: string | undefined): Promise<readonly Finding[]> {
+  if (given === undefined && !existsSync(usualPath)) return [];
+  const file = given ?? usualPath;
+  const [finding] = placeholders(await readManifests([file]));
+  return finding === undefined ? [] : [{ ...finding, object: file }];
 }

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { isAway, lookAtCluster } from "../check/cluster-checks.ts";
+import { isClusterAway, lookAtCluster } from "../check/cluster-checks.ts";
 import {
   addClusterOptions,
   addWaitOptions,
   clusterExitText,
-  namespaceOf,
+  guardNamespaceOf,
   waitMsOf,
   type ClusterCommandOptions,
   type WaitOptions,
@@ -21,7 +21,7 @@ import { withProgress } from "../terminal/progress.ts";
 import { seeAlerts } from "../cluster/status/alerts.ts";
 import { isWell, statusText } from "../cluster/status/status-text.ts";
 import { statusView, type StatusView } from "../cluster/status/status-view.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 import { metricsPortDefault } from "./check-node.ts";
 
 interface StatusOptions extends ClusterCommandOptions, WaitOptions {
@@ -29,7 +29,7 @@ interface StatusOptions extends ClusterCommandOptions, WaitOptions {
   readonly alertmanager?: string;
 }
 
-export function addStatus(program: Command, world: World): void {
+export function addStatus(program: Command, shell: Shell): void {
   const command = addWaitOptions(
     addClusterOptions(
       program
@@ -42,46 +42,46 @@ export function addStatus(program: Command, world: World): void {
     .option("--metrics-port <port>", "the daemons' metricsPort", metricsPortDefault)
     .option(
       "--alertmanager <service>",
-      "[https:]NAMESPACE/SERVICE:PORT (default: alertmanager-operated:9093, wherever it is)",
+      "[https:]NAMESPACE/SERVICE:PORT (default: alertmanager-operated:9093 in any namespace)",
     )
     .addHelpText(
       "after",
       `${examples("levee status", "levee status --wait --timeout 10m", "levee status -o json | jq .decisions")}\n${clusterExitText}`,
     );
   command.action(async (options: StatusOptions) => {
-    const { settings } = contextOf(command, world);
-    const view = await look(world, options);
-    const paint = paintFor(world.stdout, world.env);
-    print(world.stdout, settings.output, {
+    const { settings } = contextOf(command, shell);
+    const view = await look(shell, options);
+    const paint = paintFor(shell.stdout, shell.env);
+    print(shell.stdout, settings.output, {
       value: view,
-      text: () => statusText(view, world.clock.wallMs(), paint),
+      text: () => statusText(view, shell.clock.wallMs(), paint),
     });
     if (!isWell(view))
-      throw new CommandFailure("status-failed", "Cannot call the cluster well: see Failed", { remedy: "levee check" });
+      throw new CommandFailure("status-failed", "The cluster is not well: see Failed", { remedy: "levee check" });
   });
 }
 
-/** A server that is being started is waited for as well. */
+/** With --wait the command also waits for an API server that is starting. */
 type StatusLook = { readonly view: StatusView } | { readonly away: CommandFailure };
 
-async function look(world: World, options: StatusOptions): Promise<StatusView> {
-  const namespace = namespaceOf(options);
+async function look(shell: Shell, options: StatusOptions): Promise<StatusView> {
+  const namespace = guardNamespaceOf(options);
   const metricsPort = metricsPortOf(options.metricsPort, metricsPortDefault);
   const waitMs = waitMsOf(options);
-  return await withCluster(world, options, async (api) => {
-    const asking = { api, signal: world.interrupted };
+  return await withCluster(shell, options, async (api) => {
+    const asking = { api, signal: shell.interrupted };
     const once = async (): Promise<StatusLook> => {
       const { categories, ...seen } = await lookAtCluster(asking, {
         namespace,
         metricsPort,
-        nowMs: world.clock.wallMs(),
+        nowMs: shell.clock.wallMs(),
       });
-      if (isAway(categories)) return { away: clusterAway(categories) };
+      if (isClusterAway(categories)) return { away: clusterAway(categories) };
       return { view: statusView({ ...seen, categories }, await seeAlerts(asking, options.alertmanager)) };
     };
     const isGood = (seen: StatusLook): boolean => "view" in seen && isWell(seen.view);
-    const found = await withProgress(world, "Looking at the cluster", () =>
-      untilWell(world, waitMs, { look: once, isWell: isGood }),
+    const found = await withProgress(shell, "Looking at the cluster", () =>
+      untilWell(shell, waitMs, { look: once, isWell: isGood }),
     );
     if ("away" in found) throw found.away;
     return found.view;

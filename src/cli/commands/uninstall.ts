@@ -2,11 +2,11 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { readJournalOnly } from "../../state/journal/read-only.ts";
 import { contextOf, examples } from "../command-line.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { shimName } from "../move-in/install.ts";
 import { print } from "../terminal/print.ts";
 import { countPods, uninstall, type NodeState, type Uninstalled } from "../move-in/uninstall.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface UninstallCommandOptions {
   readonly confDir: string;
@@ -15,19 +15,19 @@ interface UninstallCommandOptions {
   readonly yes?: true;
 }
 
-export function addUninstall(program: Command, world: World): void {
+export function addUninstall(program: Command, shell: Shell): void {
   const command = program
     .command("uninstall")
-    .description("Take Levee's conf out of the runtime's folder, so that the next network serves new pods")
-    .requiredOption("--conf-dir <folder>", "where the runtime looks for confs, such as /host/etc/cni/net.d")
-    .requiredOption("--bin-dir <folder>", "where the runtime looks for plugins, such as /host/opt/cni/bin")
-    .option("--binaries", `remove ${shimName} and passthru too, once no pod needs them`)
-    .option("--yes", "go on even if the node is left without a conf, or pods without their DEL")
+    .description("Remove Levee's conf from the runtime's folder, so that the next network serves new pods")
+    .requiredOption("--conf-dir <folder>", "the runtime's conf folder, such as /host/etc/cni/net.d")
+    .requiredOption("--bin-dir <folder>", "the runtime's plugin folder, such as /host/opt/cni/bin")
+    .option("--binaries", `also remove ${shimName} and passthru, once no pod needs them`)
+    .option("--yes", "continue even if the node keeps no conf, or pods get no DEL")
     .addHelpText(
       "after",
       [
-        `\nPods that are running keep their networks. ${shimName} stays by default, because their DEL may still come to it,`,
-        "and the journal stays in any case. Run it after the daemon is gone from the node.",
+        `\nRunning pods keep their networks. ${shimName} stays by default, because it may still get their DEL,`,
+        "and the journal always stays. Run this command after the daemon is gone from the node.",
         examples(
           "levee uninstall --conf-dir /host/etc/cni/net.d --bin-dir /host/opt/cni/bin",
           "levee uninstall --conf-dir /etc/cni/net.d --bin-dir /opt/cni/bin --binaries",
@@ -35,7 +35,7 @@ export function addUninstall(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (options: UninstallCommandOptions) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const node = await nodeState(context);
     const chosen = {
       confDir: resolve(options.confDir),
@@ -44,7 +44,7 @@ export function addUninstall(program: Command, world: World): void {
       yes: options.yes === true,
     };
     const done = await uninstall(chosen, node);
-    print(world.stdout, context.settings.output, {
+    print(shell.stdout, context.settings.output, {
       value: { ...done, stateDir: context.settings.stateDir, attachedPods: node.attachedPods },
       text: () => uninstalledText(done, node, { ...chosen, stateDir: context.settings.stateDir }),
     });
@@ -53,7 +53,7 @@ export function addUninstall(program: Command, world: World): void {
 
 async function nodeState(context: Context): Promise<NodeState> {
   const { stateDir } = context.settings;
-  const isDaemonHere = await ask(context, { ask: "node" }).then(
+  const isDaemonHere = await askDaemon(context, { ask: "node" }).then(
     () => true,
     () => false,
   );
@@ -77,7 +77,9 @@ function uninstalledText(done: Uninstalled, node: NodeState, place: Place): stri
     ...podLines(node),
     ...(place.binaries
       ? []
-      : [`${shimName} stays in ${place.binDir}: the DEL of a pod that it attached may still come to it (--binaries)`]),
+      : [
+          `${shimName} stays in ${place.binDir}, because it may still get the DEL of a pod it attached (--binaries removes it)`,
+        ]),
     node.attachedPods === undefined
       ? `No journal was found in ${place.stateDir}`
       : `The journal stays in ${place.stateDir}`,
@@ -87,7 +89,7 @@ function uninstalledText(done: Uninstalled, node: NodeState, place: Place): stri
 }
 
 function nothingLine({ confDir }: Place): string {
-  return `There is no conf of Levee in ${confDir}. If this is the first time that you ask: is it the runtime's folder?`;
+  return `There is no conf of Levee in ${confDir}. If this is the first uninstall, check that it is the runtime's folder`;
 }
 
 function removedLine(file: string): string {
@@ -96,12 +98,14 @@ function removedLine(file: string): string {
 
 function nextLine({ next }: Uninstalled, { confDir }: Place): string {
   if (next === undefined || !("types" in next))
-    return `No conf is left in ${confDir}: the node can start no pods until there is one`;
+    return `No conf is left in ${confDir}: the node cannot start pods until there is one`;
   return `The runtime uses ${confDir}/${next.fileName} from now on: network ${next.network} (${next.types.join(", ")})`;
 }
 
-/** The next network's DEL knows nothing of a pod's other networks, so their addresses would stay taken. */
+/** The next network's DEL does not know a pod's other networks, so their addresses would stay taken. */
 function podLines({ attachedPods = 0 }: NodeState): readonly string[] {
   if (attachedPods === 0) return [];
-  return [`${countPods(attachedPods)} in the journal: drain the node, or their further networks are not given back`];
+  return [
+    `${countPods(attachedPods)} in the journal: drain the node, or the addresses of their additional networks stay taken`,
+  ];
 }

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import { contextOf, examples } from "../command-line.ts";
-import { ask, runTool, type Context } from "../context.ts";
+import { askDaemon, runTool, type Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { print } from "../terminal/print.ts";
 import { isSuccess } from "../run-program.ts";
-import { isShim } from "../node/shim-options.ts";
+import { isShimVersion } from "../node/shim-options.ts";
 import { version } from "../../base/version.ts";
 import { renderTable } from "../terminal/table.ts";
 import { protocolVersion } from "../../wire/frame.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 interface Versions {
   readonly cli: { readonly version: string; readonly protocol: number };
@@ -17,24 +17,24 @@ interface Versions {
   readonly shim: Part;
 }
 
-/** What a part says of itself, or why it says nothing. */
+/** A part's version, or why it is not known. */
 type Part = { readonly software: string; readonly protocol?: number } | { readonly unavailable: string };
 
-export function addVersion(program: Command, world: World): void {
+export function addVersion(program: Command, shell: Shell): void {
   const command = program
     .command("version")
     .description("Show the versions of this program, the running daemon and the shim")
     .option("--shim <file>", "the shim to ask (LEVEE_SHIM; default: levee-shim beside this program)")
     .addHelpText("after", examples("levee version", "levee version -o json"));
   command.action(async () => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const [daemon, shim] = await Promise.all([daemonVersion(context), shimVersion(context)]);
     const versions: Versions = { cli: { version, protocol: protocolVersion }, daemon, shim };
-    print(world.stdout, context.settings.output, { value: versions, text: () => versionText(versions) });
+    print(shell.stdout, context.settings.output, { value: versions, text: () => versionText(versions) });
   });
 }
 
-export function versionText(versions: Versions): string {
+function versionText(versions: Versions): string {
   const cli: Part = { software: `levee ${versions.cli.version}`, protocol: versions.cli.protocol };
   const rows = Object.entries({ cli, daemon: versions.daemon, shim: versions.shim }).map(([part, facts]) =>
     "unavailable" in facts
@@ -46,7 +46,7 @@ export function versionText(versions: Versions): string {
 
 async function daemonVersion(context: Context): Promise<Part> {
   try {
-    const node = await ask(context, { ask: "node" });
+    const node = await askDaemon(context, { ask: "node" });
     return { software: node.software, protocol: node.protocol };
   } catch (error) {
     return { unavailable: toFailure(error).message };
@@ -54,9 +54,10 @@ async function daemonVersion(context: Context): Promise<Part> {
 }
 
 async function shimVersion(context: Context): Promise<Part> {
-  const end = await runTool(context.world, context.settings.shim, ["--version"]);
+  const end = await runTool(context.shell, context.settings.shim, ["--version"]);
   const software = oneLine(end.stdout.split("\n")[0] ?? "");
-  if (isSuccess(end) && isShim(software)) return { software };
-  const says = software === "" ? "it does not say" : `it is no shim of Levee: it says ${JSON.stringify(software)}`;
+  if (isSuccess(end) && isShimVersion(software)) return { software };
+  const says =
+    software === "" ? "it prints no version" : `it is not Levee's shim: it prints ${JSON.stringify(software)}`;
   return { unavailable: `${context.settings.shim}: ${end.startError ?? says}` };
 }

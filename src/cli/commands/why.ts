@@ -9,20 +9,20 @@ import { paintFor } from "../terminal/paint.ts";
 import { outcomeOf } from "../node/pod-outcome.ts";
 import { print } from "../terminal/print.ts";
 import { timelineText } from "../node/timeline-text.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-export function addWhy(program: Command, world: World): void {
+export function addWhy(program: Command, shell: Shell): void {
   const command = program
     .command("why <name>")
-    .description("Tell the story of one pod: each step, plugin, time and error, and what it amounts to")
+    .description("Show what happened to a pod: each step, plugin, time and error, and the outcome")
     .option("-n, --namespace <name>", "the pod's namespace (default: default)")
     .addHelpText(
       "after",
       [
-        "\nNAME is a pod, NAMESPACE/NAME, or the first 6 or more characters of a container ID (levee ls -o wide).",
-        "Of a pod that is not attached: where it waits and behind whom, or when it is tried again and why not now.",
-        "The story is read from the flight recorder (STATE-DIR/recorder, recorderBytes), which outlives the daemon;",
-        "without a daemon it is read from there and from the journal. -o wide adds times of day, UIDs and exit codes.",
+        "\nNAME is a pod, NAMESPACE/NAME, or at least the first 6 characters of a container ID (levee ls -o wide).",
+        "For a pod that is not attached, it shows the position in line, or the time of the next attempt and the reason for the wait.",
+        "The data comes from the flight recorder (STATE-DIR/recorder, recorderBytes), which outlives the daemon. Without a daemon",
+        "the command reads it from there and from the journal. -o wide adds times of day, UIDs and exit codes.",
         examples(
           "levee why web",
           "levee why shop/web -o wide",
@@ -32,16 +32,16 @@ export function addWhy(program: Command, world: World): void {
       ].join("\n"),
     );
   command.action(async (name: string, options: { readonly namespace?: string }) => {
-    const context = contextOf(command, world);
+    const context = contextOf(command, shell);
     const asked = parseSubject(name, options.namespace);
     const all = await readAttachments(context);
     const pod = options.namespace === undefined ? subjectAmong(all.answer.attachments, name, asked) : asked;
     const timeline = await storyOf(context, pod, { name, source: all.source });
     const attachments = all.answer.attachments.filter((view) => isSame(view, pod));
     if (timeline.answer.entries.length === 0 && attachments.length === 0) throw unknownPod(name);
-    const nowMs = world.clock.wallMs();
-    const paint = paintFor(world.stdout, world.env);
-    print(world.stdout, context.settings.output, {
+    const nowMs = shell.clock.wallMs();
+    const paint = paintFor(shell.stdout, shell.env);
+    print(shell.stdout, context.settings.output, {
       value: {
         source: timeline.source,
         outcome: outcomeOf({ timeline: timeline.answer, attachments }),
@@ -54,7 +54,7 @@ export function addWhy(program: Command, world: World): void {
   });
 }
 
-/** Of a pod of that name, else of a container whose ID begins so and that was never attached. */
+/** The timeline of the pod with that name, else of a container whose ID begins so and that was never attached. */
 async function storyOf(
   context: Context,
   pod: PodKey,
@@ -66,18 +66,18 @@ async function storyOf(
   return byContainer.answer.entries.length > 0 ? byContainer : timeline;
 }
 
-/** Longer than any pod's name can be in one label: a container ID, as `levee ls -o wide` and the runtimes show it. */
+/** A whole container ID. It is longer than a label, so it cannot be a pod's name. */
 const containerId = /^[0-9a-f]{64}$/u;
 
-export function parseSubject(name: string, namespaceOption: string | undefined): PodKey {
+function parseSubject(name: string, namespaceOption: string | undefined): PodKey {
   return containerId.test(name) ? { namespace: "", name } : parsePod(name, namespaceOption, requireSubdomain);
 }
 
-/** Shorter ones are too likely to be a pod's name, or to mean several. */
+/** A shorter prefix is probably a pod's name, or fits several containers. */
 const containerIdPrefix = /^[0-9a-f]{6,63}$/u;
 
 /** The pod of that name; when there is none, the owner of the one container whose ID begins so. */
-export function subjectAmong(views: readonly Owner[], name: string, asked: PodKey): PodKey {
+function subjectAmong(views: readonly Owner[], name: string, asked: PodKey): PodKey {
   if (!containerIdPrefix.test(name) || views.some((view) => isSame(view, asked))) return asked;
   const owners = views.filter((view) => view.containerId.startsWith(name));
   const [owner] = owners;
@@ -92,7 +92,7 @@ type Owner = Pick<AttachmentView, "namespace" | "pod" | "containerId">;
 
 function ambiguous(name: string, owners: readonly Owner[]): CommandFailure {
   const ids = owners.map(({ containerId: id }) => id).join(", ");
-  return usageFailure(`Cannot tell which container ${name} is: ${ids} begin so`, "more characters of the ID");
+  return usageFailure(`Cannot tell which container ${name} is: ${ids} begin with it`, "more characters of the ID");
 }
 
 function isSame(view: Owner, pod: PodKey): boolean {
@@ -104,9 +104,9 @@ function isSame(view: Owner, pod: PodKey): boolean {
 function unknownPod(name: string): CommandFailure {
   return new CommandFailure(
     "pod-unknown",
-    `Cannot tell anything about ${name}: it is not attached, and the flight recorder has nothing of it`,
+    `Cannot find ${name}: it is not attached, and the flight recorder has nothing about it`,
     {
-      remedy: "levee ls shows every pod of this node; give --namespace for a pod of another one",
+      remedy: "levee ls shows every pod of this node; use --namespace for a pod outside the namespace default",
     },
   );
 }

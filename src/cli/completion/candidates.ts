@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases, verdicts } from "../../guard/decision/decision.ts";
 import { deadline } from "../../base/clock.ts";
 import { guardNamespace } from "../cluster/cluster-options.ts";
@@ -7,27 +7,27 @@ import { withCluster } from "../cluster/with-cluster.ts";
 import { commandOf } from "../decisions/consent.ts";
 import { readDecisions } from "../decisions/decision-source.ts";
 import { outputFormats } from "../terminal/print.ts";
-import type { World } from "../world.ts";
-import { optionsOf, readLine, subcommandNames, type Line } from "./words.ts";
+import type { Shell } from "../shell.ts";
+import { optionsOf, readPartialLine, subcommandNames, type PartialLine } from "./partial-line.ts";
 
-/** Nobody waits longer for a Tab. */
+/** The longest wait after Tab. */
 const clusterMs = 3_000;
 
-/** What the last of the words may become. */
-export async function candidates(program: Command, words: readonly string[], world: World): Promise<readonly string[]> {
+/** The possible completions of the last word. */
+export async function candidates(program: Command, words: readonly string[], shell: Shell): Promise<readonly string[]> {
   const last = words.at(-1) ?? "";
-  const line = readLine(program, words.slice(0, -1));
-  const all = await possible(line, last, world);
+  const line = readPartialLine(program, words.slice(0, -1));
+  const all = await possible(line, last, shell);
   return [...new Set(all)].filter((word) => word.startsWith(last)).toSorted();
 }
 
-async function possible(line: Line, last: string, world: World): Promise<readonly string[]> {
+async function possible(line: PartialLine, last: string, shell: Shell): Promise<readonly string[]> {
   if (line.awaits !== undefined) return valuesOf(line.awaits, line.command);
   if (last.startsWith("-")) return optionsOf(line.command).flatMap(({ long }) => long ?? []);
-  return [...(line.operands.length === 0 ? subcommandNames(line.command) : []), ...(await operandsOf(line, world))];
+  return [...(line.operands.length === 0 ? subcommandNames(line.command) : []), ...(await operandsOf(line, shell))];
 }
 
-/** Of options whose values are few; for the others the shell offers files. */
+/** For options with few values; for the others the shell offers files. */
 function valuesOf(option: Option, command: Command): readonly string[] {
   switch (option.long) {
     case "--output":
@@ -43,7 +43,7 @@ function valuesOf(option: Option, command: Command): readonly string[] {
   }
 }
 
-async function operandsOf({ command, operands, given }: Line, world: World): Promise<readonly string[]> {
+async function operandsOf({ command, operands, given }: PartialLine, shell: Shell): Promise<readonly string[]> {
   if (operands.length > 0) return [];
   const path = pathOf(command);
   if (path === "explain") return (await import("../explain/topics.ts")).allTopics().map(({ name }) => name);
@@ -51,23 +51,23 @@ async function operandsOf({ command, operands, given }: Line, world: World): Pro
   const speaks = verdicts.map((verdict) => `decisions ${commandOf(verdict)}`);
   const isVerdict = speaks.includes(path);
   return isVerdict || path === "decisions show" || path === "report"
-    ? await decisionNames(given, world, isVerdict)
+    ? await decisionNames(given, shell, isVerdict)
     : [];
 }
 
-/** To one that has ended nothing can be said. A cluster that does not answer offers nothing. */
-async function decisionNames(given: Line["given"], world: World, isOpen: boolean): Promise<readonly string[]> {
-  using limit = deadline(world.clock, clusterMs, () => new Error("too late"), world.interrupted);
+/** With `isOpen`, only Decisions that have not ended. A cluster that does not answer gives no names. */
+async function decisionNames(given: PartialLine["given"], shell: Shell, isOpen: boolean): Promise<readonly string[]> {
+  using limit = deadline(shell.clock, clusterMs, () => new Error("too late"), shell.interrupted);
   const { kubeconfig, context, namespace = guardNamespace } = given;
   try {
-    const { decisions } = await withCluster(world, { kubeconfig, context }, (api) =>
+    const { decisions } = await withCluster(shell, { kubeconfig, context }, (api) =>
       readDecisions({ api, namespace, signal: limit.signal }),
     );
     return decisions
-      .filter((decision) => !isOpen || !terminalPhases.has(phaseOf(decision)))
+      .filter((decision) => !isOpen || !terminalPhases.has(decisionPhase(decision)))
       .map(({ metadata }) => metadata.name);
   } catch {
-    // A shell has no place for why.
+    // Completion has no place to show an error.
     return [];
   }
 }

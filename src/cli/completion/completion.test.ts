@@ -3,8 +3,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
+import { until } from "../../base/until.fixture.ts";
 
 let folder: string;
 
@@ -16,9 +17,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function words(...typed: readonly string[]): Promise<readonly string[]> {
-  const world = fakeWorld({ argv: ["completion", "words", "--", ...typed] });
-  expect(await runCli(world)).toBe(0);
-  return world.stdout.text.split("\n").slice(0, -1);
+  const shell = fakeShell({ argv: ["completion", "words", "--", ...typed] });
+  expect(await runCli(shell)).toBe(0);
+  return shell.stdout.text.split("\n").slice(0, -1);
 }
 
 describe("levee completion words", () => {
@@ -80,9 +81,9 @@ describe("levee completion bash", () => {
       shell.stdout.on("data", (chunk: Buffer) => (seen += chunk.toString()));
       const ended = new Promise((resolve) => shell.on("close", resolve));
       shell.stdin.write('source <(levee completion bash); echo rea""dy\n');
-      await until(() => seen.includes("ready\r\n"));
+      await until("the shell is ready", () => seen.includes("ready\r\n"));
       shell.stdin.write("levee explai\t");
-      await until(() => /levee explain /u.test(seen));
+      await until("the names are shown", () => /levee explain /u.test(seen));
       shell.stdin.write("\u0015exit\n");
       await ended;
       expect(seen).toContain("levee explain ");
@@ -91,9 +92,9 @@ describe("levee completion bash", () => {
   );
 
   test("refuses another shell", async () => {
-    const world = fakeWorld({ argv: ["completion", "tcsh"] });
-    expect(await runCli(world)).toBe(2);
-    expect(world.stderr.text).toContain("only bash is known");
+    const shell = fakeShell({ argv: ["completion", "tcsh"] });
+    expect(await runCli(shell)).toBe(2);
+    expect(shell.stderr.text).toContain("only bash is supported");
   });
 });
 
@@ -102,11 +103,3 @@ test("kubectl's plugin and its completion pass on what they are given", () => {
   const { stdout } = bash(`${plugin}/kubectl-levee --version; ${plugin}/kubectl_complete-levee decisions li`);
   expect(stdout).toBe("levee 0.1.0\nlist\n:4\n");
 });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 150; attempt += 1) {
-    if (isTrue()) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("It did not happen within 15 s");
-}

@@ -1,19 +1,19 @@
 import type { Decision, Verdict } from "../../guard/decision/decision.ts";
 import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases } from "../../guard/decision/decision.ts";
 import { CommandFailure, exitCode } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 import { typeLine } from "./type-line.ts";
 
 export interface ConsentOptions {
   /** The hash of the plan that was read, for scripts. */
   readonly planHash?: string;
-  /** Spares the question where the word only stops things. It never stands for an approval. */
+  /** Skips the question for a verdict that only stops things. It never replaces an approval. */
   readonly yes?: boolean;
 }
 
-/** How much has to be said before a word is given. To stop is free; what lets the guard write is said in full. */
+/** What a verdict needs: nothing to pause, a question to reject, the plan's name or hash if the guard may write after it. */
 export const care: Readonly<Record<Verdict, "plan" | "question" | "none">> = {
   Approve: "plan",
   Resume: "plan",
@@ -22,32 +22,28 @@ export const care: Readonly<Record<Verdict, "plan" | "question" | "none">> = {
   Pause: "none",
 };
 
-/** Whether this plan can still be spoken about; throws otherwise. */
+/** Throws if this verdict is not possible for the Decision any more. */
 export function requireOpen(decision: Decision, verdict: Verdict): void {
   const { name } = decision.metadata;
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   if (terminalPhases.has(phase))
-    throw missing("decision-ended", `Cannot say ${verdict} to ${name}: it has ended as ${phase}, which is final`, {
+    throw missing("decision-ended", `Cannot ${commandOf(verdict)} ${name}: it has ended as ${phase}, which is final`, {
       remedy: "levee decisions list",
     });
   if (verdict === "Resume" && phase === "Proposed")
-    throw missing("decision-proposed", `Cannot say Resume to ${name}: it is Proposed, and begins by an approval only`, {
+    throw missing("decision-proposed", `Cannot resume ${name}: it is Proposed, and only an approval begins it`, {
       remedy: `levee decisions approve ${name}`,
     });
   const isStop = verdict === "Reject" || verdict === "Pause";
   if (!isStop && !isPlanIntact(decision))
-    throw missing(
-      "plan-changed",
-      `Cannot say ${verdict} to ${name}: its plan is not the one its hash was computed from`,
-      {
-        remedy: `levee decisions reject ${name}`,
-      },
-    );
+    throw missing("plan-changed", `Cannot ${commandOf(verdict)} ${name}: its plan does not match its hash`, {
+      remedy: `levee decisions reject ${name}`,
+    });
 }
 
-/** Gets the consent of the person who runs the command, or throws: exit status 4. */
+/** Asks the person for consent, or throws with exit status 4. */
 export async function requireConsent(
-  world: World,
+  shell: Shell,
   decision: Decision,
   verdict: Verdict,
   options: ConsentOptions,
@@ -58,20 +54,24 @@ export async function requireConsent(
     if (options.planHash === planHash) return;
     throw missing(
       "plan-changed",
-      `Cannot say ${verdict} to ${name}: its plan is ${planHash}, not ${options.planHash}`,
+      `Cannot ${commandOf(verdict)} ${name}: its plan is ${planHash}, not ${options.planHash}`,
       {
-        remedy: `levee decisions show ${name}, then with its hash`,
+        remedy: `levee decisions show ${name}, then repeat with its hash`,
       },
     );
   }
   if (care[verdict] === "none" || (care[verdict] === "question" && options.yes === true)) return;
-  const typed = await typeLine(world, `Type the Decision's name to say ${verdict} to plan ${planHash}: `);
+  const typed = await typeLine(shell, `Type the Decision's name to ${commandOf(verdict)} plan ${planHash}: `);
   if (typed === undefined)
-    throw missing("approval-required", `Cannot say ${verdict} to ${name}: nobody is here to confirm it`, {
+    throw missing("approval-required", `Cannot ${commandOf(verdict)} ${name}: there is no terminal to confirm it`, {
       remedy: `levee decisions ${commandOf(verdict)} ${name} --plan-hash ${planHash}`,
     });
   if (typed.trim() !== name)
-    throw missing("approval-required", `Said nothing: ${JSON.stringify(typed)} is not the name ${name}`, {});
+    throw missing(
+      "approval-required",
+      `Cannot ${commandOf(verdict)} ${name}: ${JSON.stringify(typed)} is not its name`,
+      {},
+    );
 }
 
 export function commandOf(verdict: Verdict): string {

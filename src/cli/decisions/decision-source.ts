@@ -8,7 +8,7 @@ import {
 } from "../../guard/decision/decision.ts";
 import { parseApproval } from "../../guard/decision/parse-approval.ts";
 import { parseDecision } from "../../guard/decision/parse-decision.ts";
-import { timeMs } from "../../guard/facts/json-values.ts";
+import { timeMs } from "../../guard/json-values.ts";
 import { kubeStatusOf, type KubeApi } from "../../kube/client/api.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import { listPages } from "../../kube/watch/list-pages.ts";
@@ -20,14 +20,14 @@ export interface DecisionSource {
   readonly signal: AbortSignal;
 }
 
-/** With a thousand targets one is 138 KB. */
+/** A Decision with a thousand targets has 138 KB. */
 const pageItems = 20;
 const requestMs = 30_000;
 
 export interface DecisionList {
-  /** Oldest first: that is the one that has waited longest. */
+  /** Oldest first. */
   readonly decisions: readonly Decision[];
-  /** Names of those that this program cannot read: a newer guard wrote them. */
+  /** Names of Decisions that this program cannot read, because a newer guard wrote them. */
   readonly unread: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export async function readDecisions(source: DecisionSource): Promise<DecisionLis
   return { decisions: decisions.toSorted(byTurn), unread };
 }
 
-/** Also by the name that `-o name` prints. */
+/** Accepts the name that `-o name` prints, too. */
 export async function readDecision(source: DecisionSource, given: string): Promise<Decision> {
   const name = given.replace(/^decisions?(?:\.levee\.dev)?\//u, "");
   const path = `${folderOf(source, "decisions")}/${encodeURIComponent(name)}`;
@@ -55,14 +55,14 @@ export async function readDecision(source: DecisionSource, given: string): Promi
   if (decision !== undefined) return decision;
   throw new CommandFailure(
     "decision-unreadable",
-    `Cannot read the Decision ${name}: this program does not know its plan`,
+    `Cannot read the Decision ${name}: this program cannot read its plan`,
     {
       remedy: "use the levee program of the guard's release",
     },
   );
 }
 
-/** What was said about a Decision, oldest first; about an earlier one of the same name too. */
+/** The approvals of a Decision, oldest first; also those of an earlier Decision with the same name. */
 export async function readApprovals(source: DecisionSource, decision: string): Promise<readonly DecisionApproval[]> {
   const approvals: DecisionApproval[] = [];
   await forEach(source, "decisionapprovals", (item) => {
@@ -72,7 +72,7 @@ export async function readApprovals(source: DecisionSource, decision: string): P
   return approvals.toSorted(byAge);
 }
 
-/** Who the API server takes us for. */
+/** The user name that the API server gives us. */
 export async function whoAmI({ api, signal }: DecisionSource): Promise<string> {
   const text = await api.call({
     method: "POST",
@@ -85,14 +85,18 @@ export async function whoAmI({ api, signal }: DecisionSource): Promise<string> {
   return textOf(objectOf(objectOf(objectOf(review)["status"])["userInfo"])["username"]);
 }
 
-export interface Word {
+interface NewApproval {
   readonly verdict: Verdict;
   readonly by: string;
   readonly reason?: string | undefined;
 }
 
-/** Creates a person's word on this very Decision and this very plan. */
-export async function sayWord(source: DecisionSource, decision: Decision, word: Word): Promise<DecisionApproval> {
+/** Creates a person's verdict on exactly this Decision and this plan. */
+export async function createApproval(
+  source: DecisionSource,
+  decision: Decision,
+  word: NewApproval,
+): Promise<DecisionApproval> {
   const { name, uid = "" } = decision.metadata;
   const text = await source.api.call({
     method: "POST",
@@ -114,7 +118,7 @@ export async function sayWord(source: DecisionSource, decision: Decision, word: 
     signal: source.signal,
   });
   const approval = parseApproval(JSON.parse(text) as unknown); // looked at by parseApproval
-  if (approval === undefined) throw new Error("The API server does not show the approval it has made");
+  if (approval === undefined) throw new Error("The API server created the approval but did not return it");
   return approval;
 }
 
@@ -140,7 +144,7 @@ function notThere({ namespace }: DecisionSource, name: string): CommandFailure {
 }
 
 function notInstalled(): CommandFailure {
-  return new CommandFailure("guard-absent", "Cannot list Decisions: this cluster does not know them", {
+  return new CommandFailure("guard-absent", "Cannot list Decisions: this cluster does not have their CRD", {
     remedy: "kubectl apply -k deploy/crd",
   });
 }
@@ -149,7 +153,7 @@ function byAge(left: Decision | DecisionApproval, right: Decision | DecisionAppr
   return madeMs(left) - madeMs(right) || (left.metadata.name < right.metadata.name ? -1 : 1);
 }
 
-/** Both Decisions of a cause are made in one second, and the stop comes before the recovery. */
+/** Both Decisions of a cause have the same second; the stop comes before the recovery. */
 function byTurn(left: Decision, right: Decision): number {
   const isStop = ({ spec }: Decision): number => (spec.purpose === "StopSource" ? 1 : 0);
   return madeMs(left) - madeMs(right) || isStop(right) - isStop(left) || byAge(left, right);

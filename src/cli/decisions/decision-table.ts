@@ -1,10 +1,10 @@
-import { timeMs } from "../../guard/facts/json-values.ts";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { timeMs } from "../../guard/json-values.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import type { Decision } from "../../guard/decision/decision.ts";
 import { ageText } from "../terminal/span.ts";
 import { renderTable } from "../terminal/table.ts";
 
-/** As `kubectl get decisions` has it, and in the order in which they should be looked at. */
+/** The columns of `kubectl get decisions`, in the order in which a person should read them. */
 export function decisionTable(decisions: readonly Decision[], nowMs: number, isWide: boolean): string {
   const headings = ["NAME", "CAUSE", "PHASE", "STEP", "AGE", "APPROVED-BY", "MESSAGE"];
   const further = ["PURPOSE", "NAMESPACE", "SINCE", "LEADER", "PLAN"];
@@ -19,7 +19,7 @@ function rowOf(decision: Decision, nowMs: number): readonly string[] {
   return [
     metadata.name,
     spec.cause,
-    phaseOf(decision),
+    decisionPhase(decision),
     status?.step ?? "",
     ageText(nowMs - timeMs(metadata.creationTimestamp)),
     status?.approval?.by ?? "",

@@ -1,24 +1,24 @@
 import { oneLine } from "../../base/plain-text.ts";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases, type Decision, type DecisionApproval } from "../../guard/decision/decision.ts";
 import { isPlanIntact } from "../../guard/decision/parse-decision.ts";
-import { timeMs } from "../../guard/facts/json-values.ts";
+import { timeMs } from "../../guard/json-values.ts";
 import { plural } from "../terminal/plural.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { ageText } from "../terminal/span.ts";
 import { renderTable } from "../terminal/table.ts";
 import { stepText } from "./step-text.ts";
 
-export interface Shown {
+interface Shown {
   readonly decision: Decision;
   readonly approvals: readonly DecisionApproval[];
-  /** What may be removed now, as the cluster has it. */
+  /** How many pods may be removed now. */
   readonly budget: readonly string[];
   readonly nowMs: number;
   readonly paint: Paint;
 }
 
-/** Everything a person needs in order to say yes or no: what was seen, what is proposed, what can go wrong. */
+/** Everything a person needs to approve or reject: the evidence, the plan, and what can go wrong. */
 export function decisionText(shown: Shown): string {
   const { decision, paint } = shown;
   const { spec } = decision;
@@ -31,16 +31,16 @@ export function decisionText(shown: Shown): string {
       `What is proposed: ${spec.purpose}, ${plural(spec.steps.length, "step")} in this order`,
       planText(shown),
     ),
-    section(paint, "What can go wrong, and what is left to you", bullets(spec.notes)),
+    section(paint, "What can go wrong, and what you still have to do", bullets(spec.notes)),
     section(paint, "What may be removed", bullets(shown.budget.filter((text) => !spec.notes.includes(text)))),
-    section(paint, "What was said", wordsText(shown)),
+    section(paint, "Approvals and other verdicts", wordsText(shown)),
     footText(shown),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** The steps alone, for one who is about to approve them. */
-export function planText({ decision, paint }: Pick<Shown, "decision" | "paint">): string {
+/** The steps of the plan. */
+function planText({ decision, paint }: Pick<Shown, "decision" | "paint">): string {
   const { spec, status } = decision;
   return spec.steps
     .map((step) =>
@@ -55,7 +55,7 @@ export function planText({ decision, paint }: Pick<Shown, "decision" | "paint">)
 
 function headText({ decision, nowMs, paint }: Shown): string {
   const { metadata, spec, status } = decision;
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   const age = ageText(nowMs - timeMs(status?.since ?? metadata.creationTimestamp));
   const step = status?.step === undefined ? "" : `, step ${status.step}`;
   const approved = status?.approval === undefined ? "" : `, approved by ${status.approval.by} at ${status.approval.at}`;
@@ -67,7 +67,7 @@ function headText({ decision, nowMs, paint }: Shown): string {
 }
 
 function colourOf(decision: Decision): "green" | "red" | "yellow" {
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   if (phase === "Succeeded" || phase === "Running") return "green";
   return phase === "Failed" || phase === "Paused" ? "red" : "yellow";
 }
@@ -107,15 +107,15 @@ function footText({ decision }: Shown): string {
   const { name } = decision.metadata;
   const { planHash } = decision.spec;
   if (!isPlanIntact(decision))
-    return `× The plan is not the one that ${planHash} was computed from: it will not be carried out\n`;
-  const hash = `Plan ${planHash} (computed here again, and the same)\n`;
-  switch (phaseOf(decision)) {
+    return `× The plan does not match its hash ${planHash}, so the guard will not carry it out\n`;
+  const hash = `Plan ${planHash} (verified here)\n`;
+  switch (decisionPhase(decision)) {
     case "Proposed":
       return `${hash}  levee decisions approve ${name}\n  levee decisions reject ${name}\n`;
     case "Paused":
       return `${hash}  levee decisions resume ${name}\n  levee decisions reject ${name}\n`;
     default:
-      return terminalPhases.has(phaseOf(decision))
+      return terminalPhases.has(decisionPhase(decision))
         ? `${hash}  levee report ${name}\n`
         : `${hash}  levee decisions pause ${name}\n`;
   }

@@ -6,9 +6,9 @@ import { propose } from "../../guard/decide/propose.ts";
 import { defaultGuardSettings } from "../../guard/facts/guard-settings.ts";
 import { outage } from "../../guard/outage.fixture.ts";
 import { ScriptedServer } from "../../kube/client/scripted-server.fixture.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
-import type { Terminal } from "../world.ts";
+import type { Terminal } from "../shell.ts";
 import { TypedLine } from "./type-line.ts";
 
 const [stop, recover] = propose(outage(), defaultGuardSettings);
@@ -84,8 +84,8 @@ interface End {
 }
 
 async function levee(argv: readonly string[], typed?: string): Promise<End> {
-  const world = fakeWorld({ argv: ["decisions", ...argv, "--kubeconfig", join(dir, "kubeconfig")] });
-  interrupt = () => world.interrupt();
+  const shell = fakeShell({ argv: ["decisions", ...argv, "--kubeconfig", join(dir, "kubeconfig")] });
+  interrupt = () => shell.interrupt();
   const terminal: Terminal = {
     size: () => ({ columns: 80, rows: 24 }),
     hold(listener) {
@@ -93,8 +93,8 @@ async function levee(argv: readonly string[], typed?: string): Promise<End> {
       return () => undefined;
     },
   };
-  const status = await runCli({ ...world, terminal: typed === undefined ? undefined : terminal });
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const status = await runCli({ ...shell, terminal: typed === undefined ? undefined : terminal });
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 describe("levee decisions list", () => {
@@ -125,7 +125,7 @@ describe("levee decisions list", () => {
   test("names what it cannot read instead of hiding it", async () => {
     decisions.push(stored("later-1", { planHash: "x" }, since));
     const { err, out } = await levee(["list"]);
-    expect(err).toContain("older than they are: later-1");
+    expect(err).toContain("because a newer guard wrote them: later-1");
     expect(out).not.toContain("later-1");
   });
 
@@ -163,7 +163,7 @@ describe("levee decisions show", () => {
 
   test("says that a plan is not the one that was hashed", async () => {
     decisions[0] = JSON.parse(JSON.stringify(decisions[0]).replace('"newLimit":"1Gi"', '"newLimit":"64Gi"')) as Stored;
-    expect((await levee(["show", recover!.name])).out).toContain("× The plan is not the one that sha256:");
+    expect((await levee(["show", recover!.name])).out).toContain("× The plan does not match its hash sha256:");
     expect(await levee(["approve", recover!.name, "--plan-hash", recover!.spec.planHash])).toMatchObject({ status: 4 });
     expect(approvals).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe("levee decisions approve", () => {
   test("writes the word of the person who typed the name, on this plan", async () => {
     const { status, out } = await levee(["approve", stop!.name, "--reason", "seen it"], stop!.name);
     expect(status).toBe(0);
-    expect(out).toContain("alice says Approve to stop-fc-desktop-1");
+    expect(out).toContain("alice gave the verdict Approve on stop-fc-desktop-1");
     expect(approvals[0]?.spec).toEqual({
       decision: stop!.name,
       decisionUID: `uid-${stop!.name}`,
@@ -220,7 +220,9 @@ describe("levee decisions approve", () => {
     decisions[1]!.status!["phase"] = "Expired";
     expect((await levee(["approve", stop!.name, ...planHash])).status).toBe(4);
   });
+});
 
+describe("levee decisions approve --wait", () => {
   test("follows it to its end and says how it ended", async () => {
     const planHash = ["--plan-hash", stop!.spec.planHash, "--wait"];
     const later = {
@@ -271,7 +273,9 @@ describe("levee decisions approve", () => {
     decisions[1]!.status = { phase: "Running", message: "Sets it", fence: 1, leader: "a", since, approval };
     const again = await levee(["approve", stop!.name, "--wait", "--timeout", "10ms"]);
     expect(again).toMatchObject({ status: 1, err: expect.stringContaining("has not ended after 0.01 s") });
-    expect(again.out).toContain(`alice approved stop-fc-desktop-1 already at ${since}; nothing is said again\n`);
+    expect(again.out).toContain(
+      `alice approved stop-fc-desktop-1 already at ${since}; no second approval is created\n`,
+    );
     expect(approvals).toHaveLength(1);
   });
 
@@ -284,7 +288,7 @@ describe("levee decisions approve", () => {
     const { status, err } = await levee(["approve", stop!.name, "--plan-hash", stop!.spec.planHash, "--wait"]);
     expect(status).toBe(130);
     expect(err).toEndWith(
-      "while following stop-fc-desktop-1, which goes on without you (interrupted)\n  try: levee decisions pause stop-fc-desktop-1 stops it\n",
+      "while following stop-fc-desktop-1, which goes on (interrupted)\n  try: levee decisions pause stop-fc-desktop-1 stops it\n",
     );
   });
 
@@ -298,7 +302,7 @@ describe("levee decisions approve", () => {
 test("levee decisions resume of what nobody has begun ends with 4 and names approve", async () => {
   const { status, err } = await levee(["resume", stop!.name, "--plan-hash", stop!.spec.planHash]);
   expect(status).toBe(4);
-  expect(err).toContain("it is Proposed, and begins by an approval only");
+  expect(err).toContain("it is Proposed, and only an approval begins it");
   expect(err).toContain("try: levee decisions approve stop-fc-desktop-1");
   expect(approvals).toEqual([]);
 });

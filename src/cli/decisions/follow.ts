@@ -1,35 +1,35 @@
 import { oneLine } from "../../base/plain-text.ts";
 import { butMark } from "../../guard/decide/next-status.ts";
-import { phaseOf } from "../../guard/decide/standing.ts";
+import { decisionPhase } from "../../guard/decide/standing.ts";
 import { terminalPhases, type Decision } from "../../guard/decision/decision.ts";
 import { KubeError } from "../../kube/client/api.ts";
 import { CommandFailure, exitCode, interruptedFailure } from "../failure.ts";
 import { momentText } from "../terminal/span.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 import { readDecision, type DecisionSource } from "./decision-source.ts";
 import { statusLines } from "./step-text.ts";
 
-/** The guard looks every ten seconds; while it works it writes more often. */
+/** The guard writes every ten seconds, and more often while it works. */
 const pollMs = 1_000;
 
-export interface Following {
-  readonly world: World;
+interface Following {
+  readonly shell: Shell;
   readonly source: DecisionSource;
   readonly timeoutMs: number;
 }
 
-/** Follows a Decision until it has ended or waits for a person again, telling on stderr what changes. */
+/** Follows a Decision until it ends or waits for a person, and prints its changes on stderr. */
 export async function follow(following: Following, before: Decision): Promise<Decision> {
   try {
     return await followToEnd(following, before);
   } catch (thrown) {
-    // Ctrl-C ends the request or the sleep that it comes into, each with an error of its own.
-    throw following.world.interrupted.aborted ? leftAlone(before) : thrown;
+    // Ctrl-C ends a request or a sleep, each with a different error.
+    throw following.shell.interrupted.aborted ? leftAlone(before) : thrown;
   }
 }
 
-async function followToEnd({ world, source, timeoutMs }: Following, before: Decision): Promise<Decision> {
-  const { clock, interrupted, stderr } = world;
+async function followToEnd({ shell, source, timeoutMs }: Following, before: Decision): Promise<Decision> {
+  const { clock, interrupted, stderr } = shell;
   const endMs = clock.monotonicMs() + timeoutMs;
   const told = new Set<string>();
   for (;;) {
@@ -45,8 +45,8 @@ async function followToEnd({ world, source, timeoutMs }: Following, before: Deci
   }
 }
 
-/** How the command ends after it has followed a Decision to where it stands. */
-export function requireSuccess({ metadata, status }: Decision): void {
+/** Throws unless the Decision that the command followed has succeeded. */
+export function requireSucceeded({ metadata, status }: Decision): void {
   const { phase = "Proposed", message = "" } = status ?? {};
   if (phase === "Succeeded") return;
   const needsWord = ["Proposed", "Paused", "Expired", "Superseded"].includes(phase);
@@ -58,7 +58,7 @@ export function requireSuccess({ metadata, status }: Decision): void {
   });
 }
 
-/** An API server that is being restarted is no reason to leave: the guard goes on when it is back. */
+/** A restart of the API server does not end the command: the guard goes on when the server is back. */
 async function readOr(source: DecisionSource, before: Decision): Promise<Decision> {
   try {
     return await readDecision(source, before.metadata.name);
@@ -68,19 +68,19 @@ async function readOr(source: DecisionSource, before: Decision): Promise<Decisio
   }
 }
 
-/** A pause, or a word that did not count, that was there before we spoke is not the answer to us. */
+/** A pause or a rejected approval from before our own verdict does not count as its answer. */
 function isOver(decision: Decision, before: Decision): boolean {
-  if (decision.metadata.uid !== before.metadata.uid || terminalPhases.has(phaseOf(decision))) return true;
-  return isNews(decision, before) && (phaseOf(decision) === "Paused" || isUnheard(decision));
+  if (decision.metadata.uid !== before.metadata.uid || terminalPhases.has(decisionPhase(decision))) return true;
+  return isNews(decision, before) && (decisionPhase(decision) === "Paused" || isUnheard(decision));
 }
 
 function isNews({ status }: Decision, before: Decision): boolean {
   return status?.since !== before.status?.since || status?.message !== before.status?.message;
 }
 
-/** The guard says in the message why a word does not count. */
+/** The message says why an approval does not count. */
 function isUnheard(decision: Decision): boolean {
-  return phaseOf(decision) === "Proposed" && decision.status?.message.includes(butMark) === true;
+  return decisionPhase(decision) === "Proposed" && decision.status?.message.includes(butMark) === true;
 }
 
 function newsOf(decision: Decision): readonly string[] {
@@ -94,9 +94,9 @@ function newsOf(decision: Decision): readonly string[] {
   return terminalPhases.has(status.phase) ? [...steps, phase] : [phase, ...steps];
 }
 
-/** Whoever ends the command may think that this ends the Decision. */
+/** A person may think that Ctrl-C also ends the Decision. */
 function leftAlone({ metadata }: Decision): CommandFailure {
-  return interruptedFailure(`following ${metadata.name}, which goes on without you`, {
+  return interruptedFailure(`following ${metadata.name}, which goes on`, {
     remedy: `levee decisions pause ${metadata.name} stops it`,
   });
 }

@@ -4,10 +4,10 @@ import type { PodTarget, Step } from "../../guard/decision/step.ts";
 import { plural } from "../terminal/plural.ts";
 import type { Paint } from "../terminal/paint.ts";
 
-/** More names than this are counted by node instead. */
+/** More names than this are only counted. */
 const targetsShown = 5;
 
-/** One step of a plan: what is done, when it may begin, how it is checked, and what a person would type. */
+/** One step of a plan: what it does, when it may begin, how it is checked, and its kubectl lines. */
 export function stepText(step: Step, status: StepStatus | undefined, paint: Paint): string {
   const lines = [
     ...detailsOf(step).map((detail) => `does: ${detail}`),
@@ -16,14 +16,14 @@ export function stepText(step: Step, status: StepStatus | undefined, paint: Pain
     ...statusLines(status).map((line) => `now: ${line}`),
   ];
   const head = `${step.id}. ${paint("bold", step.action)}  ${oneLine(step.title)}`;
-  // What the step found out to be typed stands after what was known at the proposal.
+  // Lines that the step found come after those of the proposal.
   const typed = [...step.kubectl, ...(status?.lines ?? [])];
   const commands = [...new Set(typed)].map((line) => `     ${paint("dim", `$ ${oneLine(line)}`)}\n`);
   return `  ${head}\n${lines.map((line) => `     ${oneLine(line)}\n`).join("")}${commands.join("")}`;
 }
 
-/** The parameters that matter, in words. The whole of them is what `-o yaml` prints. */
-export function detailsOf(step: Step): readonly string[] {
+/** The important parameters in words; `-o yaml` prints all of them. */
+function detailsOf(step: Step): readonly string[] {
   switch (step.action) {
     case "StopSource": {
       const { stopSource } = step;
@@ -34,7 +34,7 @@ export function detailsOf(step: Step): readonly string[] {
     case "HoldArgoApp": {
       const { namespace, application, waitSeconds } = step.holdArgoApp;
       return [
-        `waits up to ${waitSeconds} s until Argo CD cannot revert ${namespace}/${application}; a person makes the hold`,
+        `waits up to ${waitSeconds} s until Argo CD cannot revert ${namespace}/${application}; a person has to hold it`,
       ];
     }
     case "RemovePods":
@@ -71,7 +71,7 @@ function removalDetails(
   const more = targets.length > some.length ? `, and ${targets.length - some.length} more` : "";
   return [
     `removes ${plural(targets.length, "pod")} of ${namespace} by UID: ${byNode(targets)}`,
-    `at most ${batchPerNode} at once on a node; by force only what still hangs after ${forceAfterSeconds} s`,
+    `at most ${batchPerNode} at once per node; by force only those that still hang after ${forceAfterSeconds} s`,
     `${some.join(", ")}${more}`,
   ];
 }

@@ -1,16 +1,16 @@
 import { interruptedFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** Longer than any name; what is typed beyond it is not kept. */
+/** Longer than any name; further characters are ignored. */
 const charsMax = 300;
 const endKeys: ReadonlySet<string> = new Set(["\r", "\n"]);
 /** Ctrl-C and Ctrl-D. */
 const stopKeys: ReadonlySet<string> = new Set(["\u0003", "\u0004"]);
 const rubKeys: ReadonlySet<string> = new Set(["\u007f", "\b"]);
 
-/** One line as a person types it, or undefined where nobody sits. */
-export async function typeLine(world: World, question: string): Promise<string | undefined> {
-  const { terminal, stderr, interrupted } = world;
+/** One line that a person types; undefined without a terminal. */
+export async function typeLine(shell: Shell, question: string): Promise<string | undefined> {
+  const { terminal, stderr, interrupted } = shell;
   if (terminal === undefined) return undefined;
   stderr.write(question);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -35,7 +35,7 @@ export async function typeLine(world: World, question: string): Promise<string |
   }
 }
 
-/** What has been typed so far. The terminal shows nothing by itself while its keys are taken. */
+/** The text typed so far. It echoes the keys, because a held terminal does not. */
 export class TypedLine {
   readonly #echo: (text: string) => void;
   text = "";
@@ -44,9 +44,9 @@ export class TypedLine {
     this.#echo = echo;
   }
 
-  /** Takes keys as they come, several at once when they were pasted. */
+  /** Takes one key, or several if they were pasted. */
   add(keys: string): "more" | "done" | "stop" {
-    // Arrows and the like begin with Escape and mean nothing here.
+    // Arrow keys begin with Escape and mean nothing here.
     if (keys.startsWith("\u001b")) return "more";
     for (const key of keys) {
       if (endKeys.has(key)) return "done";

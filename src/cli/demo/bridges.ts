@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { CommandFailure } from "../failure.ts";
-import { ip, requireSuccess } from "../node/netns.ts";
-import type { World } from "../world.ts";
+import { ip, requireToolSuccess } from "../node/netns.ts";
+import type { Shell } from "../shell.ts";
 import type { Site, SiteNetwork } from "./site.ts";
 
-type Tools = Pick<World, "clock" | "env" | "isRoot">;
+type Tools = Pick<Shell, "clock" | "env" | "isRoot">;
 
-/** The site's two bridges with their gateways' addresses. Made here, so that no plugin has to change this host's forwarding. */
+/** Makes the two bridges with their gateways' addresses, so that no plugin has to change this host's forwarding. */
 export async function makeBridges(tools: Tools, site: Site): Promise<void> {
   await refuseTakenSubnets(tools, site);
   for (const network of site.networks) await makeBridge(tools, network);
@@ -15,7 +15,7 @@ export async function makeBridges(tools: Tools, site: Site): Promise<void> {
 export async function removeBridges(tools: Tools, site: Site): Promise<readonly string[]> {
   const there = site.networks.map(({ bridge }) => bridge).filter(hasLink);
   for (const bridge of there)
-    requireSuccess(tools, await ip(tools, ["link", "del", bridge]), `Cannot remove the bridge ${bridge}`);
+    requireToolSuccess(tools, await ip(tools, ["link", "del", bridge]), `Cannot remove the bridge ${bridge}`);
   return there;
 }
 
@@ -25,20 +25,20 @@ export function hasLink(name: string): boolean {
 
 async function makeBridge(tools: Tools, network: SiteNetwork): Promise<void> {
   const doing = `Cannot make the bridge ${network.bridge}`;
-  requireSuccess(tools, await ip(tools, ["link", "add", network.bridge, "type", "bridge"]), doing);
+  requireToolSuccess(tools, await ip(tools, ["link", "add", network.bridge, "type", "bridge"]), doing);
   for (const { gateway, prefixLength } of network.subnets) {
-    // Nobody else is on this link yet, so waiting for duplicate detection would only cost a second.
+    // The link is new, so duplicate address detection would only cost a second.
     const flags = gateway.includes(":") ? ["nodad"] : [];
-    requireSuccess(
+    requireToolSuccess(
       tools,
       await ip(tools, ["addr", "add", `${gateway}/${prefixLength}`, "dev", network.bridge, ...flags]),
       doing,
     );
   }
-  requireSuccess(tools, await ip(tools, ["link", "set", network.bridge, "up"]), doing);
+  requireToolSuccess(tools, await ip(tools, ["link", "set", network.bridge, "up"]), doing);
 }
 
-/** A machine that uses one of these networks already must not lose its way to it. */
+/** A machine that already uses one of these subnets must keep its route. */
 async function refuseTakenSubnets(tools: Tools, site: Site): Promise<void> {
   for (const { subnet } of site.networks.flatMap(({ subnets }) => subnets)) {
     const end = await ip(tools, [subnet.includes(":") ? "-6" : "-4", "route", "show", "table", "all", "root", subnet]);
@@ -46,9 +46,9 @@ async function refuseTakenSubnets(tools: Tools, site: Site): Promise<void> {
     if (route !== "") {
       throw new CommandFailure(
         "subnet-taken",
-        `Cannot use ${subnet} for the demonstration: this machine has a route there: ${route}`,
+        `Cannot use ${subnet} for the demo: this machine has a route to it: ${route}`,
         {
-          remedy: "run the demonstration on another machine, or remove that route for the time being",
+          remedy: "run the demo on another machine, or remove that route for now",
         },
       );
     }

@@ -51,7 +51,7 @@ describe("Child", () => {
     const failure = await failureOf(child.failure());
     expect(failure).toMatchObject({
       code: "child-ended",
-      message: "The daemon ended unexpectedly with status 3, its last words:",
+      message: "The daemon ended unexpectedly with status 3, the end of its log:",
     });
     const lines = (failure as Error & { details: string }).details.split("\n");
     expect(lines).toHaveLength(12);
@@ -71,7 +71,7 @@ describe("Child", () => {
   test("failure of a silent one says that it said nothing", async () => {
     const child = await start("exit 1");
     expect(await failureOf(child.failure())).toMatchObject({
-      message: "The daemon ended unexpectedly with status 1 and said nothing",
+      message: "The daemon ended unexpectedly with status 1 and logged nothing",
     });
   });
 

@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import { CommandFailure } from "../failure.ts";
 
-export interface ChildSpec {
-  /** For people: "daemon", "resident hand". */
+interface ChildSpec {
+  /** For messages: "daemon", "resident hand". */
   readonly name: string;
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface ChildSpec {
 const stopGraceMs = 15_000;
 const logLinesShown = 12;
 
-/** A program the demonstration keeps running, with its output in a file that a person may follow. */
+/** A program that runs during the demo, with its output in a file. */
 export class Child {
   readonly name: string;
   readonly log: string;
@@ -30,7 +30,7 @@ export class Child {
     const log = openSync(spec.log, "a", 0o600);
     try {
       const [file, ...args] = spec.command;
-      // A session of its own: Ctrl-C in the terminal reaches us alone, and we end it in the right order.
+      // In its own session the terminal's Ctrl-C does not reach it; we end it in the right order.
       const started = spawn(file, args, { env: { ...spec.env }, stdio: ["ignore", log, log], detached: true });
       const child = new Child(spec, started);
       await new Promise<void>((resolve, reject) => {
@@ -63,22 +63,22 @@ export class Child {
     return this.#process.pid ?? 0;
   }
 
-  /** Rejects when the program ends by itself, with its last words. Never settles when it is stopped. */
+  /** Rejects with the end of the log when the program ends by itself. Never settles after `stop`. */
   async failure(): Promise<never> {
     const how = await this.#ended;
     if (this.#isStopping) return new Promise(() => undefined);
     const details = await this.lastWords();
     throw new CommandFailure(
       "child-ended",
-      `The ${this.name} ended unexpectedly with ${how}${details === "" ? " and said nothing" : ", its last words:"}`,
+      `The ${this.name} ended unexpectedly with ${how}${details === "" ? " and logged nothing" : ", the end of its log:"}`,
       {
         details,
-        remedy: "run it again; if it ends again, report this",
+        remedy: "run it again; if it ends again, report this as a bug",
       },
     );
   }
 
-  /** Asks it to end, waits, and kills it when it does not. */
+  /** Ends it: first SIGTERM, then SIGKILL. */
   async stop(clock: Clock): Promise<void> {
     if (this.#isEnded) return;
     this.#isStopping = true;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { attach, splitNetworks } from "../node/attach.ts";
+import { attachPod, splitNetworks } from "../node/attach-pod.ts";
 import type { Context } from "../context.ts";
 import { FakeShim } from "../node/fake-shim.fixture.ts";
 import { failureOf } from "../failure-of.fixture.ts";
@@ -19,12 +19,12 @@ let context: Context;
 beforeEach(() => {
   shim = new FakeShim();
   site = testSite();
-  const { world, settings } = shim.context();
-  context = { world, settings: { ...settings, directory: sitePaths(site).directory } };
+  const { shell, settings } = shim.context();
+  context = { shell, settings: { ...settings, directory: sitePaths(site).directory } };
 });
 afterEach(async () => {
-  await removeBridges(context.world, site);
-  await removeNetns(context.world, netnsName(site.pod));
+  await removeBridges(context.shell, site);
+  await removeNetns(context.shell, netnsName(site.pod));
   site.remove();
   shim.remove();
 });
@@ -38,16 +38,16 @@ describe("prepareSite", () => {
       binDir: "/usr/lib/cni",
       clusterNetwork: "lan",
     });
-    const addresses = (await ip(context.world, ["-br", "addr", "show", site.networks[1]?.bridge ?? ""])).stdout;
+    const addresses = (await ip(context.shell, ["-br", "addr", "show", site.networks[1]?.bridge ?? ""])).stdout;
     expect(addresses).toContain("10.203.78.1/24");
     expect(addresses).toContain("fd00:203:78::1/64");
   });
 
   test("refuses a network that this machine uses already", async () => {
     const [lan] = site.networks;
-    await ip(context.world, ["link", "add", lan?.bridge ?? "", "type", "bridge"]);
-    await ip(context.world, ["addr", "add", "10.203.77.9/25", "dev", lan?.bridge ?? ""]);
-    await ip(context.world, ["link", "set", lan?.bridge ?? "", "up"]);
+    await ip(context.shell, ["link", "add", lan?.bridge ?? "", "type", "bridge"]);
+    await ip(context.shell, ["addr", "add", "10.203.77.9/25", "dev", lan?.bridge ?? ""]);
+    await ip(context.shell, ["link", "set", lan?.bridge ?? "", "up"]);
     expect(await failureOf(prepareSite(context, site, "/x"))).toMatchObject({
       code: "subnet-taken",
       message: expect.stringContaining("10.203.77.0/24"),
@@ -59,7 +59,7 @@ describe("prepareSite", () => {
 describe("requireMachine", () => {
   const thrown = (change: Partial<Context["settings"]>, isRoot = true): unknown => {
     try {
-      return requireMachine({ world: { ...context.world, isRoot }, settings: { ...context.settings, ...change } });
+      return requireMachine({ shell: { ...context.shell, isRoot }, settings: { ...context.settings, ...change } });
     } catch (error) {
       return error;
     }
@@ -88,12 +88,12 @@ describe("requireMachine", () => {
 describe("refuseTakenNames", () => {
   test("stops before anything is made when somebody else has the namespace or a bridge", async () => {
     refuseTakenNames(site);
-    await addNetns(context.world, netnsName(site.pod));
-    expect(() => refuseTakenNames(site)).toThrow(`there is a network namespace ${netnsName(site.pod)} already`);
-    await removeNetns(context.world, netnsName(site.pod));
+    await addNetns(context.shell, netnsName(site.pod));
+    expect(() => refuseTakenNames(site)).toThrow(`the network namespace ${netnsName(site.pod)} already exists`);
+    await removeNetns(context.shell, netnsName(site.pod));
     const bridge = site.networks[0]?.bridge ?? "";
-    await ip(context.world, ["link", "add", bridge, "type", "bridge"]);
-    expect(() => refuseTakenNames(site)).toThrow(`there is an interface ${bridge} already`);
+    await ip(context.shell, ["link", "add", bridge, "type", "bridge"]);
+    expect(() => refuseTakenNames(site)).toThrow(`the interface ${bridge} already exists`);
   });
 });
 
@@ -105,9 +105,9 @@ describe("cleanSite", () => {
   test("removes namespaces, bridges and folders of a killed demonstration, in one go", async () => {
     await prepareSite(context, site, "/usr/lib/cni");
     const networks = splitNetworks(parseNetworks("lan", "default"), undefined);
-    await attach(context, { pod: site.pod, ...networks, conf: "{}" });
+    await attachPod(context, { pod: site.pod, ...networks, conf: "{}" });
     const other = { namespace: "default", name: `${site.pod.name}b` };
-    await attach(context, { pod: other, ...networks, conf: "{}" });
+    await attachPod(context, { pod: other, ...networks, conf: "{}" });
     const cleaned = await cleanSite(context, site);
     expect(cleaned.left).toEqual([]);
     expect(cleaned.removed).toEqual([
@@ -123,22 +123,22 @@ describe("cleanSite", () => {
 
   test("removes the pod's namespace even when its file was never written", async () => {
     mkdirSync(site.stateDir);
-    await addNetns(context.world, netnsName(site.pod));
+    await addNetns(context.shell, netnsName(site.pod));
     expect((await cleanSite(context, site)).removed).toContain(`/var/run/netns/${netnsName(site.pod)}`);
     expect(netnsExists(netnsName(site.pod))).toBe(false);
   });
 
   test("leaves bridge and namespace of the same name alone when no demonstration has run", async () => {
-    await addNetns(context.world, netnsName(site.pod));
+    await addNetns(context.shell, netnsName(site.pod));
     const bridge = site.networks[0]?.bridge ?? "";
-    await ip(context.world, ["link", "add", bridge, "type", "bridge"]);
+    await ip(context.shell, ["link", "add", bridge, "type", "bridge"]);
     expect(await cleanSite(context, site)).toEqual({ removed: [], left: [] });
     expect([netnsExists(netnsName(site.pod)), hasLink(bridge)]).toEqual([true, true]);
   });
 
   test("keeps the folders, with the list of what to remove, when something could not be removed", async () => {
     await prepareSite(context, site, "/usr/lib/cni");
-    const broken = { ...context, world: { ...context.world, env: { PATH: "/nowhere" } } };
+    const broken = { ...context, shell: { ...context.shell, env: { PATH: "/nowhere" } } };
     const cleaned = await cleanSite(broken, site);
     expect(cleaned.left.join()).toContain("Cannot remove the bridge");
     expect(existsSync(site.stateDir)).toBe(true);

@@ -9,20 +9,19 @@ import { hasLink, removeBridges } from "./bridges.ts";
 import { endStale, staleProcesses } from "./stale-processes.ts";
 import { sitePaths, type Site } from "./site.ts";
 
-/** What a clean-up found, and what it could not remove. */
-export interface Cleaned {
+/** What a cleanup removed, and what it could not remove. */
+interface Cleaned {
   readonly removed: readonly string[];
   readonly left: readonly string[];
 }
 
 /**
- * Removes whatever there is of the site, by force and without the daemon's help: after it has been stopped, and for
- * what a killed demonstration left behind. The order matters:
- * 1. processes, so that nobody makes anything new; 2. namespaces, and with them the interfaces in the bridges;
- * 3. bridges; 4. folders last, as they hold the list of namespaces: a clean-up that is cut short can be repeated.
+ * Removes everything of the site by force, without the daemon's help: at the end of a demo, and after a killed demo. The
+ * order matters: 1. processes, so that nothing new is made; 2. namespaces, and with them the interfaces in the bridges;
+ * 3. bridges; 4. folders last, because they hold the list of namespaces: an interrupted cleanup can be repeated.
  */
 export async function cleanSite(context: Context, site: Site): Promise<Cleaned> {
-  const { world } = context;
+  const { shell } = context;
   const removed: string[] = [];
   const problems: string[] = [];
   const attempt = async (work: () => Promise<readonly string[]>): Promise<void> => {
@@ -34,20 +33,20 @@ export async function cleanSite(context: Context, site: Site): Promise<Cleaned> 
   };
   await attempt(async () => {
     const stale = await staleProcesses(site);
-    await endStale(world, site);
+    await endStale(shell, site);
     return stale.map((pid) => `process ${pid}`);
   });
-  // Without the folder nothing of the site was made: a bridge or namespace of that name is somebody else's.
+  // Without the folder no demo made anything, so a bridge or namespace of that name is not ours.
   const isMade = existsSync(site.stateDir);
   const names = isMade ? await siteNetns(site) : [];
-  for (const name of names) await attempt(async () => ((await removeNetns(world, name)) ? [netnsPath(name)] : []));
-  if (isMade) await attempt(() => removeBridges(world, site));
+  for (const name of names) await attempt(async () => ((await removeNetns(shell, name)) ? [netnsPath(name)] : []));
+  if (isMade) await attempt(() => removeBridges(shell, site));
   const folders = problems.length === 0 ? [site.runDir, site.stateDir] : [];
   for (const folder of folders) await attempt(() => removeFolder(folder));
   return { removed, left: [...problems, ...(isMade ? await leftovers(site, names) : [])] };
 }
 
-/** What is still there of the site. Empty means that the machine is as it was. */
+/** What is left of the site. Empty means that the machine is as before. */
 export async function leftovers(site: Site, netnsNames: readonly string[]): Promise<readonly string[]> {
   const paths = [site.runDir, site.stateDir, ...netnsNames.map(netnsPath)].filter((path) => existsSync(path));
   const bridges = site.networks.map(({ bridge }) => bridge).filter(hasLink);
@@ -55,7 +54,7 @@ export async function leftovers(site: Site, netnsNames: readonly string[]): Prom
   return [...paths, ...bridges.map((name) => `bridge ${name}`), ...processes.map((pid) => `process ${pid}`)];
 }
 
-/** Namespaces of every pod in the site's directory, and the demonstration pod's own even if its file was never written. */
+/** The namespaces of every pod in the site's directory, and of the demo pod even if its file was never written. */
 async function siteNetns(site: Site): Promise<readonly string[]> {
   const pods = await listPodFiles(sitePaths(site).directory);
   return [...new Set([netnsName(site.pod), ...pods.map(({ netns }) => netns)])];

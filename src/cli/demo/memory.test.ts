@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { memoryOf, memoryText } from "./memory.ts";
+import { memoryOf, processMemoryText } from "./memory.ts";
 
 describe("memoryOf", () => {
   test("reads a living process", async () => {
@@ -13,9 +13,9 @@ describe("memoryOf", () => {
   });
 });
 
-describe("memoryText", () => {
+describe("processMemoryText", () => {
   test("is in MiB", () => {
-    expect(memoryText({ rssKib: 30_000, anonymousKib: 7168 })).toBe("29.3 MiB (7.0 MiB of its own)");
-    expect(memoryText(undefined)).toBe("unknown");
+    expect(processMemoryText({ rssKib: 30_000, anonymousKib: 7168 })).toBe("29.3 MiB (7.0 MiB of its own)");
+    expect(processMemoryText(undefined)).toBe("unknown");
   });
 });

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 
 export interface Memory {
   readonly rssKib: number;
-  /** Not shared with the program's file: what the process itself needs. */
+  /** Memory of the process itself, without the program's file. */
   readonly anonymousKib: number;
 }
 
@@ -13,7 +13,7 @@ export async function memoryOf(pid: number, proc = "/proc"): Promise<Memory | un
   return rssKib === undefined || anonymousKib === undefined ? undefined : { rssKib, anonymousKib };
 }
 
-export function memoryText(memory: Memory | undefined): string {
+export function processMemoryText(memory: Memory | undefined): string {
   if (memory === undefined) return "unknown";
   return `${mib(memory.rssKib)} MiB (${mib(memory.anonymousKib)} MiB of its own)`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { systemClock } from "../../base/clock.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { makeBridges, removeBridges } from "./bridges.ts";
 import { knock } from "./reach.ts";
 import { testSite } from "./site.fixture.ts";
@@ -30,13 +30,13 @@ describe("knock", () => {
 
   test("silence is none", async () => {
     const site = testSite();
-    await makeBridges(fakeWorld(), site);
+    await makeBridges(fakeShell(), site);
     const impatient = {
       ...systemClock,
       after: (_ms: number, callback: () => void) => systemClock.after(200, callback),
     };
     const answer = await knock(impatient, "10.203.77.99");
-    await removeBridges(fakeWorld(), site);
+    await removeBridges(fakeShell(), site);
     site.remove();
     expect(answer).toMatchObject({ isReached: false });
   });

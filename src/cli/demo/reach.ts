@@ -4,9 +4,9 @@ import { errnoOf } from "../../base/errors.ts";
 import { runTool } from "../context.ts";
 import { netnsPath } from "../node/netns.ts";
 import { isSuccess } from "../run-program.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** A port nobody listens on: the refusal is the answer. */
+/** A closed port: the refusal is the answer. */
 const closedPort = 9;
 const reachTimeoutMs = 3000;
 
@@ -17,13 +17,13 @@ export interface Reach {
   readonly how: string;
 }
 
-/** Whether packets go both ways between the pod and its gateway: ping from within, or a refused connection from outside. */
+/** Whether packets go both ways between the pod and its gateway: by ping from the pod, or by a refused connection to it. */
 export async function reach(
-  world: World,
+  shell: Shell,
   route: { readonly netns: string; readonly address: string; readonly gateway: string },
 ): Promise<Reach> {
   const args = ["netns", "exec", route.netns, "ping", "-c", "1", "-W", "2", route.gateway];
-  const ping = await runTool(world, "ip", args);
+  const ping = await runTool(shell, "ip", args);
   if (isSuccess(ping)) {
     const time = /time=([0-9.]+ ms)/u.exec(ping.stdout)?.[1];
     return {
@@ -33,12 +33,12 @@ export async function reach(
       how: `ping answered${time === undefined ? "" : ` in ${time}`}`,
     };
   }
-  // Without ping, or where it may not open its socket: the pod's own kernel refuses a connection, so packets came and went.
-  const how = await knock(world.clock, route.address);
+  // Ping is missing or may not open its socket. The pod refuses a connection instead, so packets go both ways.
+  const how = await knock(shell.clock, route.address);
   return { from: route.gateway, to: route.address, isReached: how.isReached, how: how.words };
 }
 
-/** Connects to a closed port. Refused means that somebody at that address sent an answer. */
+/** Connects to a closed port. A refusal means that the address answers. */
 export function knock(
   clock: Clock,
   address: string,

@@ -1,8 +1,8 @@
-import type { Attached } from "../node/attach.ts";
-import { interfaceTable } from "../terminal/interface-table.ts";
+import type { Attached } from "../node/attach-pod.ts";
+import { interfaceTable } from "../node/interface-table.ts";
 import { netnsName, podText } from "../node/names.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { memoryText, type Memory } from "./memory.ts";
+import { processMemoryText, type Memory } from "./memory.ts";
 import type { Reach } from "./reach.ts";
 import type { Site } from "./site.ts";
 
@@ -13,7 +13,7 @@ export interface DemoFacts {
   readonly memory: { readonly daemon: Memory | undefined; readonly hand: Memory | undefined };
 }
 
-/** What the pod got and the proof that it works. */
+/** The pod's interfaces and the proof that they work. */
 export function gotText(facts: DemoFacts, paint: Paint): string {
   const proofs = facts.reaches.map(
     ({ from, to, isReached, how }) =>
@@ -24,16 +24,16 @@ export function gotText(facts: DemoFacts, paint: Paint): string {
     interfaceTable(facts.attached),
     "\nPackets between the pod and its gateways:\n",
     ...proofs,
-    `\nMemory: daemon ${memoryText(facts.memory.daemon)}, resident hand ${memoryText(facts.memory.hand)}\n`,
+    `\nMemory: daemon ${processMemoryText(facts.memory.daemon)}, resident hand ${processMemoryText(facts.memory.hand)}\n`,
   ].join("");
 }
 
-/** Exact commands, to be copied into another terminal. */
+/** Exact commands to copy into another terminal. */
 export function howToGoOn(site: Site, levee: string, paint: Paint): string {
   const networks = site.networks.map(({ name }) => name);
   const web = { namespace: site.pod.namespace, name: "web" };
   return [
-    `\n${paint("bold", "How to go on, in another terminal as root:")}\n`,
+    `\n${paint("bold", "What to try next, in another terminal as root:")}\n`,
     `  export LEVEE_SOCKET_DIR=${site.runDir} LEVEE_STATE_DIR=${site.stateDir}\n`,
     `  ${levee} ls -o wide\n`,
     `  ${levee} why ${site.pod.name}\n`,
@@ -41,6 +41,6 @@ export function howToGoOn(site: Site, levee: string, paint: Paint): string {
     `  ip netns exec ${netnsName(web)} ip addr\n`,
     `  ${levee} detach ${web.name}\n`,
     `\nNetworks are files in ${site.stateDir}/directory/networks; the daemon's log is ${site.stateDir}/daemon.log.\n`,
-    "Ctrl-C ends the demonstration and removes everything it made.\n",
+    "Ctrl-C ends the demo and removes everything it made.\n",
   ].join("");
 }

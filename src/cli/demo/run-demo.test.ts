@@ -117,16 +117,16 @@ describe.skipIf(!canRun)("levee demo", () => {
     expect(existsSync("/var/run/netns/levee-demo")).toBe(true);
     const { status, out } = run("demo", "--once");
     expect(status).toBe(0);
-    expect(out).toContain("An earlier demonstration was cut short; removed what it left: process");
+    expect(out).toContain("An earlier demo was killed; removed what it left: process");
     expectNothingLeft();
   });
 
-  test("when the daemon dies it says so with its last words, cleans up and ends with 1", async () => {
+  test("when the daemon dies it shows the end of the log, cleans up and ends with 1", async () => {
     const demo = new Demo();
     await demo.until("Ctrl-C ends");
     for (const pid of pidsWith("/var/lib/levee-demo/daemon-config.json")) process.kill(pid, "SIGKILL");
     expect(await demo.ended()).toBe(1);
-    expect(demo.text).toContain("Error: The daemon ended unexpectedly with signal SIGKILL, its last words:");
+    expect(demo.text).toContain("Error: The daemon ended unexpectedly with signal SIGKILL, the end of its log:");
     expect(demo.text).toContain("The daemon is ready");
     expectNothingLeft();
   });

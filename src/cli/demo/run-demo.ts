@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { attach, splitNetworks } from "../node/attach.ts";
+import { attachPod, splitNetworks } from "../node/attach-pod.ts";
 import { isUnreachable } from "../node/ask.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { cleanedText, cleanSite } from "./clean.ts";
 import { Child } from "./child.ts";
 import { takeLock } from "./lock.ts";
@@ -10,21 +10,21 @@ import { prepareSite, refuseTakenNames, requireMachine } from "./prepare.ts";
 import { reach } from "./reach.ts";
 import { gotText, howToGoOn, type DemoFacts } from "./report.ts";
 import { demoSite, sitePaths, type Site } from "./site.ts";
-import { attachedPods, detachEach } from "../node/detach.ts";
+import { attachedPods, detachEach } from "../node/detach-pod.ts";
 import { CommandFailure, interruptedFailure } from "../failure.ts";
 import { netnsName, parseNetworks } from "../node/names.ts";
 import { paintFor } from "../terminal/paint.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { readConf } from "../node/shim-options.ts";
-import { childEnv } from "../world.ts";
+import { childEnv } from "../shell.ts";
 
-/** The whole of Levee on this machine without a cluster: start, attach, show, wait, and leave nothing behind. */
+/** Runs all of Levee on this machine without a cluster: start, attach, show, wait, and clean up. */
 export async function runDemo(outer: Context, options: { readonly isOnce: boolean }): Promise<void> {
-  const { world } = outer;
+  const { shell } = outer;
   const binDir = requireMachine(outer);
   const site = demoSite(existsSync("/proc/net/if_inet6"));
   const context: Context = {
-    world,
+    shell,
     settings: {
       ...outer.settings,
       socketDir: site.runDir,
@@ -40,25 +40,25 @@ export async function runDemo(outer: Context, options: { readonly isOnce: boolea
     await prepareSite(context, site, binDir);
     await startChildren(context, site, children);
     const end = new AbortController();
-    const ended = endOf(children, world.interrupted, end);
-    ended.catch(() => undefined); // It is looked at below; until then a child that ends early must not count as unhandled.
-    // Ends by itself when `end` is aborted, and is waited for: nobody may be attaching any more when the rest is removed.
-    const shown = await show({ ...context, world: { ...world, interrupted: end.signal } }, site, children).catch(
+    const ended = endOf(children, shell.interrupted, end);
+    ended.catch(() => undefined); // Awaited below; until then an early end must not count as an unhandled rejection.
+    // Ends when `end` is aborted. We await it, because no attach may run while the rest is removed.
+    const shown = await show({ ...context, shell: { ...shell, interrupted: end.signal } }, site, children).catch(
       async (error: unknown) => {
-        await (end.signal.aborted && !world.interrupted.aborted ? ended : undefined);
+        await (end.signal.aborted && !shell.interrupted.aborted ? ended : undefined);
         throw error;
       },
     );
-    world.stdout.write(shown);
+    shell.stdout.write(shown);
     if (options.isOnce) return;
-    world.stdout.write(howToGoOn(site, world.self.join(" "), paintFor(world.stdout, world.env)));
+    shell.stdout.write(howToGoOn(site, shell.self.join(" "), paintFor(shell.stdout, shell.env)));
     await ended;
   } finally {
     await leave(context, site, children);
   }
 }
 
-/** Resolves on Ctrl-C, rejects when a child ends by itself; either aborts `end`. */
+/** Resolves on Ctrl-C, rejects when a child ends by itself; both abort `end`. */
 async function endOf(children: readonly Child[], interrupted: AbortSignal, end: AbortController): Promise<void> {
   try {
     await Promise.race([whenInterrupted(interrupted), ...children.map((child) => child.failure())]);
@@ -68,26 +68,26 @@ async function endOf(children: readonly Child[], interrupted: AbortSignal, end: 
 }
 
 async function removeStale(context: Context, site: Site): Promise<void> {
-  const { removed, left } = await withProgress(context.world, "Removing what an earlier demonstration left", () =>
+  const { removed, left } = await withProgress(context.shell, "Removing what an earlier demo left", () =>
     cleanSite(context, site),
   );
   if (removed.length > 0)
-    context.world.stdout.write(`An earlier demonstration was cut short; removed what it left: ${removed.join(", ")}\n`);
+    context.shell.stdout.write(`An earlier demo was killed; removed what it left: ${removed.join(", ")}\n`);
   if (left.length > 0)
-    throw new CommandFailure("leftovers", `Cannot remove what an earlier demonstration left: ${left.join(", ")}`, {
+    throw new CommandFailure("leftovers", `Cannot remove what an earlier demo left: ${left.join(", ")}`, {
       remedy: "remove it by hand, then start again",
     });
 }
 
-/** Adds to `children` as it goes, so that whatever was started is also stopped. */
+/** Adds each child to `children` at once, so that everything that was started is also stopped. */
 async function startChildren(context: Context, site: Site, children: Child[]): Promise<void> {
-  const { world, settings } = context;
+  const { shell, settings } = context;
   const paths = sitePaths(site);
   children.push(
     await Child.start({
       name: "daemon",
-      command: [...world.self, "daemon", "--config", paths.config],
-      env: childEnv(world),
+      command: [...shell.self, "daemon", "--config", paths.config],
+      env: childEnv(shell),
       log: paths.daemonLog,
     }),
   );
@@ -96,26 +96,26 @@ async function startChildren(context: Context, site: Site, children: Child[]): P
     await Child.start({
       name: "resident hand",
       command: hand,
-      env: childEnv(world, { CNI_PATH: settings.cniPath }),
+      env: childEnv(shell, { CNI_PATH: settings.cniPath }),
       log: paths.handLog,
     }),
   );
 }
 
 async function show(context: Context, site: Site, children: readonly Child[]): Promise<string> {
-  const { world } = context;
-  await withProgress(world, "Waiting for the daemon and its resident hand", () => untilReady(context));
-  const startMs = world.clock.monotonicMs();
+  const { shell } = context;
+  await withProgress(shell, "Waiting for the daemon and its resident hand", () => untilReady(context));
+  const startMs = shell.clock.monotonicMs();
   const networks = splitNetworks(
     parseNetworks(site.networks.map(({ name }) => name).join(","), site.pod.namespace),
     undefined,
   );
-  const attached = await attach(context, {
+  const attached = await attachPod(context, {
     pod: site.pod,
     ...networks,
     conf: await readConf(undefined, context.settings),
   });
-  const tookMs = world.clock.monotonicMs() - startMs;
+  const tookMs = shell.clock.monotonicMs() - startMs;
   const [daemon, hand] = await Promise.all(children.map(({ pid }) => memoryOf(pid)));
   const facts: DemoFacts = {
     attached,
@@ -124,19 +124,19 @@ async function show(context: Context, site: Site, children: readonly Child[]): P
     memory: { daemon, hand },
   };
   if (facts.reaches.some(({ isReached }) => !isReached))
-    context.world.stderr.write("Warning: a gateway could not be reached, see below\n");
-  return gotText(facts, paintFor(world.stdout, world.env));
+    context.shell.stderr.write("Warning: a gateway could not be reached, see below\n");
+  return gotText(facts, paintFor(shell.stdout, shell.env));
 }
 
 const readyTimeoutMs = 30_000;
 const readyPollMs = 100;
 
-/** The socket answers and the hand has introduced itself. */
+/** Waits until the socket answers and the hand is connected. */
 async function untilReady(context: Context): Promise<void> {
-  const { clock, interrupted } = context.world;
+  const { clock, interrupted } = context.shell;
   const endMs = clock.monotonicMs() + readyTimeoutMs;
   for (;;) {
-    const node = await ask(context, { ask: "node" }).catch((error: unknown) => {
+    const node = await askDaemon(context, { ask: "node" }).catch((error: unknown) => {
       if (isUnreachable(error)) return undefined;
       throw error;
     });
@@ -145,7 +145,7 @@ async function untilReady(context: Context): Promise<void> {
       const missing = node === undefined ? "daemon" : "resident hand";
       throw new CommandFailure(
         "not-ready",
-        `Cannot go on: the ${missing} was not ready within ${readyTimeoutMs / 1000} s`,
+        `Cannot continue the demo: the ${missing} was not ready within ${readyTimeoutMs / 1000} s`,
         { remedy: `see ${context.settings.stateDir}/daemon.log and hand.log while it waits` },
       );
     }
@@ -167,7 +167,7 @@ async function reachGateways(
       return { netns: netnsName(site.pod), address, gateway };
     }),
   );
-  return await Promise.all(routes.filter(({ address }) => address !== "").map((route) => reach(context.world, route)));
+  return await Promise.all(routes.filter(({ address }) => address !== "").map((route) => reach(context.shell, route)));
 }
 
 function whenInterrupted(signal: AbortSignal): Promise<void> {
@@ -177,18 +177,18 @@ function whenInterrupted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Detaches every pod through the daemon, as a runtime would; then stops it, and removes what may still be there. */
+/** Detaches every pod through the daemon, as a runtime would; then stops the daemon and removes the rest. */
 async function leave(context: Context, site: Site, children: readonly Child[]): Promise<void> {
-  const { world } = context;
-  // From here on Ctrl-C changes nothing: it is being done already.
-  const calm: Context = { ...context, world: { ...world, interrupted: new AbortController().signal } };
-  world.stdout.write("\nCleaning up\n");
+  const { shell } = context;
+  // From here on Ctrl-C changes nothing, because the cleanup already runs.
+  const calm: Context = { ...context, shell: { ...shell, interrupted: new AbortController().signal } };
+  shell.stdout.write("\nCleaning up\n");
   const { failed } = await detachEach(calm, await attachedPods(calm), await readConf(undefined, calm.settings));
-  for (const failure of failed) world.stderr.write(`Note: ${failure.message}\n`);
-  const cleaned = await withProgress(world, "Stopping the daemon and removing what is left", async () => {
-    for (const child of children.toReversed()) await child.stop(world.clock);
+  for (const failure of failed) shell.stderr.write(`Note: ${failure.message}\n`);
+  const cleaned = await withProgress(shell, "Stopping the daemon and removing what is left", async () => {
+    for (const child of children.toReversed()) await child.stop(shell.clock);
     return cleanSite(calm, site);
   });
   if (cleaned.left.length > 0) throw new CommandFailure("leftovers", cleanedText(site, cleaned));
-  world.stdout.write(`${cleanedText(site, cleaned)}\n`);
+  shell.stdout.write(`${cleanedText(site, cleaned)}\n`);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Site } from "./site.ts";
 
-/** A site like the demonstration's, with names and networks of its own, so that tests and a running one do not meet. */
+/** A site like the demo's, with its own names and networks, so that tests and a running demo do not clash. */
 export function testSite(): Site & { remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), "levee-site-"));
   const tail = (process.pid % 10_000).toString();

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import type { PodKey } from "../node/names.ts";
 
-/** Everything the demonstration makes on this machine, and nothing outside of it: what is named here is removed again. */
+/** The names of everything that the demo makes on this machine and removes again. */
 export interface Site {
   readonly runDir: string;
   readonly stateDir: string;
@@ -14,17 +14,17 @@ export interface SiteNetwork {
   readonly name: string;
   readonly bridge: string;
   readonly subnets: readonly SiteSubnet[];
-  /** Whether pods on it reach the rest of the world through it. */
+  /** Whether pods get their default route through it. */
   readonly isDefaultRoute: boolean;
 }
 
-export interface SiteSubnet {
+interface SiteSubnet {
   readonly subnet: string;
   readonly gateway: string;
   readonly prefixLength: number;
 }
 
-/** The demonstration's own corner: no clash with an installation in /run/levee and /var/lib/levee. */
+/** The demo's own names do not clash with an installation in /run/levee and /var/lib/levee. */
 export function demoSite(hasIpv6: boolean): Site {
   const v6: readonly SiteSubnet[] = hasIpv6
     ? [{ subnet: "fd00:202::/64", gateway: "fd00:202::1", prefixLength: 64 }]
@@ -63,7 +63,7 @@ export function sitePaths(site: Site): SitePaths {
   };
 }
 
-export interface SitePaths {
+interface SitePaths {
   readonly config: string;
   readonly directory: string;
   readonly networks: string;
@@ -73,7 +73,7 @@ export interface SitePaths {
   readonly handLog: string;
 }
 
-/** The daemon's configuration: every folder it could write to is inside the site. */
+/** The daemon's configuration: all its folders are inside the site. */
 export function daemonConfig(site: Site, binDir: string): string {
   const { directory } = sitePaths(site);
   const config = {
@@ -90,14 +90,14 @@ export function daemonConfig(site: Site, binDir: string): string {
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
-/** A NetworkAttachmentDefinition on the distribution's bridge and host-local plugins. */
+/** A NetworkAttachmentDefinition with the plugins bridge and host-local. */
 export function networkYaml(site: Site, network: SiteNetwork): string {
   const config = {
     cniVersion: "1.0.0",
     name: network.name,
     type: "bridge",
     bridge: network.bridge,
-    // The bridge and its addresses are made by the demonstration: as gateway the plugin would switch on forwarding on this host.
+    // The demo makes the bridge and its addresses. With isGateway the plugin would switch on forwarding on this host.
     isGateway: false,
     ipMasq: false,
     ipam: {

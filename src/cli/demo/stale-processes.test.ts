@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { testSite } from "./site.fixture.ts";
 import { sitePaths } from "./site.ts";
 import { endStale, isOfSite, staleProcesses } from "./stale-processes.ts";
@@ -52,7 +52,7 @@ describe("endStale", () => {
     const other = Bun.spawn(["sh", "-c", script, "daemon", "--config", "/etc/other.json"], { stdin: "pipe" });
     try {
       expect(await staleProcesses(site)).toEqual([stale.pid]);
-      expect(await endStale(fakeWorld(), site)).toEqual([]);
+      expect(await endStale(fakeShell(), site)).toEqual([]);
       await stale.exited;
       expect(stale.signalCode).toBe("SIGTERM");
       expect(other.exitCode).toBeNull();

@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import { runTool } from "../context.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 import { sitePaths, type Site } from "./site.ts";
 
-/** A demonstration that was killed leaves its daemon and its hand running: found by the site's own paths on their command lines. */
+/** The daemon and the hand of a killed demo, found by the site's paths on their command lines. */
 export async function staleProcesses(site: Site, proc = "/proc"): Promise<readonly number[]> {
   const pids = (await readdir(proc)).filter((name) => /^[0-9]+$/u.test(name)).map(Number);
   const found = await Promise.all(pids.map(async (pid) => (isOfSite(await commandLine(proc, pid), site) ? [pid] : [])));
@@ -21,15 +21,15 @@ const askedMs = 12_000;
 const killedMs = 2000;
 const pollMs = 100;
 
-/** Ends them, politely first. Returns those that are still there. */
-export async function endStale(world: Pick<World, "clock" | "env">, site: Site): Promise<readonly number[]> {
+/** Ends them: first SIGTERM, then SIGKILL. Returns those that still run. */
+export async function endStale(shell: Pick<Shell, "clock" | "env">, site: Site): Promise<readonly number[]> {
   for (const [signal, waitMs] of [
     ["TERM", askedMs],
     ["KILL", killedMs],
   ] as const) {
     for (const pid of await staleProcesses(site))
-      await runTool(world, "sh", ["-c", 'kill -s "$0" "$1"', signal, String(pid)]);
-    await untilGone(world.clock, site, waitMs);
+      await runTool(shell, "sh", ["-c", 'kill -s "$0" "$1"', signal, String(pid)]);
+    await untilGone(shell.clock, site, waitMs);
   }
   return await staleProcesses(site);
 }
@@ -39,7 +39,7 @@ async function untilGone(clock: Clock, site: Site, waitMs: number): Promise<void
   while (clock.monotonicMs() < endMs && (await staleProcesses(site)).length > 0) await clock.sleep(pollMs);
 }
 
-/** Empty for a process that has ended meanwhile. */
+/** Empty if the process has ended. */
 async function commandLine(proc: string, pid: number): Promise<readonly string[]> {
   const text = await readFile(`${proc}/${pid}/cmdline`, "utf8").catch(() => "");
   return text.split("\0");

@@ -5,13 +5,13 @@ import { decisionPhases } from "../../guard/decision/decision.ts";
 import { stepActions } from "../../guard/decision/step.ts";
 import { errorCatalogue } from "../../base/errors.ts";
 import { checkCodes } from "../check/check-codes.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 import { allTopics } from "./topics.ts";
 
 async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
-  const world = fakeWorld({ argv: ["explain", ...argv] });
-  return { status: await runCli(world), out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv: ["explain", ...argv] });
+  return { status: await runCli(shell), out: shell.stdout.text, err: shell.stderr.text };
 }
 
 test("allTopics has every check, error, phase and runbook, each with what to do", () => {
@@ -41,8 +41,8 @@ describe("levee explain", () => {
     ["network-unknown", "Create the network with the name and namespace"],
     ["multusoomloop", "A larger limit alone is eaten by the backlog."],
     ["Paused", "levee decisions resume NAME"],
-    ["holdargoapp", "The guard changes nothing of Argo CD"],
-    ["approval-required", "give --plan-hash with the hash that you read"],
+    ["holdargoapp", "The guard changes nothing in Argo CD"],
+    ["approval-required", "pass --plan-hash with the hash you read"],
   ])("tells what %s means, whatever the case", async (name, words) => {
     const { status, out } = await levee(name);
     expect(status).toBe(0);

@@ -1,16 +1,16 @@
 import type { Topic } from "./topics.ts";
 
-/** How many names are offered for one that is not known. */
+/** The most names to suggest for an unknown one. */
 const nearestMax = 5;
-/** More changes than this make another word. */
+/** With more changes than this it is a different word. */
 const changesMax = 4;
 
-/** By its name, whatever the case. */
+/** Finds a topic by name; upper and lower case are the same. */
 export function findTopic(topics: readonly Topic[], name: string): Topic | undefined {
   return topics.find((topic) => topic.name.toLowerCase() === name.toLowerCase());
 }
 
-/** Names that may have been meant, the nearest first. */
+/** Names that the person may have meant, nearest first. */
 export function nearestNames(topics: readonly Topic[], name: string): readonly string[] {
   const wanted = name.toLowerCase();
   return topics
@@ -21,7 +21,7 @@ export function nearestNames(topics: readonly Topic[], name: string): readonly s
     .map((one) => one.name);
 }
 
-/** 0 when one is a part of the other; else how many letters must change, go or come. */
+/** 0 if `right` contains `left`; else the edit distance. */
 function distance(left: string, right: string): number {
   return left.length >= 3 && right.includes(left) ? 0 : changesBetween(left, right);
 }

@@ -1,79 +1,78 @@
 import type { StepAction } from "../../guard/decision/step.ts";
 
-export interface WordFacts {
+export interface Explanation {
   readonly means: string;
   readonly todo: string;
 }
 
-/** What each step of a plan does to a cluster. */
-export const stepFacts: Readonly<Record<StepAction, WordFacts>> = {
+/** What each step of a plan does. */
+export const stepFacts: Readonly<Record<StepAction, Explanation>> = {
   StopSource: {
     means:
-      "A namespace is made to refuse new pods without an owner: by a label that an installed policy reads, or by a quota where that policy is missing or does not hold the maker. It is done when no more pods of the make come for half a minute.",
-    todo: "If it pauses because pods still come, their maker is not held by it: levee decisions show NAME names the client, stop that one by hand.",
+      "The namespace refuses new pods without an owner: by a label that an installed policy reads, or by a quota if that policy is missing or does not stop their maker. The step is done when no more such pods appear for half a minute.",
+    todo: "If it pauses because pods still appear, it does not stop their maker: levee decisions show NAME names the client; stop that client by hand.",
   },
   HoldArgoApp: {
     means:
-      "Argo CD would take a changed limit back at its next sync, so the guard waits until a person has held the Application: automatic sync off, or a window that denies it. The guard changes nothing of Argo CD.",
-    todo: "Run the line that levee decisions show NAME prints for this step. It waits for 30 minutes.",
+      "Argo CD would revert a changed limit at its next sync, so the guard waits until a person holds the Application: automatic sync off, or a sync window that denies it. The guard changes nothing in Argo CD.",
+    todo: "Run the line that levee decisions show NAME prints for this step. The step waits 30 minutes.",
   },
   RemovePods: {
     means:
-      "Pods of the plan that never started a container are deleted, by UID, in batches per node. What was replaced, has started or is gone is left alone and reported.",
-    todo: "Nothing. If it pauses at the breaker: levee decisions show NAME says which limit was reached, levee decisions reset-breaker NAME and then resume go on.",
+      "The guard deletes pods of the plan that never started a container, by UID, in batches per node. It leaves pods alone that were replaced, have started or are gone, and reports them.",
+    todo: "Nothing. If it pauses at the breaker: levee decisions show NAME names the limit; levee decisions reset-breaker NAME and then resume continue it.",
   },
   SetMemoryLimit: {
     means:
-      "The memory limit of the CNI daemon is raised by one patch, which is also its restart. It is done when every pod of it is new, ready and was not killed since.",
-    todo: "If it pauses because the limit is not the old one any more, somebody else has changed it: look at the DaemonSet, then reject or resume.",
+      "One patch raises the memory limit of the CNI daemon, which also restarts it. The step is done when every pod of it is new, ready and not killed since.",
+    todo: "If it pauses because the limit is no longer the old one, another client changed it: look at the DaemonSet, then reject or resume.",
   },
   LockToGit: {
     means:
-      "The same limit is written into git as one commit of one path, on a branch for a person to merge unless a path was allowed. While git is away the later steps go on; the Decision succeeds only with this.",
-    todo: "Merge the branch levee/NAME. If the push was refused, the message has the server's words.",
+      "The guard writes the same limit into git as one commit to one path, on a branch that a person merges unless direct pushes are allowed. While git is away, later steps go on; the Decision succeeds only after this step.",
+    todo: "Merge the branch levee/NAME. If the push was refused, the message has the server's reason.",
   },
   ListStuck: {
     means:
-      "What is still stuck after the recovery is listed with the kubectl line that starts it again. Nothing is restarted.",
-    todo: "levee decisions show NAME prints the lines; run those you agree with.",
+      "The guard lists workloads that are still stuck after the recovery, with the kubectl line that restarts each. It restarts none.",
+    todo: "levee decisions show NAME prints the lines; run the ones you agree with.",
   },
   Verify: {
     means:
-      "Pods of the avalanche are gone, workloads that followed from it are ready, Services have endpoints, Applications are known, raised limits stand: all at the same time.",
-    todo: "If it pauses, the message names what does not hold. Mend it, then levee decisions resume NAME.",
+      "All at the same time: the avalanche's pods are gone, affected workloads are ready, Services have endpoints, Argo CD knows its Applications, and raised limits are in place.",
+    todo: "If it pauses, the message names what failed. Repair it, then levee decisions resume NAME.",
   },
 };
 
-export const causeFacts: Readonly<Record<string, WordFacts>> = {
+export const causeFacts: Readonly<Record<string, Explanation>> = {
   OwnerlessPodAvalanche: {
     means:
-      "At least 20 pods without an owner, of one make and in one namespace, have a node and are Pending for over five minutes. Nobody deletes them and nobody counts them; the kubelet tries each of them without end, which is what the CNI daemon drowns in.",
-    todo: "levee decisions list: one Decision stops the source, another recovers. The chain in levee decisions show NAME says which alerts follow from it.",
+      "At least 20 pods without an owner, of one shape and in one namespace, have a node and are Pending for over five minutes. No controller deletes or counts them. The kubelet retries each one endlessly, and these calls overload the CNI daemon.",
+    todo: "levee decisions list: one Decision stops the source, another one recovers. The chain in levee decisions show NAME shows which alerts follow from it.",
   },
 };
 
-/** Why a command about Decisions ended without doing anything. */
-export const decisionFailures: Readonly<Record<string, WordFacts>> = {
+/** Why a command about a Decision changed nothing. */
+export const decisionFailures: Readonly<Record<string, Explanation>> = {
   "approval-required": {
-    means:
-      "The word was not said: nobody was at the terminal to confirm it, or what was typed is not the Decision's name.",
-    todo: "Read the plan with levee decisions show NAME; then type the name, or give --plan-hash with the hash that you read.",
+    means: "The command was not confirmed: there is no terminal, or the typed text is not the Decision's name.",
+    todo: "Read the plan with levee decisions show NAME; then type the name, or pass --plan-hash with the hash you read.",
   },
   "plan-changed": {
-    means: "The plan is not the one whose hash was given, or its text does not match its own hash.",
-    todo: "levee decisions show NAME, and decide about what it shows now.",
+    means: "The plan does not have the given hash, or its text does not match its own hash.",
+    todo: "levee decisions show NAME, and decide about the current plan.",
   },
   "decision-ended": {
     means: "The Decision has ended, which is final.",
-    todo: "levee decisions list shows what is open; levee report NAME tells what came of this one.",
+    todo: "levee decisions list shows the open ones; levee report NAME shows the outcome of this one.",
   },
   "decision-proposed": {
-    means: "A proposal cannot be resumed: it begins by an approval only.",
+    means: "A proposal cannot be resumed: only an approval begins it.",
     todo: "levee decisions approve NAME",
   },
-  "decision-unknown": { means: "There is no Decision of that name.", todo: "levee decisions list" },
+  "decision-unknown": { means: "There is no Decision with that name.", todo: "levee decisions list" },
   "decision-unreadable": {
-    means: "This program does not know the plan: a guard of another release has written it.",
+    means: "This program cannot read the plan: a guard of another release wrote it.",
     todo: "Use the levee program of the guard's release.",
   },
   "guard-absent": {

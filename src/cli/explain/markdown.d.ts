@@ -1,4 +1,4 @@
-/** A page of ours as its text; Bun and its build read it so. */
+/** A page as text, as Bun and its build import it. */
 declare module "*.md" {
   const text: string;
   export default text;

@@ -1,4 +1,4 @@
-/** The pages themselves, so that the program says what they say: the build puts their text into it. */
+/** The runbook pages themselves: the build embeds their text, so the program and the pages cannot differ. */
 import ArgoCDAppsUnknown from "../../../docs/runbooks/ArgoCDAppsUnknown.md" with { type: "text" };
 import CniAddErrorRate from "../../../docs/runbooks/CniAddErrorRate.md" with { type: "text" };
 import ContainerOOMKilledChildren from "../../../docs/runbooks/ContainerOOMKilledChildren.md" with { type: "text" };

@@ -2,15 +2,15 @@ import errorsPage from "../../../docs/errors.md" with { type: "text" };
 import { errorCatalogue } from "../../base/errors.ts";
 import { checkCodes } from "../check/check-codes.ts";
 import { phaseFacts } from "./decision-phases.ts";
-import { causeFacts, decisionFailures, stepFacts, type WordFacts } from "./guard-words.ts";
+import { causeFacts, decisionFailures, stepFacts, type Explanation } from "./guard-words.ts";
 import { runbookPages } from "./runbook-pages.ts";
 
-/** Something that has a name of ours and can be explained. */
+/** A name that `levee explain` knows. */
 export interface Topic {
   readonly name: string;
   readonly kind: TopicKind;
   readonly title: string;
-  /** What it means, why it matters and what to do; Markdown of our own pages for alerts. */
+  /** Markdown: what it means and what to do. For an alert it is the runbook page. */
   readonly text: string;
 }
 
@@ -28,7 +28,7 @@ export function allTopics(): readonly Topic[] {
   ];
 }
 
-function wordTopics(words: Readonly<Record<string, WordFacts>>, kind: TopicKind, title: string): readonly Topic[] {
+function wordTopics(words: Readonly<Record<string, Explanation>>, kind: TopicKind, title: string): readonly Topic[] {
   return Object.entries(words).map(([name, { means, todo }]) => ({ name, kind, title, text: parts(means, todo) }));
 }
 
@@ -50,7 +50,7 @@ function phaseTopics(): readonly Topic[] {
   }));
 }
 
-/** The page without its own heading. */
+/** The heading goes, because the title replaces it. */
 function alertTopics(): readonly Topic[] {
   return Object.entries(runbookPages).map(([name, page]) => ({
     name,
@@ -69,7 +69,7 @@ function errorTopics(): readonly Topic[] {
   }));
 }
 
-/** The last column of the code's row. */
+/** The last column of the code's row in docs/errors.md. */
 function remedyOf(code: string): string {
   const row = errorsPage.split("\n").find((line) => line.startsWith(`| \`${code}\` |`)) ?? "";
   return row.split(/(?<!\\) \| /u)[3]?.replace(/ \|$/u, "") ?? "";

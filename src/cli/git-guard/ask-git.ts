@@ -2,31 +2,31 @@ import { spawn } from "node:child_process";
 import { errnoOf } from "../../base/errors.ts";
 import { lastChars } from "../../base/short-text.ts";
 import { CommandFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** A hook that cannot look lets nothing through: 1 is a refusal, this is "could not tell". */
+/** A hook that cannot check accepts nothing. 1 is a refusal; this is "could not check". */
 export const cannotTell = 3;
-/** A tree of a million files is listed in seconds. */
+/** git lists a tree of a million files in seconds. */
 const timeoutMs = 120_000;
 const stderrCharsMax = 2_000;
 
-export interface GitQuestion {
+interface GitQuestion {
   readonly args: readonly string[];
   readonly input?: string;
-  /** Called for each record up to a NUL, or up to the end of the line with `isLines`. */
+  /** Called for each record that ends with NUL, or for each line with `isLines`. */
   readonly onRecord: (record: string) => void;
   readonly isLines?: boolean;
-  /** Statuses besides 0 that are an answer. */
+  /** Exit codes besides 0 that are an answer. */
   readonly answers?: readonly number[];
 }
 
-/** Asks the repository that the hook runs in. The variables by which git tells its hooks where that is go with it. */
+/** Asks the hook's repository. git tells its hooks where that is with variables, which we pass on. */
 export class Git {
-  readonly #world: World;
+  readonly #shell: Shell;
   readonly #folder: string | undefined;
 
-  constructor(world: World, folder: string | undefined) {
-    this.#world = world;
+  constructor(shell: Shell, folder: string | undefined) {
+    this.#shell = shell;
     this.#folder = folder;
   }
 
@@ -36,7 +36,7 @@ export class Git {
     return lines.join("\n").trim();
   }
 
-  /** Undefined when there is no such commit. */
+  /** Undefined if there is no such commit. */
   async commit(name: string): Promise<string | undefined> {
     const lines: string[] = [];
     const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
@@ -44,7 +44,7 @@ export class Git {
     return status === 0 ? lines[0] : undefined;
   }
 
-  /** Undefined when the two have nothing in common. */
+  /** Undefined if the two have no common commit. */
   async mergeBase(one: string, other: string): Promise<string | undefined> {
     const lines: string[] = [];
     const args = ["merge-base", one, other];
@@ -53,7 +53,7 @@ export class Git {
   }
 
   ask(question: GitQuestion): Promise<number> {
-    const { clock, interrupted } = this.#world;
+    const { clock, interrupted } = this.#shell;
     const args = [...(this.#folder === undefined ? [] : ["-C", this.#folder]), ...question.args];
     return new Promise((resolve, reject) => {
       const child = spawn("git", args, { env: this.#env(), stdio: ["pipe", "pipe", "pipe"] });
@@ -79,7 +79,7 @@ export class Git {
 
   #env(): Record<string, string> {
     const env: Record<string, string> = { LC_ALL: "C", GIT_NO_REPLACE_OBJECTS: "1", GIT_OPTIONAL_LOCKS: "0" };
-    for (const [name, value] of Object.entries(this.#world.env)) {
+    for (const [name, value] of Object.entries(this.#shell.env)) {
       const isForGit = name.startsWith("GIT_") || ["PATH", "HOME", "XDG_CONFIG_HOME"].includes(name);
       if (isForGit && value !== undefined) env[name] = value;
     }
@@ -87,7 +87,7 @@ export class Git {
   }
 }
 
-/** Names may be any bytes; what is no UTF-8 is only counted and shown, never used. */
+/** File names may be any bytes. A name that is not UTF-8 is only counted and shown. */
 function splitter({ onRecord, isLines }: GitQuestion): { take: (chunk: Buffer) => void; end: () => void } {
   const separator = isLines === true ? 10 : 0;
   let rest = Buffer.alloc(0);
@@ -110,12 +110,12 @@ function splitter({ onRecord, isLines }: GitQuestion): { take: (chunk: Buffer) =
 function failed({ args }: GitQuestion, why: string): CommandFailure {
   const [line = ""] = why.split("\n");
   if (line === "ENOENT")
-    return new CommandFailure("git-failed", "Cannot ask git: there is no program git on the PATH", {
+    return new CommandFailure("git-failed", "Cannot ask git: git is not on the PATH", {
       exitCode: cannotTell,
-      remedy: "install git, or set PATH in the hook: servers often give hooks a short one",
+      remedy: "install git, or set PATH in the hook, because servers often give hooks a short one",
     });
   return new CommandFailure("git-failed", `Cannot ask git (${args[0] ?? ""}): ${line}`, {
     exitCode: cannotTell,
-    remedy: "run this inside of a repository that has the commits; in CI fetch the whole history (fetch-depth: 0)",
+    remedy: "run this inside a repository that has the commits; in CI fetch the whole history (fetch-depth: 0)",
   });
 }

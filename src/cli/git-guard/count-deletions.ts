@@ -1,9 +1,9 @@
 import type { Git } from "./ask-git.ts";
 
-/** What one change deletes. */
+/** The files that one change deletes. */
 export interface Deletions {
   readonly count: number;
-  /** The first few, for people. */
+  /** The first few names. */
   readonly names: readonly string[];
 }
 
@@ -11,23 +11,23 @@ const namesMax = 5;
 export const noDeletions: Deletions = { count: 0, names: [] };
 
 /**
- * Files that are moved are not deleted, changed on the way or not. Beyond a thousand of each only those that were moved
- * unchanged are found: comparing every pair would take hours.
+ * A moved file is not deleted, even if it also changed. With more than a thousand deleted and new files git finds only
+ * unchanged moves, because comparing every pair would take hours.
  */
 const flags = ["-r", "-M", "-l1000", "--diff-filter=D", "--name-status", "-z", "--ignore-submodules=none"];
 
-/** Between two trees or commits. */
+/** Deletions between two trees or commits. */
 export async function deletionsBetween(git: Git, old: string, next: string): Promise<Deletions> {
   return (await collect(git, ["diff-tree", ...flags, old, next])).get("") ?? noDeletions;
 }
 
-/** What the next commit would delete: the index against the newest commit. */
+/** Deletions of the next commit: the index against HEAD. */
 export async function deletionsOfIndex(git: Git): Promise<Deletions> {
   const args = ["diff-index", "--cached", ...flags.slice(1), "HEAD"];
   return (await collect(git, args)).get("") ?? noDeletions;
 }
 
-/** Each commit against its only parent. Merges and first commits are not among them. */
+/** Deletions of each commit against its only parent. Merges and first commits have no entry. */
 export async function deletionsOfCommits(
   git: Git,
   commits: readonly string[],
@@ -35,7 +35,7 @@ export async function deletionsOfCommits(
   return collect(git, ["diff-tree", "--stdin", ...flags], `${commits.join("\n")}\n`);
 }
 
-/** Names that a merge has in none of its sides' ways: every parent has them, and it does not. */
+/** Files that every parent has and the merge does not. */
 export async function deletionsOfMerge(git: Git, merge: string, parents: readonly string[]): Promise<Deletions> {
   let common: ReadonlySet<string> | undefined;
   for (const parent of parents) {
@@ -48,7 +48,7 @@ export async function deletionsOfMerge(git: Git, merge: string, parents: readonl
   return { count: names.length, names: names.slice(0, namesMax) };
 }
 
-/** How many files a commit has. */
+/** The number of files in a commit. */
 export async function filesOf(git: Git, commit: string): Promise<number> {
   let count = 0;
   await git.ask({ args: ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit], onRecord: () => (count += 1) });
@@ -71,7 +71,7 @@ async function collect(git: Git, args: readonly string[], input?: string): Promi
   return found;
 }
 
-/** With `--stdin` the commit's name stands before its changes, where otherwise a letter would. */
+/** With `--stdin` git prints the commit before its changes, in the place of a status letter. */
 async function walk(
   git: Git,
   args: readonly string[],

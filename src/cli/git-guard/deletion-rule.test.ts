@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
-import { defaultLimits, deletionsAllowed } from "./deletion-rule.ts";
+import { defaultDeletionLimits, deletionsAllowed } from "./deletion-rule.ts";
 import { massDeleteOf } from "./mass-delete-trailer.ts";
 
 test("deletionsAllowed is a tenth, at most 20, at least 3, and never everything", () => {
-  const allowed = [0, 1, 2, 3, 4, 5, 30, 99, 100, 200, 1_167].map((files) => deletionsAllowed(files, defaultLimits));
+  const allowed = [0, 1, 2, 3, 4, 5, 30, 99, 100, 200, 1_167].map((files) =>
+    deletionsAllowed(files, defaultDeletionLimits),
+  );
   expect(allowed).toEqual([3, 3, 1, 2, 3, 3, 3, 9, 10, 20, 20]);
 });
 

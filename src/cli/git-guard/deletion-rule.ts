@@ -1,19 +1,19 @@
-/** How many files one change may delete without saying so. */
+/** How many files one change may delete without a declaration. */
 export interface DeletionLimits {
   readonly filesMax: number;
   readonly percentMax: number;
 }
 
-/** From an accident that left 2 of 1,167 files; a person who deletes as many on purpose can say so. */
-export const defaultLimits: DeletionLimits = { filesMax: 20, percentMax: 10 };
+/** Chosen after an accident that left 2 of 1,167 files. A person who means to delete that many can declare it. */
+export const defaultDeletionLimits: DeletionLimits = { filesMax: 20, percentMax: 10 };
 
-/** In a small repository a tenth is no file at all: so many may always go, unless they are all there are. */
+/** A tenth of a small repository is less than one file, so this many may always go, unless they are all files. */
 const filesAlways = 3;
 
-/** The most that may be deleted of so many files: the smaller of both limits, but not too small to work with. */
+/** The most files that may be deleted: the smaller of both limits, but at least `filesAlways`. */
 export function deletionsAllowed(files: number, { filesMax, percentMax }: DeletionLimits): number {
   const share = Math.floor((files * percentMax) / 100);
   const allowed = Math.min(filesMax, Math.max(filesAlways, share));
-  // To delete everything is the accident itself; one file alone may be replaced by another.
+  // Deleting everything is the accident itself; but a single file may be replaced by another.
   return files > 1 ? Math.min(allowed, files - 1) : allowed;
 }

@@ -5,12 +5,12 @@ import { dirname, join, resolve } from "node:path";
 
 const main = resolve(import.meta.dirname, "../../main.ts");
 
-export interface Ran {
+interface CommandRun {
   readonly status: number | null;
   readonly text: string;
 }
 
-/** A real repository and a real server of it, whose hooks run the real command. */
+/** A real repository with a real server. Their hooks run the real command. */
 export class HookedRepository implements Disposable {
   readonly root = mkdtempSync(join(tmpdir(), "levee-git-guard-"));
   readonly bare = join(this.root, "server.git");
@@ -30,7 +30,7 @@ export class HookedRepository implements Disposable {
     this.#hook(this.bare, "pre-receive");
   }
 
-  /** So many files, in folders of ten, each with a content of its own. */
+  /** Writes `count` files in folders of ten, each with its own content. */
   write(count: number, from = 0): void {
     for (let index = from; index < from + count; index += 1)
       this.file(`apps/${Math.floor(index / 10)}/file-${index}.yaml`, `content of ${index}\nline\nline\nline\n`);
@@ -46,32 +46,32 @@ export class HookedRepository implements Disposable {
       rmSync(join(this.folder, `apps/${Math.floor(index / 10)}/file-${index}.yaml`));
   }
 
-  /** Adds everything and commits it; the message may have several paragraphs. */
-  commit(...paragraphs: readonly string[]): Ran {
+  /** Commits everything; the message may have several paragraphs. */
+  commit(...paragraphs: readonly string[]): CommandRun {
     this.must(this.folder, "git", "add", "-A");
     const messages = (paragraphs.length === 0 ? ["a change"] : paragraphs).flatMap((text) => ["-m", text]);
     return this.git("commit", "-q", ...messages);
   }
 
-  push(...refs: readonly string[]): Ran {
+  push(...refs: readonly string[]): CommandRun {
     return this.git("push", "-q", "origin", ...refs);
   }
 
-  git(...args: readonly string[]): Ran {
+  git(...args: readonly string[]): CommandRun {
     return this.run(this.folder, "git", ...args);
   }
 
-  run(folder: string, program: string, ...args: readonly string[]): Ran {
+  run(folder: string, program: string, ...args: readonly string[]): CommandRun {
     return this.runWith({}, folder, program, ...args);
   }
 
-  runWith(extra: Record<string, string>, folder: string, program: string, ...args: readonly string[]): Ran {
+  runWith(extra: Record<string, string>, folder: string, program: string, ...args: readonly string[]): CommandRun {
     const ran = spawnSync(program, [...args], { cwd: folder, env: { ...env, ...extra }, encoding: "utf8" });
     return { status: ran.status, text: `${ran.stdout}${ran.stderr}` };
   }
 
   /** The command itself, as CI calls it. */
-  guard(...args: readonly string[]): Ran {
+  guard(...args: readonly string[]): CommandRun {
     return this.run(this.folder, process.execPath, main, "git-guard", ...args);
   }
 

@@ -1,14 +1,14 @@
 import type { Git } from "./ask-git.ts";
 import { deletionsOfIndex, filesOf } from "./count-deletions.ts";
 import { deletionsAllowed, type DeletionLimits } from "./deletion-rule.ts";
-import type { Refusal } from "./judge-range.ts";
+import type { DeletionRefusal } from "./judge-range.ts";
 
-/** Judges the commit that is about to be made, with the count that its maker says it deletes. */
+/** Judges the next commit. `declared` is the number of deletions that its author declares. */
 export async function judgeIndex(
   git: Git,
   declared: number | undefined,
   limits: DeletionLimits,
-): Promise<Refusal | undefined> {
+): Promise<DeletionRefusal | undefined> {
   const head = await git.commit("HEAD");
   // The first commit deletes nothing.
   if (head === undefined) return undefined;

@@ -2,16 +2,16 @@ import { oneLine } from "../../base/plain-text.ts";
 import { CommandFailure } from "../failure.ts";
 import { cannotTell, type Git } from "./ask-git.ts";
 import type { DeletionLimits } from "./deletion-rule.ts";
-import { judgeRange, type Range, type Refusal } from "./judge-range.ts";
+import { judgeRange, type Range, type DeletionRefusal } from "./judge-range.ts";
 
-/** One line of what git writes to a pre-receive hook. */
-export interface RefUpdate {
+/** One line that git writes to a pre-receive hook. */
+interface RefUpdate {
   readonly old: string;
   readonly next: string;
   readonly ref: string;
 }
 
-/** A mirror of a large server; more is no push that anybody looks at. */
+/** Enough for the mirror of a large server. */
 const updatesMax = 10_000;
 const line = /^([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) (refs\/\S+)$/;
 
@@ -21,17 +21,17 @@ export function parseUpdates(text: string): readonly RefUpdate[] {
   return lines.map((one) => {
     const [, old, next, ref] = line.exec(one) ?? [];
     if (old === undefined || next === undefined || ref === undefined)
-      throw unreadable(`"${oneLine(one).slice(0, 100)}" is no line of OLD NEW REF`);
+      throw unreadable(`"${oneLine(one).slice(0, 100)}" is not a line of OLD NEW REF`);
     return { old, next, ref };
   });
 }
 
-/** Judges a push before it is taken: every branch and tag of it. */
+/** Judges every branch and tag of a push before the server accepts it. */
 export async function judgePush(
   git: Git,
   updates: readonly RefUpdate[],
   limits: DeletionLimits,
-): Promise<Refusal | string | undefined> {
+): Promise<DeletionRefusal | string | undefined> {
   const head = await defaultBranch(git);
   for (const update of updates) {
     const found = await judgeUpdate(git, update, { head, limits });
@@ -41,7 +41,7 @@ export async function judgePush(
 }
 
 interface PushContext {
-  /** What the server's HEAD names, whether it is there or not. */
+  /** The branch that the server's HEAD names; it may not exist. */
   readonly head: string;
   readonly limits: DeletionLimits;
 }
@@ -50,14 +50,14 @@ async function judgeUpdate(
   git: Git,
   { old, next, ref }: RefUpdate,
   { head, limits }: PushContext,
-): Promise<Refusal | string | undefined> {
+): Promise<DeletionRefusal | string | undefined> {
   if (isNothing(next))
-    return ref === head ? `the push deletes ${oneLine(ref)}, the branch that the others come from` : undefined;
+    return ref === head ? `the push deletes ${oneLine(ref)}, the server's default branch` : undefined;
   const commit = await git.commit(next);
-  // A tag of something else than a commit has no files to lose.
+  // A tag of another object than a commit has no files.
   if (commit === undefined) return undefined;
   const isFirst = (await git.text("for-each-ref", "--count=1", "--format=%(refname)")) === "";
-  // Into an empty repository nothing is lost, whatever the history that comes with it.
+  // An empty repository has nothing to lose.
   if (isFirst) return undefined;
   const range: Range = {
     what: `the push to ${oneLine(ref)}`,
@@ -68,7 +68,7 @@ async function judgeUpdate(
   return judgeRange(git, range, limits);
 }
 
-/** A new branch is compared with where it left the others' branch; one that never did is new altogether. */
+/** A new branch is compared with the point where it left the default branch. Undefined if it never did. */
 async function whereItLeft(git: Git, head: string, commit: string): Promise<string | undefined> {
   const main = await git.commit(head);
   return main === undefined ? undefined : git.mergeBase(main, commit);
@@ -88,6 +88,6 @@ function isNothing(name: string): boolean {
 function unreadable(why: string): CommandFailure {
   return new CommandFailure("git-guard-input", `Cannot judge the push: ${why}`, {
     exitCode: cannotTell,
-    remedy: "call it from the pre-receive hook, which git writes those lines to",
+    remedy: "call it from the pre-receive hook, to which git writes these lines",
   });
 }

@@ -10,32 +10,32 @@ import {
 import { deletionsAllowed, type DeletionLimits } from "./deletion-rule.ts";
 import { massDeleteOf } from "./mass-delete-trailer.ts";
 
-/** Something that deletes more than it may without saying so. */
-export interface Refusal {
-  /** What does it: a commit, a push, the index. */
+/** A change that deletes more files than it may without a declaration. */
+export interface DeletionRefusal {
+  /** The change: a commit, a push, the index. */
   readonly what: string;
   readonly deletions: Deletions;
-  /** Files there were before. */
+  /** The number of files before. */
   readonly files: number;
   readonly allowed: number;
-  /** What the message claims instead, if it claims anything. */
+  /** The number that the message declares, if any. */
   readonly declared?: number;
 }
 
-/** A push of more commits than this is judged by what it changes as a whole: an import, or a branch of years. */
+/** A push of more commits, such as an import, is judged only as a whole. */
 const commitsMax = 2_000;
 
 export interface Range {
   readonly what: string;
-  /** Where the branch was, or where it left another; undefined when there is nothing to compare with. */
+  /** The old commit of the branch, or where it left another branch; undefined if there is none. */
   readonly old: string | undefined;
   readonly next: string;
-  /** Arguments for `git rev-list` that leave out what is known already. */
+  /** Arguments for `git rev-list` that exclude known commits. */
   readonly known: readonly string[];
 }
 
-/** Judges each new commit by itself, and then what they delete all together. */
-export async function judgeRange(git: Git, range: Range, limits: DeletionLimits): Promise<Refusal | undefined> {
+/** Judges each new commit, and then all of them together. */
+export async function judgeRange(git: Git, range: Range, limits: DeletionLimits): Promise<DeletionRefusal | undefined> {
   const commits = await newCommits(git, range);
   let declaredSum = 0;
   if (commits.length <= commitsMax) {
@@ -85,7 +85,7 @@ async function judgeCommit(
   git: Git,
   { id, parent, deletions }: JudgedCommit,
   limits: DeletionLimits,
-): Promise<{ readonly refusal?: Refusal; readonly declared: number }> {
+): Promise<{ readonly refusal?: DeletionRefusal; readonly declared: number }> {
   if (deletions.count === 0) return { declared: 0 };
   const files = await filesOf(git, parent);
   const allowed = deletionsAllowed(files, limits);
@@ -96,19 +96,19 @@ async function judgeCommit(
   return { declared: 0, refusal: { what: `commit ${id.slice(0, 12)}`, deletions, files, allowed, ...claim } };
 }
 
-/** Many small commits can add up, and a branch can be set to something else altogether. */
+/** Many small commits can add up, and a branch can be reset to another history. */
 async function judgeWhole(
   git: Git,
   { what, old, next }: Range,
   declaredSum: number,
   limits: DeletionLimits,
-): Promise<Refusal | undefined> {
+): Promise<DeletionRefusal | undefined> {
   if (old === undefined || old === next) return undefined;
   const deletions = await deletionsBetween(git, old, next);
   const files = await filesOf(git, old);
   const allowed = deletionsAllowed(files, limits);
   if (deletions.count - declaredSum <= allowed) return undefined;
-  // For the whole of it the newest commit may speak.
+  // The newest commit may declare the number for the whole range.
   const declared = massDeleteOf(await git.text("show", "-s", "--format=%B", next));
   if (declared === deletions.count) return undefined;
   return { what, deletions, files, allowed, ...(declared === undefined ? {} : { declared }) };

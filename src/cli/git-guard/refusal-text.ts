@@ -1,15 +1,18 @@
 import { oneLine } from "../../base/plain-text.ts";
 import { CommandFailure } from "../failure.ts";
-import type { Refusal } from "./judge-range.ts";
+import type { DeletionRefusal } from "./judge-range.ts";
 
-/** What a person reads in place of the commit or the push that did not happen. */
-export function refusalOf({ what, deletions, files, allowed, declared }: Refusal, remedy: string): CommandFailure {
+/** The failure that a person sees instead of the commit or push. */
+export function refusalOf(
+  { what, deletions, files, allowed, declared }: DeletionRefusal,
+  remedy: string,
+): CommandFailure {
   const { count, names } = deletions;
   const more = count > names.length ? [`… and ${count - names.length} more`] : [];
-  const claim = declared === undefined ? "" : `, and not ${declared} as its message says`;
+  const claim = declared === undefined ? "" : `, not ${declared} as its message declares`;
   return new CommandFailure(
     "mass-delete",
-    `${what.charAt(0).toUpperCase()}${what.slice(1)} deletes ${count} of ${files} files${claim}; ${allowed} may go without saying so`,
+    `${what.charAt(0).toUpperCase()}${what.slice(1)} deletes ${count} of ${files} files${claim}; ${allowed} may be deleted without a declaration`,
     {
       remedy: remedy.replaceAll("COUNT", String(count)),
       details: [...names.map((name) => `deleted: ${oneLine(name)}`), ...more].join("\n"),

@@ -5,18 +5,18 @@ import { readRegularFile } from "../../base/regular-file.ts";
 import { asJsonText, jsonBytesMax } from "../../cni/json-text.ts";
 import { parseNetworkConf } from "../../cni/network-conf.ts";
 
-/** One file of a runtime's conf folder, as the runtime sees it. */
+/** One file of a runtime's conf folder. */
 export type ConfFile = { readonly fileName: string } & (
   | { readonly types: readonly string[]; readonly network: string }
-  /** The runtime passes over a file it cannot read. */
+  /** The runtime skips a file it cannot read. */
   | { readonly problem: string }
 );
 
 const extensions: ReadonlySet<string> = new Set([".conf", ".conflist", ".json"]);
-/** A conf folder holds a handful. */
+/** A conf folder holds a few files. */
 const filesMax = 256;
 
-/** The files a runtime reads, in its order: the first usable one is the network of every pod. */
+/** The files in the runtime's order: the first usable one is the network of every pod. */
 export async function readConfFolder(folder: string): Promise<readonly ConfFile[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => !entry.isDirectory() && extensions.has(extname(entry.name)));
@@ -25,7 +25,7 @@ export async function readConfFolder(folder: string): Promise<readonly ConfFile[
   return files.filter((file) => file !== undefined);
 }
 
-/** Undefined when it is gone by now. */
+/** Undefined if the file is gone. */
 export async function readConfFile(folder: string, fileName: string): Promise<ConfFile | undefined> {
   const path = join(folder, fileName);
   try {

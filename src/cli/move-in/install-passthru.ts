@@ -1,28 +1,28 @@
 import { link, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncFolder, writeFileAtomically } from "../../base/atomic-file.ts";
-import { installFailure, isShim, readProgram, shimName, temporaryName, type InstallWorld } from "./install.ts";
+import { installFailure, isShimProgram, readProgram, shimName, temporaryName, type InstallShell } from "./install.ts";
 
 export const passthruName = "passthru";
 
-/** What became of the plugin that starts auxiliary chains. The shim is that plugin under this name. */
+/** The plugin that starts auxiliary chains. It is the shim under another name. */
 export interface InstalledPassthru {
   readonly file: string;
-  /** left-alone: a program of somebody else has the name, such as the one that Multus brings. */
+  /** left-alone: another program has this name, such as the one that Multus ships. */
   readonly state: "installed" | "already-installed" | "left-alone";
 }
 
 export async function installPassthru(
-  world: InstallWorld,
+  shell: InstallShell,
   dest: string,
   content: Uint8Array,
 ): Promise<InstalledPassthru> {
   const file = join(dest, passthruName);
   try {
     const there = await readProgram(file);
-    if (there === "other" || (there !== undefined && !isShim(there))) return { file, state: "left-alone" };
+    if (there === "other" || (there !== undefined && !isShimProgram(there))) return { file, state: "left-alone" };
     if (there?.equals(content) === true) return { file, state: "already-installed" };
-    const fresh = temporaryName(world, dest);
+    const fresh = temporaryName(shell, dest);
     try {
       await linkOrCopy(join(dest, shimName), fresh, content);
       await rename(fresh, file);
@@ -36,7 +36,7 @@ export async function installPassthru(
   }
 }
 
-/** One file under two names where the file system can, so that the second costs nothing. */
+/** Links the file if the file system allows it, so that the second name costs no space. */
 async function linkOrCopy(from: string, to: string, content: Uint8Array): Promise<void> {
   try {
     await link(from, to);

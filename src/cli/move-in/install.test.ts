@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { runCli } from "../main.ts";
 
 const mark = "levee-shim: the hands of Levee";
@@ -49,9 +49,9 @@ async function install(
   ...args: readonly string[]
 ): Promise<{ readonly status: number; readonly out: string; readonly err: string }> {
   const argv = ["install", "--dest", dest, ...args];
-  const world = fakeWorld({ argv, self: [join(root, "levee")] });
-  const status = await runCli(world);
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv, self: [join(root, "levee")] });
+  const status = await runCli(shell);
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 function names(): readonly string[] {
@@ -118,7 +118,7 @@ describe("levee install", () => {
     put(join(dest, "passthru"));
     const { status, out } = await install();
     expect(status).toBe(0);
-    expect(out).toContain(`passthru stays as it is, somebody else's: ${dest}/passthru\n`);
+    expect(out).toContain(`passthru is left alone, because another program has that name: ${dest}/passthru\n`);
     expect(names()).toEqual(["levee-shim", "passthru"]);
   });
 
@@ -154,14 +154,14 @@ describe("levee install fails with a clear error and leaves nothing behind", () 
       `Error: Cannot install levee-shim in ${dest}: there is no such folder (ENOENT)\n  try: mount the host's plugin folder there, or --dest with an existing folder\n`,
     );
     writeFileSync(dest, "");
-    expect((await install()).err).toContain("it is no folder (ENOTDIR)");
+    expect((await install()).err).toContain("it is not a folder (ENOTDIR)");
   });
 
   test("a folder in the place of the shim", async () => {
     mkdirSync(join(dest, "levee-shim"));
     expect(await install()).toMatchObject({
       status: 1,
-      err: expect.stringContaining("a folder of that name is in the way"),
+      err: expect.stringContaining("a folder already has that name"),
     });
     expect(names()).toEqual(["levee-shim"]);
   });
@@ -196,7 +196,7 @@ describe("levee install fails with a clear error and leaves nothing behind", () 
     if (!mount("size=512k,noexec")) return;
     const { status, out } = await install();
     expect(status).toBe(0);
-    expect(out).toContain("It was not tried out: files in that folder may not be executed here");
+    expect(out).toContain("It was not tried out, because files in that folder cannot be executed here");
   });
 
   test("a source that is missing, or no shim", async () => {
@@ -205,14 +205,14 @@ describe("levee install fails with a clear error and leaves nothing behind", () 
       err: expect.stringContaining("there is no such file (source-unusable)\n  try: --source FILE"),
     });
     writeFileSync(join(root, "other"), "#!/bin/sh\n");
-    expect((await install("--source", join(root, "other"))).err).toContain("it is no levee-shim");
+    expect((await install("--source", join(root, "other"))).err).toContain("it is not levee-shim");
     expect(names()).toEqual([]);
   });
 
   test("without --dest", async () => {
-    const world = fakeWorld({ argv: ["install"] });
-    expect(await runCli(world)).toBe(2);
-    expect(world.stderr.text).toContain("--dest <folder>");
+    const shell = fakeShell({ argv: ["install"] });
+    expect(await runCli(shell)).toBe(2);
+    expect(shell.stderr.text).toContain("--dest <folder>");
   });
 });
 

@@ -8,19 +8,19 @@ import { runTool } from "../context.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import { oneLine } from "../../base/plain-text.ts";
 import { isSuccess } from "../run-program.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
 export const shimName = "levee-shim";
 
-/** In the help text of every shim, and in nothing else: how one of ours is known under whatever name. */
+/** Only the help text of our shim contains this, so it identifies the shim under any name. */
 const shimMark = "levee-shim: the hands of Levee";
-/** Forty times a shim: whatever is larger is none. */
+/** Forty times the size of a shim; a larger file is not a shim. */
 const programBytesMax = 64 * 1024 * 1024;
-/** An init container that was killed may leave its temporary file; by then nobody is writing it any more. */
+/** A killed init container may leave its temporary file; after this time no process writes to it. */
 const leftoverMs = 600_000;
 const leftoverPattern = /^\.levee-install-[0-9a-f]+(?:\.tmp)?$/u;
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly source: string;
   readonly dest: string;
 }
@@ -30,18 +30,18 @@ export interface InstalledShim {
   readonly isNew: boolean;
   readonly bytes: number;
   readonly sha256: string;
-  /** What the copy says of itself; undefined when this container may not execute files there. */
+  /** The copy's version; undefined if this container cannot execute files there. */
   readonly software: string | undefined;
 }
 
-export type InstallWorld = Pick<World, "clock" | "env">;
+export type InstallShell = Pick<Shell, "clock" | "env">;
 
 /**
- * Puts the shim among a node's plugins. Runtimes start it at any moment, and the old one may be running: so the new one
- * is written beside it, tried out, and renamed into its place.
+ * Installs the shim in a node's plugin folder. A runtime may start it at any moment, and the old one may be running, so the
+ * new one is written beside it, tried out, and renamed.
  */
 export async function installShim(
-  world: InstallWorld,
+  shell: InstallShell,
   options: InstallOptions,
 ): Promise<{ readonly shim: InstalledShim; readonly content: Uint8Array }> {
   const { dest } = options;
@@ -49,32 +49,32 @@ export async function installShim(
   try {
     const content = await readSource(options.source);
     await requireFolder(dest);
-    await removeLeftovers(world, dest);
+    await removeLeftovers(shell, dest);
     const facts = { file, bytes: content.length, sha256: sha256Of(content) };
     const isThere = await isInstalled(file, content);
-    const software = isThere ? await tryOut(world, file) : await putProgram(world, { file, dest, content });
+    const software = isThere ? await tryOut(shell, file) : await putProgram(shell, { file, dest, content });
     return { shim: { ...facts, isNew: !isThere, software }, content };
   } catch (thrown) {
     throw installFailure(thrown, dest);
   }
 }
 
-export function isShim(content: Buffer): boolean {
+export function isShimProgram(content: Buffer): boolean {
   return content.includes(shimMark);
 }
 
-/** A name for a file on its way into the folder, which the next install removes should this one be killed. */
-export function temporaryName(world: Pick<World, "clock">, dest: string): string {
-  return join(dest, `.levee-install-${Buffer.from(world.clock.randomBytes(8)).toString("hex")}`);
+/** A temporary name in the folder. If this install is killed, the next one removes the file. */
+export function temporaryName(shell: Pick<Shell, "clock">, dest: string): string {
+  return join(dest, `.levee-install-${Buffer.from(shell.clock.randomBytes(8)).toString("hex")}`);
 }
 
-/** What stands there; undefined for nothing, "other" for what is no file or far too large to be a plugin of ours. */
+/** The program's content; undefined if there is none, "other" if it is not a file or too large to be ours. */
 export async function readProgram(file: string): Promise<Buffer | "other" | undefined> {
   try {
     return await readRegularFile(file, { bytesMax: programBytesMax, followLinks: true });
   } catch (thrown) {
     if (thrown instanceof LeveeError) return "other";
-    // A link that leads nowhere has the name, too.
+    // A dangling link takes the name, too.
     if (errnoOf(thrown) === "ENOENT") return (await exists(file)) ? "other" : undefined;
     throw thrown;
   }
@@ -92,11 +92,11 @@ export function installFailure(thrown: unknown, dest: string): CommandFailure {
 
 const reasons: Readonly<Record<string, readonly [string, string]>> = {
   ENOENT: ["there is no such folder", "mount the host's plugin folder there, or --dest with an existing folder"],
-  ENOTDIR: ["it is no folder", "--dest with the folder in which the runtime looks for plugins"],
-  EISDIR: ["a folder of that name is in the way", "remove that folder, then repeat the command"],
+  ENOTDIR: ["it is not a folder", "--dest with the folder in which the runtime looks for plugins"],
+  EISDIR: ["a folder already has that name", "remove that folder, then repeat the command"],
   EROFS: ["it is read-only", "mount it writable, or set another plugin folder in the runtime and here"],
-  EACCES: ["it may not be written", "run the command as root"],
-  EPERM: ["it may not be written", "run the command as root; look for an immutable file there (lsattr)"],
+  EACCES: ["it is not writable", "run the command as root"],
+  EPERM: ["it is not writable", "run the command as root; look for an immutable file there (lsattr)"],
   ENOSPC: ["the disk is full", "free space on the node's disk, then repeat the command"],
   EDQUOT: ["the quota is used up", "free space on the node's disk, then repeat the command"],
 };
@@ -111,8 +111,8 @@ async function readSource(source: string): Promise<Buffer> {
       });
     },
   );
-  if (isShim(content)) return content;
-  throw new CommandFailure("source-unusable", `Cannot install ${source}: it is no ${shimName}`, {
+  if (isShimProgram(content)) return content;
+  throw new CommandFailure("source-unusable", `Cannot install ${source}: it is not ${shimName}`, {
     remedy: "--source FILE with the levee-shim that came with this program",
   });
 }
@@ -122,14 +122,14 @@ async function requireFolder(dest: string): Promise<void> {
   throw Object.assign(new Error(dest), { code: "ENOTDIR" });
 }
 
-async function removeLeftovers({ clock }: InstallWorld, dest: string): Promise<void> {
+async function removeLeftovers({ clock }: InstallShell, dest: string): Promise<void> {
   for (const name of (await readdir(dest)).filter((each) => leftoverPattern.test(each))) {
     const facts = await lstat(join(dest, name)).catch(() => undefined);
     if (facts !== undefined && clock.wallMs() - facts.mtimeMs > leftoverMs) await rm(join(dest, name), { force: true });
   }
 }
 
-/** The same bytes, and executable for all: whoever copied it by hand may have forgotten that. */
+/** The same bytes, and executable for all, which a copy by hand may lack. */
 async function isInstalled(file: string, content: Buffer): Promise<boolean> {
   const there = await readProgram(file);
   if (!(there instanceof Buffer) || !there.equals(content)) return false;
@@ -142,12 +142,12 @@ interface Put {
   readonly content: Buffer;
 }
 
-async function putProgram(world: InstallWorld, { file, dest, content }: Put): Promise<string | undefined> {
-  const fresh = temporaryName(world, dest);
+async function putProgram(shell: InstallShell, { file, dest, content }: Put): Promise<string | undefined> {
+  const fresh = temporaryName(shell, dest);
   try {
     await writeFileAtomically(fresh, content, { mode: 0o755, exactMode: true, sync: true });
     await requireSame(fresh, content);
-    const software = await tryOut(world, fresh);
+    const software = await tryOut(shell, fresh);
     await rename(fresh, file);
     await syncFolder(dest);
     return software;
@@ -161,14 +161,14 @@ async function requireSame(file: string, content: Buffer): Promise<void> {
   if (copy.length === content.length && sha256Of(copy) === sha256Of(content)) return;
   throw new CommandFailure(
     "copy-damaged",
-    `Cannot install ${shimName}: the copy has ${copy.length} bytes and another checksum, ${content.length} were written`,
+    `Cannot install ${shimName}: ${content.length} bytes were written, but the copy has ${copy.length} bytes and another checksum`,
     { remedy: "look for errors of the node's disk (dmesg)" },
   );
 }
 
-/** Undefined where files must not be executed, such as a volume mounted noexec: that says nothing about the host. */
-async function tryOut(world: InstallWorld, file: string): Promise<string | undefined> {
-  const end = await runTool(world, file, ["--version"]);
+/** Undefined if files here cannot be executed, as on a noexec volume; the host may still execute them. */
+async function tryOut(shell: InstallShell, file: string): Promise<string | undefined> {
+  const end = await runTool(shell, file, ["--version"]);
   if (end.startError === "EACCES" || end.startError === "EPERM") return undefined;
   const software = oneLine(end.stdout.split("\n")[0] ?? "");
   if (isSuccess(end) && software.startsWith(`${shimName} `)) return software;

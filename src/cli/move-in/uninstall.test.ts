@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Journal } from "../../state/journal/journal.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
 import { encodeFrame } from "../../wire/frame.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { journalOptions } from "../node/journal-options.fixture.ts";
 import { runCli } from "../main.ts";
 
@@ -48,9 +48,9 @@ async function uninstall(...args: readonly string[]): Promise<{ status: number; 
     "--socket-dir",
     join(root, "run"),
   ];
-  const world = fakeWorld({ argv: ["uninstall", ...folders, ...args] });
-  const status = await runCli(world);
-  return { status, out: world.stdout.text, err: world.stderr.text };
+  const shell = fakeShell({ argv: ["uninstall", ...folders, ...args] });
+  const status = await runCli(shell);
+  return { status, out: shell.stdout.text, err: shell.stderr.text };
 }
 
 async function attachPod(): Promise<void> {
@@ -68,8 +68,8 @@ describe("levee uninstall", () => {
     expect(out.split("\n")).toEqual([
       `${confDir}/00-levee.conf is removed`,
       `The runtime uses ${confDir}/10-primary.conflist from now on: network pods (bridge, portmap)`,
-      "1 attached pod in the journal: drain the node, or their further networks are not given back",
-      `levee-shim stays in ${binDir}: the DEL of a pod that it attached may still come to it (--binaries)`,
+      "1 attached pod in the journal: drain the node, or the addresses of their additional networks stay taken",
+      `levee-shim stays in ${binDir}, because it may still get the DEL of a pod it attached (--binaries removes it)`,
       `The journal stays in ${stateDir}`,
       "",
     ]);
@@ -82,7 +82,7 @@ describe("levee uninstall", () => {
     await uninstall();
     const { status, out } = await uninstall();
     expect(status).toBe(0);
-    expect(out).toStartWith(`There is no conf of Levee in ${confDir}. If this is the first time`);
+    expect(out).toStartWith(`There is no conf of Levee in ${confDir}. If this is the first uninstall`);
   });
 
   test("passes on a node that never ran Levee: Multus must start there too on the way back", async () => {
@@ -132,11 +132,11 @@ describe("levee uninstall refuses without --yes, and removes nothing then", () =
     const { status, err } = await uninstall();
     expect(status).toBe(1);
     expect(err).toContain(
-      "so the node could start no pods (no-conf-left)\n  try: install the next network first; --yes",
+      "so the node could not start pods (no-conf-left)\n  try: install the next network first; --yes",
     );
     expect(readdirSync(confDir)).toContain("00-levee.conf");
     const { out } = await uninstall("--yes");
-    expect(out).toContain(`No conf is left in ${confDir}: the node can start no pods until there is one\n`);
+    expect(out).toContain(`No conf is left in ${confDir}: the node cannot start pods until there is one\n`);
     expect(readdirSync(confDir)).not.toContain("00-levee.conf");
   });
 

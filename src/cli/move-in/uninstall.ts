@@ -6,27 +6,27 @@ import { confFileName, confWorkFolder, shimType } from "../../config/shim-conf.t
 import { readConfFile, readConfFolder, type ConfFile } from "./conf-folder.ts";
 import { CommandFailure } from "../failure.ts";
 import { passthruName } from "./install-passthru.ts";
-import { isShim, readProgram, shimName } from "./install.ts";
+import { isShimProgram, readProgram, shimName } from "./install.ts";
 
-export interface UninstallOptions {
+interface UninstallOptions {
   readonly confDir: string;
   readonly binDir: string;
-  /** Removes programs too. */
+  /** Also removes the programs. */
   readonly binaries: boolean;
-  /** Even if no conf would be left, or pods still need what is removed. */
+  /** Continues even if no conf is left, or if pods still need the programs. */
   readonly yes: boolean;
 }
 
-/** What is known of the node before anything is removed. */
+/** The node's state before anything is removed. */
 export interface NodeState {
-  /** A daemon that runs puts its conf back. */
+  /** A running daemon would write its conf again. */
   readonly isDaemonHere: boolean;
-  /** Pods with networks in the journal; undefined when there is no journal to read: Levee has not run here. */
+  /** Pods in the journal; undefined without a journal, which means that Levee has not run here. */
   readonly attachedPods: number | undefined;
 }
 
 export interface Uninstalled {
-  /** Files that were removed. */
+  /** The removed files. */
   readonly removed: readonly string[];
   /** The conf that the runtime uses from now on. */
   readonly next: ConfFile | undefined;
@@ -34,7 +34,7 @@ export interface Uninstalled {
   readonly others: readonly string[];
 }
 
-/** Takes Levee out of a node's way: first its conf, so that no new pod comes to it, then what nobody calls any more. */
+/** Removes Levee from a node: first its conf, so that it gets no new pods, then its programs. */
 export async function uninstall(options: UninstallOptions, node: NodeState): Promise<Uninstalled> {
   const { confDir, yes } = options;
   const files = await confFiles(confDir);
@@ -66,7 +66,7 @@ async function confFiles(confDir: string): Promise<readonly ConfFile[]> {
   }
 }
 
-/** Somebody may have put a conf of another plugin under our name; it is not ours to remove. */
+/** Another plugin's conf may have our file name; it must stay. */
 function requireOwn(own: ConfFile | undefined, confDir: string): void {
   if (own === undefined || callsShim(own)) return;
   const seen = "types" in own ? `its type is ${own.types.join(", ")}` : own.problem;
@@ -76,14 +76,14 @@ function requireOwn(own: ConfFile | undefined, confDir: string): void {
 }
 
 /**
- * A node that Levee has served and folders that hold nothing of it: these are not the runtime's. The shim stays after a
- * first uninstall, so a second one passes; so does a node that never ran Levee, for the init container of Multus' way back.
+ * If Levee has run on the node but these folders hold nothing of it, they are not the runtime's folders. A second uninstall
+ * passes, because the shim stays after the first. A node that never ran Levee passes too, for the way back to Multus.
  */
 async function requireTrace({ confDir, binDir }: UninstallOptions, node: NodeState): Promise<void> {
   if (node.attachedPods === undefined || (await isOurs(join(binDir, shimName)))) return;
   throw new CommandFailure(
     "no-conf",
-    `Cannot uninstall: there is no conf of Levee in ${confDir} and no ${shimName} in ${binDir}, though Levee has run on this node`,
+    `Cannot uninstall: there is no conf of Levee in ${confDir} and no ${shimName} in ${binDir}, but Levee has run on this node`,
     { remedy: "--conf-dir and --bin-dir with the folders of this node's runtime; --yes if they are" },
   );
 }
@@ -103,21 +103,21 @@ function requireSafe(options: UninstallOptions, node: NodeState, { own, next }: 
       "daemon-running",
       "Cannot uninstall: the daemon is running and would write its conf again",
       {
-        remedy: "remove its DaemonSet first; --yes to go on all the same",
+        remedy: "remove its DaemonSet first; --yes to continue anyway",
       },
     );
-  // Where there is nothing to remove, the node loses nothing.
+  // Without a conf of ours the node loses nothing.
   if (own !== undefined && next === undefined)
     throw new CommandFailure(
       "no-conf-left",
-      `Cannot uninstall: no other conf in ${options.confDir}, so the node could start no pods`,
-      { remedy: "install the next network first; --yes to go on all the same" },
+      `Cannot uninstall: there is no other conf in ${options.confDir}, so the node could not start pods`,
+      { remedy: "install the next network first; --yes to continue anyway" },
     );
   if (options.binaries && (node.attachedPods ?? 0) > 0)
     throw new CommandFailure(
       "pods-attached",
-      `Cannot remove ${shimName}: ${countPods(node.attachedPods ?? 0)} on this node would be left without their DEL`,
-      { remedy: "drain the node first, or leave out --binaries; --yes to go on all the same" },
+      `Cannot remove ${shimName}: ${countPods(node.attachedPods ?? 0)} on this node would get no DEL`,
+      { remedy: "drain the node first, or omit --binaries; --yes to continue anyway" },
     );
 }
 
@@ -125,12 +125,12 @@ export function countPods(count: number): string {
   return count === 1 ? "1 attached pod" : `${count} attached pods`;
 }
 
-/** Where confs were on their way; gone already, or not empty because somebody keeps something there. */
+/** Removes the daemon's work folder for confs, if it exists and is empty. */
 async function removeWorkFolder(confDir: string): Promise<void> {
   await rmdir(join(confDir, confWorkFolder)).catch(() => undefined);
 }
 
-/** Only programs of ours, whatever they are called. */
+/** Removes only our own programs. */
 async function removePrograms(binDir: string): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const name of [shimName, passthruName]) {
@@ -145,5 +145,5 @@ async function removePrograms(binDir: string): Promise<readonly string[]> {
 
 async function isOurs(file: string): Promise<boolean> {
   const content = await readProgram(file);
-  return content instanceof Buffer && isShim(content);
+  return content instanceof Buffer && isShimProgram(content);
 }

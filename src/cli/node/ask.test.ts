@@ -16,7 +16,7 @@ import {
 } from "../../wire/frame.ts";
 import { encodeRefuse } from "../../wire/messages.ts";
 import { failureOf } from "../failure-of.fixture.ts";
-import { ask, isListening, isUnreachable } from "./ask.ts";
+import { askSocket, isListening, isUnreachable } from "./ask.ts";
 import { CommandFailure } from "../failure.ts";
 
 let folder = "";
@@ -56,11 +56,11 @@ function answerFrame(value: unknown): Uint8Array {
 function asking(
   socket: string,
   extra: { signal?: AbortSignal; deadlineMs?: number } = {},
-): ReturnType<typeof ask<{ ask: "leaks" }>> {
-  return ask({ ask: "leaks" }, { socket, clock: systemClock, ...extra });
+): ReturnType<typeof askSocket<{ ask: "leaks" }>> {
+  return askSocket({ ask: "leaks" }, { socket, clock: systemClock, ...extra });
 }
 
-describe("ask", () => {
+describe("askSocket", () => {
   test("sends version, software and question, and returns the answer", async () => {
     const leaks = { leaks: [], quarantined: [] };
     const socket = await daemon((peer) => peer.write(answerFrame({ answer: leaks })));
@@ -123,7 +123,7 @@ describe("ask", () => {
   });
 });
 
-describe("ask without a daemon", () => {
+describe("askSocket without a daemon", () => {
   test("names the socket and what to check when it does not exist", async () => {
     const failure = await failureOf(asking(join(folder, "none.sock")));
     expect(isUnreachable(failure)).toBe(true);
@@ -133,7 +133,7 @@ describe("ask without a daemon", () => {
     });
   });
 
-  test("tells a socket nobody listens on from one that is missing", async () => {
+  test("tells a socket without a listener from a missing one", async () => {
     const path = join(folder, "dead.sock");
     // A killed daemon leaves its socket's file behind.
     const child = Bun.spawnSync([
@@ -144,7 +144,7 @@ describe("ask without a daemon", () => {
     expect(child.signalCode).toBe("SIGKILL");
     const failure = await failureOf(asking(path));
     expect(isUnreachable(failure)).toBe(true);
-    expect(failure).toMatchObject({ message: expect.stringContaining("nobody listens") });
+    expect(failure).toMatchObject({ message: expect.stringContaining("no process listens") });
   });
 
   test("says so when the path is a plain file", async () => {

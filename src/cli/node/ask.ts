@@ -18,7 +18,7 @@ import { CommandFailure, interruptedFailure } from "../failure.ts";
 import { daemonRemedy, rootRemedy } from "../remedies.ts";
 import { software } from "../../base/version.ts";
 
-/** Which question gets which answer. */
+/** The type of each question's answer. */
 interface AnswerOf {
   readonly attachments: AttachmentsAnswer;
   readonly timeline: TimelineAnswer;
@@ -29,18 +29,18 @@ interface AnswerOf {
   readonly top: TopAnswer;
 }
 
-export interface AskOptions {
+interface AskOptions {
   readonly socket: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
   readonly deadlineMs?: number;
 }
 
-/** The daemon answers from memory; five seconds of silence mean it is stuck. */
+/** The daemon answers from memory, so after five seconds of silence it is stuck. */
 const askDeadlineMs = 5000;
 
-/** Asks the daemon one question over its socket. Fails with code daemon-unreachable when there is nobody to answer. */
-export async function ask<Q extends Question>(question: Q, options: AskOptions): Promise<AnswerOf[Q["ask"]]> {
+/** Asks the daemon one question over its socket. Fails with code daemon-unreachable if no daemon answers. */
+export async function askSocket<Q extends Question>(question: Q, options: AskOptions): Promise<AnswerOf[Q["ask"]]> {
   const limitMs = options.deadlineMs ?? askDeadlineMs;
   const silent = (): Error => unreachable(options.socket, `no answer within ${limitMs / 1000} s`, undefined);
   using limit = deadline(options.clock, limitMs, silent);
@@ -55,11 +55,11 @@ export function isUnreachable(thrown: unknown): boolean {
   return thrown instanceof CommandFailure && thrown.code === "daemon-unreachable";
 }
 
-/** Whether anybody accepts connections on the socket now. Says nothing on it. */
+/** Whether a process accepts connections on the socket now. Sends nothing. */
 export function isListening(socket: string): Promise<boolean> {
   return new Promise((resolve) => {
     const peer = connect({ path: socket });
-    // Stays on: an unhandled error after the answer would end the program.
+    // Stays for good: an unhandled error after the answer would end the program.
     peer.on("error", () => resolve(false));
     peer.once("connect", () => {
       resolve(true);
@@ -68,7 +68,7 @@ export function isListening(socket: string): Promise<boolean> {
   });
 }
 
-/** Sends ASK and waits for the frame that answers it. */
+/** Sends ASK and waits for its answer. */
 function exchange(question: Question, options: AskOptions, limit: AbortSignal): Promise<Frame> {
   const { promise, resolve, reject } = Promise.withResolvers<Frame>();
   const socket = connect({ path: options.socket });
@@ -105,7 +105,7 @@ function receive(
   settle: { resolve(frame: Frame): void; reject(error: Error): void },
 ): void {
   try {
-    // Frames of other types (a greeting, a heartbeat) are not for us.
+    // Other frames, such as a greeting or a heartbeat, do not matter here.
     const frame = reader.push(chunk).find(({ type }) => type === "ANSWER" || type === "REFUSE");
     if (frame?.type === "ANSWER") settle.resolve(frame);
     if (frame?.type === "REFUSE") settle.reject(refused(frame));
@@ -144,7 +144,7 @@ function unreachable(socket: string, reason: string, cause: unknown): CommandFai
 function reasonOf(error: Error): string {
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: "the socket does not exist",
-    ECONNREFUSED: "the socket is there but nobody listens on it",
+    ECONNREFUSED: "the socket exists but no process listens on it",
     EACCES: "permission denied; the socket belongs to root",
     ENOTSOCK: "that path is not a socket",
   };
@@ -152,7 +152,7 @@ function reasonOf(error: Error): string {
   return reasons[errno] ?? errno;
 }
 
-/** Errors after the answer are of no interest, but an unhandled one would end the program. */
+/** Errors after the answer do not matter, but an unhandled one would end the program. */
 function hangUp(socket: Socket): void {
   socket.removeAllListeners();
   socket.on("error", () => undefined);

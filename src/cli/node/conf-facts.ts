@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { numberKnobs } from "../../config/knobs.ts";
 import { socketPath, type Settings } from "../settings.ts";
 
-/** What the shim is going to read in its configuration, where that is of interest here too. */
-export interface ConfFacts {
+/** The parts of the shim's configuration that the commands need too. */
+interface ConfFacts {
   readonly socket: string;
   readonly stateDir: string;
   readonly addBudgetMs: number;
 }
 
-/** A configuration that cannot be read is the shim's to refuse; until then the settings stand in. */
+/** The shim refuses an unreadable configuration; until then the settings are used instead. */
 export function confFacts(conf: string, settings: Pick<Settings, "socketDir" | "stateDir">): ConfFacts {
   const members = membersOf(conf);
   const folder = members.get("daemonSocketDir");

@@ -11,21 +11,21 @@ import type {
 } from "../../wire/node-view.ts";
 import type { PodKey } from "./names.ts";
 
-/** The journal as it lies on disk. */
+/** The journal as read from disk. */
 export interface DiskJournal {
   readonly records: readonly AttachmentRecord[];
   readonly leaks: readonly LeakEntry[];
   readonly quarantined: readonly Quarantined[];
-  /** Whether a shim left a delete on disk under this name, for the daemon's return. */
+  /** Whether a shim left a delete on disk under this name, for the next daemon. */
   hasDelete(name: string): boolean;
 }
 
-/** The file in which a shim keeps a delete that it could not hand over; see docs/protocol.md, "Offline records". */
+/** The file in which a shim keeps a delete while the daemon is away; see docs/protocol.md, "Offline records". */
 export function offlineDeleteName(containerId: string, ifname: string): string {
   return `${containerId}:${ifname}.del`;
 }
 
-/** The daemon's answers, made from what it left on disk. Nobody works on anything now, so nothing is "attaching". */
+/** The daemon's answer, made from the journal on disk. Without a daemon no pod is "attaching". */
 export function attachmentsOnDisk(journal: DiskJournal): AttachmentsAnswer {
   return { attachments: journal.records.map((record) => attachmentView(journal, record)) };
 }
@@ -35,8 +35,8 @@ export function leaksOnDisk(journal: DiskJournal): LeaksAnswer {
 }
 
 /**
- * The flight recorder's story, and for containers it has forgotten what the journal says: that keeps what was done, not
- * when each step was, so one line per fact.
+ * The flight recorder's entries. For containers that it has forgotten, entries from the journal, which knows what was done
+ * but not when.
  */
 export function timelineOnDisk(journal: DiskJournal, pod: PodKey, story: DiskStory = noStory): TimelineAnswer {
   const records = journal.records.filter((record) =>
@@ -60,8 +60,8 @@ export function timelineOnDisk(journal: DiskJournal, pod: PodKey, story: DiskSto
 
 const noStory: DiskStory = { entries: [], omitted: 0 };
 
-/** What the flight recorder's files say of one pod. */
-export interface DiskStory {
+/** The flight recorder's entries about one pod. */
+interface DiskStory {
   readonly entries: readonly TimelineEntry[];
   readonly omitted: number;
 }
@@ -101,5 +101,5 @@ function entriesOf(record: AttachmentRecord): readonly TimelineEntry[] {
 function keptDelete(journal: DiskJournal, record: AttachmentRecord): readonly TimelineEntry[] {
   if (!isToBeDeleted(journal, record)) return [];
   const { containerId, startedWallMs: wallMs } = record;
-  return [{ wallMs, containerId, verb: "DEL", what: "waiting", detail: "kept on disk; done when the daemon is back" }];
+  return [{ wallMs, containerId, verb: "DEL", what: "waiting", detail: "kept on disk until the daemon is back" }];
 }

@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Context } from "../context.ts";
-import { fakeWorld, type FakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell, type FakeShell } from "../fake-shell.fixture.ts";
 
 /**
- * A shim that records what it is given and does what the test says: a shell script, run as a real process.
- * For ADD it makes interfaces in the namespace, so that there is something real to look at.
+ * A shim that records its calls and does what the test tells it: a shell script, run as a real process.
+ * For ADD it makes real interfaces in the namespace.
  */
 export class FakeShim {
   readonly folder = mkdtempSync(join(tmpdir(), "levee-cli-"));
@@ -17,7 +17,7 @@ export class FakeShim {
     this.behave({});
   }
 
-  /** What the script does for each verb, as shell code; `ok` when left out. */
+  /** Shell code for each verb; without it the call succeeds. */
   behave(on: { readonly add?: string; readonly del?: string }): void {
     const script = `#!/bin/sh
 n=$(ls "${this.folder}/calls" | wc -l)
@@ -46,7 +46,7 @@ esac
       });
   }
 
-  context(world: FakeWorld = fakeWorld()): Context & { readonly world: FakeWorld } {
+  context(shell: FakeShell = fakeShell()): Context & { readonly shell: FakeShell } {
     const settings = {
       output: "table" as const,
       socketDir: join(this.folder, "run"),
@@ -55,7 +55,7 @@ esac
       shim: this.path,
       cniPath: "/opt/cni/bin:/usr/lib/cni",
     };
-    return { world, settings };
+    return { shell, settings };
   }
 
   remove(): void {
@@ -63,7 +63,7 @@ esac
   }
 }
 
-export interface ShimRecord {
+interface ShimRecord {
   readonly verb: string;
   readonly env: Readonly<Record<string, string>>;
   readonly conf: string;

@@ -1,24 +1,24 @@
 import type { GcAnswer } from "../../wire/node-view.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 
-/** The daemon answers at once and works meanwhile. */
+/** The daemon answers at once and works in the background. */
 const pollMs = 100;
-/** Each plugin has seconds of its own; beyond this the daemon is stuck, and the person is better off with a word. */
+/** Each plugin gets some seconds. After this long the daemon is stuck, and the person needs an error. */
 const roundMsMax = 300_000;
 
-/** Has the daemon look for garbage now, or look and act, and waits for the end of that round. */
+/** Makes the daemon run one GC round now and waits for its end. */
 export async function runGcRound(context: Context, run: "look" | "fix"): Promise<GcAnswer> {
-  const { clock, interrupted } = context.world;
-  const { round } = await ask(context, { ask: "gc", run });
+  const { clock, interrupted } = context.shell;
+  const { round } = await askDaemon(context, { ask: "gc", run });
   const endsMs = clock.monotonicMs() + roundMsMax;
   while (clock.monotonicMs() < endsMs) {
-    const answer = await ask(context, { ask: "gc" });
+    const answer = await askDaemon(context, { ask: "gc" });
     if (answer.finished >= round) return requireLook(answer);
-    if (answer.round < round) throw ended("The daemon was started anew meanwhile");
+    if (answer.round < round) throw ended("Cannot finish the round: the daemon was restarted meanwhile");
     await clock.sleep(pollMs, interrupted);
   }
-  throw ended(`The round has not ended within ${roundMsMax / 1_000} s; the daemon goes on with it`);
+  throw ended(`The round did not end within ${roundMsMax / 1_000} s; the daemon goes on with it`);
 }
 
 function ended(message: string): CommandFailure {

@@ -1,7 +1,7 @@
-import { ip, requireSuccess } from "./netns.ts";
-import type { World } from "../world.ts";
+import { ip, requireToolSuccess } from "./netns.ts";
+import type { Shell } from "../shell.ts";
 
-/** An interface as the kernel has it: what a pod really got, whatever anybody reported. */
+/** An interface as the kernel shows it, not as a plugin reported it. */
 export interface InterfaceFacts {
   readonly ifname: string;
   readonly mac: string;
@@ -9,7 +9,7 @@ export interface InterfaceFacts {
   readonly gateways: readonly string[];
 }
 
-type Tools = Pick<World, "clock" | "env" | "isRoot">;
+type Tools = Pick<Shell, "clock" | "env" | "isRoot">;
 
 /** Every interface of the namespace except `lo`. */
 export async function interfacesOf(tools: Tools, netns: string): Promise<readonly InterfaceFacts[]> {
@@ -30,7 +30,7 @@ export async function interfacesOf(tools: Tools, netns: string): Promise<readonl
     });
 }
 
-/** Addresses with prefix length. Link-local ones come from the kernel, not from the network. */
+/** Addresses with prefix length. Link-local addresses are left out, because the kernel makes them. */
 function addressesOf(link: object): readonly string[] {
   const all: unknown = "addr_info" in link ? link.addr_info : [];
   return objects(all)
@@ -40,8 +40,8 @@ function addressesOf(link: object): readonly string[] {
 
 async function ipJson(tools: Tools, netns: string, args: readonly string[]): Promise<readonly object[]> {
   const end = await ip(tools, ["-n", netns, "-j", ...args]);
-  requireSuccess(tools, end, `Cannot read the interfaces of the network namespace ${netns}`);
-  // iproute2 prints nothing at all where there is nothing to list.
+  requireToolSuccess(tools, end, `Cannot read the interfaces of the network namespace ${netns}`);
+  // iproute2 prints nothing for an empty list.
   return end.stdout.trim() === "" ? [] : objects(JSON.parse(end.stdout));
 }
 
@@ -53,4 +53,9 @@ function objects(value: unknown): readonly object[] {
 function text(from: object, key: string): string {
   const value: unknown = Object.entries(from).find(([name]) => name === key)?.[1];
   return typeof value === "string" ? value : "";
+}
+
+/** `10.0.0.2` from `10.0.0.2/24`: a sentence does not need the prefix length. */
+export function withoutPrefix(address: string): string {
+  return address.split("/", 1)[0] ?? address;
 }

@@ -1,41 +1,41 @@
 import type { LeaksAnswer, LeakView } from "../../wire/node-view.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 
 const pollMs = 200;
-/** As many plugins as there are leaks are run, one after the other; a person does not wait longer for them. */
+/** The daemon runs one plugin per leak, one after the other; a person does not wait longer than this. */
 const retryMsMax = 60_000;
 
-/** Crosses out one entry without undoing anything. `isSure` is the person's word that it is dealt with. */
+/** Removes one leak from the ledger without an undo. `isSure` means that the person has confirmed it. */
 export async function forgetLeak(context: Context, id: string, isSure: boolean): Promise<LeakView> {
-  const { leaks } = await ask(context, { ask: "leaks" });
+  const { leaks } = await askDaemon(context, { ask: "leaks" });
   const leak = oneOf(
     leaks.filter((entry) => entry.id.startsWith(id)),
     id,
   );
   if (!isSure)
     throw usageFailure(
-      `Forgetting ${leak.id} leaves ${leak.network === "" ? "what it stands for" : `${leak.network} (${leak.ifname})`} of ${podOf(leak)} on the node for ever, as nobody will try to undo it again`,
+      `Cannot forget ${leak.id} without --yes: ${leak.network === "" ? "its leftovers" : `${leak.network} (${leak.ifname})`} of ${podOf(leak)} would stay on the node, because the daemon would never retry the undo`,
       `levee leaks --forget ${leak.id} --yes, once you have removed it by hand`,
     );
-  await ask(context, { ask: "leaks", forget: leak.id });
+  await askDaemon(context, { ask: "leaks", forget: leak.id });
   return leak;
 }
 
-/** Has the resident hand try every leak now, and waits until each was tried once. */
+/** Makes the resident hand retry every leak now, and waits until each was tried once. */
 export async function retryLeaks(context: Context): Promise<LeaksAnswer> {
-  const { clock, interrupted } = context.world;
-  const before = await ask(context, { ask: "leaks" });
-  let now = await ask(context, { ask: "leaks", retry: true });
+  const { clock, interrupted } = context.shell;
+  const before = await askDaemon(context, { ask: "leaks" });
+  let now = await askDaemon(context, { ask: "leaks", retry: true });
   const endsMs = clock.monotonicMs() + retryMsMax;
   while (untried(before, now).length > 0 && clock.monotonicMs() < endsMs) {
     await clock.sleep(pollMs, interrupted);
-    now = await ask(context, { ask: "leaks" });
+    now = await askDaemon(context, { ask: "leaks" });
   }
   return now;
 }
 
-/** An entry without a network stands for a lost record; there is nothing that could be run for it. */
+/** An entry without a network stands for a lost record, so no plugin can run for it. */
 function untried(before: LeaksAnswer, now: LeaksAnswer): readonly LeakView[] {
   const attempts = new Map(before.leaks.map((leak) => [leak.id, leak.attempts]));
   return now.leaks.filter(({ id, network, attempts: made }) => network !== "" && made === attempts.get(id));

@@ -1,6 +1,6 @@
 import { usageFailure } from "../failure.ts";
 
-/** A network as the person names it: `[namespace/]name[@interface]`, the short form of the pod annotation. */
+/** A network on the command line: `[namespace/]name[@interface]`, the short form of the pod annotation. */
 export interface NetworkChoice {
   readonly namespace: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface PodKey {
 }
 
 const label = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/u;
-/** Linux allows 15 bytes; a slash, a colon or a space breaks the tools that print interface names. */
+/** Linux allows 15 bytes. A slash, a colon or a space breaks tools that print interface names. */
 const interfaceName = /^(?!\.{1,2}$)[^\s/:\u0000-\u001f\u007f]{1,15}$/u;
 
 export function requireLabel(what: string, value: string): string {
@@ -27,10 +27,10 @@ export function requireLabel(what: string, value: string): string {
 }
 
 const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/u;
-/** As the API server has it. */
+/** The API server's limit. */
 const subdomainCharsMax = 253;
 
-/** The names that pods of a cluster can have; those of static pods end with the node's, dots and all. */
+/** Pod names in a cluster. Those of static pods end with the node's name, which may have dots. */
 export function requireSubdomain(what: string, value: string): string {
   if (value.length > subdomainCharsMax || !subdomain.test(value)) {
     throw usageFailure(
@@ -57,7 +57,7 @@ export function parsePod(text: string, namespaceOption: string | undefined, requ
   if (namespaceOption !== undefined && namespaceOption !== first) {
     throw usageFailure(
       `Cannot use ${JSON.stringify(text)} with --namespace ${namespaceOption}: they name different namespaces`,
-      `leave out --namespace`,
+      `omit --namespace`,
     );
   }
   return { namespace: requireLabel("a namespace", first), name: requireName("a pod name", second) };
@@ -103,7 +103,7 @@ export function podText(pod: PodKey): string {
   return `${pod.namespace}/${pod.name}`;
 }
 
-/** A dot cannot be part of a label, so pods of two namespaces never share a netns name. */
+/** A label has no dot, so pods of two namespaces never share a name. */
 export function netnsName(pod: PodKey): string {
   return pod.namespace === "default" ? `levee-${pod.name}` : `levee-${pod.namespace}.${pod.name}`;
 }

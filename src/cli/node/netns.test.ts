@@ -1,44 +1,44 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { failureOf } from "../failure-of.fixture.ts";
-import { fakeWorld } from "../fake-world.fixture.ts";
+import { fakeShell } from "../fake-shell.fixture.ts";
 import { interfacesOf } from "./interfaces.ts";
-import { addNetns, netnsExists, netnsPath, removeNetns, requireSuccess } from "./netns.ts";
+import { addNetns, netnsExists, netnsPath, removeNetns, requireToolSuccess } from "./netns.ts";
 
-const world = fakeWorld();
+const shell = fakeShell();
 const name = `levee-n${process.pid}`;
-afterEach(() => removeNetns(world, name));
+afterEach(() => removeNetns(shell, name));
 
 const end = { exitCode: 1, signal: undefined, stdout: "", stderr: "", startError: undefined, stopped: undefined };
 
 describe("addNetns and removeNetns", () => {
   test("make it once, and remove it once", async () => {
     expect(netnsPath(name)).toBe(`/var/run/netns/${name}`);
-    await addNetns(world, name);
+    await addNetns(shell, name);
     expect(netnsExists(name)).toBe(true);
-    expect(await failureOf(addNetns(world, name))).toMatchObject({
+    expect(await failureOf(addNetns(shell, name))).toMatchObject({
       code: "tool-failed",
       message: expect.stringContaining("File exists"),
     });
-    expect(await removeNetns(world, name)).toBe(true);
-    expect(await removeNetns(world, name)).toBe(false);
+    expect(await removeNetns(shell, name)).toBe(true);
+    expect(await removeNetns(shell, name)).toBe(false);
   });
 
   test("interfacesOf a new one are none: lo does not count", async () => {
-    await addNetns(world, name);
-    expect(await interfacesOf(world, name)).toEqual([]);
+    await addNetns(shell, name);
+    expect(await interfacesOf(shell, name)).toEqual([]);
   });
 
   test("interfacesOf one that does not exist is an error", async () => {
-    expect(await failureOf(interfacesOf(world, "levee-none"))).toMatchObject({
+    expect(await failureOf(interfacesOf(shell, "levee-none"))).toMatchObject({
       message: expect.stringContaining("levee-none"),
     });
   });
 });
 
-describe("requireSuccess", () => {
+describe("requireToolSuccess", () => {
   const thrown = (isRoot: boolean, change: object): unknown => {
     try {
-      requireSuccess({ isRoot }, { ...end, ...change }, "Cannot do it");
+      requireToolSuccess({ isRoot }, { ...end, ...change }, "Cannot do it");
     } catch (error) {
       return error;
     }

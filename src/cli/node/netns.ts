@@ -3,11 +3,9 @@ import { join } from "node:path";
 import { runTool } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
 import { isSuccess, type ProgramEnd } from "../run-program.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** Network namespaces by name, through iproute2. */
-
-type Tools = Pick<World, "clock" | "env" | "isRoot">;
+type Tools = Pick<Shell, "clock" | "env" | "isRoot">;
 
 export const netnsFolder = "/var/run/netns";
 
@@ -19,21 +17,21 @@ export function netnsExists(name: string): boolean {
   return existsSync(netnsPath(name));
 }
 
-/** Makes the namespace with `lo` up. The kernel lets only one caller make a name, so this is also the lock. */
+/** Makes the namespace with `lo` up. Only one caller can create a name, so this is also the lock. */
 export async function addNetns(tools: Tools, name: string): Promise<void> {
-  requireSuccess(tools, await ip(tools, ["netns", "add", name]), `Cannot make the network namespace ${name}`);
+  requireToolSuccess(tools, await ip(tools, ["netns", "add", name]), `Cannot make the network namespace ${name}`);
   const up = await ip(tools, ["-n", name, "link", "set", "lo", "up"]);
   if (isSuccess(up)) return;
   await removeNetns(tools, name);
-  requireSuccess(tools, up, `Cannot bring up lo in the network namespace ${name}`);
+  requireToolSuccess(tools, up, `Cannot bring up lo in the network namespace ${name}`);
 }
 
 /** Returns whether there was one. */
 export async function removeNetns(tools: Tools, name: string): Promise<boolean> {
   if (!netnsExists(name)) return false;
   const end = await ip(tools, ["netns", "del", name]);
-  // Somebody else may have removed it meanwhile; gone is gone.
-  if (netnsExists(name)) requireSuccess(tools, end, `Cannot remove the network namespace ${name}`);
+  // Another process may have removed it meanwhile, which is fine.
+  if (netnsExists(name)) requireToolSuccess(tools, end, `Cannot remove the network namespace ${name}`);
   return true;
 }
 
@@ -41,8 +39,8 @@ export function ip(tools: Pick<Tools, "clock" | "env">, args: readonly string[])
   return runTool(tools, "ip", args);
 }
 
-/** Turns a tool's bad end into a failure that says what to do. */
-export function requireSuccess(tools: Pick<Tools, "isRoot">, end: ProgramEnd, doing: string): void {
+/** Throws a failure with a remedy if the tool did not succeed. */
+export function requireToolSuccess(tools: Pick<Tools, "isRoot">, end: ProgramEnd, doing: string): void {
   if (isSuccess(end)) return;
   if (end.startError === "ENOENT") {
     throw new CommandFailure("tool-missing", `${doing}: the program ip is not installed`, {

@@ -6,35 +6,35 @@ import { readStory } from "../../state/recorder/recorder-read.ts";
 import { recorderFolder } from "../../state/recorder/recorder-segments.ts";
 import type { AttachmentsAnswer, LeaksAnswer, TimelineAnswer } from "../../wire/node-view.ts";
 import { isUnreachable } from "./ask.ts";
-import { ask, type Context } from "../context.ts";
+import { askDaemon, type Context } from "../context.ts";
 import { attachmentsOnDisk, leaksOnDisk, timelineOnDisk, type DiskJournal } from "./disk-view.ts";
 import { CommandFailure, toFailure } from "../failure.ts";
 import type { PodKey } from "./names.ts";
 
-/** An answer and where it is from: a dead daemon must not keep anybody from seeing what is on the node. */
+/** An answer and its source. The disk is the source while the daemon is away. */
 export interface Sourced<T> {
   readonly source: "daemon" | "disk";
   readonly answer: T;
 }
 
 export function readAttachments(context: Context): Promise<Sourced<AttachmentsAnswer>> {
-  return daemonOrDisk(context, () => ask(context, { ask: "attachments" }), attachmentsOnDisk);
+  return daemonOrDisk(context, () => askDaemon(context, { ask: "attachments" }), attachmentsOnDisk);
 }
 
 export function readLeaks(context: Context): Promise<Sourced<LeaksAnswer>> {
-  return daemonOrDisk(context, () => ask(context, { ask: "leaks" }), leaksOnDisk);
+  return daemonOrDisk(context, () => askDaemon(context, { ask: "leaks" }), leaksOnDisk);
 }
 
-/** Where damaged records are put: the daemon's own state folder, which need not be the one of the settings. */
+/** The quarantine folder of the daemon, whose state folder may differ from the settings. */
 export async function readQuarantineFolder(context: Context, source: "daemon" | "disk"): Promise<string> {
   const { stateDir } = context.settings;
   if (source === "disk") return quarantineFolder(stateDir);
-  // It has just answered; should it be gone now, the settings are the best guess.
-  const node = await ask(context, { ask: "node" }).catch(() => ({ stateDir }));
+  // The daemon has just answered. If it is gone now, the settings are the best guess.
+  const node = await askDaemon(context, { ask: "node" }).catch(() => ({ stateDir }));
   return quarantineFolder(node.stateDir);
 }
 
-/** Pass the source of an earlier answer, so that the two belong together and the note about it comes once. */
+/** Pass the source of an earlier answer, so that both come from the same place and the note is printed once. */
 export function readTimeline(
   context: Context,
   pod: PodKey,
@@ -46,7 +46,7 @@ export function readTimeline(
   };
   return source === "disk"
     ? readDisk(context, fromDisk)
-    : daemonOrDisk(context, () => ask(context, { ask: "timeline", ...pod }), fromDisk);
+    : daemonOrDisk(context, () => askDaemon(context, { ask: "timeline", ...pod }), fromDisk);
 }
 
 async function daemonOrDisk<T>(
@@ -59,14 +59,14 @@ async function daemonOrDisk<T>(
   } catch (error) {
     if (!isUnreachable(error)) throw error;
     const read = await readDisk(context, fromDisk).catch((diskError: unknown) => {
-      // Both ways are closed; the daemon's absence is the one to mend, the other goes along.
+      // Both ways failed. The daemon's absence is the error to fix; the disk's error is only a note.
       const failure = toFailure(error);
-      context.world.stderr.write(
+      context.shell.stderr.write(
         `Note: the journal in ${context.settings.stateDir} cannot be read either: ${toFailure(diskError).message}\n`,
       );
       throw failure;
     });
-    context.world.stderr.write(
+    context.shell.stderr.write(
       `Note: ${toFailure(error).message}. Showing what the journal in ${context.settings.stateDir} says, as of its last write\n`,
     );
     return read;
@@ -76,7 +76,8 @@ async function daemonOrDisk<T>(
 async function readDisk<T>(context: Context, fromDisk: (journal: DiskJournal) => T | Promise<T>): Promise<Sourced<T>> {
   const { stateDir } = context.settings;
   const journal = await readJournalOnly(stateDir);
-  if (!journal.exists) throw new CommandFailure("state-missing", "there is none, so no daemon has run on that folder");
+  if (!journal.exists)
+    throw new CommandFailure("state-missing", "there is no journal, so no daemon has run with that folder");
   const answer = await fromDisk({ ...journal, hasDelete: (name) => hasOffline(stateDir, name) });
   return { source: "disk", answer };
 }

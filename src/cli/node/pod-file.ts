@@ -6,7 +6,7 @@ import { errnoOf } from "../../base/errors.ts";
 import { networkText, type NetworkChoice, type PodKey } from "./names.ts";
 import { defaultNetworkAnnotation, networksAnnotation } from "../../base/annotations.ts";
 
-/** A pod that `levee attach` made: what the daemon reads of it, and what `levee detach` needs to undo it. */
+/** A pod that `levee attach` made: what the daemon reads, and what `levee detach` needs for the undo. */
 export interface AttachedPod extends PodKey {
   readonly uid: string;
   readonly containerId: string;
@@ -19,7 +19,7 @@ export interface NewPod extends AttachedPod {
   readonly additional: readonly NetworkChoice[];
 }
 
-export const annotationKey = {
+const annotationKey = {
   defaultNetwork: defaultNetworkAnnotation,
   networks: networksAnnotation,
   containerId: "levee.dev/container-id",
@@ -32,12 +32,12 @@ export function podFilePath(directory: string, pod: PodKey): string {
   return join(directory, "pods", `${pod.namespace}.${pod.name}${fileSuffix}`);
 }
 
-/** Makes the folder of pod files. Returns the uppermost folder that had to be made; undefined when all were there. */
+/** Makes the folder of pod files. Returns the topmost folder that it created; undefined if all existed. */
 export function makePodFolder(directory: string): Promise<string | undefined> {
   return mkdir(join(directory, "pods"), { recursive: true, mode: 0o755 });
 }
 
-/** Undoes `makePodFolder`, as far as nobody has put anything in there. */
+/** Undoes `makePodFolder` for folders that are still empty. */
 export async function removePodFolder(directory: string, uppermost: string): Promise<void> {
   let folder = join(directory, "pods");
   while (folder === uppermost || folder.startsWith(`${uppermost}/`)) {
@@ -54,7 +54,7 @@ export async function removePodFolder(directory: string, uppermost: string): Pro
 export async function writePodFile(directory: string, pod: NewPod): Promise<void> {
   await makePodFolder(directory);
   const path = podFilePath(directory, pod);
-  // The daemon watches for *.yaml; a dot in front keeps the unfinished file out of its sight.
+  // The daemon watches for *.yaml; it ignores the unfinished file because of the leading dot.
   const temporary = join(directory, "pods", `.${pod.namespace}.${pod.name}.tmp`);
   await writeFileAtomically(path, podYaml(pod), { mode: 0o644, sync: false, temporary });
 }
@@ -64,7 +64,7 @@ export async function removePodFile(directory: string, pod: PodKey): Promise<voi
   if ((await readPodFile(directory, pod)) !== undefined) await rm(podFilePath(directory, pod), { force: true });
 }
 
-/** The pod if `levee attach` wrote it; undefined when there is no such file or somebody else wrote it. */
+/** The pod in the file; undefined if there is no file or `levee attach` did not write it. */
 export async function readPodFile(directory: string, pod: PodKey): Promise<AttachedPod | undefined> {
   try {
     return parsePodFile(await readFile(podFilePath(directory, pod), "utf8"));
@@ -106,7 +106,7 @@ export function podYaml(pod: NewPod): string {
   });
 }
 
-/** What our own annotations say. A file without them, or one that is not YAML, is not ours to undo. */
+/** Reads our own annotations. A file without them, or one that is not YAML, is not ours to undo. */
 export function parsePodFile(content: string): AttachedPod | undefined {
   const metadata = member(parsedYaml(content), "metadata");
   const annotations = member(metadata, "annotations");
@@ -117,7 +117,7 @@ export function parsePodFile(content: string): AttachedPod | undefined {
     containerId: textMember(annotations, annotationKey.containerId),
     netns: textMember(annotations, annotationKey.netns),
   };
-  // The netns becomes part of a path and is deleted; only names that attach itself makes are taken.
+  // The netns becomes part of a path that is deleted, so only names that attach makes are accepted.
   const isOurs =
     /^[0-9a-f]{64}$/u.test(pod.containerId) &&
     /^levee-[-a-z0-9.]{1,128}$/u.test(pod.netns) &&
@@ -129,7 +129,7 @@ function parsedYaml(content: string): unknown {
   try {
     return parse(content);
   } catch {
-    return undefined; // The daemon reports the broken file; here it only means "not ours".
+    return undefined; // The daemon reports a broken file; here it only means "not ours".
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FailingView, OpenNetworkView, PodNow, WaitingView } from "../../wire/pod-now.ts";
 import { tookText } from "../terminal/span.ts";
 
-/** Where a pod in line stands, behind whom, and what it waits for. */
+/** A waiting pod's position in line, the namespaces it competes with, and what it waits for. */
 export function waitingText(view: WaitingView, namespace: string): string {
   const expected = view.expectedMs === undefined ? "" : `, about ${tookText(view.expectedMs)} more at the present rate`;
   return (
@@ -31,13 +31,13 @@ export function failuresText({ failures }: Pick<FailingView, "failures">): strin
   return failures === 1 ? "failed once" : `failed ${failures} times in a row`;
 }
 
-/** One line for each network that fails for everybody. */
+/** One line for each network that fails for all pods. */
 export function openNetworkLines({ openNetworks = [] }: PodNow): readonly string[] {
   return openNetworks.map((open) => `${openNetworkText(open)}: ${open.reason}`);
 }
 
 export function openNetworkText({ network, forMs, failures, nextProbeMs }: OpenNetworkView): string {
-  const next = nextProbeMs === 0 ? "the next who asks tries it" : `next try in ${tookText(nextProbeMs)}`;
+  const next = nextProbeMs === 0 ? "the next pod that asks tries it" : `next try in ${tookText(nextProbeMs)}`;
   const name = network === "(node)" ? "The node's own network" : `Network ${network}`;
   return `${name} fails for everybody for ${tookText(forMs)} (${failures} failures), ${next}`;
 }

@@ -1,9 +1,9 @@
 import type { AttachmentView, TimelineAnswer, TimelineEntry } from "../../wire/node-view.ts";
 import type { HungView, PodNow } from "../../wire/pod-now.ts";
 
-/** How a pod stands now, or how the last thing that happened to it ended. */
+/** The pod's current state, or the end of its last call. */
 export interface PodOutcome {
-  /** The phases of an attachment; `undone`: it could not be attached, and what was done is taken back. */
+  /** The phases of an attachment. `undone`: the ADD failed and was undone. */
   readonly state:
     | AttachmentView["phase"]
     | "detached"
@@ -11,13 +11,13 @@ export interface PodOutcome {
     | "failed"
     | "leaked"
     | "unknown"
-    /** In line · not tried again yet · its plugin runs and does nothing. */
+    /** In line · held, not tried yet · its plugin runs and does nothing. */
     | "waiting"
     | "held"
     | "hung";
-  /** When it came to that; 0 when nothing is known. */
+  /** Since when; 0 if unknown. */
   readonly sinceWallMs: number;
-  /** Why it failed; empty when it did not. */
+  /** Why it failed; empty if it did not. */
   readonly reason: string;
 }
 
@@ -29,7 +29,7 @@ export interface PodStory {
 
 export function outcomeOf(story: PodStory): PodOutcome {
   const { now } = story.timeline;
-  // What concerns every pod says nothing of how this one stands.
+  // Entries about every pod say nothing about this one.
   const entries = story.timeline.entries.filter(({ containerId }) => containerId !== "");
   const current = newestOf(story.attachments);
   const standing = now === undefined || current?.phase === "attached" ? undefined : standingOf(now, entries);
@@ -55,7 +55,7 @@ function hungReason({ plugin, network }: HungView): string {
   return `${plugin === "" ? "a plugin" : plugin} of ${network} uses no CPU and does not end`;
 }
 
-/** The pod's sandbox that counts: the youngest. */
+/** The newest sandbox of the pod is the one that counts. */
 export function newestOf(attachments: readonly AttachmentView[]): AttachmentView | undefined {
   return attachments.toSorted((left, right) => left.sinceWallMs - right.sinceWallMs).at(-1);
 }
@@ -73,7 +73,7 @@ function endingOf(last: TimelineEntry, entries: readonly TimelineEntry[]): PodOu
   return { state: "unknown", sinceWallMs: last.wallMs, reason: "" };
 }
 
-/** A runtime deletes what it could not add, so a DEL that ends well is no sign that the pod ever was attached. */
+/** A runtime sends DEL after a failed ADD too, so a successful DEL does not prove that the pod was attached. */
 function failedAdd(containerId: string, entries: readonly TimelineEntry[]): TimelineEntry | undefined {
   const adds = entries.filter((entry) => entry.verb === "ADD" && entry.containerId === containerId);
   const end = adds.findLast(({ what }) => what === "failed" || what === "acknowledged");
@@ -84,7 +84,7 @@ function isFailure({ what }: TimelineEntry): boolean {
   return what === "failed";
 }
 
-/** The call is answered, and its failure written down, when all is undone; what went wrong is known before. */
+/** The failure is recorded only after the undo, but the failed plugin run is known before. */
 function undoingReason({ containerId }: AttachmentView, entries: readonly TimelineEntry[]): string {
   const own = entries.filter((entry) => entry.containerId === containerId && entry.verb === "ADD");
   const wrong = own.findLast(({ what, detail }) => what === "ran" && detail !== undefined);

@@ -1,10 +1,10 @@
 import { CommandFailure } from "../failure.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** Before anything is made or removed: halfway through it would fail with a tool's own words. */
-export function requireRoot(world: Pick<World, "isRoot">): void {
-  if (world.isRoot) return;
-  throw new CommandFailure("not-root", "Cannot make or remove network namespaces without being root", {
+/** Checked before anything is made or removed; otherwise a tool would fail half-way with its own message. */
+export function requireRoot(shell: Pick<Shell, "isRoot">): void {
+  if (shell.isRoot) return;
+  throw new CommandFailure("not-root", "Cannot make or remove network namespaces: this needs root", {
     remedy: "run the same command as root",
   });
 }

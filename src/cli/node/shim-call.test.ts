@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { resultGateways } from "./result-gateways.ts";
-import { cniEnv, parseCniError } from "./shim-call.ts";
-import { childEnv } from "../world.ts";
+import { resultGateways } from "./attach-pod.ts";
+import { cniEnv, parsePrintedError } from "./shim-call.ts";
+import { childEnv } from "../shell.ts";
 
-describe("parseCniError", () => {
+describe("parsePrintedError", () => {
   test("reads code, message and details", () => {
-    expect(parseCniError('{"cniVersion":"1.0.0","code":7,"msg":"bad","details":"more"}')).toEqual({
+    expect(parsePrintedError('{"cniVersion":"1.0.0","code":7,"msg":"bad","details":"more"}')).toEqual({
       code: 7,
       message: "bad",
       details: "more",
     });
-    expect(parseCniError('{"code":7,"msg":"bad"}')).toEqual({ code: 7, message: "bad", details: "" });
+    expect(parsePrintedError('{"code":7,"msg":"bad"}')).toEqual({ code: 7, message: "bad", details: "" });
   });
 
   test.each([
@@ -24,7 +24,7 @@ describe("parseCniError", () => {
     '{"code":7,"msg":1}',
     '{"ips":[]}',
   ])("is undefined for %j", (stdout) => {
-    expect(parseCniError(stdout)).toBeUndefined();
+    expect(parsePrintedError(stdout)).toBeUndefined();
   });
 });
 

@@ -2,52 +2,52 @@ import { CommandFailure, cniCodeName, interruptedFailure } from "../failure.ts";
 import { podText } from "./names.ts";
 import { netnsPath } from "./netns.ts";
 import type { AttachedPod } from "./pod-file.ts";
-import { remedyFor, type CniError, type Places } from "../remedies.ts";
+import { remedyFor, type PrintedError, type Places } from "../remedies.ts";
 import { isSuccess, runProgram, type ProgramEnd } from "../run-program.ts";
 import type { Settings } from "../settings.ts";
-import { childEnv, type World } from "../world.ts";
+import { childEnv, type Shell } from "../shell.ts";
 
-/** A pod to call the shim for. */
-export interface Sandbox extends AttachedPod {
-  /** Where its namespace is, when that is not the one `levee attach` makes; it may be gone. */
+/** A pod for which the shim is called. */
+export interface PodSandbox extends AttachedPod {
+  /** Path of its namespace, if `levee attach` did not make it. The namespace may be gone. */
   readonly netnsPath?: string;
 }
 
 /** One CNI call, as a container runtime makes it. */
-export interface ShimCall {
+interface ShimCall {
   readonly verb: "ADD" | "DEL";
-  readonly pod: Sandbox;
+  readonly pod: PodSandbox;
   /** The configuration on the shim's stdin. */
   readonly conf: string;
   readonly signal?: AbortSignal;
 }
 
-/** The interface of a pod's default network, by which a runtime names the whole call. */
+/** The interface of a pod's default network, which a runtime passes in every call. */
 export const shimIfname = "eth0";
 
 const shimRemedy = "name the shim with --shim FILE or LEVEE_SHIM";
 
-/** The shim keeps to 55 s by itself; past this it is broken. */
+/** The shim's own limit is 55 s, so after this time it is broken. */
 const shimTimeoutMs = 65_000;
 
-/** The shim answered with an error of the CNI specification. */
+/** The shim answered with a CNI error. */
 export class CniFailure extends CommandFailure {
-  readonly error: CniError;
+  readonly error: PrintedError;
 
-  constructor(error: CniError, message: string, remedy: string) {
+  constructor(error: PrintedError, message: string, remedy: string) {
     super(cniCodeName(error.code), message, { remedy });
     this.error = error;
   }
 }
 
-export type ShimSettings = Pick<Settings, "shim" | "cniPath"> & Places;
+type ShimSettings = Pick<Settings, "shim" | "cniPath"> & Places;
 
-/** Runs the shim as containerd would and returns what it printed. */
-export async function callShim(world: World, settings: ShimSettings, call: ShimCall): Promise<string> {
-  const end = await runProgram(world.clock, {
+/** Runs the shim as containerd would and returns its output. */
+export async function callShim(shell: Shell, settings: ShimSettings, call: ShimCall): Promise<string> {
+  const end = await runProgram(shell.clock, {
     file: settings.shim,
     args: [],
-    env: childEnv(world, cniEnv(call, settings.cniPath)),
+    env: childEnv(shell, cniEnv(call, settings.cniPath)),
     input: call.conf,
     timeoutMs: shimTimeoutMs,
     ...(call.signal === undefined ? {} : { signal: call.signal }),
@@ -56,7 +56,7 @@ export async function callShim(world: World, settings: ShimSettings, call: ShimC
   if (call.verb === "ADD" && !isResult(end.stdout)) {
     throw new CommandFailure(
       "shim-failed",
-      `Cannot attach ${podText(call.pod)}: ${settings.shim} ended well but printed no CNI result`,
+      `Cannot attach ${podText(call.pod)}: ${settings.shim} succeeded but printed no CNI result`,
       { remedy: shimRemedy },
     );
   }
@@ -81,7 +81,7 @@ export function cniEnv(call: Pick<ShimCall, "verb" | "pod">, cniPath: string): R
   };
 }
 
-/** Any program ends well with nothing said; a shim that attached something says what. */
+/** Any program can exit with 0 and print nothing; a shim that attached a pod prints a result. */
 function isResult(stdout: string): boolean {
   try {
     const value: unknown = JSON.parse(stdout);
@@ -108,7 +108,7 @@ function shimFailure(call: ShimCall, settings: ShimSettings, end: ProgramEnd): C
       },
     );
   }
-  const error = parseCniError(end.stdout);
+  const error = parsePrintedError(end.stdout);
   if (error !== undefined) {
     const details = error.details === "" ? "" : `; ${error.details}`;
     return new CniFailure(error, `${what}: ${error.message}${details}`, remedyFor(error, settings, call.pod));
@@ -121,7 +121,7 @@ function shimFailure(call: ShimCall, settings: ShimSettings, end: ProgramEnd): C
 }
 
 /** The error object of the CNI specification, which plugins print on stdout. */
-export function parseCniError(stdout: string): (CniError & { readonly details: string }) | undefined {
+export function parsePrintedError(stdout: string): (PrintedError & { readonly details: string }) | undefined {
   try {
     const value: unknown = JSON.parse(stdout);
     if (typeof value !== "object" || value === null || !("code" in value) || !("msg" in value)) return undefined;
@@ -129,6 +129,6 @@ export function parseCniError(stdout: string): (CniError & { readonly details: s
     const details = "details" in value && typeof value.details === "string" ? value.details : "";
     return { code: value.code, message: value.msg, details };
   } catch {
-    return undefined; // Not JSON: the caller falls back to stderr.
+    return undefined; // Not JSON, so the caller uses stderr.
   }
 }

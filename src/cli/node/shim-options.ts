@@ -7,26 +7,26 @@ import { errnoOf } from "../../base/errors.ts";
 import { CommandFailure, usageFailure } from "../failure.ts";
 import type { Settings } from "../settings.ts";
 
-/** Options of the commands that play the container runtime. */
+/** Options of commands that play the container runtime. */
 export function addShimOptions(command: Command): Command {
   return command
     .option("--shim <file>", "the shim to run (LEVEE_SHIM; default: levee-shim beside this program)")
     .option(
       "--cni-path <folders>",
-      "where plugins are looked for (LEVEE_CNI_PATH; default: /opt/cni/bin:/usr/lib/cni, those that exist)",
+      "folders of the CNI plugins (LEVEE_CNI_PATH; default: those of /opt/cni/bin:/usr/lib/cni that exist)",
     )
     .option(
       "--conf <file>",
-      "the CNI configuration for the shim, such as the one the daemon wrote (default: made from --socket-dir and --state-dir)",
+      "CNI configuration for the shim, such as the one the daemon wrote (default: made from --socket-dir and --state-dir)",
     );
 }
 
-/** By the first line of `--version`: any program has one. */
-export function isShim(software: string): boolean {
+/** Checks the first line of `--version`, because any program may print one. */
+export function isShimVersion(software: string): boolean {
   return /^levee-shim[ /]/u.test(software);
 }
 
-/** A folder that is not there is a slip of the pen; without this it would show as a plugin that is missing. */
+/** A missing folder is a typing mistake; without this check the error would be a missing plugin. */
 export function requirePluginFolders({ cniPath }: Pick<Settings, "cniPath">, option = "--cni-path"): void {
   const missing = cniPath.split(":").find((folder) => folder !== "" && !existsSync(folder));
   if (missing === undefined) return;
@@ -36,7 +36,7 @@ export function requirePluginFolders({ cniPath }: Pick<Settings, "cniPath">, opt
   );
 }
 
-/** What the shim gets on stdin. */
+/** The configuration for the shim's stdin. */
 export async function readConf(file: string | undefined, settings: Settings): Promise<string> {
   if (file === undefined) return ownConf(settings);
   try {
@@ -49,7 +49,7 @@ export async function readConf(file: string | undefined, settings: Settings): Pr
   }
 }
 
-/** The same conf that the daemon would install, with the default budgets. */
+/** The conf that the daemon would install, with default budgets. */
 function ownConf({ socketDir, stateDir }: Pick<Settings, "socketDir" | "stateDir">): string {
   const { addBudgetMs, delBudgetMs, delPatienceMs } = numberKnobs;
   const budgets = {

@@ -58,8 +58,8 @@ describe("summaryOf", () => {
   test.each([
     ["attaching", "is being attached, started 12s ago: default/lan"],
     ["detaching", "is being detached, started 12s ago"],
-    ["undoing", "failed: no addresses left; what was done is being undone"],
-    ["lost", "lost its shim 12s ago; what was done is going to be undone"],
+    ["undoing", "failed: no addresses left; the undo started 12s ago"],
+    ["lost", "lost its shim 12s ago; the undo is due"],
   ] as const)("phase %s", (phase, words) => {
     const failed = entry(5, "failed", { detail: "no addresses left" });
     expect(summaryOf(view([failed], [attachment({ phase })]))).toContain(words);
@@ -110,7 +110,7 @@ describe("summaryOf", () => {
   });
 
   test("what it does not know it does not make up", () => {
-    expect(summaryOf(view([]))).toBe("default/web: nothing is on record of it");
+    expect(summaryOf(view([]))).toBe("default/web: nothing is recorded about it");
     expect(summaryOf(view([entry(0, "waiting")]))).toBe("default/web is not attached; last seen 12s ago: ADD waiting");
     expect(summaryOf(view([entry(0, "failed")]))).toContain("no reason on record");
   });

@@ -1,5 +1,5 @@
 import type { TimelineAnswer, TimelineEntry } from "../../wire/node-view.ts";
-import { withoutPrefix } from "./addresses.ts";
+import { withoutPrefix } from "./interfaces.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { oneLine, plainText } from "../../base/plain-text.ts";
 import { failuresText, heldText, openNetworkLines, waitingText } from "./pod-now-text.ts";
@@ -14,24 +14,24 @@ export interface TimelineView extends PodStory {
   readonly isWide?: boolean;
 }
 
-/** The story of one pod: what it amounts to first, then call by call. */
+/** The timeline of one pod: first the outcome, then call by call. */
 export function timelineText(view: TimelineView): string {
   const { entries, omitted = 0, now = {} } = view.timeline;
   const blocks = callsOf(entries).map((call) => callText(call, view));
-  const older = omitted === 0 ? [] : [`${omitted} older entries are left out`];
+  const older = omitted === 0 ? [] : [`${omitted} older entries are not shown`];
   const notices = [...openNetworkLines(now), ...(view.timeline.notices ?? []), ...older].map((notice) =>
     view.paint("yellow", `! ${oneLine(notice)}`),
   );
   return `${[summaryOf(view), ...notices].join("\n")}\n${blocks.map((block) => `\n${block}`).join("")}`;
 }
 
-/** One sentence: how the pod stands now, or how the last thing that happened to it ended. */
+/** One sentence: the pod's current state, or the end of its last call. */
 export function summaryOf(view: TimelineView): string {
   const { namespace, name } = view.timeline;
   const pod = oneLine(namespace === "" ? name : `${namespace}/${name}`);
   const last = view.timeline.entries.at(-1);
   const outcome = outcomeOf(view);
-  if (outcome.state === "unknown" && last === undefined) return `${pod}: nothing is on record of it`;
+  if (outcome.state === "unknown" && last === undefined) return `${pod}: nothing is recorded about it`;
   return `${pod} ${oneLine(outcomeText(outcome, view))}`;
 }
 
@@ -42,8 +42,8 @@ function outcomeText({ state, sinceWallMs, reason }: PodOutcome, view: TimelineV
     attached: () => `attached ${ago} on ${networksText(view)}`,
     attaching: () => `is being attached, started ${ago}: ${networksText(view)}`,
     detaching: () => `is being detached, started ${ago}`,
-    undoing: () => `failed: ${reason}; what was done is being undone, started ${ago}`,
-    lost: () => `lost its shim ${ago}; what was done is going to be undone`,
+    undoing: () => `failed: ${reason}; the undo started ${ago}`,
+    lost: () => `lost its shim ${ago}; the undo is due`,
     detached: () => `detached ${ago}`,
     undone: () => `could not be attached ${ago} and was undone: ${reason}`,
     leaked: () => `left something behind ${ago}, see levee leaks: ${reason}`,
@@ -66,16 +66,16 @@ function lastSeen({ timeline }: TimelineView): string {
   return last === undefined ? "" : `${last.verb} ${last.what}`;
 }
 
-/** Entries of one call, or of what was done without one. */
+/** Entries of one call, or of work that no call asked for. */
 interface Call {
-  /** Empty for what concerned every pod. */
+  /** Empty for entries about every pod. */
   readonly verb: string;
   readonly entries: readonly TimelineEntry[];
 }
 
 /**
- * Entries of one call stand together; the recorder is in order of time, so calls of one pod may interleave. What concerned
- * every pod stands in each call that was under way, else between the calls.
+ * Groups the entries by call; in the recorder the calls of one pod may interleave. An entry about every pod goes into each
+ * call that was running, else between the calls.
  */
 function callsOf(entries: readonly TimelineEntry[]): readonly Call[] {
   const calls: { readonly verb: string; readonly entries: TimelineEntry[] }[] = [];
@@ -101,14 +101,14 @@ function callsOf(entries: readonly TimelineEntry[]): readonly Call[] {
   return calls;
 }
 
-/** A plugin's DEL that nobody asked for takes back what the ADD did. */
+/** A plugin's DEL without a DEL call is the undo of the ADD. */
 function verbOf({ containerId, verb, what }: TimelineEntry, openCalls: ReadonlyMap<string, unknown>): string {
   const isUndo =
     verb === "DEL" && what !== "asked" && openCalls.has(`${containerId} ADD`) && !openCalls.has(`${containerId} DEL`);
   return isUndo ? "UNDO" : verb;
 }
 
-/** What ends a call; a restart or a network's recovery after that is not part of it. */
+/** Entries that end a call. A later restart or recovery of a network is not part of the call. */
 const ends: ReadonlySet<string> = new Set(["acknowledged", "failed", "finished", "leaked", "charged", "undone"]);
 
 function isOver({ verb, entries }: Call): boolean {
@@ -140,7 +140,7 @@ function callText({ verb, entries: call }: Call, view: TimelineView): string {
   return `${view.paint("bold", heading)}\n${lines.join("\n")}\n`;
 }
 
-/** For what would be misread: one that hung may also have been killed. */
+/** Renames entries that are easy to misread: a hung plugin may also have been killed. */
 const words: Readonly<Record<string, string>> = { "moves-again": "hang-ended" };
 
 function sinceText(entry: TimelineEntry, first: TimelineEntry, { isWide = false }: TimelineView): string {
@@ -148,7 +148,7 @@ function sinceText(entry: TimelineEntry, first: TimelineEntry, { isWide = false 
   return isWide ? `${momentText(entry.wallMs).slice(11, 23)} ${since.padStart(8)}` : since;
 }
 
-/** What happened to the daemon or to a network, as a heading of its own. */
+/** An event of the daemon or of a network, as a heading. */
 function everybodyText({ what, detail = "", network }: TimelineEntry): string {
   const texts: Readonly<Record<string, string>> = {
     "daemon-started": "The daemon was started",
@@ -172,10 +172,10 @@ function factsText(entry: TimelineEntry, isWide: boolean): string {
     .join("  ");
 }
 
-/** How often a pod has failed by then, and how long it was not tried again. */
+/** How often the pod had failed by then, and how long it was held. */
 function chargeText({ failures, holdMs }: TimelineEntry): string | undefined {
   if (failures === undefined) return undefined;
-  const next = holdMs === undefined || holdMs === 0 ? "it may be tried at once" : `next try after ${tookText(holdMs)}`;
+  const next = holdMs === undefined || holdMs === 0 ? "it may retry at once" : `next try after ${tookText(holdMs)}`;
   return `${failuresText({ failures })}, ${next}`;
 }
 
@@ -187,7 +187,7 @@ function wideFacts({ exitCode, signal, uid }: TimelineEntry): readonly string[] 
   ];
 }
 
-/** A plugin's own words, indented under the step they belong to. */
+/** A plugin's stderr, indented below its entry. */
 function stderrLines(entry: TimelineEntry | undefined): readonly string[] {
   const text = plainText(entry?.stderr ?? "").trim();
   return text === "" ? [] : text.split("\n").map((line) => `      stderr: ${line.trimEnd()}`);

@@ -4,22 +4,22 @@ import { join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 import type { Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
-import { ip, requireSuccess } from "../node/netns.ts";
+import { ip, requireToolSuccess } from "../node/netns.ts";
 import { LimitedGroup } from "./machine/limited-group.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import { removeOwnDisk } from "./machine/own-disk.ts";
 import type { Marker } from "./prepare.ts";
-import { site, sitePaths } from "./site.ts";
+import { site, stormPaths } from "./site.ts";
 
-/** What a clear-up found and removed, and what it could not. */
-export interface Cleared {
+/** What a cleanup removed, and what it could not remove. */
+interface Cleared {
   readonly removed: readonly string[];
   readonly left: readonly string[];
 }
 
 /**
- * Removes whatever there is of a storm, by force and without the daemon's help: at a storm's end, and for what a killed
- * one left. The folder goes last, as it is the marker: a clear-up that is cut short can be repeated.
+ * Removes everything of a storm by force, without the daemon's help: at a storm's end, and after a killed storm. The folder
+ * goes last, because it is the marker: an interrupted cleanup can be repeated.
  */
 export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cleared> {
   const removed: string[] = [];
@@ -34,7 +34,7 @@ export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cl
   };
   await attempt(() => removeGroup(context));
   await attempt(() => endProcesses(context));
-  // Without the folder nothing of the site was made: a bridge of that name is somebody else's.
+  // Without the folder no storm made anything, so a bridge of that name is not ours.
   if (!existsSync(site.runDir)) return { removed, left };
   await attempt(() => removeNetns(netns));
   await attempt(() => removeBridges(context));
@@ -45,8 +45,8 @@ export async function clearSite(context: Context, netns: NetnsBatch): Promise<Cl
   return { removed, left };
 }
 
-async function removeGroup({ world }: Context): Promise<string | undefined> {
-  const group = LimitedGroup.existing(world.clock, site.group);
+async function removeGroup({ shell }: Context): Promise<string | undefined> {
+  const group = LimitedGroup.existing(shell.clock, site.group);
   if (group === undefined) return undefined;
   await group.remove();
   return `the cgroup ${site.group}`;
@@ -55,18 +55,18 @@ async function removeGroup({ world }: Context): Promise<string | undefined> {
 const endedWithinMs = 5000;
 const endedPollMs = 20;
 
-async function endProcesses({ world }: Context): Promise<string | undefined> {
+async function endProcesses({ shell }: Context): Promise<string | undefined> {
   const first = siteProcesses().length;
-  const endMs = world.clock.monotonicMs() + endedWithinMs;
+  const endMs = shell.clock.monotonicMs() + endedWithinMs;
   for (let pids = siteProcesses(); pids.length > 0; pids = siteProcesses()) {
     for (const pid of pids) kill(pid);
-    if (world.clock.monotonicMs() > endMs) throw new Error(`Cannot end the processes ${pids.join(", ")}`);
-    await world.clock.sleep(endedPollMs);
+    if (shell.clock.monotonicMs() > endMs) throw new Error(`Cannot end the processes ${pids.join(", ")}`);
+    await shell.clock.sleep(endedPollMs);
   }
   return first === 0 ? undefined : plural(first, "process", "processes");
 }
 
-/** Shims and plugins by the namespace they were given, the resident hand by its folder. */
+/** Finds shims and plugins by their network namespace, the resident hand by its folder. */
 function siteProcesses(): readonly number[] {
   const mark = `CNI_NETNS=/var/run/netns/${site.netnsPrefix}`;
   return readdirSync("/proc")
@@ -93,21 +93,21 @@ async function removeNetns(netns: NetnsBatch): Promise<string | undefined> {
   return count === 0 ? undefined : plural(count, "network namespace", "network namespaces");
 }
 
-async function removeBridges({ world }: Context): Promise<string | undefined> {
+async function removeBridges({ shell }: Context): Promise<string | undefined> {
   const bridges = readdirSync("/sys/class/net").filter((name) => name.startsWith(`${site.bridgePrefix}-`));
   for (const bridge of bridges)
-    requireSuccess(world, await ip(world, ["link", "del", bridge]), `Cannot remove the bridge ${bridge}`);
+    requireToolSuccess(shell, await ip(shell, ["link", "del", bridge]), `Cannot remove the bridge ${bridge}`);
   return bridges.length === 0 ? undefined : plural(bridges.length, "bridge", "bridges");
 }
 
-/** Addresses that were booked in folders of the site's own networks; those of our own networks go with the folder. */
+/** Removes addresses from the folders of the site's own networks; those of our networks go with our folder. */
 async function removeLeases({ leases }: Partial<Marker>): Promise<string | undefined> {
   const ours = (leases ?? []).flatMap(leasesIn);
   for (const path of ours) await rm(path, { force: true });
   return ours.length === 0 ? undefined : plural(ours.length, "booked address", "booked addresses");
 }
 
-/** Files of host-local that name a container of ours: `<folder>/<address>`, the container on the first line. */
+/** host-local's files for our containers: `<folder>/<address>`, with the container on the first line. */
 export function leasesIn(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -116,19 +116,19 @@ export function leasesIn(folder: string): readonly string[] {
     .filter((path) => textOf(path).startsWith(site.containerIdPrefix));
 }
 
-async function removeDisk({ world }: Context, { workDir }: Partial<Marker>): Promise<string | undefined> {
+async function removeDisk({ shell }: Context, { workDir }: Partial<Marker>): Promise<string | undefined> {
   if (workDir === undefined) return undefined;
-  return (await removeOwnDisk(world, sitePaths(workDir))) ? "its disk" : undefined;
+  return (await removeOwnDisk(shell, stormPaths(workDir))) ? "its disk" : undefined;
 }
 
-/** Our own file. A storm that was killed before it was written has made nothing else. */
+/** Reads our own file. A storm that was killed before it wrote the file made nothing else. */
 async function readMarker(): Promise<Partial<Marker>> {
   return JSON.parse(await readFile(site.marker, "utf8").catch(() => "{}")) as Partial<Marker>;
 }
 
-/** The one in /run last: it is the marker. */
+/** The folder in /run goes last, because it is the marker. */
 async function removeFolders({ workDir }: Partial<Marker>): Promise<string | undefined> {
-  const folders = [...(workDir === undefined ? [] : [sitePaths(workDir).root]), site.runDir];
+  const folders = [...(workDir === undefined ? [] : [stormPaths(workDir).root]), site.runDir];
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
   return folders.join(" and ");
 }

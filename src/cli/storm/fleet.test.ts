@@ -1,22 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { settle, VirtualClock } from "../../base/virtual-clock.fixture.ts";
-import { atMostAtOnce, type Caller, type CallEnd, type CallVerb, type Sandbox } from "./caller/caller.ts";
+import { atMostAtOnce, type Caller, type CallResult, type CallVerb, type StormSandbox } from "./caller/caller.ts";
 import { Fleet, type FleetPod } from "./fleet.ts";
 
-const ok: CallEnd = { isOk: true, message: "" };
-const broken: CallEnd = { isOk: false, code: 11, message: "try later" };
+const ok: CallResult = { isOk: true, message: "" };
+const broken: CallResult = { isOk: false, code: 11, message: "try later" };
 
 /** Answers by a script and keeps what it was asked. */
 class ScriptedCaller implements Caller {
   readonly running = new Set<number>();
-  readonly calls: { readonly verb: CallVerb; readonly sandbox: Sandbox }[] = [];
-  readonly #answer: (verb: CallVerb, nth: number) => CallEnd | Promise<CallEnd>;
+  readonly calls: { readonly verb: CallVerb; readonly sandbox: StormSandbox }[] = [];
+  readonly #answer: (verb: CallVerb, nth: number) => CallResult | Promise<CallResult>;
 
-  constructor(answer: (verb: CallVerb, nth: number) => CallEnd | Promise<CallEnd>) {
+  constructor(answer: (verb: CallVerb, nth: number) => CallResult | Promise<CallResult>) {
     this.#answer = answer;
   }
 
-  async call(verb: CallVerb, sandbox: Sandbox): Promise<CallEnd> {
+  async call(verb: CallVerb, sandbox: StormSandbox): Promise<CallResult> {
     this.calls.push({ verb, sandbox });
     return await this.#answer(verb, this.calls.length);
   }

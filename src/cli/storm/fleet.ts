@@ -1,17 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
 import type { PodKey } from "../node/names.ts";
-import type { Caller, CallEnd, Sandbox } from "./caller/caller.ts";
-import { seededRandom } from "./seeded-random.ts";
+import type { Caller, CallResult, StormSandbox } from "./caller/caller.ts";
 
 export interface FleetPod extends PodKey {
   readonly uid: string;
 }
 
-/** Where a pod is on its way. */
-export type PodPhase = "waiting" | "backing-off" | "attached" | "deleting" | "deleted";
+/** A pod's current phase. */
+type PodPhase = "waiting" | "backing-off" | "attached" | "deleting" | "deleted";
 
-/** What became of one pod. Times are milliseconds since the fleet's start. */
-export interface PodRecord {
+/** One pod's progress. Times are milliseconds since the fleet's start. */
+export interface PodProgress {
   readonly pod: FleetPod;
   phase: PodPhase;
   readonly arrivedMs: number;
@@ -23,16 +22,16 @@ export interface PodRecord {
   readonly delErrors: { readonly atMs: number; readonly message: string }[];
 }
 
-export interface FleetOptions {
+interface FleetOptions {
   readonly clock: Clock;
   readonly caller: Caller;
-  /** The pod's namespace on this machine. A second sandbox of the same pod gets a new one in its place. */
+  /** The pods' network namespaces. Each new sandbox of a pod gets a new one. */
   readonly netns: { path(name: string): string; renew(name: string): Promise<void> };
   /** Decides the waits between attempts. */
   readonly seed: number;
-  /** kubelet's wait before it tries a failed pod again; uniform between the two. */
+  /** kubelet's wait before it retries a failed pod; uniform between the two. */
   readonly retryMs?: readonly [number, number];
-  /** Hexadecimal; what all container IDs begin with, so that they can be known again. */
+  /** Hexadecimal prefix of all container IDs, so that we recognize them. */
   readonly containerIdPrefix?: string;
 }
 
@@ -42,15 +41,15 @@ const kubeletRetryMs = [10_000, 15_000] as const;
 const startsAtOnce = 8;
 
 /**
- * Pods driven as kubelet and containerd do it: ADD; when it fails, DEL of that sandbox, a wait, and a new sandbox. One
- * operation per pod at a time, and no bound on how many pods at once.
+ * Drives pods as kubelet and containerd do: ADD; if it fails, DEL of that sandbox, a wait, and a new sandbox. One call per
+ * pod at a time, and any number of pods at once.
  */
 export class Fleet {
-  readonly records: PodRecord[] = [];
+  readonly records: PodProgress[] = [];
   readonly #options: FleetOptions;
   readonly #random: () => number;
   readonly #startMs: number;
-  readonly #sandboxes = new Map<PodRecord, Sandbox>();
+  readonly #sandboxes = new Map<PodProgress, StormSandbox>();
 
   constructor(options: FleetOptions) {
     this.#options = options;
@@ -63,7 +62,7 @@ export class Fleet {
     return this.#options.clock.monotonicMs() - this.#startMs;
   }
 
-  /** Sandboxes that were not deleted yet. */
+  /** Sandboxes that are not deleted yet. */
   get openSandboxes(): number {
     return this.#sandboxes.size;
   }
@@ -72,21 +71,21 @@ export class Fleet {
     return this.records.filter((record) => record.phase === phase).length;
   }
 
-  /** Adds these pods now, all at once. Resolves when each is attached, or when `signal` ends the trying. */
+  /** Adds these pods all at once. Resolves when each is attached, or when `signal` ends the attempts. */
   async arrive(pods: readonly FleetPod[], signal: AbortSignal): Promise<void> {
     const records = pods.map((pod) => newRecord(pod, this.nowMs()));
     this.records.push(...records);
     await this.#each(records, (record) => this.#bringUp(record, signal));
   }
 
-  /** Deletes every pod that has a sandbox, all at once; tried again as kubelet does until `signal` ends it. */
+  /** Deletes every pod that has a sandbox, all at once. Retries as kubelet does until `signal` ends it. */
   async deleteAll(signal: AbortSignal): Promise<void> {
     const open = this.records.filter((record) => this.#sandboxes.has(record));
     await this.#each(open, (record) => this.#takeDown(record, signal));
   }
 
-  /** All at once. To start a program takes a millisecond or two; whoever watches the daemon meanwhile gets his turn. */
-  async #each(records: readonly PodRecord[], work: (record: PodRecord) => Promise<void>): Promise<void> {
+  /** Starts all at once. Starting a program takes a millisecond or two, so other tasks get a turn in between. */
+  async #each(records: readonly PodProgress[], work: (record: PodProgress) => Promise<void>): Promise<void> {
     const underWay: Promise<void>[] = [];
     for (const [at, record] of records.entries()) {
       if (at > 0 && at % startsAtOnce === 0) await this.#options.clock.sleep(0);
@@ -95,14 +94,14 @@ export class Fleet {
     await Promise.all(underWay);
   }
 
-  async #takeDown(record: PodRecord, signal: AbortSignal): Promise<void> {
+  async #takeDown(record: PodProgress, signal: AbortSignal): Promise<void> {
     record.phase = "deleting";
     if (!(await this.#tearDown(record, signal))) return;
     record.phase = "deleted";
     record.deletedMs = this.nowMs();
   }
 
-  async #bringUp(record: PodRecord, signal: AbortSignal): Promise<void> {
+  async #bringUp(record: PodProgress, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       record.phase = "waiting";
       record.attempts += 1;
@@ -113,7 +112,7 @@ export class Fleet {
         record.attachedMs = this.nowMs();
         return;
       }
-      // What fails once the time is over was ended by us.
+      // After the time is over, we ended the call ourselves.
       if (!signal.aborted) record.errors.push(this.#errorOf(end));
       record.phase = "backing-off";
       if (!(await this.#tearDown(record, signal)) || !(await this.#rest(signal))) return;
@@ -122,7 +121,7 @@ export class Fleet {
   }
 
   /** Whether the sandbox is gone. */
-  async #tearDown(record: PodRecord, signal: AbortSignal): Promise<boolean> {
+  async #tearDown(record: PodProgress, signal: AbortSignal): Promise<boolean> {
     const sandbox = this.#sandboxes.get(record);
     if (sandbox === undefined) return true;
     for (;;) {
@@ -136,9 +135,9 @@ export class Fleet {
     }
   }
 
-  #newSandbox(record: PodRecord): Sandbox {
+  #newSandbox(record: PodProgress): StormSandbox {
     const { clock, netns, containerIdPrefix = "" } = this.#options;
-    const sandbox: Sandbox = {
+    const sandbox: StormSandbox = {
       ...record.pod,
       containerId: `${containerIdPrefix}${Buffer.from(clock.randomBytes(32)).toString("hex")}`.slice(0, 64),
       netnsPath: netns.path(netnsNameOf(record.pod)),
@@ -147,7 +146,7 @@ export class Fleet {
     return sandbox;
   }
 
-  /** False when there is no more time. */
+  /** Resolves to false when the time is over. */
   async #rest(signal: AbortSignal): Promise<boolean> {
     const [leastMs, mostMs] = this.#options.retryMs ?? kubeletRetryMs;
     const waitMs = leastMs + this.#random() * (mostMs - leastMs);
@@ -157,7 +156,7 @@ export class Fleet {
     );
   }
 
-  #errorOf({ code, message }: CallEnd): { readonly atMs: number; readonly message: string } {
+  #errorOf({ code, message }: CallResult): { readonly atMs: number; readonly message: string } {
     return { atMs: this.nowMs(), message: code === undefined ? message : `${message} (CNI code ${code})` };
   }
 }
@@ -167,7 +166,7 @@ export function netnsNameOf(pod: PodKey): string {
   return `${pod.namespace}.${pod.name}`;
 }
 
-function newRecord(pod: FleetPod, arrivedMs: number): PodRecord {
+function newRecord(pod: FleetPod, arrivedMs: number): PodProgress {
   return {
     pod,
     phase: "waiting",
@@ -177,5 +176,16 @@ function newRecord(pod: FleetPod, arrivedMs: number): PodRecord {
     attempts: 0,
     errors: [],
     delErrors: [],
+  };
+}
+
+/** A small generator (xorshift): the same seed gives the same numbers in [0, 1). */
+function seededRandom(seed: number): () => number {
+  let state = seed | 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
   };
 }

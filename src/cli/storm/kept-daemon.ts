@@ -4,27 +4,27 @@ import type { Cancel, Clock } from "../../base/clock.ts";
 import { CommandFailure } from "../failure.ts";
 import type { LimitedGroup } from "./machine/limited-group.ts";
 
-export interface KeptDaemonOptions {
+interface KeptDaemonOptions {
   readonly clock: Clock;
   readonly command: readonly [string, ...string[]];
-  /** A program that starts the command and stays outside of the group, with its arguments. */
+  /** A program with arguments that starts the command and itself stays outside the group. */
   readonly outside?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** It runs in here, and dies as a whole when the kernel kills one of it. */
+  /** The daemon runs in this group. If the kernel kills one process, all of them die. */
   readonly group: LimitedGroup;
-  /** Its output, appended. */
+  /** The file to which its output is appended. */
   readonly log: string;
-  /** Waits before each restart; the last one is used from then on. */
+  /** Waits before each restart; the last one repeats. */
   readonly backOffMs?: readonly number[];
 }
 
-/** kubelet sees the first death within a second and restarts at once; from the second on it waits 10 s, doubling to five minutes. */
+/** kubelet notices the first death within a second and restarts at once. Then it waits 10 s, doubling up to five minutes. */
 const kubeletBackOffMs = [1000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000] as const;
 
 /** The daemon waits 10 s for running calls before it ends by itself. */
 const stopGraceMs = 15_000;
 
-/** A daemon in a limited group that is started again when it ends, as kubelet does with a container. */
+/** A daemon in a limited group. It is restarted when it ends, as kubelet does with a container. */
 export class KeptDaemon {
   readonly #options: KeptDaemonOptions;
   #process: ChildProcess | undefined;
@@ -49,7 +49,7 @@ export class KeptDaemon {
     return this.#oomKills;
   }
 
-  /** How each life ended that was not asked to: "status 1", "signal SIGKILL". */
+  /** How each unexpected end happened: "status 1", "signal SIGKILL". */
   get ends(): readonly string[] {
     return this.#ends;
   }
@@ -64,12 +64,12 @@ export class KeptDaemon {
     await this.#launch();
   }
 
-  /** Kills what is running now, without stopping the keeping: it comes back after its wait. */
+  /** Kills the running daemon; it restarts after its wait. */
   kill(): void {
     this.#process?.kill("SIGKILL");
   }
 
-  /** Ends it for good: asked first, then killed with everything in its group. */
+  /** Ends it for good: first SIGTERM, then SIGKILL for the whole group. */
   async stop(graceMs = stopGraceMs): Promise<void> {
     this.#isStopping = true;
     this.#cancelRestart();
@@ -85,7 +85,7 @@ export class KeptDaemon {
     const { env, group } = this.#options;
     const log = openSync(this.#options.log, "a", 0o600);
     const [file = "", ...args] = [...(this.#options.outside ?? []), ...group.inside(this.#options.command)];
-    // A session of its own: Ctrl-C in the terminal reaches us alone, and we end it in the right order.
+    // In its own session the terminal's Ctrl-C does not reach it; we end it in the right order.
     const child = spawn(file, args, { env: { ...env }, stdio: ["ignore", log, log], detached: true });
     closeSync(log);
     this.#ended = new Promise((resolve) => {
@@ -111,7 +111,7 @@ export class KeptDaemon {
     const waitMs = waits[Math.min(this.#ends.length - 1, waits.length - 1)] ?? 0;
     this.#cancelRestart = this.#options.clock.after(waitMs, () => {
       this.#restarts += 1;
-      // A machine that cannot start it now is asked again after the next wait.
+      // If it cannot start now, try again after the next wait.
       this.#launch().catch((error: unknown) => this.#onEnd(String(error)));
     });
   }

@@ -1,21 +1,21 @@
-import { site, type SiteNetwork, type SitePaths, type SitePod } from "./site.ts";
+import { site, type OwnNetwork, type StormPaths, type StormPod } from "./site.ts";
 
-/** One of our own networks, for its plugin. */
-export function networkConf({ name, bridge, subnet }: SiteNetwork, paths: SitePaths): string {
+/** The plugin's configuration of one of our own networks. */
+export function networkConf({ name, bridge, subnet }: OwnNetwork, paths: StormPaths): string {
   return JSON.stringify({
     cniVersion: "1.0.0",
     name,
     type: "bridge",
     bridge,
-    // As gateway the plugin would switch on forwarding on this host.
+    // With isGateway the plugin would switch on forwarding on this host.
     isGateway: false,
     ipMasq: false,
     ipam: { type: "host-local", dataDir: paths.ipam, ranges: [[{ subnet }]] },
   });
 }
 
-/** The daemon's configuration: every folder it could write to is inside the site. */
-export function daemonConfig(paths: SitePaths, clusterNetwork: string, binDir: string): string {
+/** The daemon's configuration: all its folders are inside the storm's own. */
+export function stormDaemonConfig(paths: StormPaths, clusterNetwork: string, binDir: string): string {
   const config = {
     cniVersion: "1.0.0",
     socketDir: site.runDir,
@@ -40,7 +40,7 @@ export function networkManifest(name: string, config: string): string {
   });
 }
 
-export function podManifest({ name, namespace, uid, annotations, priority }: SitePod): string {
+export function podManifest({ name, namespace, uid, annotations, priority }: StormPod): string {
   const spec = priority === undefined ? {} : { spec: { priority } };
   return JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace, uid, annotations }, ...spec });
 }

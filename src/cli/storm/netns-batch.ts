@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
-import { netnsFolder, netnsPath, requireSuccess } from "../node/netns.ts";
+import { netnsFolder, netnsPath, requireToolSuccess } from "../node/netns.ts";
 import { runProgram } from "../run-program.ts";
 
-/** Thousands in one go, on a machine that is busy. */
+/** Enough for thousands at once on a busy machine. */
 const batchTimeoutMs = 300_000;
 
 /** Network namespaces with a common prefix, made and removed by one `ip` for all of them. */
@@ -29,7 +29,7 @@ export class NetnsBatch {
     );
   }
 
-  /** A new one in the place of the old, as a runtime gives each sandbox its own. */
+  /** Replaces a namespace by a new one, because a runtime gives each sandbox its own. */
   async renew(name: string): Promise<void> {
     await this.#batch(
       [`netns del ${this.prefix}${name}`, `netns add ${this.prefix}${name}`],
@@ -37,7 +37,7 @@ export class NetnsBatch {
     );
   }
 
-  /** Those that are there, whoever made them. */
+  /** The existing ones, whichever storm made them. */
   existing(): readonly string[] {
     try {
       return readdirSync(netnsFolder).filter((name) => name.startsWith(this.prefix));
@@ -57,13 +57,13 @@ export class NetnsBatch {
     if (lines.length === 0) return;
     const end = await runProgram(this.#clock, {
       file: "ip",
-      // Goes on after a line that fails: the others are to be made or removed all the same.
+      // -force continues after a failed line, so the others are still made or removed.
       args: ["-force", "-batch", "-"],
       env: this.#env,
       input: `${lines.join("\n")}\n`,
       timeoutMs: batchTimeoutMs,
       isApart: true,
     });
-    requireSuccess({ isRoot: true }, end, doing);
+    requireToolSuccess({ isRoot: true }, end, doing);
   }
 }

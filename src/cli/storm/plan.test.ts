@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CommandFailure } from "../failure.ts";
-import { planText, readAheadWanted, readPlan, sizesOf, stormDefaults, type StormWords } from "./plan.ts";
+import { stormPlanText, readAheadWanted, readPlan, sizesOf, stormDefaults, type StormWords } from "./plan.ts";
 import { bytesText, parseBytes, parseCount, parseCpu, parseSpan } from "./quantity.ts";
 
 function refusal(work: () => unknown): CommandFailure {
@@ -56,7 +56,7 @@ describe("readPlan", () => {
       second: { pods: 6, afterMs: 2000, isCritical: false },
       delegates: [],
     });
-    expect(planText(readPlan({ ...words, cpu: "100m" }))).toBe("219 pods at 50Mi and 100m of CPU");
+    expect(stormPlanText(readPlan({ ...words, cpu: "100m" }))).toBe("219 pods at 50Mi and 100m of CPU");
   });
 
   test.each([{ limit: "8Mi" }, { pods: "100000" }, { workDir: "relative" }, { workDir: "/nowhere/at/all" }])(

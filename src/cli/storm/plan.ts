@@ -3,25 +3,25 @@ import { usageFailure } from "../failure.ts";
 import { readAheadOf, usualKib } from "./machine/read-ahead.ts";
 import { bytesText, parseBytes, parseCount, parseCpu, parseSpan } from "./quantity.ts";
 
-/** What one storm is to be. */
+/** The parameters of one storm. */
 export interface StormPlan {
   readonly pods: number;
   readonly limitBytes: number;
   readonly cpuMillis: number | undefined;
   readonly second: SecondPlan;
-  /** The site's own configurations; the first is the pods' default network. Empty: two networks of our own. */
+  /** The site's own configurations; the first is the pods' default network. If empty, the storm makes two networks. */
   readonly delegates: readonly string[];
-  /** After this the pods that are not attached count as lost. */
+  /** After this time, pods that are not attached count as lost. */
   readonly timeoutMs: number;
   readonly seed: number;
-  /** Where the daemon's program and journal lie; on the kind of disk they have on a node. */
+  /** The folder of the daemon's program and journal, on the kind of disk that a node uses for them. */
   readonly workDir: string;
-  /** The daemon's files are put on a disk of the storm's own with this read-ahead; undefined takes the node's disk. */
+  /** The daemon's files are on the storm's own disk with this read-ahead; undefined means the node's disk. */
   readonly readAheadKib: number | undefined;
 }
 
-/** The pods of another namespace, which did nothing to deserve the storm. */
-export interface SecondPlan {
+/** The pods of a second namespace, which has no part in the storm. */
+interface SecondPlan {
   readonly pods: number;
   readonly afterMs: number;
   /** How long the slowest of them may wait. */
@@ -29,7 +29,7 @@ export interface SecondPlan {
   readonly isCritical: boolean;
 }
 
-/** The command line's words. */
+/** The options as given on the command line. */
 export interface StormWords {
   readonly pods: string;
   readonly limit: string;
@@ -47,10 +47,10 @@ export interface StormWords {
   readonly maxPods: string;
 }
 
-/** The kernel has no more than 1,024 ports on a bridge; ten of them are enough for any node. */
+/** The kernel allows 1,024 ports on a bridge; ten bridges are enough for any node. */
 export const podsMax = 9000;
 
-/** Below this the daemon's own program does not fit in. */
+/** The daemon's own program does not fit into less. */
 const limitBytesMin = 16 * 1024 ** 2;
 
 export const stormDefaults = {
@@ -91,7 +91,7 @@ export function readPlan(words: StormWords): StormPlan {
   };
 }
 
-/** By default 128, as disks have it: on a disk of the storm's own when the node's reads further ahead. */
+/** By default the usual 128: on the storm's own disk if the node's disk reads further ahead. */
 export function readAheadWanted(word: string | undefined, nodeKib: number | undefined): number | undefined {
   if (word === "node") return undefined;
   if (word !== undefined) return parseCount("--read-ahead", word, { min: 4, max: 65_536, example: usualKib });
@@ -101,12 +101,12 @@ export function readAheadWanted(word: string | undefined, nodeKib: number | unde
 function existingFolder(path: string): string {
   if (path.startsWith("/") && existsSync(path)) return path;
   throw usageFailure(
-    `Cannot use ${JSON.stringify(path)} as --work-dir: it must be an absolute path of a folder that exists`,
+    `Cannot use ${JSON.stringify(path)} as --work-dir: it must be the absolute path of an existing folder`,
     `--work-dir ${stormDefaults.workDir}`,
   );
 }
 
-/** The sizes to try, in order: the one that was asked for, or that and its doubles up to the most. */
+/** The sizes to try, in order: the given one, or with --until-it-breaks its doubles up to --max-pods. */
 export function sizesOf(plan: StormPlan, words: Pick<StormWords, "untilItBreaks" | "maxPods">): readonly number[] {
   const max = parseCount("--max-pods", words.maxPods, { min: 1, max: podsMax });
   if (words.untilItBreaks !== true) return [plan.pods];
@@ -118,7 +118,7 @@ export function sizesOf(plan: StormPlan, words: Pick<StormWords, "untilItBreaks"
 }
 
 /** "219 pods at 50Mi and 100m of CPU" */
-export function planText({
+export function stormPlanText({
   pods,
   limitBytes,
   cpuMillis,

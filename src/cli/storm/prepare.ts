@@ -4,94 +4,94 @@ import { join } from "node:path";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { runTool, type Context } from "../context.ts";
 import { CommandFailure } from "../failure.ts";
-import { ip, requireSuccess } from "../node/netns.ts";
+import { ip, requireToolSuccess } from "../node/netns.ts";
 import { requireRoot } from "../node/require-root.ts";
 import { isSuccess } from "../run-program.ts";
-import { ownPlugins, readDelegate, requirePlugins, type Delegate } from "./delegates.ts";
+import { ownPlugins, readSiteConf, requirePlugins, type SiteConf } from "./site-confs.ts";
 import { netnsNameOf } from "./fleet.ts";
 import { readKernelFile } from "./machine/kernel-file.ts";
-import { daemonConfig, networkConf, networkManifest, podManifest } from "./manifests.ts";
+import { stormDaemonConfig, networkConf, networkManifest, podManifest } from "./manifests.ts";
 import type { NetnsBatch } from "./netns-batch.ts";
 import { makeOwnDisk } from "./machine/own-disk.ts";
 import type { StormPlan } from "./plan.ts";
-import { mib } from "./quantity.ts";
-import { ownNetworks, site, sitePaths, type SiteNetwork, type SitePaths, type SitePods } from "./site.ts";
+import { mibText } from "./quantity.ts";
+import { ownNetworks, site, stormPaths, type OwnNetwork, type StormPaths, type StormPods } from "./site.ts";
 
-/** What the next storm must know to clear up after this one. */
+/** What the next storm must know to clean up after this one. */
 export interface Marker {
   readonly workDir: string;
-  /** Folders in which the site's own networks book addresses. */
+  /** The folders in which the site's own networks book addresses. */
   readonly leases: readonly string[];
 }
 
-/** The networks of one storm, made. */
+/** The networks that one storm uses. */
 export interface StormNetworks {
-  /** None for the site's own networks, whose interfaces are its business. */
+  /** Empty with the site's own networks, whose interfaces we do not touch. */
   readonly bridges: readonly string[];
   /** Folders in which addresses are booked. */
   readonly leases: readonly string[];
 }
 
-/** Says what is missing before anything is made. */
-export async function requireMachine({ world, settings }: Context, plan: StormPlan): Promise<void> {
-  requireRoot(world);
+/** Throws if something is missing, before anything is made. */
+export async function requireStormMachine({ shell, settings }: Context, plan: StormPlan): Promise<void> {
+  requireRoot(shell);
   if (!existsSync(settings.shim)) {
     throw new CommandFailure("shim-missing", `Cannot find the shim: there is no ${settings.shim}`, {
       remedy: "npm run build, or name it with --shim FILE",
     });
   }
   requireFiles(plan);
-  await requireRoom(plan, world.self[0]);
+  await requireRoom(plan, shell.self[0]);
   if (plan.delegates.length === 0) requirePlugins(ownPlugins, settings.cniPath);
-  for (const path of plan.delegates) requirePlugins((await readDelegate(path)).plugins, settings.cniPath);
+  for (const path of plan.delegates) requirePlugins((await readSiteConf(path)).plugins, settings.cniPath);
 }
 
-/** What this process has open besides one handle for each call under way. */
+/** Files that this process has open besides one per running call. */
 const filesOfOurOwn = 100;
 
-/** A storm that this shell's limits cut short would say nothing about the daemon. */
+/** A storm that fails at this shell's limit would say nothing about the daemon. */
 function requireFiles({ pods, second }: StormPlan): void {
   const most = Number(/^Max open files\s+(\d+)/mu.exec(readKernelFile("/proc/self/limits"))?.[1] ?? Infinity);
   const needed = pods + second.pods + filesOfOurOwn;
   if (needed <= most) return;
   throw new CommandFailure(
     "limit-too-low",
-    `Cannot drive ${pods} pods: it takes ${needed} open files, and ${most} are allowed`,
+    `Cannot drive ${pods} pods: this needs ${needed} open files, and the limit is ${most}`,
     {
       remedy: `ulimit -n ${needed} in the same shell, or fewer pods`,
     },
   );
 }
 
-/** Journal, recorder, logs and the file system's own, whatever the size of the storm. */
+/** For journal, recorder, logs and file system, whatever the size of the storm. */
 const roomBytes = 200 * 1024 ** 2;
-/** A pod's manifest, addresses, records and mirrored files, of which each takes a block or two. */
+/** For a pod's manifest, addresses, records and mirrored files; each takes a block or two. */
 const roomBytesPerPod = 64 * 1024;
 
-/** A disk that is full in the middle would say nothing about the daemon, and hurt the node. */
+/** A full disk during the storm would say nothing about the daemon, and would harm the node. */
 async function requireRoom({ workDir, pods, second }: StormPlan, program: string): Promise<void> {
   const { bavail, bsize } = await statfs(workDir);
   const neededBytes = statSync(program).size + roomBytes + (pods + second.pods) * roomBytesPerPod;
   if (bavail * bsize >= neededBytes) return;
   throw new CommandFailure(
     "disk-full",
-    `Cannot rehearse ${pods} pods in ${workDir}: it takes ${mib(neededBytes)}, and ${mib(bavail * bsize)} are free`,
+    `Cannot rehearse ${pods} pods in ${workDir}: this needs ${mibText(neededBytes)}, and ${mibText(bavail * bsize)} are free`,
     { remedy: "--work-dir with a folder that has room" },
   );
 }
 
-/** Folders, configuration, networks, pods and their namespaces: everything before the daemon starts. */
-export async function prepareSite(
+/** Makes folders, configuration, networks, pods and their namespaces: everything before the daemon starts. */
+export async function prepareStorm(
   context: Context,
   plan: StormPlan,
-  { pods, netns }: { readonly pods: SitePods; readonly netns: NetnsBatch },
+  { pods, netns }: { readonly pods: StormPods; readonly netns: NetnsBatch },
 ): Promise<StormNetworks> {
-  const paths = sitePaths(plan.workDir);
-  const delegates = await Promise.all(plan.delegates.map(readDelegate));
-  // Whoever can talk on the socket runs plugins as root, so its folder is root's alone; the daemon insists on it.
+  const paths = stormPaths(plan.workDir);
+  const delegates = await Promise.all(plan.delegates.map(readSiteConf));
+  // A client of the socket can run plugins as root, so the daemon insists that only root may enter its folder.
   await mkdir(site.runDir, { mode: 0o700 });
   await mark(plan, delegates);
-  if (plan.readAheadKib !== undefined) await makeOwnDisk(context.world, paths, plan.readAheadKib);
+  if (plan.readAheadKib !== undefined) await makeOwnDisk(context.shell, paths, plan.readAheadKib);
   for (const folder of [site.calls, paths.root, paths.journal]) await mkdir(folder, { mode: 0o700, recursive: true });
   for (const folder of [paths.directory, paths.networks, paths.pods])
     await mkdir(folder, { mode: 0o755, recursive: true });
@@ -104,19 +104,19 @@ export async function prepareSite(
 }
 
 /**
- * The daemon's program as a file that nobody has read yet. On a fresh node a container's program text is charged to its
- * own cgroup; that of this command's own file would be charged to us, and the measurement would be too good.
+ * Copies the daemon's program to a file that is not in the page cache. On a fresh node a container's program text is charged
+ * to its own cgroup; the text of our own file is charged to us, and the measurement would be too good.
  */
 export async function freshProgram(
-  { world }: Context,
-  { program }: SitePaths,
+  { shell }: Context,
+  { program }: StormPaths,
 ): Promise<readonly [string, ...string[]]> {
-  const [file, ...script] = world.self;
-  if (script.length > 0) return world.self; // From source, the program is the interpreter: there is no such file.
-  const copied = await runTool(world, "dd", [`if=${file}`, `of=${program}`, "bs=1M", "conv=fdatasync"]);
-  // With a count of nothing dd only asks the kernel to forget what it has of the file.
-  const dropped = await runTool(world, "dd", [`if=${program}`, "iflag=nocache", "count=0"]);
-  const marked = await runTool(world, "chmod", ["755", program]);
+  const [file, ...script] = shell.self;
+  if (script.length > 0) return shell.self; // From source the program is the interpreter, so there is nothing to copy.
+  const copied = await runTool(shell, "dd", [`if=${file}`, `of=${program}`, "bs=1M", "conv=fdatasync"]);
+  // With count=0, dd only asks the kernel to drop the file from its cache.
+  const dropped = await runTool(shell, "dd", [`if=${program}`, "iflag=nocache", "count=0"]);
+  const marked = await runTool(shell, "chmod", ["755", program]);
   const bad = [copied, dropped, marked].find((end) => !isSuccess(end));
   if (bad !== undefined)
     throw new CommandFailure("copy-failed", `Cannot copy ${file} to ${program}: ${bad.stderr.trim()}`, {
@@ -127,7 +127,7 @@ export async function freshProgram(
 
 async function makeOwn(context: Context, plan: StormPlan): Promise<StormNetworks> {
   const networks = ownNetworks(plan).flat();
-  const paths = sitePaths(plan.workDir);
+  const paths = stormPaths(plan.workDir);
   for (const network of networks) {
     await makeBridge(context, network);
     await write(
@@ -135,36 +135,36 @@ async function makeOwn(context: Context, plan: StormPlan): Promise<StormNetworks
       networkManifest(network.name, networkConf(network, paths)),
     );
   }
-  await write(paths.config, daemonConfig(paths, networks[0]?.name ?? "", binDirOf(context)));
+  await write(paths.config, stormDaemonConfig(paths, networks[0]?.name ?? "", binDirOf(context)));
   return { bridges: networks.map(({ bridge }) => bridge), leases: networks.map(({ name }) => join(paths.ipam, name)) };
 }
 
 async function takeDelegates(
   context: Context,
   plan: StormPlan,
-  delegates: readonly Delegate[],
+  delegates: readonly SiteConf[],
 ): Promise<StormNetworks> {
-  const paths = sitePaths(plan.workDir);
+  const paths = stormPaths(plan.workDir);
   for (const [at, { content }] of delegates.entries())
     if (at > 0) await write(join(paths.networks, `site${at}.json`), networkManifest(`site${at}`, content));
-  await write(paths.config, daemonConfig(paths, delegates[0]?.path ?? "", binDirOf(context)));
+  await write(paths.config, stormDaemonConfig(paths, delegates[0]?.path ?? "", binDirOf(context)));
   return { bridges: [], leases: leasesOf(delegates) };
 }
 
-/** Before anything else is made or changed: from here on the next storm can clear up after this one. */
-async function mark(plan: StormPlan, delegates: readonly Delegate[]): Promise<void> {
+/** Written before anything else is made, so that the next storm can clean up after this one. */
+async function mark(plan: StormPlan, delegates: readonly SiteConf[]): Promise<void> {
   const marker: Marker = { workDir: plan.workDir, leases: leasesOf(delegates) };
   await write(site.marker, JSON.stringify(marker));
 }
 
-function leasesOf(delegates: readonly Delegate[]): readonly string[] {
+function leasesOf(delegates: readonly SiteConf[]): readonly string[] {
   return delegates.flatMap(({ leases }) => leases);
 }
 
-async function makeBridge({ world }: Context, { bridge }: SiteNetwork): Promise<void> {
+async function makeBridge({ shell }: Context, { bridge }: OwnNetwork): Promise<void> {
   const doing = `Cannot make the bridge ${bridge}`;
-  requireSuccess(world, await ip(world, ["link", "add", bridge, "type", "bridge"]), doing);
-  requireSuccess(world, await ip(world, ["link", "set", bridge, "up"]), doing);
+  requireToolSuccess(shell, await ip(shell, ["link", "add", bridge, "type", "bridge"]), doing);
+  requireToolSuccess(shell, await ip(shell, ["link", "set", bridge, "up"]), doing);
 }
 
 function binDirOf({ settings }: Context): string {

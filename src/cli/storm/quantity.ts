@@ -1,7 +1,5 @@
 import { usageFailure } from "../failure.ts";
 
-/** Sizes, shares of a core and times as Kubernetes writes them. */
-
 const byteUnits: Readonly<Record<string, number>> = {
   "": 1,
   "k": 1000,
@@ -45,7 +43,7 @@ export function parseSpan(option: string, text: string): number {
   return Number(digits) * (timeUnits[unit] ?? 1);
 }
 
-export interface Bounds {
+interface Bounds {
   readonly min: number;
   readonly max: number;
   readonly example?: number;
@@ -61,11 +59,11 @@ export function parseCount(option: string, text: string, { min, max, example = 2
   return count;
 }
 
-export function mib(bytes: number): string {
+export function mibText(bytes: number): string {
   return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }
 
-/** As it stands in a manifest: 50Mi, 100m. */
+/** As in a manifest, such as 50Mi. */
 export function bytesText(bytes: number): string {
   const unit = (["Gi", "Mi", "Ki"] as const).find((name) => bytes % (byteUnits[name] ?? 1) === 0 && bytes > 0);
   return unit === undefined ? `${bytes}` : `${bytes / (byteUnits[unit] ?? 1)}${unit}`;

@@ -18,40 +18,40 @@ import {
 } from "./report/certificate.ts";
 import { clearSite } from "./clear.ts";
 import { NetnsBatch } from "./netns-batch.ts";
-import { nodeFacts } from "./report/node-facts.ts";
-import { planText, type StormPlan } from "./plan.ts";
-import { requireMachine } from "./prepare.ts";
+import { machineFacts } from "./report/machine-facts.ts";
+import { stormPlanText, type StormPlan } from "./plan.ts";
+import { requireStormMachine } from "./prepare.ts";
 import { readAheadOf, readAheadWarning } from "./machine/read-ahead.ts";
 import { reportHtml } from "./report/report-html.ts";
 import { site } from "./site.ts";
 import { withStage } from "./stage.ts";
 import { runCourse } from "./storm-course.ts";
 import type { StormRun } from "./verdict.ts";
-import { childEnv } from "../world.ts";
+import { childEnv } from "../shell.ts";
 
-export interface StormOrder {
+interface StormOrder {
   readonly plan: StormPlan;
-  /** How many pods, in order; one after the other until one does not hold. */
+  /** Numbers of pods, tried in order until one does not hold. */
   readonly sizes: readonly number[];
   readonly isUntilItBreaks: boolean;
   readonly report: string | undefined;
 }
 
-/** Rehearses a storm on this machine and says whether it held: on the screen, and as a page if one is wanted. */
+/** Rehearses a storm on this machine and prints whether it held; also as a page with --report. */
 export async function rehearse(context: Context, order: StormOrder): Promise<void> {
-  const { world, settings } = context;
+  const { shell, settings } = context;
   requireReportFolder(order.report);
-  await requireMachine(context, { ...order.plan, pods: order.sizes.at(-1) ?? order.plan.pods });
+  await requireStormMachine(context, { ...order.plan, pods: order.sizes.at(-1) ?? order.plan.pods });
   const warnings = warningsOf(order.plan);
   await using _lock = await takeLock(site.name, "storm");
-  for (const warning of warnings) world.stderr.write(`Warning: ${warning}\n`);
+  for (const warning of warnings) shell.stderr.write(`Warning: ${warning}\n`);
   await removeStale(context);
-  const node = nodeFacts(world.clock, order.plan);
+  const node = machineFacts(shell.clock, order.plan);
   const runs = await runSizes(context, order);
   const certificate: Certificate = { node, runs, warnings, isUntilItBreaks: order.isUntilItBreaks };
-  print(world.stdout, settings.output, {
+  print(shell.stdout, settings.output, {
     value: certificateValue(certificate),
-    text: () => certificateText(certificate, paintFor(world.stdout, world.env)),
+    text: () => certificateText(certificate, paintFor(shell.stdout, shell.env)),
   });
   if (order.report !== undefined) await writeReport(context, order.report, certificate);
   if (!isHeld(certificate)) throw new CommandFailure("storm-broke", `Levee ${verdictText(certificate)}`);
@@ -65,38 +65,38 @@ async function runSizes(context: Context, { plan, sizes }: StormOrder): Promise<
   const runs: StormRun[] = [];
   for (const pods of sizes) {
     const sized = { ...plan, pods };
-    if (sizes.length > 1) context.world.stderr.write(`A storm of ${planText(sized)}\n`);
+    if (sizes.length > 1) context.shell.stderr.write(`A storm of ${stormPlanText(sized)}\n`);
     const run = await withStage(context, sized, runCourse);
     runs.push(run);
-    // Whoever ends it with Ctrl-C keeps what is known by then.
-    if (sizes.length > 1) context.world.stderr.write(sizesText([run]));
+    // Printed now, so that the result survives a later Ctrl-C.
+    if (sizes.length > 1) context.shell.stderr.write(sizesText([run]));
     if (run.broken.length > 0) break;
   }
   return runs;
 }
 
-/** A storm that was killed could not clear up after itself. */
+/** A killed storm could not clean up after itself. */
 async function removeStale(context: Context): Promise<void> {
-  const { world } = context;
-  const netns = new NetnsBatch(world.clock, childEnv(world), site.netnsPrefix);
-  const { removed, left } = await withProgress(world, "Removing what an earlier storm left", () =>
+  const { shell } = context;
+  const netns = new NetnsBatch(shell.clock, childEnv(shell), site.netnsPrefix);
+  const { removed, left } = await withProgress(shell, "Removing what an earlier storm left", () =>
     clearSite(context, netns),
   );
   if (removed.length > 0)
-    world.stderr.write(`An earlier storm was cut short; removed what it left: ${removed.join(", ")}\n`);
+    shell.stderr.write(`An earlier storm was killed; removed what it left: ${removed.join(", ")}\n`);
   if (left.length > 0)
     throw new CommandFailure("leftovers", `Cannot remove what an earlier storm left: ${left.join(", ")}`, {
       remedy: "remove it by hand, then start again",
     });
 }
 
-/** Now, and not after the storm. */
+/** Checked before the storm, not after it. */
 function requireReportFolder(path: string | undefined): void {
   if (path === undefined || existsSync(dirname(path))) return;
   throw usageFailure(`Cannot write the report ${path}: there is no folder ${dirname(path)}`, "--report storm.html");
 }
 
-async function writeReport({ world }: Context, path: string, certificate: Certificate): Promise<void> {
+async function writeReport({ shell }: Context, path: string, certificate: Certificate): Promise<void> {
   try {
     await writeFileAtomically(path, reportHtml(certificate), { mode: 0o644, sync: false });
   } catch (cause) {
@@ -105,5 +105,5 @@ async function writeReport({ world }: Context, path: string, certificate: Certif
       cause,
     });
   }
-  world.stderr.write(`The report is ${path}\n`);
+  shell.stderr.write(`The report is ${path}\n`);
 }

@@ -1,16 +1,16 @@
-import type { NodeFacts } from "./report/certificate.ts";
-import type { PodRecord } from "./fleet.ts";
+import type { MachineFacts } from "./report/certificate.ts";
+import type { PodProgress } from "./fleet.ts";
 import { readPlan, stormDefaults, type StormPlan } from "./plan.ts";
 import type { Moment } from "./series.ts";
 import { site } from "./site.ts";
-import { judge, type StormFacts, type StormRun } from "./verdict.ts";
+import { judgeStorm, type StormFacts, type StormRun } from "./verdict.ts";
 
 const mib = 1024 ** 2;
 const noTraces = { leases: 0, ports: 0, interfaces: 0, journalRecords: 0, journalLeaks: 0 };
 
 export const testPlan: StormPlan = { ...readPlan({ ...stormDefaults, second: "2", pods: "4" }) };
 
-export const testNode: NodeFacts = {
+export const testNode: MachineFacts = {
   levee: "levee 1.2.3",
   wallMs: 0,
   host: "node-<1>",
@@ -25,7 +25,7 @@ export const testNode: NodeFacts = {
   load: 0.5,
 };
 
-export function testRecord(namespace: string, waitMs: number | undefined, errors: readonly string[] = []): PodRecord {
+export function testRecord(namespace: string, waitMs: number | undefined, errors: readonly string[] = []): PodProgress {
   return {
     pod: { namespace, name: "pod-1", uid: "u" },
     phase: waitMs === undefined ? "waiting" : "attached",
@@ -54,7 +54,7 @@ function testMoment(atMs: number, attached: number): Moment {
   };
 }
 
-/** A storm of four pods and two that held, but for what `changes` says. */
+/** A storm of four and two pods that held, except for `changes`. */
 export function testFacts(changes: Partial<StormFacts> = {}): StormFacts {
   const { burst, second } = site.namespaces;
   return {
@@ -79,7 +79,7 @@ export function testFacts(changes: Partial<StormFacts> = {}): StormFacts {
 }
 
 export function testRun(changes: Partial<StormFacts> = {}): StormRun {
-  return judge(testFacts(changes));
+  return judgeStorm(testFacts(changes));
 }
 
 export { noTraces };

@@ -5,45 +5,45 @@ import type { LimitedGroup } from "./machine/limited-group.ts";
 import { processMemory } from "./machine/process-memory.ts";
 import { site } from "./site.ts";
 
-/** The storm at one moment. */
+/** The state of the storm at one moment. */
 export interface Moment {
   readonly atMs: number;
   readonly attached: number;
   readonly waiting: number;
-  /** Failed, and waiting for kubelet's next try. */
+  /** Failed, and waiting for kubelet's retry. */
   readonly backingOff: number;
   readonly secondAttached: number;
   readonly secondWaiting: number;
   readonly usageBytes: number;
-  /** Usage less what the kernel could drop at once: what `kubectl top` shows. */
+  /** Usage without the file cache that the kernel can drop at once, as `kubectl top` shows it. */
   readonly workingBytes: number;
   readonly anonBytes: number;
   readonly cpuMs: number;
   readonly isDaemonUp: boolean;
 }
 
-/** The most that was seen of all shims and plugins together. */
+/** The peak of all shims and plugins together. */
 export interface ShimPeak {
   readonly processes: number;
   readonly pssBytes: number;
   readonly anonBytes: number;
 }
 
-export interface Watched {
+interface Watched {
   readonly clock: Clock;
   readonly fleet: Fleet;
   readonly group: LimitedGroup;
   readonly daemon: KeptDaemon;
-  /** The calls under way. */
+  /** Process IDs of the running calls. */
   readonly running: ReadonlySet<number>;
 }
 
-/** Fine enough for a plot, and a look costs a fraction of a millisecond. */
+/** Fine enough for a plot; a look costs a fraction of a millisecond. */
 const lookMs = 100;
-/** Reads the memory of every shim, which takes as long as several hundred looks. */
+/** This look reads the memory of every shim, which takes as long as several hundred other looks. */
 const shimLookMs = 500;
 
-/** Looks at a storm while it runs. */
+/** Samples a storm while it runs. */
 export class Series {
   readonly moments: Moment[] = [];
   readonly #watched: Watched;
@@ -53,7 +53,7 @@ export class Series {
     this.#watched = watched;
   }
 
-  /** Starts to look; `told` gets every moment. */
+  /** Starts sampling; `told` gets every moment. */
   start(told: (moment: Moment) => void): Disposable {
     const { clock } = this.#watched;
     const look = (): void => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { parseDaemonConfig } from "../../config/daemon-config.ts";
 import { installsConf } from "../../config/installs-conf.ts";
-import { daemonConfig, networkConf, podManifest } from "./manifests.ts";
+import { stormDaemonConfig, networkConf, podManifest } from "./manifests.ts";
 import { readPlan, stormDefaults } from "./plan.ts";
-import { ownNetworks, site, sitePaths, sitePods } from "./site.ts";
+import { ownNetworks, site, stormPaths, stormPods } from "./site.ts";
 
 const plan = readPlan(stormDefaults);
-const paths = sitePaths("/site");
+const paths = stormPaths("/site");
 
 describe("ownNetworks", () => {
   test("are two for a usual node, and two more for every 900 pods: a bridge takes 1,024 ports", () => {
@@ -33,9 +33,9 @@ describe("ownNetworks", () => {
   });
 });
 
-describe("sitePods", () => {
+describe("stormPods", () => {
   test("are of two namespaces, and only the second can be critical", () => {
-    const { burst, second } = sitePods({ ...plan, second: { ...plan.second, isCritical: true } });
+    const { burst, second } = stormPods({ ...plan, second: { ...plan.second, isCritical: true } });
     expect([burst.length, second.length]).toEqual([219, 6]);
     expect(new Set(burst.map(({ priority }) => priority))).toEqual(new Set([undefined]));
     expect(JSON.parse(podManifest(second[0]!))).toMatchObject({
@@ -45,7 +45,7 @@ describe("sitePods", () => {
   });
 
   test("beyond 900 name another bridge's networks", () => {
-    const { burst } = sitePods({ ...plan, pods: 1000 });
+    const { burst } = stormPods({ ...plan, pods: 1000 });
     expect(burst[0]?.annotations).toEqual({ "k8s.v1.cni.cncf.io/networks": "levee-storm/dmz0" });
     expect(burst.at(-1)?.annotations).toEqual({
       "k8s.v1.cni.cncf.io/networks": "levee-storm/dmz1",
@@ -54,15 +54,15 @@ describe("sitePods", () => {
   });
 
   test("of a site's own networks ask for all but the first, which they have by default", () => {
-    const own = sitePods({ ...plan, delegates: ["/a", "/b", "/c"] }).burst[0]?.annotations;
+    const own = stormPods({ ...plan, delegates: ["/a", "/b", "/c"] }).burst[0]?.annotations;
     expect(own).toEqual({ "k8s.v1.cni.cncf.io/networks": "levee-storm/site1,levee-storm/site2" });
-    expect(sitePods({ ...plan, delegates: ["/a"] }).burst[0]?.annotations).toEqual({});
+    expect(stormPods({ ...plan, delegates: ["/a"] }).burst[0]?.annotations).toEqual({});
   });
 });
 
-describe("daemonConfig", () => {
+describe("stormDaemonConfig", () => {
   test("is one the daemon takes, and it installs no conf on this machine", () => {
-    const config = parseDaemonConfig(daemonConfig(paths, "lan0", "/usr/lib/cni"), "daemon-config.json");
+    const config = parseDaemonConfig(stormDaemonConfig(paths, "lan0", "/usr/lib/cni"), "daemon-config.json");
     expect(config).toMatchObject({ socketDir: site.runDir, stateDir: paths.journal, directory: paths.directory });
     expect(installsConf(config)).toBe(false);
   });

@@ -3,25 +3,25 @@ import type { FleetPod } from "./fleet.ts";
 import type { StormPlan } from "./plan.ts";
 
 /**
- * Everything a storm makes on this machine, and nothing outside of it. The names are fixed and the folder in
- * /run is the marker: a storm that was killed is found by the next one, and cleared away.
+ * The names of everything that a storm makes on this machine. They are fixed, and the folder in /run is the marker, so the
+ * next storm finds and removes what a killed one left.
  */
 export const site = {
   name: "levee-storm",
   runDir: "/run/levee-storm",
-  /** What the next storm must know if this one is killed. */
+  /** The file for the next storm, in case this one is killed. */
   marker: "/run/levee-storm/marker.json",
   calls: "/run/levee-storm/calls",
   group: "levee-storm",
   netnsPrefix: "levee-storm-",
   bridgePrefix: "lvstorm",
-  /** Container IDs start with this, so that an address booked outside the site can be told to be ours. */
+  /** All container IDs start with this, so that we recognize our addresses in the site's own folders. */
   containerIdPrefix: "1e4ee570412e4ee5",
   namespaces: { burst: "storm", second: "bystanders", networks: "levee-storm" },
 } as const;
 
-/** Where the storm lives on a disk, given the folder it may use. */
-export function sitePaths(workDir: string): SitePaths {
+/** The storm's paths below its work folder. */
+export function stormPaths(workDir: string): StormPaths {
   const at = (...parts: readonly string[]): string => join(workDir, site.name, ...parts);
   return {
     root: at(),
@@ -40,9 +40,9 @@ export function sitePaths(workDir: string): SitePaths {
   };
 }
 
-export interface SitePaths {
+export interface StormPaths {
   readonly root: string;
-  /** Of the disk of the storm's own, when it has one: it is mounted on the root. */
+  /** Image of the storm's own disk, if it has one; the disk is mounted on `root`. */
   readonly image: string;
   readonly config: string;
   readonly program: string;
@@ -57,32 +57,32 @@ export interface SitePaths {
   readonly handLog: string;
 }
 
-/** The kernel takes 1,024 ports on a bridge; a /22 has as many addresses. */
+/** The kernel allows 1,024 ports on a bridge, and a /22 has as many addresses. */
 const podsPerBridge = 900;
 
-export interface SiteNetwork {
+export interface OwnNetwork {
   readonly name: string;
   readonly bridge: string;
   readonly subnet: string;
 }
 
-/** Two networks, and two more for every 900 pods beyond. */
-export function ownNetworks(plan: StormPlan): readonly (readonly [SiteNetwork, SiteNetwork])[] {
+/** Two networks for every 900 pods. */
+export function ownNetworks(plan: StormPlan): readonly (readonly [OwnNetwork, OwnNetwork])[] {
   const groups = Math.ceil((plan.pods + plan.second.pods) / podsPerBridge);
   return Array.from({ length: groups }, (_, at) => [ownNetwork("lan", 203, at), ownNetwork("dmz", 204, at)] as const);
 }
 
-function ownNetwork(kind: string, second: number, at: number): SiteNetwork {
-  // Nothing on this host gets one of these addresses or a route there, so they clash with nobody's.
+function ownNetwork(kind: string, second: number, at: number): OwnNetwork {
+  // The host itself gets no address or route in these networks, so they cannot clash with its own.
   return { name: `${kind}${at}`, bridge: `${site.bridgePrefix}-${kind}${at}`, subnet: `10.${second}.${at * 4}.0/22` };
 }
 
-export interface SitePods {
-  readonly burst: readonly SitePod[];
-  readonly second: readonly SitePod[];
+export interface StormPods {
+  readonly burst: readonly StormPod[];
+  readonly second: readonly StormPod[];
 }
 
-export interface SitePod extends FleetPod {
+export interface StormPod extends FleetPod {
   readonly annotations: Readonly<Record<string, string>>;
   readonly priority: number | undefined;
 }
@@ -90,10 +90,10 @@ export interface SitePod extends FleetPod {
 /** system-node-critical */
 const criticalPriority = 2_000_001_000;
 
-/** Pods in the order of their networks; those of the second namespace are on the networks of the first pods. */
-export function sitePods(plan: StormPlan): SitePods {
+/** The pods of both namespaces. Those of the second one are on the first networks. */
+export function stormPods(plan: StormPlan): StormPods {
   const annotationsOf = plan.delegates.length === 0 ? ownAnnotations : siteAnnotations(plan.delegates.length);
-  const pod = (namespace: string, at: number, priority: number | undefined): SitePod => ({
+  const pod = (namespace: string, at: number, priority: number | undefined): StormPod => ({
     namespace,
     name: `pod-${at}`,
     uid: `${namespace}-${at}`,
@@ -114,7 +114,7 @@ function counted<T>(length: number, make: (at: number) => T): readonly T[] {
 function ownAnnotations(at: number): Readonly<Record<string, string>> {
   const group = Math.floor(at / podsPerBridge);
   const dmz = { "k8s.v1.cni.cncf.io/networks": `${site.namespaces.networks}/dmz${group}` };
-  // The first is the default network of every pod; only those who must be on another bridge say so.
+  // lan0 is the default network of every pod; only pods on another bridge need the annotation.
   return group === 0 ? dmz : { ...dmz, "v1.multus-cni.io/default-network": `${site.namespaces.networks}/lan${group}` };
 }
 

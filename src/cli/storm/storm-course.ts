@@ -1,20 +1,20 @@
 import { interruptedFailure } from "../failure.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { Fleet } from "./fleet.ts";
-import { findTraces, leakTexts, type Traces } from "./leaks.ts";
+import { findTraces, leakTexts, type Traces } from "./traces.ts";
 import { Series } from "./series.ts";
 import { site } from "./site.ts";
 import type { Stage } from "./stage.ts";
 import { stormBar } from "./storm-bar.ts";
-import { judge, type StormRun } from "./verdict.ts";
+import { judgeStorm, type StormRun } from "./verdict.ts";
 
-/** Deleting is measured too, but it must end, where kubelet would try for ever: after as long as attaching, or this. */
+/** kubelet would retry deletes for ever. Here they end after the time for attaching, but not before this time. */
 const deleteTimeoutMinMs = 120_000;
 
-/** The storm itself, on a stage that is set: pods come, are attached, are counted, and go. */
+/** The storm itself: pods are attached, counted and deleted. */
 export async function runCourse(stage: Stage): Promise<StormRun> {
   const { context, plan, netns, networks, group, daemon, caller } = stage;
-  const { clock } = context.world;
+  const { clock } = context.shell;
   const fleet = new Fleet({
     clock,
     caller,
@@ -23,7 +23,7 @@ export async function runCourse(stage: Stage): Promise<StormRun> {
     containerIdPrefix: site.containerIdPrefix,
   });
   const series = new Series({ clock, fleet, group, daemon, running: caller.running });
-  const bar = stormBar(context.world, plan);
+  const bar = stormBar(context.shell, plan);
   try {
     using _looking = series.start((moment) => bar.show(moment));
     await arrivals(stage, fleet);
@@ -32,12 +32,10 @@ export async function runCourse(stage: Stage): Promise<StormRun> {
   }
   const attachedTraces = await findTraces(context, networks, netns);
   const startedMs = clock.monotonicMs();
-  await withProgress(context.world, "Deleting all pods", () => deleteAll(stage, fleet));
+  await withProgress(context.shell, "Deleting all pods", () => deleteAll(stage, fleet));
   const deleteMs = clock.monotonicMs() - startedMs;
-  const deletedTraces = await withProgress(context.world, "Waiting for deletes that were put off", () =>
-    tidyTraces(stage),
-  );
-  return judge({
+  const deletedTraces = await withProgress(context.shell, "Waiting for postponed deletes", () => tidyTraces(stage));
+  return judgeStorm({
     plan,
     records: fleet.records,
     moments: series.moments,
@@ -54,10 +52,10 @@ export async function runCourse(stage: Stage): Promise<StormRun> {
   });
 }
 
-/** The burst at once, the second namespace a little later; until all are attached or the time is over. */
+/** Starts the burst, and the second namespace a little later. Ends when all are attached or the time is over. */
 async function arrivals(stage: Stage, fleet: Fleet): Promise<void> {
   const { context, plan, pods, caller } = stage;
-  const { clock, interrupted } = context.world;
+  const { clock, interrupted } = context.shell;
   const end = new AbortController();
   const cancel = clock.after(plan.timeoutMs, () => {
     end.abort();
@@ -67,7 +65,7 @@ async function arrivals(stage: Stage, fleet: Fleet): Promise<void> {
   const secondAfterMs = pods.second.length === 0 ? 0 : plan.second.afterMs;
   const second = clock.sleep(secondAfterMs, end.signal).then(
     () => fleet.arrive(pods.second, end.signal),
-    () => undefined, // Over before they came.
+    () => undefined, // The storm ended before they started.
   );
   await Promise.all([fleet.arrive(pods.burst, end.signal), second]);
   cancel();
@@ -75,7 +73,7 @@ async function arrivals(stage: Stage, fleet: Fleet): Promise<void> {
 }
 
 async function deleteAll(stage: Stage, fleet: Fleet): Promise<void> {
-  const { clock, interrupted } = stage.context.world;
+  const { clock, interrupted } = stage.context.shell;
   const end = new AbortController();
   const cancel = clock.after(Math.max(deleteTimeoutMinMs, stage.plan.timeoutMs), () => end.abort());
   using _interrupt = onInterrupt(stage, () => end.abort());
@@ -86,22 +84,22 @@ async function deleteAll(stage: Stage, fleet: Fleet): Promise<void> {
 
 const tidyPollMs = 500;
 
-/** A DEL that waited too long is written down, answered, and carried out later: only what stays is left behind. */
+/** The daemon answers a DEL that waited too long and carries it out later, so leftovers count only after a wait. */
 async function tidyTraces({ context, plan, networks, netns }: Stage): Promise<Traces> {
-  const { clock, interrupted } = context.world;
+  const { clock, interrupted } = context.shell;
   const endMs = clock.monotonicMs() + Math.max(deleteTimeoutMinMs, plan.timeoutMs);
   for (;;) {
     const traces = await findTraces(context, networks, netns);
     if (leakTexts(traces).length === 0 || clock.monotonicMs() > endMs) return traces;
     await clock.sleep(tidyPollMs, interrupted).catch(() => {
-      throw interruptedFailure("deletes were under way");
+      throw interruptedFailure("deleting pods");
     });
   }
 }
 
-/** Networks of our own go with their folders and namespaces, so nothing need be undone; the site's own are given back. */
+/** Our own networks go with their folders and namespaces and need no undo. The site's own networks need DELs. */
 function onInterrupt({ context, plan, caller }: Stage, told: () => void): Disposable {
-  const { interrupted } = context.world;
+  const { interrupted } = context.shell;
   const stop = (): void => {
     told();
     if (plan.delegates.length === 0) caller.stop();
@@ -115,12 +113,12 @@ function onInterrupt({ context, plan, caller }: Stage, told: () => void): Dispos
 const giveBackMs = 30_000;
 
 async function interruption({ context, plan }: Stage, fleet: Fleet): Promise<Error> {
-  const { clock } = context.world;
+  const { clock } = context.shell;
   if (plan.delegates.length > 0) {
     const end = new AbortController();
     const cancel = clock.after(giveBackMs, () => end.abort());
-    await withProgress(context.world, "Giving back what the site's networks gave", () => fleet.deleteAll(end.signal));
+    await withProgress(context.shell, "Detaching pods from the site's networks", () => fleet.deleteAll(end.signal));
     cancel();
   }
-  return interruptedFailure("the storm was under way");
+  return interruptedFailure("running the storm");
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { noTraces, testFacts, testPlan, testRecord, testRun } from "./run.fixture.ts";
 import { site } from "./site.ts";
-import { judge } from "./verdict.ts";
+import { judgeStorm } from "./verdict.ts";
 
 const { burst, second } = site.namespaces;
 
-describe("judge", () => {
+describe("judgeStorm", () => {
   test("finds nothing broken in a storm that held, and sums it up", () => {
     expect(testRun()).toMatchObject({
       broken: [],
@@ -20,7 +20,7 @@ describe("judge", () => {
   });
 
   test.each([
-    [{ oomKills: 1 }, "the kernel killed 1 time for lack of memory"],
+    [{ oomKills: 1 }, "the kernel killed 1 time for memory"],
     [{ ends: ["signal SIGKILL", "status 1"] }, "the daemon ended 2 times (signal SIGKILL)"],
     [{ notDeleted: 3 }, "3 pods could not be deleted"],
     [{ attachedTraces: { ...noTraces, interfaces: 11 } }, "6 attached pods had 11 interfaces, not 12"],
@@ -31,7 +31,7 @@ describe("judge", () => {
       "a pod of the second namespace waited 70 ms, longer than 60 ms",
     ],
   ])("says what did not hold: %j", (changes, text) => {
-    expect(judge(testFacts(changes)).broken).toContain(text);
+    expect(judgeStorm(testFacts(changes)).broken).toContain(text);
   });
 
   test("counts pods that were never attached, also those that never came", () => {

@@ -1,21 +1,21 @@
 import { messageKind } from "../terminal/message-kind.ts";
 import { tookText } from "../terminal/span.ts";
-import type { PodRecord } from "./fleet.ts";
-import { leakTexts, type Traces } from "./leaks.ts";
+import type { PodProgress } from "./fleet.ts";
+import { leakTexts, type Traces } from "./traces.ts";
 import type { StormPlan } from "./plan.ts";
 import type { Moment, ShimPeak } from "./series.ts";
 import { site } from "./site.ts";
 
-/** All that was measured in one storm. */
+/** The measurements of one storm. */
 export interface StormFacts {
   readonly plan: StormPlan;
-  readonly records: readonly PodRecord[];
+  readonly records: readonly PodProgress[];
   readonly moments: readonly Moment[];
   readonly shims: ShimPeak;
   readonly peakBytes: number;
   readonly oomKills: number;
   readonly restarts: number;
-  /** How each of the daemon's lives ended that should not have. */
+  /** How the daemon ended, each time it should not have. */
   readonly ends: readonly string[];
   /** While all pods were attached. */
   readonly attachedTraces: Traces;
@@ -23,16 +23,16 @@ export interface StormFacts {
   readonly deletedTraces: Traces;
   /** Until every DEL was answered. */
   readonly deleteMs: number;
-  /** Until nothing was left, or no longer waited for: a DEL that waited too long is answered and carried out later. */
+  /** Until nothing was left, or the wait was over: some DELs are answered first and carried out later. */
   readonly tidyMs: number;
   readonly notDeleted: number;
 }
 
-/** How one namespace's pods fared. */
+/** How long one namespace's pods waited. */
 export interface Waits {
   readonly pods: number;
   readonly attached: number;
-  /** Of those attached; undefined when there are none. */
+  /** Of the attached pods; undefined if there are none. */
   readonly medianMs: number | undefined;
   readonly maxMs: number | undefined;
 }
@@ -41,21 +41,21 @@ export interface Waits {
 export interface StormRun extends StormFacts {
   readonly burst: Waits;
   readonly second: Waits;
-  /** From the start until the last pod of the storm was attached; undefined when one never was. */
+  /** From the start until the last pod was attached; undefined if one never was. */
   readonly tookMs: number | undefined;
   readonly failedAdds: number;
-  /** The most frequent errors, with how often. */
+  /** The most frequent errors, with counts. */
   readonly errors: readonly { readonly message: string; readonly count: number }[];
-  /** Less what the kernel could drop at once. */
+  /** Without the file cache that the kernel can drop at once. */
   readonly peakWorkingBytes: number;
   readonly peakAnonBytes: number;
-  /** While pods were being attached; without its start. */
+  /** While pods were attached, without the daemon's start. */
   readonly daemonCpuMs: number;
-  /** What did not hold. Empty: the node holds this storm. */
+  /** What did not hold; empty if the node holds this storm. */
   readonly broken: readonly string[];
 }
 
-export function judge(facts: StormFacts): StormRun {
+export function judgeStorm(facts: StormFacts): StormRun {
   const second = waitsOf(facts, site.namespaces.second);
   const burst = waitsOf(facts, site.namespaces.burst);
   const isComplete = burst.attached === burst.pods;
@@ -91,7 +91,7 @@ function brokenTexts(facts: StormFacts, burst: Waits, second: Waits): readonly s
     ),
     ...said(
       facts.oomKills > 0,
-      `the kernel killed ${facts.oomKills} time${facts.oomKills === 1 ? "" : "s"} for lack of memory`,
+      `the kernel killed ${facts.oomKills} time${facts.oomKills === 1 ? "" : "s"} for memory`,
     ),
     ...said(
       facts.ends.length > 0,
@@ -103,7 +103,7 @@ function brokenTexts(facts: StormFacts, burst: Waits, second: Waits): readonly s
   ];
 }
 
-/** A plugin that says it is done and did nothing is not attached. */
+/** A plugin may report success without making an interface. */
 function missingTexts({ plan, attachedTraces }: StormFacts, burst: Waits, second: Waits): readonly string[] {
   const attached = burst.attached + second.attached;
   const wanted = attached * (plan.delegates.length === 0 ? 2 : plan.delegates.length);
@@ -130,7 +130,7 @@ function waitsOf({ plan, records }: StormFacts, namespace: string): Waits {
 }
 
 /** From arrival to attachment, in order of length. */
-export function waitsMs(records: readonly PodRecord[], namespace: string): readonly number[] {
+export function waitsMs(records: readonly PodProgress[], namespace: string): readonly number[] {
   return records
     .filter(({ pod }) => pod.namespace === namespace)
     .flatMap(({ attachedMs, arrivedMs }) => (attachedMs === undefined ? [] : [attachedMs - arrivedMs]))
@@ -139,10 +139,10 @@ export function waitsMs(records: readonly PodRecord[], namespace: string): reado
 
 const errorsShown = 3;
 
-function topErrors(records: readonly PodRecord[]): StormRun["errors"] {
+function topErrors(records: readonly PodProgress[]): StormRun["errors"] {
   const kinds = new Map<string, { readonly message: string; count: number }>();
   for (const { message } of records.flatMap(({ errors, delErrors }) => [...errors, ...delErrors])) {
-    // Names and figures differ from pod to pod; what went wrong does not. One of each kind is shown as it was.
+    // Messages of the same kind differ only in names and numbers, so one of each kind is shown.
     const kind = messageKind(message);
     const known = kinds.get(kind);
     if (known === undefined) kinds.set(kind, { message, count: 1 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { FakeScreen } from "../fake-world.fixture.ts";
+import { FakeScreen } from "../fake-shell.fixture.ts";
 import { paintFor } from "./paint.ts";
 
 describe("paintFor", () => {

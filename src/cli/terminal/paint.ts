@@ -1,4 +1,4 @@
-import type { Screen, World } from "../world.ts";
+import type { Screen, Shell } from "../shell.ts";
 
 export type Colour = "bold" | "dim" | "red" | "green" | "yellow";
 export type Paint = (colour: Colour, text: string) => string;
@@ -11,8 +11,8 @@ const codes: Readonly<Record<Colour, readonly [number, number]>> = {
   yellow: [33, 39],
 };
 
-/** Colour only where a person looks on, and not when NO_COLOR asks for none (https://no-color.org). */
-export function paintFor(screen: Screen, env: World["env"]): Paint {
+/** Colours only on a terminal, and never when NO_COLOR is set (https://no-color.org). */
+export function paintFor(screen: Screen, env: Shell["env"]): Paint {
   const isOn = screen.isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
   return (colour, text) => (isOn ? `\u001b[${codes[colour][0]}m${text}\u001b[${codes[colour][1]}m` : text);
 }

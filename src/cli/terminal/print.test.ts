@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parse } from "yaml";
-import { FakeScreen } from "../fake-world.fixture.ts";
+import { FakeScreen } from "../fake-shell.fixture.ts";
 import { print, type OutputFormat } from "./print.ts";
 
 function printed(format: OutputFormat, isWide = true): string {

@@ -1,13 +1,13 @@
 import { stringify } from "yaml";
 import { plainValue } from "../../base/plain-text.ts";
-import type { Screen } from "../world.ts";
+import type { Screen } from "../shell.ts";
 
 export const outputFormats = ["table", "wide", "json", "yaml"] as const;
-/** Of commands that have them. */
+/** Only some commands have these. */
 const furtherFormats = ["name", "short"] as const;
 export type OutputFormat = (typeof outputFormats)[number] | (typeof furtherFormats)[number];
 
-/** One answer in the format that was asked for. `text` is for people, `value` for programs. */
+/** Prints one answer in the chosen format. `text` is for people, `value` for programs. */
 export function print(screen: Screen, format: OutputFormat, answer: Printable): void {
   screen.write(textIn(format, answer));
 }
@@ -29,12 +29,12 @@ function textIn(format: OutputFormat, answer: Printable): string {
   }
 }
 
-export interface Printable {
+interface Printable {
   readonly value: unknown;
   text(): string;
   wide?(): string;
   /** One name per line, for other commands. */
   name?(): string;
-  /** Only what asks for something. */
+  /** Only what needs attention. */
   short?(): string;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock, type Clock } from "../../base/clock.ts";
 import { failureOf } from "../failure-of.fixture.ts";
-import { FakeScreen } from "../fake-world.fixture.ts";
+import { FakeScreen } from "../fake-shell.fixture.ts";
 import { withProgress } from "./progress.ts";
 
 /** Timers fire when the test moves the time. */

@@ -1,23 +1,23 @@
 import type { Cancel } from "../../base/clock.ts";
-import type { World } from "../world.ts";
+import type { Shell } from "../shell.ts";
 
-/** Below this nobody wonders what is going on. */
+/** A person waits this long without wondering. */
 const quietMs = 2000;
 const spinMs = 120;
-/** A line in a log every ten seconds says "alive" without filling it. */
+/** Often enough for a log to show progress without filling it. */
 const lineMs = 10_000;
 const spinner = ["-", "\\", "|", "/"] as const;
 
-/** Runs `work`; past two seconds says what is being waited for, on stderr: a spinner for a person, lines for a log. */
+/** Runs `work`. After two seconds it shows on stderr what it waits for: a spinner on a terminal, lines in a log. */
 export async function withProgress<T>(
-  world: Pick<World, "clock" | "stderr">,
+  shell: Pick<Shell, "clock" | "stderr">,
   doing: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const startMs = world.clock.monotonicMs();
+  const startMs = shell.clock.monotonicMs();
   let stopShowing: Cancel = () => undefined;
-  const cancelStart = world.clock.after(quietMs, () => {
-    stopShowing = world.stderr.isTerminal ? spin(world, doing, startMs) : printLines(world, doing, startMs);
+  const cancelStart = shell.clock.after(quietMs, () => {
+    stopShowing = shell.stderr.isTerminal ? spin(shell, doing, startMs) : printLines(shell, doing, startMs);
   });
   try {
     return await work();
@@ -27,23 +27,23 @@ export async function withProgress<T>(
   }
 }
 
-function spin(world: Pick<World, "clock" | "stderr">, doing: string, startMs: number): Cancel {
+function spin(shell: Pick<Shell, "clock" | "stderr">, doing: string, startMs: number): Cancel {
   let turn = 0;
   const show = (): void => {
-    const seconds = Math.round((world.clock.monotonicMs() - startMs) / 1000);
-    world.stderr.write(`\r\u001b[K${spinner[turn++ % spinner.length]} ${doing} (${seconds} s)`);
+    const seconds = Math.round((shell.clock.monotonicMs() - startMs) / 1000);
+    shell.stderr.write(`\r\u001b[K${spinner[turn++ % spinner.length]} ${doing} (${seconds} s)`);
   };
   show();
-  const cancel = world.clock.every(spinMs, show);
+  const cancel = shell.clock.every(spinMs, show);
   return () => {
     cancel();
-    world.stderr.write("\r\u001b[K");
+    shell.stderr.write("\r\u001b[K");
   };
 }
 
-function printLines(world: Pick<World, "clock" | "stderr">, doing: string, startMs: number): Cancel {
+function printLines(shell: Pick<Shell, "clock" | "stderr">, doing: string, startMs: number): Cancel {
   const show = (): void =>
-    world.stderr.write(`${doing} (${Math.round((world.clock.monotonicMs() - startMs) / 1000)} s)\n`);
+    shell.stderr.write(`${doing} (${Math.round((shell.clock.monotonicMs() - startMs) / 1000)} s)\n`);
   show();
-  return world.clock.every(lineMs, show);
+  return shell.clock.every(lineMs, show);
 }

@@ -1,5 +1,3 @@
-/** Durations and moments as people read them. */
-
 const unitsMs = [
   ["d", 86_400_000],
   ["h", 3_600_000],
@@ -7,7 +5,7 @@ const unitsMs = [
   ["s", 1000],
 ] as const;
 
-/** kubectl's AGE: the two largest units, one beyond ten of the first. A clock set back counts as no time. */
+/** As kubectl's AGE: the two largest units, or only the first from ten on. A negative span counts as 0. */
 export function ageText(spanMs: number): string {
   const ms = Number.isFinite(spanMs) ? Math.max(0, spanMs) : 0;
   const at = unitsMs.findIndex(([, size]) => ms >= size);
@@ -19,7 +17,7 @@ export function ageText(spanMs: number): string {
   return `${count}${unit}${next === undefined || rest === 0 ? "" : `${rest}${next[0]}`}`;
 }
 
-/** How long a step took: milliseconds while they matter, then seconds. */
+/** How long a step took: milliseconds below one second, then seconds. */
 export function tookText(ms: number): string {
   if (!Number.isFinite(ms)) return "?";
   if (ms < 10) return `${Math.max(0, ms).toFixed(1)} ms`;
@@ -27,7 +25,7 @@ export function tookText(ms: number): string {
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : ageText(ms);
 }
 
-/** The moment in UTC with milliseconds, so that it can be searched for in the daemon's log as it stands. */
+/** UTC with milliseconds, exactly as in the daemon's log, so that one can search for it. */
 export function momentText(wallMs: number): string {
   const date = new Date(wallMs);
   return Number.isNaN(date.getTime()) ? "unknown time" : date.toISOString();

@@ -1,6 +1,6 @@
 import { oneLine } from "../../base/plain-text.ts";
 
-/** Columns as kubectl prints them: headings in capitals, three spaces between, nothing after the last cell. */
+/** Columns as kubectl prints them: headings in capitals, three spaces between columns, no trailing spaces. */
 export function renderTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows].map((row) => headings.map((_, column) => cell(row[column])));
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => width(line[column] ?? ""))));
@@ -15,7 +15,7 @@ export function renderTable(headings: readonly string[], rows: readonly (readonl
     .join("");
 }
 
-/** An empty cell would shift the columns for `awk`. */
+/** `-` for an empty cell, which would shift the columns for `awk`. */
 function cell(text: string | undefined): string {
   const plain = oneLine(text ?? "");
   return plain === "" ? "-" : plain;

@@ -4,12 +4,11 @@ import type { Permit } from "../../admission/permit.ts";
 import type { Clock } from "../../base/clock.ts";
 import { podArgs } from "../../cni/cni-args.ts";
 import type { AddRequest } from "../../cni/verb.ts";
-import { closingMs } from "../../config/budgets.ts";
+import { closingMs } from "../../config/time-budgets.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { ChainReports } from "../chains/chain-reports.ts";
 import type { Found, LookUp } from "../look-up/look-up.ts";
 import type { Call } from "../serve/call.ts";
-import { Holdings } from "../serve/holdings.ts";
 import type { Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
 import { admissionOfAdd } from "./admission-request.ts";
@@ -40,7 +39,7 @@ export class Add {
 
   async serve(call: Call, request: AddRequest): Promise<Reply> {
     const { accounts, earlier, turns, lookUp, admission } = this.#needs;
-    using held = new Holdings();
+    using held = new DisposableStack();
     // A pod that failed lately and still wants the same is answered from memory.
     const account = await accounts.open(podArgs(request.args), request);
     await account.refuseHeld();
@@ -50,7 +49,7 @@ export class Add {
     await earlier.clear(call, request);
     const found = await account.watch(lookUp.beforeLine(call, request, held));
     const asked = call.asks(admissionOfAdd(request, found, account), admission);
-    // Awaited here and not in keepTrying: thousands may wait at this line, and each function on the way costs memory.
+    // Awaited here and not in keepTrying: each function on the way costs a waiting call 600 bytes (ADR 0023).
     const permit = await admission.admit(asked, call.givenUp);
     const reply = await keepTrying(permit, new AddAttempts(call, request, { found, account }, this.#needs));
     return { ...reply, held: held.move() };

@@ -10,12 +10,12 @@ import { ChainNotes } from "../record/chain-notes.ts";
 import { Leaks } from "../undo/leaks.ts";
 import { Suspects } from "../undo/suspects.ts";
 import { Undo } from "../undo/undo.ts";
-import { silentAnnouncer } from "../tell/announcer.ts";
+import { silentEventTeller } from "../tell/event-teller.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 
 const first = new LeveeError("delegate-failed", "default/lan (net1): no room", { cniCode: 142, details: "why" });
 
-/** Undoes an ADD whose first plugin has failed; `run` is what its shim does when it is asked to undo that. */
+/** Undoes an ADD whose first plugin has failed; `run` is the shim's answer to the undo. */
 async function undone(run: () => Promise<unknown>): Promise<{ error: LeveeError; leaks: number; records: number }> {
   const folder = await aFolder();
   const journal = await openIn(folder);
@@ -29,7 +29,7 @@ async function undone(run: () => Promise<unknown>): Promise<{ error: LeveeError;
   const clock = systemClock;
   const timeline = new KeptTimeline();
   const notes = new ChainNotes(timeline, { ran: () => undefined });
-  const leaks = new Leaks({ clock, bootId, journal, logger: silentLogger, announcer: silentAnnouncer });
+  const leaks = new Leaks({ clock, bootId, journal, logger: silentLogger, eventTeller: silentEventTeller });
   const undo = new Undo({
     clock,
     config: { addUndoMs: 1_000, delDelegatesMs: 1_000, delAttemptsMax: 1, binDir: "/bin" },
@@ -60,12 +60,12 @@ async function undone(run: () => Promise<unknown>): Promise<{ error: LeveeError;
   }
 }
 
-test("AttachRecord.undo tells the first failure alone when all was undone", async () => {
+test("AttachRecord.undo returns only the first failure when all was undone", async () => {
   const done = { exitCode: 0, failure: undefined, message: "", stdout: "", stderr: "", wallUs: 1, maxRssKib: 1 };
   expect(await undone(() => Promise.resolve(done))).toEqual({ error: first, leaks: 0, records: 0 });
 });
 
-test("AttachRecord.undo adds that something is left when the undo failed, and keeps code, number and details", async () => {
+test("AttachRecord.undo appends the leak when the undo failed, and keeps code, number and details", async () => {
   const { error, leaks, records } = await undone(() => Promise.reject(new Error("switch is away")));
   expect({ leaks, records }).toEqual({ leaks: 1, records: 0 });
   expect(error).toMatchObject({

@@ -12,7 +12,7 @@ import type { Found, LookUp } from "../look-up/look-up.ts";
 import { recordedPod } from "../record/subject.ts";
 import type { Call } from "../serve/call.ts";
 import type { Earlier } from "./earlier.ts";
-import type { PodWants } from "./pod-wants.ts";
+import type { PodAccounts } from "./pod-account.ts";
 import type { PodFacts } from "../../view/pod-facts.ts";
 
 export interface PlannerNeeds {
@@ -20,7 +20,7 @@ export interface PlannerNeeds {
   readonly config: DaemonConfig;
   readonly bootId: string;
   readonly lookUp: Pick<LookUp, "behindLine">;
-  readonly wants: Pick<PodWants, "seen">;
+  readonly accounts: Pick<PodAccounts, "seen">;
   readonly earlier: Pick<Earlier, "refuseTaken">;
 }
 
@@ -33,10 +33,10 @@ export class Planner {
   }
 
   async plan(call: Call, request: AddRequest, found: Found, reports: ChainReports): Promise<AttachmentRecord> {
-    const { config, lookUp, wants, earlier } = this.#needs;
+    const { config, lookUp, accounts, earlier } = this.#needs;
     const [text] = await Promise.all([call.config(), refuseHostNetns(call, request)]);
     const conf = effectiveNetConf(text, config);
-    wants.seen(conf);
+    accounts.seen(conf);
     const { wanted, networks } = await lookUp.behindLine(call, request, found, conf);
     reports.asksFor(wanted.definitions.keys());
     const { runtimeConfig } = conf;
@@ -58,7 +58,7 @@ export class Planner {
       bootId: this.#needs.bootId,
       pod: recordedPod(request.args, pod),
       cniPath: pathWithBinDir(request.cniPath, conf.binDir),
-      // The daemon's own setting must not change the version the runtime reads.
+      // The daemon's own setting must not change the version of the runtime's result.
       cniVersion: conf.callVersion,
       hand: call.hand.identity,
       startedWallMs: this.#needs.clock.wallMs(),
@@ -73,7 +73,7 @@ export class Planner {
   }
 }
 
-/** Plugins would rename the host's own interfaces. */
+/** In the host's namespace, plugins would change the host's own interfaces. */
 async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
   const own = call.header.ownNetns ?? (await call.hand.stat(["/proc/self/ns/net"]))[0];
   if (sameNetns(own, call.header.netnsIdentity)) {
@@ -88,6 +88,6 @@ async function refuseHostNetns(call: Call, request: AddRequest): Promise<void> {
 function pathWithBinDir(cniPath: string, binDir: string): string {
   const folders = cniPath.split(":").filter((folder) => folder !== "");
   const path = (folders.includes(binDir) || binDir === "" ? folders : [...folders, binDir]).join(":");
-  // Nearly always as given: then the text that all calls share is kept.
+  // Nearly always unchanged. Then the record keeps the text that all calls share.
   return path === cniPath ? cniPath : path;
 }

@@ -1,6 +1,7 @@
 import type { Admission } from "../../admission/admission.ts";
 import { LeveeError } from "../../base/errors.ts";
 import type { PodArgs } from "../../cni/cni-args.ts";
+import type { NetConf } from "../../config/net-conf.ts";
 import type { View } from "../../view/view.ts";
 import { requestFailure } from "../chains/failure-cause.ts";
 import type { PodWants } from "./pod-wants.ts";
@@ -17,12 +18,23 @@ export interface SandboxKey {
   readonly ifname: string;
 }
 
+interface SeenConf {
+  readonly conf?: NetConf | undefined;
+}
+
 /** Opens the retry budgets of pods. */
 export class PodAccounts {
+  /** The newest configuration that was seen. */
+  conf: NetConf | undefined;
   readonly #needs: AccountNeeds;
 
   constructor(needs: AccountNeeds) {
     this.#needs = needs;
+  }
+
+  /** A call's configuration was read. The shim keeps it while its call waits, so the newest one counts for all pods. */
+  seen(conf: NetConf): void {
+    this.conf = conf;
   }
 
   /** The pod's UID comes from the runtime, else from the local copy. */
@@ -32,31 +44,33 @@ export class PodAccounts {
     return this.of(found === undefined ? pod : { ...pod, uid: found.uid }, sandbox);
   }
 
-  /** For a pod whose UID is known, or never will be. */
+  /** For a pod whose UID is known, or cannot be found. */
   of(pod: PodArgs, sandbox: SandboxKey): PodAccount {
-    return new PodAccount(pod, sandbox, this.#needs);
+    return new PodAccount(pod, sandbox, this.#needs, this);
   }
 }
 
 /**
- * The retry budget of one pod, as one ADD of it uses it. Without a UID two sandboxes cannot be known to be of one pod:
- * each counts alone then, and none is held.
+ * The retry budget of one pod, as one ADD uses it. Without a UID the daemon cannot know that two sandboxes belong to one
+ * pod: then each counts alone, and none is held.
  */
 export class PodAccount {
-  /** By which admission knows the pod. */
+  /** Admission's key for the pod. */
   readonly key: string;
   readonly #needs: AccountNeeds;
   readonly #pod: PodArgs;
+  readonly #seen: SeenConf;
   #text = "";
 
-  constructor(pod: PodArgs, sandbox: SandboxKey, needs: AccountNeeds) {
+  constructor(pod: PodArgs, sandbox: SandboxKey, needs: AccountNeeds, seen: SeenConf = {}) {
     const { uid = "" } = pod;
     this.key = uid === "" ? `${sandbox.containerId}/${sandbox.ifname}` : uid;
     this.#pod = pod;
     this.#needs = needs;
+    this.#seen = seen;
   }
 
-  /** What the pod wants, as of the last look; undefined for a pod that is never held. */
+  /** The pod's wants, as of the last look; undefined for a pod that is never held. */
   get wants(): (() => string) | undefined {
     return (this.#pod.uid ?? "") === "" ? undefined : () => this.#text;
   }
@@ -77,12 +91,12 @@ export class PodAccount {
     });
   }
 
-  /** Looks at what the pod wants. Only a pod that has failed needs this: others are compared with nothing. */
+  /** Updates the pod's wants. Only a pod that has failed needs this. */
   async look(): Promise<void> {
-    if (this.wants !== undefined) this.#text = await this.#needs.wants.text(this.#pod);
+    if (this.wants !== undefined) this.#text = await this.#needs.wants.text(this.#pod, this.#seen.conf);
   }
 
-  /** Charges the pod with an error in its own request, before it has a permit. */
+  /** Charges the pod for an error in its own request, before it has a permit. */
   async watch<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;

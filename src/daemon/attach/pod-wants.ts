@@ -10,29 +10,24 @@ import { defaultNetworkAnnotation, networksAnnotation, resourceNameAnnotation } 
 import type { PodFacts } from "../../view/pod-facts.ts";
 
 /**
- * What decides whether a pod's ADD can succeed, as one text: its annotation, the definitions it names and the primary
- * network. A pod that is held because of a failure is let go when it changes. All of it comes from the local copy and the
- * node's own files: for a pod that fails again and again nobody is asked.
+ * Everything that decides whether a pod's ADD can succeed, as one text: its annotations, the definitions they name and
+ * the primary network. When the text changes, the hold of a failed pod ends. It comes from the local copy and the node's
+ * own files, so that a pod that fails again and again causes no requests.
  */
 export class PodWants {
   readonly #view: View;
   readonly #confs: ConfCache;
-  #conf: NetConf | undefined;
 
   constructor({ view, confs }: { readonly view: View; readonly confs: ConfCache }) {
     this.#view = view;
     this.#confs = confs;
   }
 
-  /** The configuration that a call came with. It names the primary network, and stays with the shim while a call waits. */
-  seen(conf: NetConf): void {
-    this.#conf = conf;
-  }
-
-  async text(args: PodArgs): Promise<string> {
+  /** `conf` is the newest configuration of any call. It names the primary network. */
+  async text(args: PodArgs, conf?: NetConf): Promise<string> {
     const pod = await this.#pod(args);
     const selection = [networksAnnotation, defaultNetworkAnnotation].map((name) => pod?.annotations[name] ?? "");
-    return JSON.stringify([selection, await this.#definitions(pod), await this.#primary()]);
+    return JSON.stringify([selection, await this.#definitions(pod), await this.#primary(conf)]);
   }
 
   async #pod({ namespace, name, uid }: PodArgs): Promise<PodFacts | undefined> {
@@ -45,16 +40,16 @@ export class PodWants {
     if (pod === undefined) return [];
     const definitions = elementsOf(pod).map(({ namespace, name }) => this.#view.findNetwork(namespace, name));
     return (await Promise.all(definitions)).map((definition) =>
-      // One that is too long for the local copy is known by its name only.
+      // A definition too long for the local copy has only its name there.
       definition === undefined ? "absent" : [definition.config, definition.annotations[resourceNameAnnotation]],
     );
   }
 
-  /** A primary that cannot be read is a reason to fail, too, and mending it one to try again. */
-  async #primary(): Promise<readonly string[]> {
-    if (this.#conf === undefined) return [];
+  /** An unreadable primary network counts by its error, so that mending it ends the hold too. */
+  async #primary(netConf: NetConf | undefined): Promise<readonly string[]> {
+    if (netConf === undefined) return [];
     try {
-      const { conf } = await primaryNetwork(this.#conf, { view: this.#view, confs: this.#confs });
+      const { conf } = await primaryNetwork(netConf, { view: this.#view, confs: this.#confs });
       return [conf.text, ...conf.plugins.map(({ text }) => text)];
     } catch (thrown) {
       return [toLeveeError(thrown, "The primary network").message];
@@ -66,7 +61,7 @@ function elementsOf(pod: PodFacts): ReturnType<typeof parseSelection> {
   try {
     return parseSelection(pod.annotations[networksAnnotation] ?? "", pod.namespace);
   } catch {
-    // Whoever looks for the pod's networks says what is wrong with it; here it is its text that counts.
+    // The look-up reports the error in the annotation. Here only its text counts.
     return [];
   }
 }

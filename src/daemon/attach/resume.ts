@@ -10,7 +10,6 @@ import { ChainReports } from "../chains/chain-reports.ts";
 import { subjectOf } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
 import type { Call } from "../serve/call.ts";
-import { Holdings } from "../serve/holdings.ts";
 import { alreadyPrinted, type Reply } from "../serve/reply.ts";
 import type { Turns } from "../serve/turns.ts";
 import type { Afterwork } from "../tell/afterwork.ts";
@@ -30,7 +29,7 @@ export interface ResumeNeeds {
   readonly afterwork: Pick<Afterwork, "resumed">;
 }
 
-/** Goes on with an ADD whose daemon went away: from the step after the last one that is known. */
+/** Goes on with an ADD of the last daemon, from the step after the last recorded one. */
 export class Resume {
   readonly #needs: ResumeNeeds;
 
@@ -42,7 +41,7 @@ export class Resume {
     const { journal, turns, timeline, add } = this.#needs;
     const isKnown = journal.findByToken(resumed.token) !== undefined;
     if (!isKnown && hasLeftNothing(resumed)) return add.serve(call, request);
-    using held = new Holdings();
+    using held = new DisposableStack();
     const holder = { verb: "ADD", cancel: (reason: Error) => call.cancel(reason) };
     held.use(await turns.take(request.containerId, holder, call.signal));
     const record = journal.findByToken(resumed.token);
@@ -71,7 +70,7 @@ export class Resume {
 
   async #attachAgain(call: Call, record: AttachmentRecord): Promise<Reply> {
     const { admission, accounts, attachRecord } = this.#needs;
-    // The shim was undoing already, and the last daemon had no room to write that down: the rest cannot be built on.
+    // The shim was undoing already, and the last daemon could not record that. The remaining steps cannot be built on.
     const last = call.resumed?.last;
     if (last !== undefined && !isPlanned(last.step) && record.steps.size > 0) {
       const error = new LeveeError("try-later", "The attachment was being undone when the daemon ended");
@@ -90,8 +89,8 @@ export class Resume {
 }
 
 /**
- * Whether the call can begin again: it ran nothing but orders outside of a plan. Those came before the intent was
- * written, or undid the plan to its end, so either way nothing of it is there.
+ * Whether the call can begin again, because it ran only orders outside of a plan. They came before the plan was written,
+ * or undid all of it, so either way nothing is left.
  */
 function hasLeftNothing(resumed: ResumeHeader): boolean {
   return !resumed.printed && (resumed.last === undefined || !isPlanned(resumed.last.step));
@@ -102,14 +101,14 @@ function resumeUnknown(resumed: ResumeHeader): typeof alreadyPrinted {
   if (resumed.printed) return alreadyPrinted;
   throw new LeveeError(
     "hand-lost",
-    `Cannot go on with operation ${resumed.token} as the journal does not know it any more; the shim undoes what it did`,
+    `Cannot go on with operation ${resumed.token} as the journal has no record of it; the shim undoes its own steps`,
   );
 }
 
 function failureOf(record: AttachmentRecord): LeveeError {
   const { failure } = record;
   if (failure === undefined)
-    return new LeveeError("internal", "The attachment was being undone for a reason that is not recorded");
+    return new LeveeError("internal", "The attachment was being undone, and the journal does not have the reason");
   return new LeveeError(failure.code as ErrorCode, failure.message, {
     cniCode: failure.cniCode,
     details: failure.details,

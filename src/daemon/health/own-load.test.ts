@@ -6,6 +6,7 @@ import { Admission } from "../../admission/admission.ts";
 import type { Check } from "../../readiness/check.ts";
 import { readLoad, startOwnLoad } from "./own-load.ts";
 import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const roots: string[] = [];
 afterEach(() => {
@@ -52,7 +53,7 @@ test.each([
   expect(readLoad(machine(files)).ownMemory).toEqual(expected);
 });
 
-test("readLoad reads the host's pressure, and does without what is not there", async () => {
+test("readLoad reads the host's pressure, and accepts missing files", async () => {
   const root = machine({
     "proc/pressure/memory": "some avg10=1.50 avg60=0 avg300=0 total=1\nfull avg10=0.50 avg60=0 avg300=0 total=1\n",
   });
@@ -62,12 +63,12 @@ test("readLoad reads the host's pressure, and does without what is not there", a
   });
 });
 
-test("readLoad takes no limit for none", async () => {
+test("readLoad treats a missing limit as none", async () => {
   const files = { "proc/self/cgroup": "0::/\n", ...under("sys/fs/cgroup", { ...v2, "memory.max": "max\n" }) };
   expect(readLoad(machine(files)).ownMemory).toBeUndefined();
 });
 
-test("startOwnLoad freezes and stops ADDs as memory fills, says so once each time, and never fails a check", async () => {
+test("startOwnLoad freezes and stops ADDs as memory fills, logs each change once, and never fails a check", async () => {
   const clock = new VirtualClock();
   const admission = new Admission({ clock });
   const root = machine({ "proc/self/cgroup": "0::/\n", ...under("sys/fs/cgroup", v2) });
@@ -78,18 +79,22 @@ test("startOwnLoad freezes and stops ADDs as memory fills, says so once each tim
   const checks = { add: (reader: typeof read) => void (read = reader) };
   const service = startOwnLoad({ clock, logger, admission, checks, root });
   expect(read()).toMatchObject([{ name: "memory", state: "ok" }]);
-  const states: string[] = [];
-  for (const usage of ["50", "96", "96", "106", "80"]) {
+  const state = (): string => `${admission.facts().ownMemory} ${read()[0]?.state ?? ""}`;
+  for (const [usage, expected] of [
+    ["50", "free ok"],
+    ["96", "frozen warning"],
+    ["96", "frozen warning"],
+    ["106", "exhausted warning"],
+    ["80", "free ok"],
+  ] as const) {
     writeFileSync(join(root, "sys/fs/cgroup/memory.current"), usage);
     await clock.advance(1_000);
     // The files are real ones, and are read in their own time.
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    states.push(`${admission.facts().ownMemory} ${read()[0]?.state ?? ""}`);
+    await until(`a usage of ${usage} is ${expected}`, () => state() === expected);
   }
   await service.stop();
-  expect(states).toEqual(["free ok", "frozen warning", "frozen warning", "exhausted warning", "free ok"]);
   expect(said).toEqual([
-    "warn: The daemon's memory is short; no more ADDs run at once than now",
+    "warn: The daemon's memory is short; the number of parallel ADDs no longer grows",
     "error: The daemon's memory is nearly used up; only DELs are served",
     "info: The daemon's memory is free again",
   ]);

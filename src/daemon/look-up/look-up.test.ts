@@ -7,7 +7,6 @@ import type { AddRequest } from "../../cni/verb.ts";
 import { parseDaemonConfig } from "../../config/daemon-config.ts";
 import { effectiveNetConf, type NetConf } from "../../config/net-conf.ts";
 import { ConfCache } from "./conf-cache.ts";
-import { Holdings } from "../serve/holdings.ts";
 import { LookUp, type LookUpCaller } from "./look-up.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
 import { emptyView } from "../../view/view.ts";
@@ -27,7 +26,7 @@ const conf: NetConf = effectiveNetConf(
   parseDaemonConfig("{}", "the test"),
 );
 
-/** A node with one pod and the networks lan and wan; what it tells and notes is kept. */
+/** A node with one pod and the networks lan and wan. It keeps its events and notes. */
 class Node {
   readonly events: string[] = [];
   readonly timeline = new KeptTimeline();
@@ -38,7 +37,7 @@ class Node {
     clock: systemClock,
     config: { addLookupMs: 50, readinessindicatorfile: "", directory: undefined, kubeletDir: "/nowhere" },
     timeline: this.timeline,
-    announcer: {
+    eventTeller: {
       aboutPod: (pod, { type, reason, message }) => void this.events.push(`${pod.uid} ${type} ${reason} ${message}`),
     },
     confs: new ConfCache(),
@@ -62,7 +61,7 @@ class Node {
     this.config = jsonValue({ runtimeConfig: { "io.kubernetes.cri.pod-annotations": annotations } });
   }
 
-  beforeLine(held = new Holdings(), call = this.call()): ReturnType<LookUp["beforeLine"]> {
+  beforeLine(held = new DisposableStack(), call = this.call()): ReturnType<LookUp["beforeLine"]> {
     return this.#lookUp.beforeLine(call, request, held);
   }
 
@@ -92,14 +91,14 @@ function definition(name: string): NetworkDefinition {
 }
 
 describe("LookUp.beforeLine", () => {
-  test("finds pod and networks without a word when they are in the view", async () => {
+  test("finds pod and networks without a note when they are in the view", async () => {
     const node = new Node();
     const { pod, elements } = await node.beforeLine();
     expect({ pod, names: elements.map(({ name }) => name) }).toEqual({ pod: podWith("lan"), names: ["lan"] });
     expect(node.notes).toEqual([]);
   });
 
-  test("notes how a pod was found that is not in the view", async () => {
+  test("notes how it found a pod that is not in the view", async () => {
     const node = new Node();
     node.pod = undefined;
     node.sends({ [networks]: "wan" });
@@ -111,14 +110,14 @@ describe("LookUp.beforeLine", () => {
     const node = new Node();
     node.pod = undefined;
     node.sends({ [networks]: "wan" });
-    const held = new Holdings();
+    const held = new DisposableStack();
     await node.beforeLine(held, node.call(16_777_216));
     expect(node.beforeLine()).rejects.toMatchObject({ code: "pod-unknown" });
     held[Symbol.dispose]();
     expect((await node.beforeLine()).elements.map(({ name }) => name)).toEqual(["wan"]);
   });
 
-  test("tells of a network that does not exist, on the pod", async () => {
+  test("tells an event on the pod about a network that does not exist", async () => {
     const node = new Node();
     node.pod = podWith("lan,man");
     const missing = "cannot find a network-attachment-definition (man) in namespace (default)";
@@ -129,14 +128,14 @@ describe("LookUp.beforeLine", () => {
 });
 
 describe("LookUp.behindLine", () => {
-  test("takes the runtime's annotations where they differ from the view's", async () => {
+  test("uses the runtime's annotations where they differ from the view's", async () => {
     const node = new Node();
     node.sends({ [networks]: "wan" });
     expect(await node.behindLine()).toEqual(["main", "default/wan"]);
-    expect(node.notes.at(-1)).toContain("differ from the local copy's, and are used");
+    expect(node.notes.at(-1)).toContain("differ from the local copy's and are used");
   });
 
-  test("takes no network when kubelet's pod asks for none", async () => {
+  test("attaches only the default network when kubelet's annotations name none", async () => {
     const node = new Node();
     node.sends({});
     expect(await node.behindLine()).toEqual(["main"]);
@@ -149,7 +148,7 @@ describe("LookUp.behindLine", () => {
     expect(node.notes).toEqual([]);
   });
 
-  test("tells of a default network that does not exist", async () => {
+  test("tells an event about a default network that does not exist", async () => {
     const node = new Node();
     const failed = node.behindLine({ ...conf, clusterNetwork: "man", confDir: "/nowhere" });
     expect(await failed.catch(messageOf)).toContain("no definition kube-system/man");

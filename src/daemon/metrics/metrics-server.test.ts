@@ -4,6 +4,7 @@ import { systemClock, type Cancel, type Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { MetricsServer, type MetricsServerOptions } from "./metrics-server.ts";
 import type { HttpRequest } from "./http-exchange.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const servers: MetricsServer[] = [];
 afterEach(async () => {
@@ -28,7 +29,7 @@ describe("MetricsServer", () => {
     expect(await say(port, "GET / HT", "TP/1.1\r\nA: b\r", "\n\r\n", "a body nobody wants")).toEndWith("yes");
   });
 
-  test("answers a peer that has said all and closed its side", async () => {
+  test("answers a peer that has closed its side", async () => {
     const { port } = await serve();
     let text = "";
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
@@ -63,24 +64,26 @@ describe("MetricsServer", () => {
     expect(asked).toEqual([]);
     expect(refused).toEqual([Number(status.slice(0, 3))]);
   });
+});
 
-  test("hangs up on a peer that says nothing", async () => {
+describe("MetricsServer and its connections", () => {
+  test("hangs up on a silent peer", async () => {
     const clock = { ...systemClock, after: (_ms: number, then: () => void) => systemClock.after(20, then) };
     const { port } = await serve({ clock });
     expect(await say(port)).toBe("");
   });
 
-  test("keeps 32 connections and answers the next: who holds connections open starves no probe", async () => {
+  test("keeps 32 connections and answers the next, so that idle ones do not starve a probe", async () => {
     const { port } = await serve();
     let ended = 0;
     const idle = Array.from({ length: 40 }, () => connect({ port, host: "127.0.0.1" }).on("close", () => (ended += 1)));
     await Promise.all(idle.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
     expect(await say(port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
-    await until(() => ended === 9);
+    await until("nine connections have ended", () => ended === 9);
     for (const socket of idle) socket.destroy();
   });
 
-  test("tries again while somebody else has the port, and says so", async () => {
+  test("tries again while the port is taken, and logs it", async () => {
     const first = await serve();
     const warnings: unknown[] = [];
     let tries = 0;
@@ -89,15 +92,15 @@ describe("MetricsServer", () => {
       return systemClock.after(10, then);
     };
     const second = make({ port: first.port, clock: { ...systemClock, after }, warnings });
-    await until(() => tries > 3);
+    await until("it has tried several times", () => tries > 3);
     expect(warnings).toEqual([{ port: first.port, reason: "EADDRINUSE" }]);
     expect(second.port).toBeUndefined();
     await servers[0]?.stop();
-    await until(() => second.port === first.port);
+    await until("the port is its own", () => second.port === first.port);
     expect(await say(first.port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
   });
 
-  test("serves by IPv4 on a machine without IPv6, which Bun names no errno for", async () => {
+  test("serves by IPv4 on a machine without IPv6, although Bun's error has no errno", async () => {
     const tried: string[] = [];
     const listen: MetricsServerOptions["listen"] = (hostname, port, socket) => {
       tried.push(hostname);
@@ -109,7 +112,7 @@ describe("MetricsServer", () => {
     expect(await say(port, "GET / HTTP/1.1\r\n\r\n")).toEndWith("yes");
   });
 
-  test("waits for a port that is taken on all addresses, rather than to serve half of them", async () => {
+  test("waits for a port that is taken on all addresses instead of serving half of them", async () => {
     const first = await serve({ reach: "any" });
     const tried: string[] = [];
     const listen: MetricsServerOptions["listen"] = (hostname, port, socket) => {
@@ -118,7 +121,7 @@ describe("MetricsServer", () => {
     };
     const clock = { ...systemClock, after: (_ms: number, then: () => void) => systemClock.after(10, then) };
     make({ reach: "any", port: first.port, listen, clock });
-    await until(() => tried.length > 2);
+    await until("it has tried several times", () => tried.length > 2);
     expect(new Set(tried)).toEqual(new Set(["::"]));
   });
 });
@@ -164,7 +167,7 @@ function make({
 async function serve(facts: Facts = {}): Promise<{ port: number; asked: HttpRequest[]; refused: number[] }> {
   const kept = { asked: [], refused: [] };
   const server = make({ ...facts, ...kept });
-  await until(() => server.port !== undefined);
+  await until("it listens", () => server.port !== undefined);
   return { port: server.port ?? 0, ...kept };
 }
 
@@ -181,12 +184,4 @@ async function say(port: number, ...pieces: readonly string[]): Promise<string> 
   }
   await closed;
   return text;
-}
-
-async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
-  for (let trial = 0; trial < 500; trial += 1) {
-    if (await isDone()) return;
-    await systemClock.sleep(5);
-  }
-  throw new Error("Waited in vain");
 }

@@ -1,18 +1,18 @@
 import type { ClusterView } from "../../kube/watch/cluster-view.ts";
-import type { KubeAnnouncer } from "../tell/kube-announcer.ts";
-import type { KubeStatusPublisher } from "../tell/kube-status.ts";
+import type { KubeEventTeller } from "../tell/kube-event-teller.ts";
+import type { KubeStatusTeller } from "../tell/kube-status-teller.ts";
 import { awaySinceMs } from "./kube-view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** The parts of a cluster as source that report their health. */
+/** The parts of a cluster source whose health a person may ask for. */
 export interface KubeParts {
   readonly server: string;
   readonly cluster: Pick<ClusterView, "health" | "synced">;
-  readonly publisher: Pick<KubeStatusPublisher, "health">;
-  readonly announcer: Pick<KubeAnnouncer, "health">;
+  readonly statusTeller: Pick<KubeStatusTeller, "health">;
+  readonly eventTeller: Pick<KubeEventTeller, "health">;
 }
 
-/** What a person should know about the API server and the outboxes. */
+/** The present problems with the API server and the outboxes. */
 export function kubeNotices(parts: KubeParts): readonly string[] {
   return [...viewNotices(parts), ...outboxNotices(parts)];
 }
@@ -43,10 +43,10 @@ function unsyncedNotice({ resource, isSynced, isAbsent, failingSinceMs }: Reflec
   return [`The first list of ${resource} is not complete; missing objects are read one by one`];
 }
 
-function outboxNotices({ publisher, announcer }: KubeParts): string[] {
+function outboxNotices({ statusTeller, eventTeller }: KubeParts): string[] {
   const boxes = [
-    { what: "network-status annotation", ...publisher.health() },
-    { what: "event", ...announcer.health() },
+    { what: "network-status annotation", ...statusTeller.health() },
+    { what: "event", ...eventTeller.health() },
   ];
   return boxes.flatMap(({ what, waiting, awaySinceMs: sinceMs, refusal }) => [
     ...(waiting === 0 || sinceMs === undefined

@@ -3,10 +3,10 @@ import type { Logger } from "../../base/log.ts";
 import type { KubeAccess } from "../../kube/access/access.ts";
 import { ApiClient } from "../../kube/client/api-client.ts";
 import { ClusterView } from "../../kube/watch/cluster-view.ts";
-import { KubeAnnouncer } from "../tell/kube-announcer.ts";
-import { registerKubeMetrics } from "../metrics/kube-metrics.ts";
+import { KubeEventTeller } from "../tell/kube-event-teller.ts";
+import { registerKubeMetrics } from "./kube-metrics.ts";
 import { kubeNotices } from "./kube-notices.ts";
-import { KubeStatusPublisher } from "../tell/kube-status.ts";
+import { KubeStatusTeller } from "../tell/kube-status-teller.ts";
 import { kubeView } from "./kube-view.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
@@ -19,25 +19,25 @@ interface ClusterOptions {
   readonly metrics: MetricsRegistry;
 }
 
-/** The API server as source. Nothing here waits for it: the local copy is served, and grows when the server answers. */
+/** The API server as source. Opening does not wait for the server: the local copy fills when it answers. */
 export function openCluster({ access, nodeName, clock, logger, metrics }: ClusterOptions): Source {
   const api = new ApiClient({ access, clock });
   const cluster = new ClusterView({ api, clock, logger, nodeName });
   const view = kubeView(cluster, access.server);
-  const helpOfStatuses = "Network-status annotations by what became of them";
+  const helpOfStatuses = "Network-status annotations by outcome";
   const statuses = metrics.counter("levee_status_published_total", helpOfStatuses, ["outcome"]);
-  const events = metrics.counter("levee_events_total", "Events by what became of them", ["outcome"]);
+  const events = metrics.counter("levee_events_total", "Events by outcome", ["outcome"]);
   const onFate = (outcome: string): void => statuses.add([outcome]);
-  const publisher = new KubeStatusPublisher({ api, view, clock, logger, onFate });
+  const statusTeller = new KubeStatusTeller({ api, view, clock, logger, onFate });
   const onOutcome = (outcome: string): void => events.add([outcome]);
-  const announcer = new KubeAnnouncer({ api, clock, logger, nodeName, onOutcome });
-  const parts = { server: access.server, cluster, publisher, announcer };
+  const eventTeller = new KubeEventTeller({ api, clock, logger, nodeName, onOutcome });
+  const parts = { server: access.server, cluster, statusTeller, eventTeller };
   registerKubeMetrics(metrics, parts);
   logger.info("Pods and networks come from the API server", { server: access.server, node: nodeName });
   return {
     view,
-    announcer,
-    publisher,
+    eventTeller,
+    statusTeller,
     nodeName,
     health: () => {
       const { pods, networks } = cluster.health();
@@ -45,8 +45,8 @@ export function openCluster({ access, nodeName, clock, logger, metrics }: Cluste
     },
     notices: () => kubeNotices(parts),
     async close() {
-      await publisher.close();
-      announcer.close();
+      await statusTeller.close();
+      eventTeller.close();
       await cluster.close();
       api.close();
     },

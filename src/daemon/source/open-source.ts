@@ -3,13 +3,13 @@ import { LeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import { Directory } from "../../directory/directory.ts";
-import { silentAnnouncer } from "../tell/announcer.ts";
+import { silentEventTeller } from "../tell/event-teller.ts";
 import { directoryView } from "./directory-view.ts";
 import { accessOf, type ClusterPlace } from "./kube-access.ts";
 import { openCluster } from "./kube-source.ts";
 import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
 import type { Source } from "./source.ts";
-import { silentPublisher } from "../tell/status-publisher.ts";
+import { silentStatusTeller } from "../tell/status-teller.ts";
 import { emptyView } from "../../view/view.ts";
 import type { DirectoryProblem } from "../../directory/directory-problem.ts";
 
@@ -42,8 +42,8 @@ async function openDirectory(folder: string, { clock, logger }: SourceOptions): 
   const directory = await Directory.open({ folder, clock, logger });
   return {
     view: directoryView(directory),
-    announcer: silentAnnouncer,
-    publisher: silentPublisher,
+    eventTeller: silentEventTeller,
+    statusTeller: silentStatusTeller,
     notices: () => directory.problems().map(problemText),
     close: async () => directory.close(),
   };
@@ -52,8 +52,8 @@ async function openDirectory(folder: string, { clock, logger }: SourceOptions): 
 function noSource(): Source {
   return {
     view: emptyView,
-    announcer: silentAnnouncer,
-    publisher: silentPublisher,
+    eventTeller: silentEventTeller,
+    statusTeller: silentStatusTeller,
     notices: () => [
       "Neither directory nor kubeconfig is set, and the daemon is not a pod of a cluster: calls that name a pod cannot be served",
     ],

@@ -1,13 +1,13 @@
-import type { Announcer } from "../tell/announcer.ts";
-import type { StatusPublisher } from "../tell/status-publisher.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
+import type { StatusTeller } from "../tell/status-teller.ts";
 import type { View } from "../../view/view.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** A folder or a cluster: it has the pods and networks, and the daemon tells it what became of them. */
+/** A folder or a cluster: the daemon reads pods and networks from it, and tells it what happened to them. */
 export interface Source {
   readonly view: View;
-  readonly announcer: Announcer;
-  readonly publisher: StatusPublisher;
+  readonly eventTeller: EventTeller;
+  readonly statusTeller: StatusTeller;
   /** The node's name in the cluster; undefined on a machine without a cluster. */
   readonly nodeName?: string;
   /** How well the local copies follow the API server; undefined on a machine without a cluster. */

@@ -5,10 +5,10 @@ import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
 import type { MultusMirror } from "../../state/multus/multus-mirror.ts";
-import { removeDeviceInfo } from "../look-up/device-info.ts";
+import { removeDeviceInfo } from "../chains/device-info.ts";
 import type { Timeline } from "../record/timeline.ts";
-import type { Announcer } from "./announcer.ts";
-import type { StatusPublisher } from "./status-publisher.ts";
+import type { EventTeller } from "./event-teller.ts";
+import type { StatusTeller } from "./status-teller.ts";
 import { AttachedTeller } from "./tell-attached.ts";
 
 /** In a storm a pod takes longer than this to start. Each waiting status keeps a few KiB of results meanwhile. */
@@ -20,8 +20,8 @@ export interface AfterworkNeeds {
   readonly logger: Logger;
   readonly journal: Pick<Journal, "all" | "findByToken">;
   readonly mirror: MultusMirror;
-  readonly announcer: Announcer;
-  readonly publisher: StatusPublisher;
+  readonly eventTeller: EventTeller;
+  readonly statusTeller: StatusTeller;
   readonly timeline: Timeline;
   /** Whether recovery may still undo this record. */
   readonly isPending: (token: string) => boolean;
@@ -72,8 +72,8 @@ export class Afterwork {
 
   /** The attachment goes: it is no longer told, and its files are removed. */
   async drop(record: AttachmentRecord): Promise<void> {
-    const { publisher, mirror, config, logger } = this.#needs;
-    publisher.drop(record.containerId);
+    const { statusTeller, mirror, config, logger } = this.#needs;
+    statusTeller.drop(record.containerId);
     this.#idle.drop(record.token);
     this.#statusTime.drop(record.token);
     await mirror.remove(record);

@@ -6,9 +6,10 @@ import { VirtualClock } from "../../base/virtual-clock.fixture.ts";
 import { jsonValue } from "../../cni/json-text.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import { aRecord } from "../../state/journal/record.fixture.ts";
-import { silentPublisher, type OnPostponed, type PodStatus } from "./status-publisher.ts";
+import { silentStatusTeller, type OnPostponed, type PodStatus } from "./status-teller.ts";
 import { AttachedTeller } from "./tell-attached.ts";
 import { KeptTimeline } from "../record/timeline.fixture.ts";
+import { until } from "../../base/until.fixture.ts";
 import type { Fate } from "../../kube/outbox/letter.ts";
 
 const result = jsonValue({
@@ -17,7 +18,7 @@ const result = jsonValue({
   ips: [{ address: "10.0.0.2/24" }, { address: "fd00::2/64" }],
 });
 
-/** Tells one record, with a publisher that answers as the test says. */
+/** Tells one record, with a statusTeller that answers as the test says. */
 class Told {
   readonly record: AttachmentRecord = { ...aRecord(1), results: aRecord(1).chains.map(() => result) };
   readonly timeline = new KeptTimeline();
@@ -29,7 +30,7 @@ class Told {
   isBusy = false;
   readonly #teller: AttachedTeller;
 
-  constructor(publish: (onPostponed: OnPostponed) => Promise<Fate>, clock: Clock = systemClock) {
+  constructor(tell: (onPostponed: OnPostponed) => Promise<Fate>, clock: Clock = systemClock) {
     const statusTime = new SpareTime(clock, { keptMsMax: 10_000, keptMax: 250 });
     statusTime.watch(() => this.isBusy);
     this.#teller = new AttachedTeller({
@@ -41,14 +42,14 @@ class Told {
       timeline: this.timeline,
       idle: new SpareTime(systemClock),
       statusTime,
-      announcer: {
+      eventTeller: {
         aboutPod: (pod, { reason, message }) => void this.events.push(`${pod.name} ${reason} ${message}`),
       },
-      publisher: {
-        ...silentPublisher,
-        publish: (status: PodStatus, onPostponed: OnPostponed = () => undefined) => {
+      statusTeller: {
+        ...silentStatusTeller,
+        tell: (status: PodStatus, onPostponed: OnPostponed = () => undefined) => {
           this.statuses.push(status);
-          return publish(onPostponed);
+          return tell(onPostponed);
         },
       },
     });
@@ -125,7 +126,7 @@ describe("tellSoon", () => {
     told.tellSoon();
     expect(told.statuses).toEqual([]);
     await clock.advance(5);
-    await systemClock.sleep(20);
+    await until("the status is told", () => told.statuses.length > 0);
     expect(told.statuses).toHaveLength(1);
   });
 
@@ -138,7 +139,7 @@ describe("tellSoon", () => {
       expect(told.statuses).toEqual([]);
       clock.after(calmMs - 2_900, () => (told.isBusy = false));
       await clock.advance(7_200);
-      await systemClock.sleep(20);
+      await until("the status is told", () => told.statuses.length > 0);
       expect(told.statuses).toHaveLength(1);
     }
   });
@@ -171,7 +172,7 @@ describe("tellSoon", () => {
     await clock.advance(1_000);
     told.kept = { ...told.record, phase: "acknowledged" };
     await clock.advance(2_000);
-    await systemClock.sleep(20);
+    await until("the status is told", () => told.statuses.length > 0);
     expect(told.statuses).toHaveLength(1);
   });
 
@@ -181,7 +182,7 @@ describe("tellSoon", () => {
     told.isPending = () => (looks += 1) > 1;
     told.tellSoon();
     await clock.advance(5);
-    await systemClock.sleep(20);
+    await until("it has looked again", () => looks > 1);
     expect({ looks, statuses: told.statuses }).toEqual({ looks: 2, statuses: [] });
   });
 });

@@ -9,11 +9,11 @@ import { parseResult } from "../../cni/result.ts";
 import type { DaemonConfig } from "../../config/daemon-config.ts";
 import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
 import type { Journal } from "../../state/journal/journal.ts";
-import { readDeviceInfo } from "../look-up/device-info.ts";
+import { readDeviceInfo } from "../chains/device-info.ts";
 import { subjectOf } from "../record/subject.ts";
 import type { Timeline } from "../record/timeline.ts";
-import type { Announcer } from "./announcer.ts";
-import { silentPublisher, type PodStatus, type StatusPublisher } from "./status-publisher.ts";
+import type { EventTeller } from "./event-teller.ts";
+import { silentStatusTeller, type PodStatus, type StatusTeller } from "./status-teller.ts";
 
 /** The shim prints the result, sends ACK and leaves within this time. */
 const soonMs = 5;
@@ -25,8 +25,8 @@ export interface TellNeeds {
   readonly config: Pick<DaemonConfig, "deviceInfoDir">;
   readonly logger: Logger;
   readonly journal: Pick<Journal, "findByToken">;
-  readonly announcer: Pick<Announcer, "aboutPod">;
-  readonly publisher: StatusPublisher;
+  readonly eventTeller: Pick<EventTeller, "aboutPod">;
+  readonly statusTeller: StatusTeller;
   readonly timeline: Timeline;
   /** Whether recovery may still undo this record. */
   readonly isPending: (token: string) => boolean;
@@ -56,9 +56,9 @@ export class AttachedTeller {
 
   /** Never rejects: the pod is attached whether or not this succeeds (ADR 0028). */
   async tellNow(token: string): Promise<void> {
-    const { journal, publisher, idle } = this.#needs;
+    const { journal, statusTeller, idle } = this.#needs;
     const record = journal.findByToken(token);
-    if (record === undefined || publisher === silentPublisher || record.pod.name === "") return;
+    if (record === undefined || statusTeller === silentStatusTeller || record.pod.name === "") return;
     try {
       const status = await statusOf(record, this.#needs);
       // Reading files took time, and the attachment may be gone.
@@ -82,14 +82,14 @@ export class AttachedTeller {
   }
 
   async #tellStatus(status: PodStatus, record: AttachmentRecord): Promise<void> {
-    const { publisher, timeline, clock } = this.#needs;
+    const { statusTeller, timeline, clock } = this.#needs;
     const startedMs = clock.monotonicMs();
     const note = (what: string, detail?: string): void => {
       const tookMs = Math.round(clock.monotonicMs() - startedMs);
       timeline.note(subjectOf(record, "ADD"), what, { tookMs, ...(detail === undefined ? {} : { detail }) });
     };
     let isPostponed = false;
-    const end = await publisher.publish(status, (why) => {
+    const end = await statusTeller.tell(status, (why) => {
       // Once, because the attempts may go on for hours.
       if (!isPostponed) note("publishing", `network-status is tried again: ${why}`);
       isPostponed = true;
@@ -105,7 +105,7 @@ export class AttachedTeller {
       for (const [index, chain] of record.chains.entries()) {
         const message = addedText(chain, record.results[index]);
         const notice = { type: "Normal", reason: "AddedInterface" } as const;
-        if (message !== undefined) this.#needs.announcer.aboutPod(record.pod, { ...notice, message });
+        if (message !== undefined) this.#needs.eventTeller.aboutPod(record.pod, { ...notice, message });
       }
     } catch (thrown) {
       this.#logUntold(record, thrown);

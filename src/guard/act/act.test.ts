@@ -34,7 +34,7 @@ for (const [verdict, pod] of [
   });
 }
 
-test("removalBatches has each target once, and never more of a node than it may", () => {
+test("removalBatches has each target once, and never too many on one node", () => {
   const targets = Array.from({ length: 219 }, (_, index): PodTarget => {
     // One node has most of them.
     const node = index % 10 === 0 ? `n${index % 3}` : "busy";
@@ -106,7 +106,7 @@ test("memoryPatch tests UID, container and old value before it replaces the one 
   });
 });
 
-test("memoryPatch has nothing to do when the limit is there, and says what stands in the way", () => {
+test("memoryPatch has nothing to do when the limit is set, and names the problem otherwise", () => {
   expect(memoryPatch(step, daemonSet("1Gi"))).toEqual({ isDone: true });
   const problem = (live: unknown): unknown => memoryPatch(step, live);
   expect(problem(daemonSet("256Mi"))).toEqual({
@@ -114,7 +114,7 @@ test("memoryPatch has nothing to do when the limit is there, and says what stand
   });
   expect(problem(daemonSet(undefined))).toMatchObject({ problem: expect.stringContaining("is not set, not 50Mi") });
   expect(problem(daemonSet("50Mi", { uid: "other" }))).toMatchObject({
-    problem: expect.stringContaining("is another one"),
+    problem: expect.stringContaining("was replaced"),
   });
   expect(problem(daemonSet("50Mi", { name: "x" }))).toMatchObject({
     problem: expect.stringContaining("has no container"),

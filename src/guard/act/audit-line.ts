@@ -1,14 +1,14 @@
 import type { Logger } from "../../base/log.ts";
 import type { Decision } from "../decision/decision.ts";
 
-export interface Audited {
+interface Audited {
   readonly what: string;
-  /** `namespace/name`; empty when it is about the Decision alone. */
+  /** `namespace/name`; empty when the entry is about the Decision alone. */
   readonly objects: readonly string[];
   readonly result: string;
 }
 
-/** One line for each thing that was done or refused: by whose word, under which plan, what, to which objects. */
+/** One log line for each act or refusal: whose approval, which plan, the act, its objects. */
 export function auditLine(
   logger: Logger,
   { metadata, spec, status }: Decision,

@@ -4,7 +4,7 @@ import type { Decision } from "../decision/decision.ts";
 import type { StepAction } from "../decision/step.ts";
 import { carryOut } from "./carry-out.ts";
 import { GuardedServer, refusal } from "./guarded.fixture.ts";
-import type { StepContext, StepHand, StepHands, StepResult } from "./step-hand.ts";
+import type { StepContext, StepRunner, StepRunners, StepResult } from "./step-runner.ts";
 
 let server: GuardedServer;
 let done: string[];
@@ -14,8 +14,8 @@ beforeEach(() => {
   done = [];
 });
 
-/** Writes one thing, through the gate. */
-function hand(changes: Partial<StepHand> = {}): StepHand {
+/** A runner that writes once through the gate. */
+function runner(changes: Partial<StepRunner> = {}): StepRunner {
   return {
     precondition: () => Promise.resolve(undefined),
     rehearse: () => Promise.resolve(undefined),
@@ -29,18 +29,18 @@ function hand(changes: Partial<StepHand> = {}): StepHand {
   };
 }
 
-function hands(changes: Partial<Record<StepAction, Partial<StepHand>>> = {}): StepHands {
+function runners(changes: Partial<Record<StepAction, Partial<StepRunner>>> = {}): StepRunners {
   const all = (["StopSource", "RemovePods", "ListStuck", "Verify"] as const).map((action) => [
     action,
-    hand(changes[action]),
+    runner(changes[action]),
   ]);
-  return Object.fromEntries(all) as StepHands;
+  return Object.fromEntries(all) as StepRunners;
 }
 
-/** Lets time pass until it ends. */
-async function outcome(set: StepHands = hands(), forMs = 300_000): Promise<string> {
+/** Advances the clock until the Decision ends. */
+async function outcome(set: StepRunners = runners(), forMs = 300_000): Promise<string> {
   let result: string | undefined;
-  const running = carryOut(server.options({ hands: set }), server.decision).then(
+  const running = carryOut(server.options({ runners: set }), server.decision).then(
     (phase) => (result = phase ?? "nothing"),
     (thrown: unknown) => (result = thrown instanceof Error ? `threw ${thrown.message}` : "?"),
   );
@@ -80,7 +80,7 @@ for (const [what, changes, words] of [
   [
     "a precondition that does not hold",
     { precondition: () => Promise.resolve("too early") },
-    "it may not begin: too early",
+    "it may not start: too early",
   ],
   ["a dry run that is refused", { rehearse: () => Promise.resolve("not here") }, "the dry run was refused: not here"],
   ["a request that is refused", { perform: () => Promise.reject(refusal(422)) }, "no: 422"],
@@ -91,7 +91,7 @@ for (const [what, changes, words] of [
   ],
 ] as const) {
   test(`carryOut pauses at ${what}, says why, and does no further step`, async () => {
-    expect(await outcome(hands({ RemovePods: changes }))).toBe("Paused");
+    expect(await outcome(runners({ RemovePods: changes }))).toBe("Paused");
     expect(server.decision.status?.message).toBe(`Step 1/3 RemovePods: ${words}`);
     expect(server.decision.status?.steps?.[0]).toMatchObject({ phase: "Failed" });
     expect(server.decision.status?.endedAt).toBeUndefined();
@@ -99,20 +99,20 @@ for (const [what, changes, words] of [
   });
 }
 
-test("carryOut pauses with a remedy when the right to act was taken away", async () => {
+test("carryOut pauses with a remedy when the guard has no right to act", async () => {
   const words = 'pods "x" is forbidden: User "system:serviceaccount:a:b" cannot delete resource "pods"';
   server.answer = ({ path }) => (path === "/RemovePods" ? refusal(403, words) : undefined);
   expect(await outcome()).toBe("Paused");
   expect(server.decision.status?.message).toContain("ClusterRoleBinding levee-guard-acts");
 });
 
-test("carryOut pauses when it has no hand for a step", async () => {
+test("carryOut pauses when it has no step runner for a step", async () => {
   expect(await outcome({})).toBe("Paused");
-  expect(server.decision.status?.message).toContain("has no hand for it");
+  expect(server.decision.status?.message).toContain("has no step runner for it");
 });
 
 test("carryOut hears a stop before each request, and while it waits for a check", async () => {
-  const twice = hand({
+  const twice = runner({
     async perform(_step, { api }) {
       await api.call({ method: "DELETE", path: "/one", deadlineMs: 1 });
       server.say("Pause");
@@ -120,7 +120,7 @@ test("carryOut hears a stop before each request, and while it waits for a check"
       return {};
     },
   });
-  expect(await outcome({ ...hands(), RemovePods: twice })).toBe("Paused");
+  expect(await outcome({ ...runners(), RemovePods: twice })).toBe("Paused");
   expect(server.written.map(({ path }) => path).filter((path) => ["/one", "/two"].includes(path))).toEqual(["/one"]);
   expect(server.decision.status).toMatchObject({ message: "alice paused it", steps: [{ phase: "Waiting" }] });
   server = new GuardedServer(["Verify"]);
@@ -128,11 +128,11 @@ test("carryOut hears a stop before each request, and while it waits for a check"
     server.approvals = [];
     return Promise.resolve("not yet");
   };
-  expect(await outcome(hands({ Verify: { check: waits } }))).toBe("Paused");
+  expect(await outcome(runners({ Verify: { check: waits } }))).toBe("Paused");
   expect(server.decision.status?.message).toBe("Its approval was withdrawn");
 });
 
-test("carryOut makes no further request once the Decision was deleted or is another one", async () => {
+test("carryOut makes no further request once the Decision was deleted or replaced", async () => {
   for (const [change, phase] of [
     [
       (): void => void (server.answer = ({ path }) => (path.includes("/decisions/q") ? refusal(404) : undefined)),
@@ -142,7 +142,7 @@ test("carryOut makes no further request once the Decision was deleted or is anot
     [(): void => void (server.decision = withMetadata({ deletionTimestamp: "2026-05-10T19:00:00Z" })), "Paused"],
   ] as const) {
     server = new GuardedServer(["RemovePods"]);
-    const twice = hand({
+    const twice = runner({
       async perform(_step, { api }) {
         await api.call({ method: "DELETE", path: "/one", deadlineMs: 1 });
         change();
@@ -150,25 +150,25 @@ test("carryOut makes no further request once the Decision was deleted or is anot
         return {};
       },
     });
-    expect(await outcome({ ...hands(), RemovePods: twice })).toBe(phase);
+    expect(await outcome({ ...runners(), RemovePods: twice })).toBe(phase);
     expect(server.written.map(({ path }) => path).filter((path) => ["/one", "/two"].includes(path))).toEqual(["/one"]);
   }
-  expect(server.decision.status?.message).toContain("Somebody has deleted it");
+  expect(server.decision.status?.message).toContain("It was deleted");
 });
 
-test("carryOut writes nothing elsewhere once the right to act was taken away", async () => {
-  const pushes = hand({
+test("carryOut writes nothing elsewhere once the guard has no right to act", async () => {
+  const pushes = runner({
     async perform({ action }, context) {
       await context.mayWrite();
       done.push(action);
       return {};
     },
   });
-  expect(await outcome({ ...hands(), RemovePods: pushes })).toBe("Succeeded");
+  expect(await outcome({ ...runners(), RemovePods: pushes })).toBe("Succeeded");
   server = new GuardedServer(["RemovePods"]);
   server.mayAct = false;
   done = [];
-  expect(await outcome({ ...hands(), RemovePods: pushes })).toBe("Paused");
+  expect(await outcome({ ...runners(), RemovePods: pushes })).toBe("Paused");
   expect(done).toEqual([]);
   expect(server.decision.status?.message).toContain("ClusterRoleBinding levee-guard-acts");
 });
@@ -178,14 +178,14 @@ function withMetadata(changes: Partial<Decision["metadata"]>): Decision {
 }
 
 test("carryOut goes on after a resume with the steps that are not done", async () => {
-  await outcome(hands({ ListStuck: { precondition: () => Promise.resolve("no") } }));
+  await outcome(runners({ ListStuck: { precondition: () => Promise.resolve("no") } }));
   server.decision = { ...server.decision, status: { ...server.decision.status!, phase: "Running" } };
   done = [];
   expect(await outcome()).toBe("Succeeded");
   expect(done).toEqual(["ListStuck", "Verify"]);
 });
 
-test("carryOut leaves alone what is not approved, and what another leader runs", async () => {
+test("carryOut leaves alone Decisions that are not approved or that another leader runs", async () => {
   for (const status of [
     server.status({ phase: "Proposed" }),
     server.status({ phase: "Paused" }),
@@ -198,7 +198,7 @@ test("carryOut leaves alone what is not approved, and what another leader runs",
   expect(server.written).toEqual([]);
 });
 
-test("carryOut writes nothing over what was written between its look and its first write", async () => {
+test("carryOut does not overwrite a change made between its read and its first write", async () => {
   server.answer = ({ method, path }) => {
     if (method === "PATCH" && path.endsWith("/status"))
       server.decision = { ...server.decision, metadata: { ...server.decision.metadata, resourceVersion: "9" } };
@@ -217,12 +217,12 @@ test("carryOut throws when a status is refused, and when the term is lost", asyn
     await api.call({ method: "DELETE", path: "/late", deadlineMs: 1 });
     return {};
   };
-  expect(await outcome(hands({ Verify: { perform: loses } }))).toContain("does not lead");
+  expect(await outcome(runners({ Verify: { perform: loses } }))).toContain("does not lead");
   expect(server.written.some(({ path }) => path === "/late")).toBe(false);
   expect(server.decision.status?.phase).toBe("Running");
 });
 
-test("carryOut tries again what failed in passing, and asks again before it does", async () => {
+test("carryOut retries passing errors, and asks the gate again before each try", async () => {
   let away = 3;
   const unreachable = new KubeError("api-unreachable", "away");
   server.answer = ({ path }) => {
@@ -238,35 +238,35 @@ test("carryOut tries again what failed in passing, and asks again before it does
   expect(await outcome()).toBe("threw away");
 });
 
-test("carryOut comes back to a step that was put off, and does not succeed without it", async () => {
+test("carryOut comes back to a deferred step, and does not succeed without it", async () => {
   let tries = 0;
   const later = (): Promise<StepResult> =>
     Promise.resolve((tries += 1) < 3 ? { later: "git is away" } : { commit: "c0ffee" });
-  expect(await outcome(hands({ ListStuck: { perform: later } }))).toBe("Succeeded");
+  expect(await outcome(runners({ ListStuck: { perform: later } }))).toBe("Succeeded");
   expect(done).toEqual(["RemovePods", "Verify"]);
   expect(server.decision.status?.steps?.[1]).toMatchObject({ phase: "Done", commit: "c0ffee" });
   server = new GuardedServer(["ListStuck", "Verify"]);
   const never = (): Promise<StepResult> => Promise.resolve({ later: "git is away" });
-  expect(await outcome(hands({ ListStuck: { perform: never } }))).toBe("Paused");
+  expect(await outcome(runners({ ListStuck: { perform: never } }))).toBe("Paused");
   expect(server.decision.status?.message).toContain("git is away");
 });
 
-test("carryOut reads the policies after the words: an approval that came while one was away does not count", async () => {
+test("carryOut reads the policies after the words: an approval made while a policy was missing does not count", async () => {
   const { policies } = server;
   let reads = 0;
   server.answer = ({ path }) => {
     reads += path.includes("/validatingadmissionpolicybindings?") ? 1 : 0;
     return undefined;
   };
-  const forge = hand({
+  const forge = runner({
     perform: () => {
-      // As long as the watch of a dead connection goes on saying that all is well.
+      // A watch with a dead connection still shows that all is well.
       server.policies = policies.filter(({ kind }) => kind === "ValidatingAdmissionPolicy");
       server.say("Resume");
       return Promise.resolve({ message: "" });
     },
   });
-  expect(await outcome(hands({ RemovePods: forge }))).toBe("Paused");
+  expect(await outcome(runners({ RemovePods: forge }))).toBe("Paused");
   expect(server.decision.status?.message).toContain("ValidatingAdmissionPolicyBinding levee-");
   expect(done).toEqual([]);
   expect(reads).toBe(2);

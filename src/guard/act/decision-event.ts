@@ -8,15 +8,15 @@ import { decisionApiVersion, type Decision } from "../decision/decision.ts";
 
 const requestMs = 10_000;
 
-export interface EventTeller {
+interface TellOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly term: Leadership;
 }
 
-/** An Event on a Decision, for `kubectl describe`. It is not waited for: nobody's recovery hangs on a line for people. */
-export function tellEvent({ api, clock, logger, term }: EventTeller, { metadata }: Decision, text: EventText): void {
+/** Writes an Event for `kubectl describe` and does not wait for it. */
+export function tellEvent({ api, clock, logger, term }: TellOptions, { metadata }: Decision, text: EventText): void {
   const { name, namespace, uid = "" } = metadata;
   const about = { apiVersion: decisionApiVersion, kind: "Decision", namespace, name, uid };
   const nowMs = clock.wallMs();
@@ -31,6 +31,6 @@ export function tellEvent({ api, clock, logger, term }: EventTeller, { metadata 
   );
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
   void api.call({ method: "POST", path, body, deadlineMs: requestMs }).catch((thrown: unknown) => {
-    logger.warn("an Event could not be written", { name, error: toLeveeError(thrown, "Cannot tell").message });
+    logger.warn("Cannot write an Event", { name, error: toLeveeError(thrown, "Cannot tell").message });
   });
 }

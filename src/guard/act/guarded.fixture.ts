@@ -8,33 +8,33 @@ import type { Decision, DecisionApproval, DecisionStatus, Verdict } from "../dec
 import { planHash } from "../decision/plan-hash.ts";
 import type { Step } from "../decision/step.ts";
 import { defaultGuardSettings as settings } from "../facts/guard-settings.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
-import { timeText } from "../facts/json-values.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
+import { timeText } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 import { outage } from "../outage.fixture.ts";
 import { podList } from "../world.fixture.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 
-/** One Decision, what people say about it, and whatever else a test puts there, as a server has them. */
+/** An API server with one Decision, people's words about it, and the test's other objects. */
 export class GuardedServer implements KubeApi {
   readonly clock = new ManualClock();
   readonly objects = new Map<string, unknown>();
-  /** Of everything but reads. */
+  /** All requests except reads. */
   readonly written: KubeRequest[] = [];
   approvals: DecisionApproval[] = [];
   policies = installedPolicies(timeText(this.clock.wallMs() - 3_600_000));
   decision: Decision;
-  /** Answers in place of the server when it gives something. */
+  /** Replaces the server's answer when it returns one. */
   answer: (request: KubeRequest) => string | Error | undefined = () => undefined;
   seen: World = outage();
-  /** The pods that it has, where the watch is behind. */
-  live: Iterable<PodRecord> | undefined;
+  /** The server's pods, when the watch is behind. */
+  live: Iterable<ClusterPod> | undefined;
   isHeld = true;
-  /** What it says of our right to act. */
+  /** The answer about the guard's right to act. */
   mayAct = true;
   readonly stop = new AbortController();
 
-  /** Approved by alice. Its steps are those of the outage's recovery with these actions, or the stop's. */
+  /** Approved by alice. Takes the steps with these actions from the outage's recovery or stop. */
   constructor(actions: readonly Step["action"][]) {
     const all = propose(outage(), settings).flatMap(({ spec }) => spec.steps);
     const steps = actions.map((action, index): Step => {
@@ -82,7 +82,7 @@ export class GuardedServer implements KubeApi {
       clock: this.clock,
       logger: silentLogger,
       settings,
-      hands: {},
+      runners: {},
       term: { identity: "guard-a", fence: 3, isHeld: () => this.isHeld },
       signal: this.stop.signal,
       world: () => this.seen,
@@ -103,7 +103,7 @@ export class GuardedServer implements KubeApi {
   }
 
   lines(): never {
-    throw new Error("nobody watches");
+    throw new Error("no test watches");
   }
 
   #read(path: string): unknown {

@@ -1,7 +1,7 @@
 import { LeveeError } from "../../base/errors.ts";
 import type { DecisionStatus } from "../decision/decision.ts";
 
-/** Somebody has said stop, or the approval does not stand any more: `status` is what the Decision is to have now. */
+/** A person has said stop, or the approval no longer counts. `status` is the Decision's new status. */
 export class HaltError extends LeveeError {
   readonly status: DecisionStatus;
 
@@ -11,9 +11,9 @@ export class HaltError extends LeveeError {
   }
 }
 
-/** The Decision is not there any more, or is not the one that was begun: there is nothing to write to. */
+/** The Decision is gone or is not the one that was started, so there is no status to write. */
 export class DecisionGoneError extends LeveeError {
   constructor(name: string) {
-    super("cancelled", `Cannot go on: the Decision ${name} is not there any more`);
+    super("cancelled", `Cannot go on: the Decision ${name} is gone`);
   }
 }

@@ -5,7 +5,7 @@ import type { PolicyObject } from "../approve/policy-standing.ts";
 import type { DecisionApproval } from "../decision/decision.ts";
 import { policyPaths, projectPolicy } from "../observe/project-policy.ts";
 
-/** One that is taken away stops the next request but for this long. */
+/** A removed policy stops requests after at most this time. */
 const ageMaxMs = 5_000;
 
 interface LivePoliciesOptions {
@@ -15,8 +15,8 @@ interface LivePoliciesOptions {
 }
 
 /**
- * Our admission policies as the server has them. A watch whose connection has died is silent for minutes, and whoever takes
- * a policy away can forge an approval meanwhile: a word is judged only by what was read after it had been seen.
+ * Our admission policies, read from the API server. A watch with a dead connection is silent for minutes, and a user who
+ * removes a policy can forge an approval in that time. So a word is judged only by policies read after it.
  */
 export class LivePolicies {
   readonly #options: LivePoliciesOptions;
@@ -26,7 +26,7 @@ export class LivePolicies {
     this.#options = options;
   }
 
-  /** Read again when there are words that were not there before, or after a while. */
+  /** Reads again when there are new words, or after a while. */
   async after(approvals: readonly DecisionApproval[]): Promise<readonly PolicyObject[]> {
     const words = approvals.map(({ metadata }) => metadata.uid ?? metadata.name).join(" ");
     const nowMs = this.#options.clock.monotonicMs();

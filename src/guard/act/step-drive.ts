@@ -1,99 +1,99 @@
 import { LeveeError } from "../../base/errors.ts";
 import type { StepStatus } from "../decision/decision.ts";
 import type { Step } from "../decision/step.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import { auditLine } from "./audit-line.ts";
 import type { CarryOutOptions } from "./carry-out-options.ts";
 import { tellEvent } from "./decision-event.ts";
-import type { DecisionRecord } from "./decision-record.ts";
+import type { RunningDecision } from "./running-decision.ts";
 import { holdsProblem } from "./steps/hold-seen.ts";
-import type { StepContext, StepHand, StepReport, StepResult } from "./step-hand.ts";
+import type { StepContext, StepRunner, StepReport, StepResult } from "./step-runner.ts";
 import { stormProblem } from "./steps/storm.ts";
 import type { WriteGate } from "./write-gate.ts";
 
 const betweenChecksMs = 2_000;
-/** Of a step that waits for something outside, such as a git server. */
+/** For a step that waits for something outside, such as a git server. */
 const betweenAttemptsMs = 15_000;
 
-/** One step at a time: precondition, dry run, the thing itself, and its check until a deadline. */
+/** Takes one step at a time through precondition, dry run, action, and check until the deadline. */
 export class StepDrive {
   readonly #options: CarryOutOptions;
-  readonly #record: DecisionRecord;
+  readonly #running: RunningDecision;
   readonly #gate: WriteGate | undefined;
 
-  /** Without a gate it can only tell. */
-  constructor(options: CarryOutOptions, record: DecisionRecord, gate?: WriteGate) {
+  /** Without a gate it can only write events. */
+  constructor(options: CarryOutOptions, running: RunningDecision, gate?: WriteGate) {
     this.#options = options;
-    this.#record = record;
+    this.#running = running;
     this.#gate = gate;
   }
 
-  /** `later`: it could not be done now, and the plan may go on without it for a while. */
+  /** `later`: the step cannot be done now, and the plan may go on without it for a while. */
   async carryOut(step: Step): Promise<"done" | "later"> {
-    const hand = this.#handOf(step);
+    const runner = this.#runnerOf(step);
     const context = this.#context(step);
     const where = this.#where(step);
     await this.#gate?.ask();
-    await this.#record.write(
+    await this.#running.write(
       { step: where, message: step.title },
-      { id: step.id, phase: "Running", message: "Looks at what is there" },
+      { id: step.id, phase: "Running", message: "Checks the preconditions" },
     );
     const { settings, world } = this.#options;
-    refuse(stormProblem(step, this.#record.decision, world(), settings), "storm mode");
-    // Whoever made the hold of an earlier step can end it at any time.
-    refuse((await holdsProblem(step, context)) ?? (await hand.precondition(step, context)), "it may not begin");
-    await this.#rehearse(step, hand, context);
+    refuse(stormProblem(step, this.#running.decision, world(), settings), "storm mode");
+    // A person can end the hold of an earlier step at any time.
+    refuse((await holdsProblem(step, context)) ?? (await runner.precondition(step, context)), "it may not start");
+    await this.#rehearse(step, runner, context);
     this.tell("Normal", "StepStarted", `${where}: ${step.title}`);
-    const { later, ...told } = await hand.perform(step, context);
-    if (later !== undefined) return await this.#putOff(step, later, told);
+    const { later, ...told } = await runner.perform(step, context);
+    if (later !== undefined) return await this.#defer(step, later, told);
     await context.report({ ...told, message: `Checks: ${step.check.what}` });
-    await this.#untilChecked(step, hand, context);
+    await this.#untilChecked(step, runner, context);
     await this.#done(step, told);
     return "done";
   }
 
-  /** Tries a step that was put off, until it is done or its deadline has passed. */
+  /** Repeats a deferred step until it is done or its deadline has passed. */
   async untilDone(step: Step): Promise<void> {
     const { clock, signal } = this.#options;
     const endMs = clock.monotonicMs() + step.check.deadlineSeconds * 1_000;
     while ((await this.carryOut(step)) === "later") {
       if (clock.monotonicMs() >= endMs) {
-        const why = this.#record.stepStatus(step.id)?.message ?? "";
-        refuse(why, `it could not be done within ${step.check.deadlineSeconds} s`);
+        const why = this.#running.stepStatus(step.id)?.message ?? "";
+        refuse(why, `it was not done within ${step.check.deadlineSeconds} s`);
       }
       await clock.sleep(betweenAttemptsMs, signal);
     }
   }
 
-  /** On the Decision, for people who look at it; nothing depends on it. */
+  /** Writes an event on the Decision; nothing depends on it. */
   tell(type: "Normal" | "Warning", reason: string, message: string): void {
-    tellEvent(this.#options, this.#record.decision, { type, reason, message });
+    tellEvent(this.#options, this.#running.decision, { type, reason, message });
     this.#audit(message, [], type === "Normal" ? "done" : "stopped");
   }
 
-  async #rehearse(step: Step, hand: StepHand, context: StepContext): Promise<void> {
-    const refusal = await hand.rehearse(step, context);
+  async #rehearse(step: Step, runner: StepRunner, context: StepContext): Promise<void> {
+    const refusal = await runner.rehearse(step, context);
     const dryRun = refusal === undefined ? "Passed" : "Refused";
-    await this.#record.write({}, { id: step.id, dryRun });
+    await this.#running.write({}, { id: step.id, dryRun });
     refuse(refusal, "the dry run was refused");
   }
 
-  async #putOff(step: Step, why: string, told: StepResult): Promise<"later"> {
-    await this.#record.write({}, { ...told, id: step.id, phase: "Waiting", message: `Is tried again: ${why}` });
-    this.#audit(step.title, [], `put off: ${why}`);
+  async #defer(step: Step, why: string, told: StepResult): Promise<"later"> {
+    await this.#running.write({}, { ...told, id: step.id, phase: "Waiting", message: `Will be tried again: ${why}` });
+    this.#audit(step.title, [], `deferred: ${why}`);
     return "later";
   }
 
-  async #untilChecked(step: Step, hand: StepHand, context: StepContext): Promise<void> {
+  async #untilChecked(step: Step, runner: StepRunner, context: StepContext): Promise<void> {
     const { clock, signal } = this.#options;
     const endMs = clock.monotonicMs() + step.check.deadlineSeconds * 1_000;
     let told = "";
     for (;;) {
-      const missing = await hand.check(step, context);
+      const missing = await runner.check(step, context);
       if (missing === undefined) return;
       if (clock.monotonicMs() >= endMs)
         refuse(missing, `its check does not hold after ${step.check.deadlineSeconds} s`);
-      // A check only reads; that somebody said stop is heard all the same.
+      // A check only reads, but a stop must still be heard.
       await this.#gate?.ask();
       if (missing !== told) await this.#waits(step, `Waits for its check: ${missing}`);
       told = missing;
@@ -101,28 +101,28 @@ export class StepDrive {
     }
   }
 
-  /** In the Decision's own message too: it is the one that a list of Decisions shows. */
+  /** Also sets the Decision's own message, because lists of Decisions show that one. */
   async #waits(step: Step, message: string): Promise<void> {
-    await this.#record.write({ message: `Step ${step.id}: ${message}` }, { id: step.id, message });
+    await this.#running.write({ message: `Step ${step.id}: ${message}` }, { id: step.id, message });
   }
 
   async #done(step: Step, told: StepReport): Promise<void> {
     const message = told.message ?? `Done: ${step.check.what}`;
-    await this.#record.write({}, { ...told, id: step.id, phase: "Done", verified: true, message });
+    await this.#running.write({}, { ...told, id: step.id, phase: "Done", verified: true, message });
     this.tell("Normal", "StepDone", `${this.#where(step)}: ${message}`);
   }
 
   #context(step: Step): StepContext {
     const { clock, logger, settings, signal, world } = this.#options;
-    const record = this.#record;
+    const running = this.#running;
     const gate = this.#gate;
-    if (gate === undefined) throw new LeveeError("internal", "Cannot carry out a step without asking first");
+    if (gate === undefined) throw new LeveeError("internal", "Cannot carry out a step without a write gate");
     return {
       get decision() {
-        return record.decision;
+        return running.decision;
       },
       get reported() {
-        return reportOf(record.stepStatus(step.id));
+        return reportOf(running.stepStatus(step.id));
       },
       world,
       api: gate,
@@ -131,33 +131,33 @@ export class StepDrive {
       logger,
       settings,
       signal,
-      report: (report) => record.write({}, { ...report, id: step.id }),
+      report: (report) => running.write({}, { ...report, id: step.id }),
       intend: (batch, uids) =>
-        record.write({ intent: { step: step.id, batch, uids, at: timeText(clock.wallMs()) } }, { id: step.id }),
+        running.write({ intent: { step: step.id, batch, uids, at: timeText(clock.wallMs()) } }, { id: step.id }),
       audit: (what, objects, result) => this.#audit(`${this.#where(step)}: ${what}`, objects, result),
     };
   }
 
-  #handOf(step: Step): StepHand {
-    // The table's type says that each hand is for the steps of its own action.
-    const hand: StepHand | undefined = this.#options.hands[step.action];
-    if (hand !== undefined) return hand;
+  #runnerOf(step: Step): StepRunner {
+    // By the table's type each runner gets the steps of its own action.
+    const runner: StepRunner | undefined = this.#options.runners[step.action];
+    if (runner !== undefined) return runner;
     throw new LeveeError(
       "internal",
-      `Cannot carry out the step ${this.#where(step)}: this guard has no hand for it; use the step's kubectl lines, then reject the rest`,
+      `Cannot carry out the step ${this.#where(step)}: this guard has no step runner for it; use the step's kubectl lines, then reject the rest`,
     );
   }
 
   #where(step: Step): string {
-    return `${step.id}/${this.#record.decision.spec.steps.length} ${step.action}`;
+    return `${step.id}/${this.#running.decision.spec.steps.length} ${step.action}`;
   }
 
   #audit(what: string, objects: readonly string[], result: string): void {
-    auditLine(this.#options.logger, this.#record.decision, { what, objects, result });
+    auditLine(this.#options.logger, this.#running.decision, { what, objects, result });
   }
 }
 
-/** Thrown, it pauses the Decision. */
+/** The error pauses the Decision. */
 function refuse(why: string | undefined, doing: string): void {
   if (why !== undefined) throw new LeveeError("not-ready", `${doing}: ${why}`);
 }

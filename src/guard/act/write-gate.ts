@@ -6,28 +6,28 @@ import { listPages } from "../../kube/watch/list-pages.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
 import { decisionApiVersion, type Decision, type DecisionApproval } from "../decision/decision.ts";
 import { parseApproval } from "../decision/parse-approval.ts";
-import { decisionPath, isPassing } from "./decision-record.ts";
+import { decisionPath, isPassing } from "./running-decision.ts";
 import { DecisionGoneError, HaltError } from "./halt.ts";
 import { LivePolicies } from "./live-policies.ts";
 
-export interface GateOptions {
+interface GateOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly leader: Leadership & { isHeld(): boolean };
   readonly signal: AbortSignal;
-  /** With its status as it was last written. */
+  /** With the status as last written. */
   readonly decision: () => Decision;
 }
 
 const requestMs = 10_000;
-/** Longer than a Lease lasts that cannot be renewed: a server that is started again is waited for, or the term is lost. */
+/** Longer than a Lease that cannot be renewed: either a restarting API server is back, or the term is lost. */
 const tries = 15;
 const betweenTriesMs = 1_000;
 
 /**
- * Stands between the hands and the API server. Before each request that writes, a dry run too, approvals and what they rest
- * on are read on the server, and whether the Decision is there: a watch may be behind, and who says stop must be heard
- * before the next request.
+ * Stands between the step runners and the API server. Before each write, including dry runs, it reads from the API server
+ * the Decision, its approvals and the policies behind them: a watch may be behind, and a stop must be heard before the
+ * next request.
  */
 export class WriteGate implements KubeApi {
   readonly #options: GateOptions;
@@ -38,7 +38,7 @@ export class WriteGate implements KubeApi {
     this.#policies = new LivePolicies(options);
   }
 
-  /** Throws a `HaltError` when a person has said stop or the approval does not stand, and the reason when we lead no more. */
+  /** Throws a `HaltError` when a person has said stop or the approval no longer counts, or the reason when we do not lead. */
   async ask(): Promise<void> {
     const { clock, leader, decision } = this.#options;
     this.#mustLead();
@@ -49,7 +49,7 @@ export class WriteGate implements KubeApi {
       decision: decision(),
       approvals,
       policies,
-      // What has begun does not end by its cause: each step looks for that itself.
+      // A started Decision does not end with its cause: each step checks that itself.
       isCausePresent: true,
       nowMs: clock.wallMs(),
       leader: { identity: leader.identity, fence: leader.fence },
@@ -59,15 +59,15 @@ export class WriteGate implements KubeApi {
   }
 
   /**
-   * The same, for what is written elsewhere: whoever takes the guard's right to act away stops every change, and a git
-   * server does not know of that.
+   * The same for writes outside of the API server: revoking the guard's right to act must stop every change, and a git server
+   * does not know about it.
    */
   async askElsewhere(): Promise<void> {
     await this.ask();
     if (await this.#patiently(() => this.#mayAct())) return;
     throw new LeveeError(
       "not-ready",
-      "Cannot write: the right to act was taken away (ClusterRoleBinding levee-guard-acts), or never given",
+      "Cannot write: the guard has no right to act: the ClusterRoleBinding levee-guard-acts is missing",
     );
   }
 
@@ -81,10 +81,10 @@ export class WriteGate implements KubeApi {
   }
 
   lines(): never {
-    throw new LeveeError("internal", "Cannot watch through the gate: steps look at the world they are given");
+    throw new LeveeError("internal", "Cannot watch through the write gate: steps use the given world");
   }
 
-  /** Whoever deletes a Decision means that it ends; its approvals may stay. */
+  /** Deleting a Decision means that it must end, even if its approvals stay. */
   async #mustBeThere(): Promise<void> {
     const { api, signal } = this.#options;
     const decision = this.#options.decision();
@@ -102,11 +102,11 @@ export class WriteGate implements KubeApi {
     const metadata = objectOf(objectOf(object)["metadata"]);
     if (textOf(metadata["uid"]) !== uid) throw new DecisionGoneError(name);
     if (textOf(metadata["deletionTimestamp"]) === "" || decision.status === undefined) return;
-    const message = "Somebody has deleted it, and it waits for its finalizers";
+    const message = "It was deleted and waits for its finalizers";
     throw new HaltError({ ...decision.status, phase: "Paused", message });
   }
 
-  /** By the change that is to be kept elsewhere. */
+  /** Asks about the patch whose value git will keep. */
   async #mayAct(): Promise<boolean> {
     const { api, signal, decision } = this.#options;
     const change = decision().spec.steps.find((step) => step.action === "SetMemoryLimit")?.setMemoryLimit;
@@ -157,7 +157,7 @@ export class WriteGate implements KubeApi {
   }
 }
 
-/** Whose second arrival changes nothing: pods are deleted by UID, merges say the same again. */
+/** Requests that change nothing the second time: deletes by UID, merge patches. */
 function isRepeatable({ method, contentType }: KubeRequest): boolean {
   if (method === "GET" || method === "DELETE") return true;
   return method === "PATCH" && contentType === "application/merge-patch+json";

@@ -46,7 +46,7 @@ function problem(change: Partial<Parameters<typeof approvalProblem>[0]> = {}): s
   return approvalProblem({ decision, approval: approval(), policies: installed, ...change });
 }
 
-test("approvalProblem has nothing against a person's word on this very plan", () => {
+test("approvalProblem accepts a person's word on this plan", () => {
   expect(problem()).toBeUndefined();
   expect(problem({ approval: approval({ by: { username: "system:admin" } }) })).toBeUndefined();
 });
@@ -55,14 +55,18 @@ test.each([
   ["another Decision", { decision: "other" }, "for the Decision levee-system/other"],
   ["an earlier Decision of this name", { decisionUID: "before" }, "an earlier Decision"],
   ["another plan", { planHash: `sha256:${"0".repeat(64)}` }, "for the plan sha256:0000"],
-  ["this plan, by the guard", { by: { username: "system:serviceaccount:levee-system:levee-guard" } }, "is no person"],
-  ["this plan, by a node", { by: { username: "system:node:a" } }, "is no person"],
-  ["this plan, by nobody", { by: { username: "system:anonymous" } }, "is no person"],
+  [
+    "this plan, by the guard",
+    { by: { username: "system:serviceaccount:levee-system:levee-guard" } },
+    "is not a person",
+  ],
+  ["this plan, by a node", { by: { username: "system:node:a" } }, "is not a person"],
+  ["this plan, by nobody", { by: { username: "system:anonymous" } }, "is not a person"],
 ])("approvalProblem refuses an approval of %s", (_what, spec, words) => {
   expect(problem({ approval: approval(spec) })).toContain(words);
 });
 
-test("approvalProblem takes a word that is being deleted for withdrawn, unless it says stop", () => {
+test("approvalProblem treats a word that is being deleted as withdrawn, unless it says stop", () => {
   const metadata = { ...approval().metadata, deletionTimestamp: approvalTime };
   const word = (verdict: Verdict): DecisionApproval => ({ ...approval({ verdict }), metadata });
   for (const verdict of ["Approve", "Resume", "ResetBreaker"] as const)
@@ -75,11 +79,13 @@ test("approvalProblem computes the hash again and refuses a Decision that states
   const [step] = plan.steps;
   const steps = [{ ...step, stopSource: { ...step.stopSource, namespace: "kube-system" } }];
   expect(problem({ decision: { ...decision, spec: { ...decision.spec, steps } } })).toContain(
-    "not the hash that it states",
+    "does not match its hash",
   );
-  // A number that no plan has must not end the round.
+  // An impossible number must not end the round.
   const odd = [{ ...step, id: 1.5 }];
-  expect(problem({ decision: { ...decision, spec: { ...decision.spec, steps: odd } } })).toContain("not the hash");
+  expect(problem({ decision: { ...decision, spec: { ...decision.spec, steps: odd } } })).toContain(
+    "does not match its hash",
+  );
 });
 
 test("approvalProblem refuses an approval from another namespace, where others may approve", () => {
@@ -135,7 +141,7 @@ test.each<[string, readonly PolicyObject[], string]>([
   expect(problem({ policies })).toContain(words);
 });
 
-test("approvalProblem does not take the type check of the policy's status for a change", () => {
+test("approvalProblem does not count the status of a policy as a change", () => {
   const checked = meta({ managedFields: [{ time: policyTime }, { time: approvalTime, subresource: "status" }] });
   expect(problem({ policies: otherwise(installed, { name: approvalPolicy }, checked) })).toBeUndefined();
 });
@@ -162,5 +168,5 @@ test("startProblem lets an approval begin for 15 minutes", () => {
   const madeMs = Date.parse(approvalTime);
   expect(startProblem(approval(), madeMs + 15 * 60_000)).toBeUndefined();
   expect(startProblem(approval(), madeMs + 16 * 60_000)).toContain("16 minutes old");
-  expect(startProblem(approval({}, ""), madeMs)).toContain("when it was made");
+  expect(startProblem(approval({}, ""), madeMs)).toContain("no creation time");
 });

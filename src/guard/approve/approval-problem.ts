@@ -9,22 +9,22 @@ import {
   type PolicyObject,
 } from "./policy-standing.ts";
 
-/** An approval that has not begun after this long is void: the cluster is no longer the one that was looked at. */
-export const startWithinMs = 15 * 60_000;
-/** Every API server has seen a policy after this long. Times in objects are whole seconds. */
+/** An approval that has not started by then is void: the cluster is no longer the one that the person saw. */
+const startWithinMs = 15 * 60_000;
+/** By then every API server has seen a policy. Times in objects are whole seconds. */
 export const policyAgeMinMs = 5_000;
 
-/** Clocks of one cluster differ by seconds; an approval from further ahead would stay young for as long. */
+/** Clocks of one cluster differ by seconds; an approval from further ahead would stay valid for longer. */
 export const aheadMaxMs = 60_000;
 
-export interface ApprovalQuestion {
+interface ApprovalQuestion {
   readonly decision: Decision;
   readonly approval: DecisionApproval;
   /** All policies and bindings of the cluster, read after the approval. */
   readonly policies: readonly PolicyObject[];
 }
 
-/** Why a person's word does not count, for people; or undefined when it does. How old it may be is asked apart. */
+/** Why a person's word does not count; undefined when it does. `startProblem` checks its age. */
 export function approvalProblem(question: ApprovalQuestion): string | undefined {
   return (
     planProblem(question) ??
@@ -35,10 +35,10 @@ export function approvalProblem(question: ApprovalQuestion): string | undefined 
   );
 }
 
-/** Why an approval can no longer begin, or undefined. Not for one whose first step has begun. */
+/** Why an approval can no longer start; undefined when it can. Not for a plan that has already started. */
 export function startProblem({ metadata }: DecisionApproval, nowMs: number): string | undefined {
   const madeMs = Date.parse(metadata.creationTimestamp ?? "");
-  if (Number.isNaN(madeMs)) return "the approval does not say when it was made";
+  if (Number.isNaN(madeMs)) return "the approval has no creation time";
   if (madeMs - nowMs > aheadMaxMs)
     return `the approval is from ${Math.ceil((madeMs - nowMs) / 60_000)} minutes ahead: the clocks of the API server and the guard differ`;
   if (nowMs - madeMs <= startWithinMs) return undefined;
@@ -49,12 +49,12 @@ function planProblem({ decision, approval: { spec, metadata } }: ApprovalQuestio
   if (metadata.namespace !== decision.metadata.namespace || spec.decision !== decision.metadata.name)
     return `it is for the Decision ${metadata.namespace}/${spec.decision}`;
   if (spec.decisionUID !== decision.metadata.uid) return "it is for an earlier Decision of the same name";
-  if (!isPlanIntact(decision)) return "the Decision's plan has not the hash that it states";
+  if (!isPlanIntact(decision)) return "the Decision's plan does not match its hash";
   return spec.planHash === decision.spec.planHash ? undefined : `it is for the plan ${spec.planHash}`;
 }
 
 /**
- * One that was deleted counts no more, even while a finalizer keeps it: a deletion in the foreground waits for the garbage
+ * A deleted approval no longer counts, even while a finalizer keeps it: foreground deletion waits for the garbage
  * collector, which an outage may have stopped. A word that says stop counts until it is gone.
  */
 function withdrawal({ metadata, spec: { verdict } }: DecisionApproval): string | undefined {
@@ -62,17 +62,17 @@ function withdrawal({ metadata, spec: { verdict } }: DecisionApproval): string |
   return "it is being deleted";
 }
 
-/** The policy holds this too. Here it is the second lock of the same door. */
+/** The admission policy checks this too; this is the second lock on the same door. */
 function authorProblem({ spec: { by } }: DecisionApproval): string | undefined {
   const isWorkload = /^system:(?!admin$)/u.test(by.username);
-  return isWorkload || by.username === "" ? `its author ${by.username} is no person` : undefined;
+  return isWorkload || by.username === "" ? `its author ${by.username} is not a person` : undefined;
 }
 
 function policyProblem({ approval, policies }: ApprovalQuestion): string | undefined {
   const [problem] = policyProblems(policies, [approvalPolicy, ...confiningPolicies]);
   if (problem !== undefined) return `${problem}: apply deploy/policies, then approve again`;
   const madeMs = Date.parse(approval.metadata.creationTimestamp ?? "");
-  // Also when either time is unknown.
+  // An unknown time makes the comparison false.
   if (madeMs - policySinceMs(policies, approvalPolicy) >= policyAgeMinMs) return undefined;
   return `the policy ${approvalPolicy} is not 5 s older than it, so its author may be forged: approve again`;
 }

@@ -5,7 +5,7 @@ import type { PolicyObject } from "./policy-standing.ts";
 
 const folder = join(import.meta.dir, "../../../deploy/policies");
 
-/** The policies of deploy/policies as the API server would give them, made at this time and never changed. */
+/** The policies of deploy/policies as the API server gives them, created at this time and never changed. */
 export function installedPolicies(creationTimestamp: string): readonly PolicyObject[] {
   return readdirSync(folder)
     .filter((name) => name !== "kustomization.yaml")
@@ -17,7 +17,7 @@ export function installedPolicies(creationTimestamp: string): readonly PolicyObj
     }));
 }
 
-/** One of them otherwise; the objects are those with this name, or of them those of the kind. */
+/** Changes the objects with this name and, if given, this kind. */
 export function otherwise(
   policies: readonly PolicyObject[],
   which: { readonly name: string; readonly kind?: string },

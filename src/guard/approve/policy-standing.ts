@@ -10,29 +10,29 @@ export interface PolicyObject {
     readonly name: string;
     readonly creationTimestamp: string;
     readonly deletionTimestamp?: string;
-    /** Counts changes of spec, from 1 on. */
+    /** Counts changes of spec, starting at 1. */
     readonly generation?: number;
     readonly managedFields?: readonly { readonly time?: string; readonly subresource?: string }[];
   };
   readonly spec: unknown;
 }
 
-/** Forces the author of an approval to be who made it. Policy and binding have one name. */
+/** Makes an approval name its real author. Policy and binding share this name. */
 export const approvalPolicy = "levee-approval-names-its-author";
-/** Without these the guard's account could do more than it may, so it does nothing. */
+/** Without these the guard's account could do more than it should, so the guard does nothing. */
 export const confiningPolicies: readonly string[] = [
   "levee-guard-deletes-only-ownerless-pods",
   "levee-guard-changes-memory-only",
   "levee-guard-stops-sources-only",
   "levee-guard-writes-nothing-else",
 ];
-/** The policy, and the binding that denies by label: what the label on a namespace relies on. */
+/** The policy and the binding that denies by label, which the label on a namespace relies on. */
 export const ownerPolicies: readonly string[] = [
   "levee-pods-need-a-controller-owner",
   "levee-pods-need-a-controller-owner-deny",
 ];
 
-/** What is not as shipped of the policies and bindings with these names, one sentence each; empty when all is well. */
+/** One sentence for each policy or binding of these names that is not as shipped. */
 export function policyProblems(found: readonly PolicyObject[], names: readonly string[]): readonly string[] {
   return shippedPolicies
     .filter(({ name }) => names.includes(name))
@@ -45,8 +45,8 @@ export function policyProblems(found: readonly PolicyObject[], names: readonly s
 }
 
 /**
- * Since when policy and binding of this name have been as they are now; Infinity when that cannot be told. An object that
- * was changed and changed back keeps the time of its creation, so the times of its changes count too.
+ * Since when policy and binding of this name are as they are now; Infinity when unknown. An object that was changed and
+ * changed back keeps its creation time, so the times of its changes count too.
  */
 export function policySinceMs(found: readonly PolicyObject[], name: string): number {
   const objects = found.filter(({ metadata }) => metadata.name === name);
@@ -55,7 +55,7 @@ export function policySinceMs(found: readonly PolicyObject[], name: string): num
 
 function unchangedSinceMs({ metadata }: PolicyObject): number {
   const changes = (metadata.managedFields ?? []).filter(({ subresource }) => subresource === undefined);
-  // Who may change the object may also wipe who changed it.
+  // A user who may change the object may also wipe its managedFields.
   if (changes.length === 0 && metadata.generation !== 1) return Infinity;
   const times = [metadata.creationTimestamp, ...changes.map(({ time = "" }) => time)].map((time) => Date.parse(time));
   return times.some(Number.isNaN) ? Infinity : Math.max(...times);
@@ -69,7 +69,7 @@ function hashOf({ spec }: PolicyObject): string {
   try {
     return specHash(spec);
   } catch {
-    // Ours can be hashed, so it is not ours.
+    // Ours can be hashed, so this is not ours.
     return "";
   }
 }

@@ -1,17 +1,17 @@
 import type { ApplicationFacts, DaemonSetFacts, ProjectFacts, World } from "../facts/world.ts";
 
-/** An Application that owns a DaemonSet, or says so, and where the project is that a hold goes into. */
+/** An Application that owns a DaemonSet or claims to, and the project whose windows can hold it. */
 export interface ArgoOwner {
   readonly application: ApplicationFacts;
   readonly projectNamespace: string;
-  /** Undefined when it is not there, or not seen. */
+  /** Undefined when the project is missing or not visible. */
   readonly project: ProjectFacts | undefined;
 }
 
 /**
- * Every Application that may take a change of this DaemonSet back. Three things tell of one: its own list of resources,
- * the tracking annotation and the instance label; any of them can be missing, and none is certain. More than one owner
- * is a disagreement: each of them has to be held.
+ * Every Application that may revert a change of this DaemonSet. Its resource list, the tracking annotation and the
+ * instance label each point to an owner; any of them can be missing, and none is certain. Several owners contradict each
+ * other, so each of them must be held.
  */
 export function argoOwners(daemonSet: DaemonSetFacts, world: World): readonly ArgoOwner[] {
   const label = `${daemonSet.namespace}/${daemonSet.name}`;
@@ -26,7 +26,7 @@ export function argoOwners(daemonSet: DaemonSetFacts, world: World): readonly Ar
     .flatMap((application) => ownerOf(application, world.projects, own));
 }
 
-/** The annotation names an Application that is none of these: it is elsewhere, or its Argo CD is. */
+/** The Application in the annotation, if it is not one of these owners: it or its Argo CD is elsewhere. */
 export function unseenTracker({ trackedBy }: DaemonSetFacts, owners: readonly ArgoOwner[]): string | undefined {
   if (trackedBy === "") return undefined;
   const isSeen = owners.some(({ application: { namespace, name } }) =>
@@ -35,19 +35,19 @@ export function unseenTracker({ trackedBy }: DaemonSetFacts, owners: readonly Ar
   return isSeen ? undefined : trackedBy;
 }
 
-/** Where an Argo CD lives: it makes the project `default` beside itself. Somebody else's project proves nothing then. */
+/** Namespaces with an Argo CD: it creates the project `default` beside itself, so other projects prove nothing. */
 function argoNamespaces(projects: readonly ProjectFacts[]): ReadonlySet<string> {
   const defaults = projects.filter(({ name }) => name === "default");
   return new Set((defaults.length > 0 ? defaults : projects).map(({ namespace }) => namespace));
 }
 
-/** A bare name is of Argo CD's own namespace; before one of another stands that namespace. No name has an underscore. */
+/** A bare name means Argo CD's own namespace; otherwise the namespace and an underscore precede it. */
 function isNamedBy(mark: string, { namespace, name }: ApplicationFacts, own: ReadonlySet<string>): boolean {
   if (mark === "") return false;
   return mark === `${namespace}_${name}` || (mark === name && own.has(namespace));
 }
 
-/** None for an Application that Argo CD does not look at: anybody may make one in a namespace of theirs. */
+/** Empty for an Application that Argo CD ignores: a tenant may create one in its own namespace. */
 function ownerOf(
   application: ApplicationFacts,
   projects: readonly ProjectFacts[],
@@ -63,7 +63,7 @@ function ownerOf(
   return project === undefined ? [] : [{ application, projectNamespace: project.namespace, project }];
 }
 
-/** Stars stand for any characters. What is more than that is not understood, and may be this namespace. */
+/** A star matches any characters. Any other pattern syntax is unknown here and counts as a match. */
 function mayBe(pattern: string, namespace: string): boolean {
   if (/[^-a-z0-9*]/.test(pattern)) return true;
   const [first = "", ...parts] = pattern.split("*");

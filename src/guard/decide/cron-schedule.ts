@@ -8,28 +8,28 @@ const bounds: readonly (readonly [lowest: number, highest: number])[] = [
 ];
 
 /**
- * Whether a schedule of five fields fires in the minute of this time, in UTC. Stars, numbers, lists, ranges and steps are
- * understood; a schedule with anything else never fires, as nothing is held by what is not understood.
+ * Whether a schedule with five fields fires in this minute, in UTC. It may have stars, numbers, lists, ranges and steps.
+ * Any other schedule never fires: a window that the guard cannot read does not count as a hold.
  */
 export function cronMatches(schedule: string, atMs: number): boolean {
   const parts = schedule.trim().split(/\s+/);
   if (parts.length !== bounds.length) return false;
   const now = valuesAt(new Date(atMs));
   const fits = parts.map((part, index) => fieldFits(part, now[index] ?? [], bounds[index] ?? [0, 0]));
-  // Two restricted days are alternatives; a star beside one restricts nothing.
+  // As cron does: two restricted day fields are alternatives, and a star restricts nothing.
   const isRestricted = parts[2] !== "*" && parts[4] !== "*";
   const days = [fits[2], fits[4]];
   const isDay = isRestricted ? days.includes(true) : !days.includes(false);
   return isDay && [fits[0], fits[1], fits[3]].every((one) => one === true);
 }
 
-/** Sunday has two numbers. */
+/** Sunday is both 0 and 7. */
 function valuesAt(at: Date): readonly (readonly number[])[] {
   const weekday = at.getUTCDay() === 0 ? [0, 7] : [at.getUTCDay()];
   return [[at.getUTCMinutes()], [at.getUTCHours()], [at.getUTCDate()], [at.getUTCMonth() + 1], weekday];
 }
 
-/** A list fits when each of its terms is understood and one of them holds one of the values. */
+/** Every term of a list must be readable, and one of them must match. */
 function fieldFits(field: string, values: readonly number[], bound: readonly [number, number]): boolean {
   const terms = field.split(",").map((term) => rangeOf(term, bound));
   return (
@@ -58,7 +58,7 @@ function rangeOf(term: string, bound: readonly [number, number]): Range | undefi
   return isInside && range.by > 0 ? range : undefined;
 }
 
-/** `5` is one value, `5/10` goes on to the end. */
+/** `5` is one value; `5/10` runs to the end of the range. */
 function endsOf(span: string, hasStep: boolean, [lowest, highest]: readonly [number, number]): readonly string[] {
   if (span === "*") return [String(lowest), String(highest)];
   if (span.includes("-")) return span.split("-");

@@ -1,16 +1,16 @@
 import type { Evidence } from "../decision/decision.ts";
 import { evidenceMax, textCharsMax } from "../decision/limits.ts";
 import type { Avalanche } from "../detect/avalanche.ts";
-import type { Chain } from "../detect/chain.ts";
+import type { CauseChain } from "../detect/cause-chain.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import { symptomText, type Symptom } from "../detect/symptoms.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import type { NodeViewFacts, World } from "../facts/world.ts";
 
-/** The numbers on which a proposal rests, as they were when it was made. */
+/** The numbers behind a proposal, at the time it was made. */
 export function evidenceOf(seen: {
   readonly avalanche: Avalanche;
-  readonly chain: Chain;
+  readonly chain: CauseChain;
   readonly world: World;
 }): readonly Evidence[] {
   const { avalanche, chain, world } = seen;
@@ -27,18 +27,18 @@ export function evidenceOf(seen: {
       avalanche.members.length,
       `in ${avalanche.namespace}, shape ${avalanche.shape}`,
     ),
-    one("of these, made in the last half hour", avalanche.recent),
+    one("of these, created in the last half hour", avalanche.recent),
     ...[...avalanche.nodes].slice(0, 10).map(([node, count]) => one("of these, on one node", count, node)),
     ...world.nodeViews
       .filter(({ node }) => avalanche.nodes.has(node))
       .slice(0, 10)
       .map((view) => ({
-        ...one("calls that wait in a node's daemon", view.waiting, viewText(view)),
+        ...one("calls waiting in a node's daemon", view.waiting, viewText(view)),
         at: timeText(view.atMs),
       })),
     ...chain.linked.map((symptom) => one(factOf(symptom), numberOf(symptom), symptomText(symptom))),
-    // Where no alert is known at all, nobody may have been asked.
-    ...(world.alerts.length === 0 ? [] : [one("alerts that this does not explain", chain.unlinkedAlerts.length)]),
+    // Without any alert, the guard may not have an Alertmanager to ask.
+    ...(world.alerts.length === 0 ? [] : [one("alerts that this cause does not explain", chain.unlinkedAlerts.length)]),
   ].slice(0, evidenceMax);
 }
 
@@ -57,7 +57,7 @@ function factOf({ kind }: Symptom): string {
     case "CniDaemonKilled":
       return "restarts of a CNI daemon";
     case "SandboxesFail":
-      return "sandboxes that could not be made on one node";
+      return "sandboxes that could not be created on one node";
     case "WorkloadStuck":
       return "pods of one workload that do not start";
     case "ApplicationsUnknown":

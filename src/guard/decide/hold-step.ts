@@ -3,12 +3,12 @@ import { kubectl } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
 import { revertState } from "./sync-window.ts";
 
-/** A person has to type the line; the plan waits, and pauses after that. */
+/** A person has to type the line; after this time the plan pauses. */
 const waitSeconds = 1_800;
 
 /**
- * Waits until Argo CD cannot take the next steps back. During the outage it does not, as it can compare with nothing; the
- * recovery is what arms it. The guard has no right to make the hold: it shows the line and looks for the effect.
+ * Waits until Argo CD cannot revert the next steps. During the outage it cannot compare anything, so the recovery itself
+ * enables the revert. The guard has no right to create the hold: it shows the line and looks for the effect.
  */
 export function holdStep(owner: ArgoOwner): StepDraft {
   const { application, projectNamespace } = owner;
@@ -16,7 +16,7 @@ export function holdStep(owner: ArgoOwner): StepDraft {
   return ({ id }) => ({
     id,
     action: "HoldArgoApp",
-    title: `Wait until Argo CD cannot sync ${name} by itself: a person holds it with the first line`,
+    title: `Wait until Argo CD cannot sync ${name} by itself: a person creates the hold with the first line`,
     kubectl: [
       windowLine({ name, projectNamespace, project, hasWindows: (owner.project?.syncWindows.length ?? 0) > 0 }),
       kubectl("-n", projectNamespace, "get", "appproject", project, "-o", "jsonpath={.spec.syncWindows}"),
@@ -27,36 +27,36 @@ export function holdStep(owner: ArgoOwner): StepDraft {
   });
 }
 
-/** Whether a hold is in force at the proposal, for the person who is asked. It is looked at again before the step. */
+/** Whether a hold is in force at the time of the proposal. The step checks it again. */
 export function holdNote({ application, project }: ArgoOwner, nowMs: number): string {
   const { name } = application;
   switch (revertState(application, project, nowMs)) {
     case "Off":
-      return `Argo CD does not sync ${name} by itself, so it takes nothing back`;
+      return `Argo CD does not sync ${name} by itself, so it reverts nothing`;
     case "Held":
       return `Argo CD's syncs of ${name} are held now; end the hold once git has the new value`;
     case "Armed":
-      return `Argo CD takes the new limit back as soon as it can compare ${name} again: hold it with the line of the first step, and end the hold once git has the new value`;
+      return `Argo CD reverts the new limit as soon as it can compare ${name} again: hold it with the line of the first step, and end the hold once git has the new value`;
   }
 }
 
-/** A project is an object of its own, so anything else in its place is no project: it could be read as an option. */
+/** A project is an object with a valid name. Any other text could be read as an option of kubectl. */
 export function isProjectName(text: string): boolean {
   return text.length <= 253 && subdomain.test(text);
 }
 
 const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
-export interface HoldPlace {
-  /** Of the Application. */
+interface HoldPlace {
+  /** The Application's name. */
   readonly name: string;
   readonly projectNamespace: string;
   readonly project: string;
-  /** The project has windows already: a patch cannot add to a list that is not there. */
+  /** A JSON patch cannot append to a list that does not exist. */
   readonly hasWindows: boolean;
 }
 
-/** It is always open, and so has to be taken away once git has the new value. Syncs by hand stay possible. */
+/** The window is always open, so a person removes it once git has the new value. Manual syncs stay possible. */
 export function windowLine({ name, projectNamespace, project, hasWindows }: HoldPlace): string {
   const window = { kind: "deny", schedule: "* * * * *", duration: "1h", applications: [name], manualSync: true };
   const patch = hasWindows

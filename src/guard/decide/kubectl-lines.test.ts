@@ -17,7 +17,7 @@ for (const words of [
   });
 }
 
-test("rolloutRestartLine shows the pods of an owner whose kind or name is none", () => {
+test("rolloutRestartLine shows the pods of an owner with an invalid kind or name", () => {
   for (const [kind, name] of [
     ["Job", "--all"],
     ["-A", "x"],

@@ -1,36 +1,36 @@
-/** Every option of our lines. The first four take the word behind them. */
+/** All options that our lines use. The first four take the next word as their value. */
 const options =
   /^(?:-[ncop]|-A|--all-namespaces|--overwrite|--type=json|--(?:hard=pods|limits=memory|field-selector)=.*)$/;
 const takesWord = /^-[ncop]$/;
 
 /**
- * What a person types to do the same by hand. Every word from outside is quoted, though the API server checks names. One
- * that would be read as an option is refused: what begins with a hyphen is one of ours, and never stands for a value.
+ * The line that a person types to do the same by hand. Words from outside are quoted, although the API server checks
+ * names. A value that kubectl would read as an option is refused: only our own options begin with a hyphen.
  */
 export function kubectl(...words: readonly string[]): string {
   for (const [index, word] of words.entries()) {
     const isValue = takesWord.test(words[index - 1] ?? "") && !takesWord.test(words[index - 2] ?? "");
     if (word === "" || (word.startsWith("-") && (isValue || !options.test(word))))
-      throw new RangeError(`A kubectl line cannot have the word ${JSON.stringify(word)} as a value`);
+      throw new RangeError(`Cannot use ${JSON.stringify(word)} as a value in a kubectl line`);
   }
   return ["kubectl", ...words].map(shellWord).join(" ");
 }
 
-/** A word as a shell takes it literally. */
-export function shellWord(text: string): string {
+/** Quotes a word so that a shell takes it literally. */
+function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-export interface RemovalOf {
+interface RemovalOf {
   readonly namespace: string;
   readonly decision: string;
-  /** The step's place in the plan, from 1 on. */
+  /** The step's position in the plan, starting at 1. */
   readonly step: number;
 }
 
 /**
- * Removes the very pods of a step, each only if it still has its UID. `kubectl delete` cannot say that by itself, so the
- * options are sent as they are; without a grace period when `force` is asked for.
+ * Removes exactly the pods of a step, each only if it still has its UID. `kubectl delete` has no such option, so the line
+ * sends the delete options itself; with `force` there is no grace period.
  */
 export function removalLine({ namespace, decision, step }: RemovalOf, force: boolean): string {
   const template = `{range .spec.steps[${step - 1}].targets[*]}{.namespace} {.name} {.uid}{"\\n"}{end}`;
@@ -41,7 +41,7 @@ export function removalLine({ namespace, decision, step }: RemovalOf, force: boo
   return `${list} | while read -r namespace name uid; do ${remove}; done`;
 }
 
-/** Kind and name come from owner references, in which anything may stand. */
+/** Kind and name come from owner references, which can hold anything. */
 export function rolloutRestartLine(kind: string, namespace: string, name: string): string {
   const restartable = ["Deployment", "DaemonSet", "StatefulSet"];
   if (![kind, name].every((text) => /^[A-Za-z0-9][-.\w]*$/.test(text)))

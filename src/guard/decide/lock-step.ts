@@ -7,10 +7,10 @@ import { kubectl } from "./kubectl-lines.ts";
 import type { MemoryChange } from "./memory-change.ts";
 import type { StepDraft } from "./step-draft.ts";
 
-/** Git may be away as long as the cluster's network is. */
+/** Git may be unreachable as long as the cluster's network is down. */
 const checkSeconds = 3_600;
 
-/** Writes the new limit into the file that the DaemonSet is made of, or says why a person has to. */
+/** The step that writes the new limit into the DaemonSet's file, or a note on why a person has to. */
 export function lockStep(
   change: MemoryChange,
   application: ApplicationFacts,
@@ -19,14 +19,16 @@ export function lockStep(
   const label = `${change.daemonSet.namespace}/${change.daemonSet.name}`;
   const byHand = `write ${change.newLimit} into git by hand before the hold ends`;
   if (!application.source.isPlain)
-    return { note: `${application.name} is no folder of plain manifests, so its file cannot be told: ${byHand}` };
+    return {
+      note: `${application.name} is not a folder of plain manifests, so the guard cannot tell which file to change: ${byHand}`,
+    };
   const files = gitFiles.filter((file) => isOf(file, application));
   if (files.length === 0)
     return { note: `Git could not be read for ${application.name}: ${whyNot(application, gitProblems)}; ${byHand}` };
   const edits = files.flatMap((file) => editOf(file, change));
   const [only] = edits;
   if (only === undefined || edits.length > 1)
-    return { note: `${edits.length} files in git hold the limit of ${label}, not one: ${byHand}` };
+    return { note: `${edits.length} files in git hold the limit of ${label} instead of one: ${byHand}` };
   return draft(only, change);
 }
 
@@ -57,7 +59,7 @@ function isOf({ repository, revision, path }: GitFileFacts, { source }: Applicat
 function whyNot({ source }: ApplicationFacts, problems: readonly GitSourceProblem[]): string {
   const { repository, revision, path } = source;
   const found = problems.find((one) => one.repository === repository && one.revision === revision && one.path === path);
-  return found?.problem ?? "it was not read yet, or no repository is configured (--git-repository)";
+  return found?.problem ?? "it has not been read yet, or no repository is configured (--git-repository)";
 }
 
 function draft({ file, edited }: FileEdit, { container, newLimit }: MemoryChange): StepDraft {

@@ -4,25 +4,25 @@ import type { ContainerFacts, DaemonSetFacts, World } from "../facts/world.ts";
 import { kubectl } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
 
-/** 256Mi and 512Mi were killed again in the catch-up of 219 pods; 1Gi held. */
+/** Measured: daemons with 256Mi and 512Mi were killed again while 219 pods caught up; 1Gi was enough. */
 const limitFloorBytes = 2 ** 30;
-/** More than this for one CNI daemon hides a fault instead of curing it. */
+/** More memory for one CNI daemon would hide a fault, not cure it. */
 const limitCeilingBytes = 4 * 2 ** 30;
-/** Of the smallest node: the daemon must not push out what it serves. */
+/** Share of the smallest node: the daemon must not evict the pods it serves. */
 const nodeShare = 0.1;
-/** The pods are made anew one node after the other, unless the DaemonSet says otherwise. */
+/** A DaemonSet replaces its pods one node after the other by default. */
 const secondsPerPod = 60;
 const checkSecondsMin = 900;
 const checkSecondsMax = 21_600;
 
-/** A container that is to have more memory. */
+/** A container that needs more memory. */
 export interface MemoryChange {
   readonly daemonSet: DaemonSetFacts;
   readonly container: ContainerFacts;
   readonly newLimit: string;
 }
 
-/** What would help a daemon that is killed for its memory, or why nothing is proposed. */
+/** The new limit for an OOM-killed daemon, or a note on why there is none. */
 export function memoryChange(
   daemon: CniDaemon,
   { daemonSets, nodes }: World,
@@ -31,17 +31,17 @@ export function memoryChange(
   const daemonSet = daemonSets.find(({ namespace, name }) => `${namespace}/${name}` === label);
   const container = daemonSet?.containers.find(({ name }) => name === daemon.container);
   if (daemonSet === undefined || container === undefined)
-    return { note: `The memory of ${label} is left as it is: it has no container ${daemon.container}` };
+    return { note: `The memory of ${label} stays as it is: it has no container ${daemon.container}` };
   const oldBytes = memoryBytes(container.memoryLimit);
   if (oldBytes === undefined)
-    return { note: `The memory of ${label} is left as it is: its limit "${container.memoryLimit}" is no quantity` };
+    return { note: `The memory of ${label} stays as it is: its limit "${container.memoryLimit}" is not a quantity` };
   const newBytes = newLimitBytes(
     oldBytes,
     nodes.map((node) => node.memoryBytes),
   );
   if (newBytes <= oldBytes)
     return {
-      note: `The memory of ${label} is left as it is: more than ${container.memoryLimit} is too much for its nodes`,
+      note: `The memory of ${label} stays as it is: more than ${container.memoryLimit} is too much for its nodes`,
     };
   return { daemonSet, container, newLimit: memoryText(newBytes) };
 }
@@ -52,12 +52,12 @@ function newLimitBytes(oldBytes: number, nodeBytes: readonly number[]): number {
   return Math.min(Math.max(limitFloorBytes, oldBytes * 2), limitCeilingBytes, nodeLimit);
 }
 
-/** What a person should know of a change besides the step itself. */
+/** Further notes about a change for the person who decides. */
 export function memoryNotes({ daemonSet }: MemoryChange): readonly string[] {
   const { namespace, name, updatesOnDelete } = daemonSet;
   if (!updatesOnDelete) return [];
   return [
-    `${namespace}/${name} is updated OnDelete: the new limit restarts nothing by itself. Delete its pods one node after the other; the step waits for that until its deadline`,
+    `${namespace}/${name} has the update strategy OnDelete, so the new limit restarts nothing by itself. Delete its pods one node after the other; the step waits for that until its deadline`,
   ];
 }
 
@@ -75,10 +75,10 @@ export function memoryStep({ daemonSet, container, newLimit }: MemoryChange, isH
     ],
     preconditions: [
       `The DaemonSet has the UID ${uid} and the limit ${memoryLimit}`,
-      ...(isHeld ? ["Argo CD does not take the change back: the hold is seen"] : []),
+      ...(isHeld ? ["Argo CD does not revert the change: the hold is in force"] : []),
     ],
     check: {
-      what: "Every pod of the DaemonSet is new, ready, and was not killed since",
+      what: "Every pod of the DaemonSet is new, ready, and has not been killed since",
       deadlineSeconds: Math.min(checkSecondsMax, Math.max(checkSecondsMin, daemonSet.desired * secondsPerPod)),
     },
     setMemoryLimit: {

@@ -36,18 +36,18 @@ for (const [what, daemonSet, found] of [
   });
 }
 
-test("argoOwners takes no Application of the same name elsewhere for the real one, whatever it says of itself", () => {
+test("argoOwners does not mistake an Application of the same name elsewhere for the owner", () => {
   const fake = application({ namespace: "team-x", isAutomated: false, owns: [label] });
   expect(owners(multus, [fake])).toEqual([]);
   expect(owners(multus, [fake, application()])).toEqual(["argocd/infra-multus held in argocd"]);
-  // A project that somebody made beside it does not make it Argo CD's namespace.
+  // Another project in a namespace does not make it Argo CD's.
   const theirs: ProjectFacts = { ...project, namespace: "team-x", name: "mine", sourceNamespaces: ["*"] };
   expect(owners(multus, [{ ...fake, project: "mine" }, application()], { projects: [theirs, project] })).toEqual([
     "argocd/infra-multus held in argocd",
   ]);
 });
 
-test("argoOwners counts an Application elsewhere once its project lets it be there, and holds it in Argo CD's namespace", () => {
+test("argoOwners counts an Application in another namespace once its project allows that, and holds it in Argo CD's namespace", () => {
   const elsewhere = application({ namespace: "team-net", project: "net", owns: [label] });
   const mark = { ...unmarked, trackedBy: "team-net_infra-multus" };
   for (const [pattern, isLet] of [
@@ -67,7 +67,7 @@ test("argoOwners counts an Application elsewhere once its project lets it be the
   }
 });
 
-/** Steps by action and what is held, and the notes. */
+/** The steps by action with what they hold, and the notes. */
 function parts(facts: Partial<World>): { steps: string[]; notes: string } {
   const { holds, changes, locks, notes } = memoryParts([daemon], outage(facts));
   const steps = placeSteps([...holds, ...changes, ...locks], "recover-fc-desktop-1", "levee-system");
@@ -81,22 +81,24 @@ test("memoryParts holds every owner when they disagree, calls each armed, and le
   const listed = application({ name: "cni-stack", owns: [label], isAutomated: false });
   const { steps, notes } = parts({ applications: [application(), listed] });
   expect(steps).toEqual(["hold argocd/infra-multus", "hold argocd/cni-stack", "SetMemoryLimit"]);
-  expect(notes).toContain(`2 Applications say that they own ${label} (argocd/infra-multus, argocd/cni-stack)`);
-  expect(notes).toContain("each counts as one that takes the change back");
-  expect(notes).toContain("Whose file in git holds the limit");
+  expect(notes).toContain(`2 Applications claim to own ${label} (argocd/infra-multus, argocd/cni-stack)`);
+  expect(notes).toContain("each may revert the change");
+  expect(notes).toContain("It is uncertain which file in git holds the limit");
 });
 
-test("memoryParts says of an annotation that names nobody that it disagrees with the list", () => {
+test("memoryParts notes an annotation that names an unknown Application", () => {
   const daemonSets = [{ ...multus, trackedBy: "gone" }];
   const { steps, notes } = parts({ daemonSets, applications: [application({ owns: [label] })] });
   expect(steps).toEqual(["hold argocd/infra-multus", "SetMemoryLimit"]);
-  expect(notes).toContain("says that the Application gone owns it, which is not seen here: it counts as one");
+  expect(notes).toContain(
+    "is marked as owned by the Application gone, which this guard cannot see: it may revert the change",
+  );
 });
 
-test("memoryParts says so when there are Applications and none owns the DaemonSet", () => {
+test("memoryParts notes that no Application owns the DaemonSet", () => {
   const { steps, notes } = parts({ daemonSets: [unmarked], applications: [application({ name: "shop" })] });
   expect(steps).toEqual(["SetMemoryLimit"]);
-  expect(notes).toContain(`None of 1 Applications of Argo CD is seen to own ${label}, so nothing is held`);
+  expect(notes).toContain(`None of 1 Argo CD Applications seems to own ${label}, so nothing is held`);
   expect(parts({ daemonSets: [unmarked], applications: [] }).notes).toBe("");
 });
 
@@ -104,20 +106,18 @@ for (const name of ["--all", "-n", "", "a b", "Default", "x'; reboot", "a".repea
   test(`memoryParts refuses the project name ${JSON.stringify(name.slice(0, 12))}, and leaves the memory as it is`, () => {
     const { steps, notes } = parts({ applications: [application({ project: name })] });
     expect(steps).toEqual([]);
-    expect(notes).toContain("is no name, so that it cannot be held");
+    expect(notes).toContain("is not a valid name");
   });
 }
 
-test("memoryParts proposes no change that more Applications claim than anybody holds", () => {
+test("memoryParts proposes no change for a DaemonSet that too many Applications claim", () => {
   const applications = Array.from({ length: 5 }, (_, index) => application({ name: `a-${index}`, owns: [label] }));
   const { steps, notes } = parts({ daemonSets: [unmarked], applications });
   expect(steps).toEqual([]);
-  expect(notes).toContain(
-    "5 Applications of Argo CD say that they own it (argocd/a-0, argocd/a-1, argocd/a-2, argocd/a-3, …)",
-  );
+  expect(notes).toContain("5 Argo CD Applications claim to own it (argocd/a-0, argocd/a-1, argocd/a-2, argocd/a-3, …)");
 });
 
-test("memoryParts says of a DaemonSet that is updated OnDelete that the change restarts nothing", () => {
+test("memoryParts notes that a change restarts nothing with OnDelete", () => {
   const { steps, notes } = parts({ daemonSets: [{ ...multus, updatesOnDelete: true }] });
   expect(steps).toContain("SetMemoryLimit");
   expect(notes).toContain("the new limit restarts nothing by itself. Delete its pods");

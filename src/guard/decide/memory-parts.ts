@@ -6,20 +6,20 @@ import { lockStep } from "./lock-step.ts";
 import { memoryChange, memoryNotes, memoryStep, type MemoryChange } from "./memory-change.ts";
 import type { StepDraft } from "./step-draft.ts";
 
-/** What more memory for CNI daemons needs, by its place in the plan. */
-export interface MemoryParts {
+/** The steps that give CNI daemons more memory, by their place in the plan. */
+interface MemoryParts {
   readonly holds: readonly StepDraft[];
   readonly changes: readonly StepDraft[];
   readonly locks: readonly StepDraft[];
   readonly notes: readonly string[];
 }
 
-/** More Applications than this that own one DaemonSet: nobody types so many holds, and something is wrong with them. */
+/** No person types more holds than this; so many owners mean that something else is wrong. */
 const ownersMax = 4;
-/** An own name would fill the note. */
+/** Keeps the note short. */
 const namesMax = 4;
 
-/** For each of these daemons: hold, more memory, lock; or a note that says why not. */
+/** For each daemon: hold, more memory, lock; or a note on why not. */
 export function memoryParts(daemons: readonly CniDaemon[], world: World): MemoryParts {
   const parts = daemons.map((daemon) => partsOf(daemon, world));
   return {
@@ -47,18 +47,18 @@ function partsOf(daemon: CniDaemon, world: World): MemoryParts {
 
 const nothing: MemoryParts = { holds: [], changes: [], locks: [], notes: [] };
 
-/** Why the change would be taken back and nobody could hold it: then it is not proposed. */
+/** Why no person could hold the Applications that would revert the change. It is then not proposed. */
 function ownersProblem(owners: readonly ArgoOwner[], { daemonSet }: MemoryChange): string | undefined {
   const label = `${daemonSet.namespace}/${daemonSet.name}`;
   if (owners.length > ownersMax)
-    return `The memory of ${label} is left as it is: ${owners.length} Applications of Argo CD say that they own it (${namesOf(owners)}); look at them first`;
+    return `The memory of ${label} stays as it is: ${owners.length} Argo CD Applications claim to own it (${namesOf(owners)}); look at them first`;
   const nameless = owners.find(({ application }) => !isProjectName(application.project));
   if (nameless === undefined) return undefined;
   const { name, project } = nameless.application;
-  return `The memory of ${label} is left as it is: Application ${name} owns it, and its project ${JSON.stringify(project)} is no name, so that it cannot be held`;
+  return `The memory of ${label} stays as it is: Application ${name} owns it and cannot be held, because its project ${JSON.stringify(project)} is not a valid name`;
 }
 
-/** Who takes the change back, and what is not certain about that. */
+/** Which Applications revert the change, and which of that is uncertain. */
 function ownerNotes(owners: readonly ArgoOwner[], change: MemoryChange, { applications, nowMs }: World): string[] {
   const { daemonSet, newLimit } = change;
   const label = `${daemonSet.namespace}/${daemonSet.name}`;
@@ -66,20 +66,20 @@ function ownerNotes(owners: readonly ArgoOwner[], change: MemoryChange, { applic
   const notes: string[] = [];
   if (unseen !== undefined)
     notes.push(
-      `${label} says that the Application ${unseen} owns it, which is not seen here: it counts as one that takes the change back, so hold it and write ${newLimit} into git by hand`,
+      `${label} is marked as owned by the Application ${unseen}, which this guard cannot see: it may revert the change, so hold it and write ${newLimit} into git by hand`,
     );
   if (owners.length > 1)
     notes.push(
-      `${owners.length} Applications say that they own ${label} (${namesOf(owners)}): each counts as one that takes the change back, and is waited for`,
+      `${owners.length} Applications claim to own ${label} (${namesOf(owners)}): each may revert the change, and the plan waits until each is held`,
     );
   if (owners.length === 0 && unseen === undefined && applications.length > 0)
     notes.push(
-      `None of ${applications.length} Applications of Argo CD is seen to own ${label}, so nothing is held: if one does, hold it first`,
+      `None of ${applications.length} Argo CD Applications seems to own ${label}, so nothing is held: if one does, hold it first`,
     );
   return [...notes, ...owners.map((owner) => holdNote(owner, nowMs))];
 }
 
-/** Git is changed for one owner only: of several, nobody knows whose file counts. */
+/** Only for a single owner: with several, the file that counts is unknown. */
 function lockOf(
   owners: readonly ArgoOwner[],
   change: MemoryChange,
@@ -89,7 +89,7 @@ function lockOf(
   if (owner === undefined) return { steps: [], notes: [] };
   const { daemonSet, newLimit } = change;
   if (owners.length > 1 || unseenTracker(daemonSet, owners) !== undefined) {
-    const note = `Whose file in git holds the limit of ${daemonSet.namespace}/${daemonSet.name} is not certain: write ${newLimit} into git by hand before the holds end`;
+    const note = `It is uncertain which file in git holds the limit of ${daemonSet.namespace}/${daemonSet.name}: write ${newLimit} into git by hand before the holds end`;
     return { steps: [], notes: [note] };
   }
   const lock = lockStep(change, owner.application, world);

@@ -12,7 +12,7 @@ import { propose } from "./propose.ts";
 
 const [stop, recover] = propose(outage(), defaultGuardSettings);
 const policies = installedPolicies("2026-05-01T00:00:00Z");
-/** One of the policies was made a minute ago. */
+/** One of the policies was created a minute ago. */
 function younger(name: string): readonly PolicyObject[] {
   const times = installedPolicies(time(-minuteMs));
   return otherwise(policies, { name }, ({ kind }) =>
@@ -39,7 +39,7 @@ function decision(status?: Partial<DecisionStatus>, proposal = recover!): Decisi
   };
 }
 
-/** A person's word, this long after now (before it, when negative). */
+/** A person's word, this long after now; negative for before. */
 function word(verdict: Verdict, afterMs: number, changes: Partial<DecisionApproval["spec"]> = {}): DecisionApproval {
   return {
     apiVersion: "levee.dev/v1alpha1",
@@ -56,7 +56,7 @@ function word(verdict: Verdict, afterMs: number, changes: Partial<DecisionApprov
   };
 }
 
-/** As the store counts it, whatever the clock of the API server that took it says. */
+/** With this resourceVersion, whatever the API server's clock says. */
 function counted(one: DecisionApproval, resourceVersion: number): DecisionApproval {
   return { ...one, metadata: { ...one.metadata, resourceVersion: String(resourceVersion) } };
 }
@@ -65,7 +65,7 @@ function time(afterMs: number): string {
   return new Date(nowMs + afterMs).toISOString();
 }
 
-/** The phase that follows, or "-" when none does. */
+/** The next phase, or "-" for none. */
 function next(
   status: Partial<DecisionStatus> | undefined,
   approvals: readonly DecisionApproval[],
@@ -100,7 +100,7 @@ test("nextStatus gives a new Decision its first status, with who wrote it", () =
   });
 });
 
-test("nextStatus leaves a proposal alone while its cause lives and nobody speaks", () => {
+test("nextStatus leaves a proposal alone while its cause lives and no word comes", () => {
   expect(next({}, [])).toBe("-");
   expect(next({}, [], { isCausePresent: false })).toBe("Expired: Its cause is gone");
 });
@@ -141,7 +141,7 @@ for (const [what, approval, facts] of [
   });
 }
 
-test("nextStatus says of a proposal that was paused or resumed that it needs a new approval, and takes one", () => {
+test("nextStatus says that a paused or resumed proposal needs a new approval, and accepts one", () => {
   const pause = word("Pause", -50_000);
   const resume = word("Resume", -40_000);
   const note = "it needs a new approval";
@@ -154,7 +154,7 @@ test("nextStatus says of a proposal that was paused or resumed that it needs a n
   expect(next({}, [approve, pause, resume, word("Approve", -30_000)])).toStartWith("Approved: alice approved it");
 });
 
-test("nextStatus says of a resume after the approval was withdrawn that it needs a new one", () => {
+test("nextStatus says that a resume after a withdrawn approval needs a new one", () => {
   const paused = { ...running, phase: "Paused", message: "Its check failed", since: time(-minuteMs) } as const;
   const resume = word("Resume", 0);
   expect(next(paused, [resume])).toBe(
@@ -164,7 +164,7 @@ test("nextStatus says of a resume after the approval was withdrawn that it needs
   expect(next(paused, [resume, word("Approve", 1_000)])).toStartWith("Running: alice resumed it");
 });
 
-test("nextStatus takes back what it said of a word that does not count, once that is gone or another counts", () => {
+test("nextStatus removes the note about a word that does not count, once it is gone or another word counts", () => {
   const told = { message: "Waits — but Approve of alice (x) does not count: it is for another plan" };
   expect(next(told, [])).toBe("Proposed: Waits");
   expect(next(told, [approve])).toStartWith("Approved: alice approved it");
@@ -179,7 +179,7 @@ test("nextStatus takes back what it said of a word that does not count, once tha
   expect(status?.since).toBe(time(-9 * minuteMs));
 });
 
-test("nextStatus says of a paused Decision which word after the pause does not count", () => {
+test("nextStatus names the word after a pause that does not count", () => {
   const paused = { ...running, phase: "Paused", message: "Its check failed", since: time(-minuteMs) } as const;
   const stray = word("Resume", 0, { planHash: `sha256:${"0".repeat(64)}` });
   expect(next(paused, [approve, stray])).toStartWith("Paused: Its check failed — but Resume of alice");
@@ -195,17 +195,17 @@ test("nextStatus repeats the reason that a person gave, and refuses a word from 
   expect(next({ message: "Waits" }, [word("Approve", 10 * minuteMs)])).toContain("from 10 minutes ahead");
 });
 
-test("nextStatus ends what may be somebody else's Decision, and pauses it when it has begun", () => {
+test("nextStatus ends a Decision of an unknown author, and pauses it when it has started", () => {
   const young = { policies: younger(decisionPolicy) };
   expect(next({}, [approve], young)).toStartWith("Expired: the policy levee-decisions-come-from-the-guard is not 5 s");
   expect(next(running, [approve], young)).toContain("Paused: Its approval does not count any more: the policy");
-  // Where it is not installed at all nothing counts, and nothing is asked again and again.
+  // Without the policy nothing counts, and nothing is proposed again.
   const absent = { policies: otherwise(policies, { name: decisionPolicy }, () => undefined) };
   expect(next({ message: "Waits" }, [], absent)).toBe("-");
-  expect(next({ message: "Waits" }, [approve], absent)).toContain("so anybody may have made the Decision");
+  expect(next({ message: "Waits" }, [approve], absent)).toContain("so anyone may have created the Decision");
 });
 
-test("nextStatus takes a no at any time, also after an approval", () => {
+test("nextStatus accepts a rejection at any time, also after an approval", () => {
   for (const status of [{}, approved, running, { ...running, phase: "Paused" as const }])
     expect(next(status, [approve, word("Reject", 0)])).toBe("Rejected: alice said no");
 });
@@ -233,7 +233,7 @@ test("nextStatus pauses when the approval is withdrawn or its policy is gone", (
 });
 
 test("nextStatus pauses what another leader, or an earlier term, was running: nothing is replayed", () => {
-  const expected = "Paused: The guard changed hands in the middle of it; look at what was done, then resume";
+  const expected = "Paused: The leader changed while it was running; look at what was done, then resume";
   expect(next(running, [approve], { leader: { identity: "guard-b", fence: 8 } })).toBe(expected);
   expect(next(running, [approve], { leader: { identity: "guard-a", fence: 8 } })).toBe(expected);
   expect(next(approved, [approve], { leader: { identity: "guard-b", fence: 8 } })).toBe("-");
@@ -261,7 +261,7 @@ test("nextStatus resumes once by one word, also when the API server's clock is a
   const since = changedAt(nowMs + 10_000, resumed.since);
   expect(next({ ...resumed, phase: "Paused", since }, [approve, ahead], { nowMs: nowMs + 20_000 })).toBe("-");
   expect(next({ ...resumed, phase: "Paused", since }, [approve, word("Resume", 55_000)])).toStartWith("Running");
-  // A clock that was set back by more than clocks differ has nothing to say.
+  // A clock that was set back too far has no say.
   expect(changedAt(nowMs, time(3_600_000))).toBe("2026-05-10T19:00:00Z");
 });
 
@@ -277,7 +277,7 @@ for (const phase of ["Succeeded", "Failed", "Expired", "Rejected", "Superseded"]
   });
 }
 
-test("isCausePresent goes by the frozen pods of a recovery and by the make of a stop", () => {
+test("isCausePresent counts a recovery's own targets and the shape of a stop", () => {
   const pods = [...outage().pods];
   const [halted, recovering] = [decision({}, stop), decision({}, recover)];
   expect([halted, recovering].map((one) => isCausePresent(one, world({ pods })))).toEqual([true, true]);
@@ -287,7 +287,7 @@ test("isCausePresent goes by the frozen pods of a recovery and by the make of a 
   expect([halted, recovering].map((one) => isCausePresent(one, world({ pods: started })))).toEqual([false, false]);
 });
 
-test("a pause through an API server whose clock is behind is heard, and ends by what is later in count and time", () => {
+test("a pause from an API server with a slow clock counts, and only a word later by version and time ends it", () => {
   const begun = counted(approve, 10);
   const pause = counted(word("Pause", -2 * minuteMs), 11);
   expect(next(running, [begun, pause])).toBe("Paused: alice paused it");
@@ -296,16 +296,17 @@ test("a pause through an API server whose clock is behind is heard, and ends by 
   const paused = { ...running, phase: "Paused", message: "alice paused it", since: time(-minuteMs / 2) } as const;
   expect(next(paused, [begun, pause])).toBe("-");
   expect(next(paused, [begun, pause, counted(word("Resume", 0), 13)])).toStartWith("Running: alice resumed it");
-  // Of the same second, the later one counts.
+  // Within one second the later word counts.
   const now = counted(word("Pause", 0), 12);
   expect(next(paused, [begun, now, counted(word("Resume", 0), 13)])).toStartWith("Running: ");
   expect(next(paused, [begun, counted(now, 14), counted(word("Resume", 0), 13)])).toBe("-");
 });
 
-test("a label on an old approval does not end a pause, and a resume that seems older than the pause is told", () => {
+test("a label on an old approval does not end a pause, and a resume that seems older than the pause gets a note", () => {
   const paused = { ...running, phase: "Paused", message: "alice paused it", since: time(-minuteMs / 2) } as const;
   const pause = counted(word("Pause", -minuteMs / 2), 11);
-  const note = "does not count: its time is before that of the pause, as clocks of API servers differ: say it again";
+  const note =
+    "does not count: its time is before that of the pause, because the clocks of the API servers differ: say it again";
   expect(next(running, [counted(approve, 12), pause])).toBe("Paused: alice paused it");
   expect(next(paused, [counted(approve, 10), pause, counted(word("Resume", -40_000), 12)])).toBe(
     `Paused: alice paused it — but Resume of alice (Resume--40000) ${note}`,

@@ -9,8 +9,8 @@ import {
 import { textCharsMax } from "../decision/limits.ts";
 import { isPlanIntact } from "../decision/parse-decision.ts";
 import { foreignText } from "../detect/foreign-text.ts";
-import { timeMs, timeText } from "../facts/json-values.ts";
-import { phaseOf } from "./standing.ts";
+import { timeMs, timeText } from "../json-values.ts";
+import { decisionPhase } from "./standing.ts";
 import { authorOf, lastWord, madeMs, unheard, wordsOn, type WordFacts, type Words } from "./words-on.ts";
 
 export interface PhaseFacts extends WordFacts {
@@ -19,15 +19,15 @@ export interface PhaseFacts extends WordFacts {
   readonly leader: Leadership;
 }
 
-/** Who writes, and under which term: the API server refuses an older term. */
+/** The guard that writes and its term: the API server refuses writes of an older term. */
 export interface Leadership {
   readonly identity: string;
   readonly fence: number;
 }
 
 /**
- * The status that a Decision is to have now, or undefined when it has it. A proposal lives while its cause does, an
- * approval must begin within its time, and what another leader began is paused: nothing is replayed.
+ * The status that a Decision should have now; undefined when it already has it. A proposal lives while its cause does, an
+ * approval must begin within its time, and work that another leader began pauses: nothing is repeated.
  */
 export function nextStatus(facts: PhaseFacts): DecisionStatus | undefined {
   const { decision } = facts;
@@ -42,14 +42,14 @@ interface Transition {
   readonly phase: DecisionPhase;
   readonly message: string;
   readonly approval?: DecisionApproval;
-  /** What it was resumed by, which must not resume it again. */
+  /** The word that resumed it, which must not resume it again. */
   readonly resumedBy?: DecisionApproval;
 }
 
 function transitionOf(facts: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const ended = endedBy(facts, status, words);
   if (ended !== undefined) return ended;
-  switch (phaseOf(facts.decision)) {
+  switch (decisionPhase(facts.decision)) {
     case "Proposed":
       return approvedBy(facts, words);
     case "Approved":
@@ -62,7 +62,7 @@ function transitionOf(facts: PhaseFacts, status: DecisionStatus, words: Words): 
   }
 }
 
-/** In any phase, by a no or a plan that is not what it was; before it began also with its cause, or without an author. */
+/** A rejection or a changed plan ends any phase; before the start, so does a lost cause or an unknown author. */
 function endedBy(facts: PhaseFacts, { startedAt }: DecisionStatus, words: Words): Transition | undefined {
   const { decision, policies } = facts;
   const rejection = words.counting.find(({ spec }) => spec.verdict === "Reject");
@@ -74,10 +74,10 @@ function endedBy(facts: PhaseFacts, { startedAt }: DecisionStatus, words: Words)
   return lost === undefined ? undefined : { phase: "Expired", message: lost };
 }
 
-/** Between what a status says and a word that does not count. */
+/** Separates the status message from a word that does not count. */
 export const butMark = " — but ";
 
-/** Whoever spoke and was not heard finds why in the message; the phase stays. */
+/** Adds to the message why somebody's word does not count; the phase stays. */
 function noted({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const { phase, message, since } = status;
   if (phase !== "Proposed" && phase !== "Paused") return undefined;
@@ -87,7 +87,7 @@ function noted({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Tra
   return whole === message ? undefined : { phase, message: whole };
 }
 
-/** Only an approval begins a proposal, and what was withdrawn does not go on by a resume. */
+/** Only an approval starts a proposal, and a resume does not revive a withdrawn approval. */
 function withoutApproval(status: DecisionStatus, words: Words): string | undefined {
   const word = lastWord(words);
   if (word === undefined || word.spec.verdict === "Approve") return undefined;
@@ -114,7 +114,7 @@ function pausedBy(facts: PhaseFacts, status: DecisionStatus, words: Words): Tran
   if (status.phase === "Running" && isOther)
     return {
       phase: "Paused",
-      message: "The guard changed hands in the middle of it; look at what was done, then resume",
+      message: "The leader changed while it was running; look at what was done, then resume",
     };
   if (approvalOf(status, words) === undefined) return { phase: "Paused", message: withdrawn(facts, status) };
   return undefined;
@@ -126,7 +126,7 @@ function withdrawn({ decision, approvals, policies }: PhaseFacts, status: Decisi
   return problem === undefined ? "Its approval was withdrawn" : `Its approval does not count any more: ${problem}`;
 }
 
-/** An approval that has not begun in its time. What has begun goes on. */
+/** An approval that was not started in time. Started work goes on. */
 function lapsed({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const approval = approvalOf(status, words);
   if (status.startedAt !== undefined || approval === undefined) return undefined;
@@ -134,11 +134,11 @@ function lapsed({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Tr
   return problem === undefined ? undefined : { phase: "Expired", message: `It did not begin: ${problem}` };
 }
 
-/** By a word that is younger than the pause and young enough to begin. To resume what nobody approves needs an approval. */
+/** The word must be younger than the pause and young enough to start. Without a valid approval it must be an approval. */
 function resumedBy({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words): Transition | undefined {
   const word = lastWord(words);
   if (word === undefined || word.spec.verdict === "Pause") return undefined;
-  // Times are whole seconds: the approval that it began with may be of the second in which it was paused.
+  // Times are whole seconds: the first approval may be from the second of the pause.
   const isOld = madeMs(word) < timeMs(status.since) || word.metadata.name === status.approval?.name;
   if (isOld || startProblem(word, nowMs) !== undefined) return undefined;
   const approval = word.spec.verdict === "Approve" ? word : approvalOf(status, words);
@@ -147,12 +147,12 @@ function resumedBy({ nowMs }: PhaseFacts, status: DecisionStatus, words: Words):
   return { phase, message: said(word, "resumed it"), approval, resumedBy: word };
 }
 
-/** The one that counted, if it is still there and still counts. */
+/** The approval in the status, if it still exists and counts. */
 function approvalOf(status: DecisionStatus, { counting }: Words): DecisionApproval | undefined {
   return counting.find(({ metadata }) => metadata.name === status.approval?.name);
 }
 
-/** What else is in the status stays. */
+/** Keeps all other fields of the status. */
 function statusOf({ decision, leader, nowMs }: PhaseFacts, transition: Transition): DecisionStatus {
   const { phase, message, approval, resumedBy: word } = transition;
   const at = timeText(nowMs);
@@ -172,19 +172,19 @@ function statusOf({ decision, leader, nowMs }: PhaseFacts, transition: Transitio
 }
 
 /**
- * When a phase began, by our clock, but after the word that it was resumed by, which has the API server's: a pause that
- * follows is younger than that word, so that nothing is begun twice by it. Words from further ahead do not count at all.
+ * When a phase began by our clock, but always after the word that resumed it, which has the API server's time: a later
+ * pause is then younger than that word, so one word starts nothing twice. Words from further ahead do not count.
  */
 export function changedAt(nowMs: number, before?: string, word?: DecisionApproval): string {
   const earliestMs = Math.max(timeMs(before), word === undefined ? 0 : madeMs(word) + 1_000);
   return timeText(earliestMs - nowMs <= aheadMaxMs + 1_000 ? Math.max(nowMs, earliestMs) : nowMs);
 }
 
-/** Who did what, and why if they said so. */
+/** The author, the act, and the reason if there is one. */
 function said(word: DecisionApproval, what: string): string {
   const reason = foreignText(word.spec.reason ?? "", reasonCharsMax);
   return `${authorOf(word)} ${what}${reason === "" ? "" : `: ${reason}`}`;
 }
 
-/** The rest of a message needs room beside it. */
+/** Leaves room for the rest of the message. */
 const reasonCharsMax = 512;

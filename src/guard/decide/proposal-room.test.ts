@@ -21,14 +21,14 @@ function decisions(count: number, { namespace = "a", shape = "tiny", phase = "Pr
   return Array.from({ length: count }, () => one);
 }
 
-/** Room for the large, the small and the other one. */
+/** The room for the large, the small and the other avalanche. */
 function rooms(known: readonly Decision[]): readonly number[] {
   const avalanches = findAvalanches([...large, ...small, ...other], nowMs);
   const room = new ProposalRoom(avalanches, world({ decisions: known }));
   return avalanches.map((avalanche) => room.roomFor(avalanche));
 }
 
-test("ProposalRoom has room for eight in each namespace where nothing is asked yet", () => {
+test("ProposalRoom has room for eight in each namespace without proposals", () => {
   expect(rooms([])).toEqual([8, 8, 8]);
   expect(rooms(decisions(5, {}))).toEqual([3, 3, 8]);
 });
@@ -51,7 +51,7 @@ for (const [what, known] of [
   });
 }
 
-test("ProposalRoom asks about the largest once, and not again within a quarter of an hour", () => {
+test("ProposalRoom lets the largest through once in a quarter of an hour", () => {
   const full = decisions(50, { namespace: "c" });
   const ended = (ageMs: number): Decision[] => decisions(1, { shape: "large", phase: "Expired", atMs: nowMs - ageMs });
   expect(rooms([...full, ...decisions(1, { shape: "large" })])).toEqual([0, 0, 0]);
@@ -59,7 +59,7 @@ test("ProposalRoom asks about the largest once, and not again within a quarter o
   expect(rooms([...full, ...ended(16 * minuteMs)])).toEqual([2, 0, 0]);
 });
 
-test("ProposalRoom counts what is proposed in the same round", () => {
+test("ProposalRoom counts the proposals of the same round", () => {
   const avalanches = findAvalanches([...large, ...other], nowMs);
   const room = new ProposalRoom(avalanches, world({ decisions: decisions(48, { namespace: "c" }) }));
   expect(room.roomFor(avalanches[0]!)).toBe(2);

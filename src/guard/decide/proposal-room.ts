@@ -1,25 +1,25 @@
 import { terminalPhases, type Decision } from "../decision/decision.ts";
 import type { Avalanche } from "../detect/avalanche.ts";
-import { timeMs } from "../facts/json-values.ts";
+import { timeMs } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 import { shapeText } from "./shape-text.ts";
-import { phaseOf } from "./standing.ts";
+import { decisionPhase } from "./standing.ts";
 
-/** More open questions than this answer nobody, whatever tenants do to be asked about. */
+/** People cannot answer more open proposals, however many avalanches tenants cause. */
 const openMax = 50;
-/** 16,000 pods, if all of them are recoveries. */
+/** Enough for 16,000 pods if all are recoveries. */
 const openPerNamespaceMax = 8;
-/** Stops and recoveries together; the first two come at once. Above it pods come and go faster than people answer. */
+/** Stops and recoveries together; the first two come at once. Above it, pods change faster than people answer. */
 const perNamespaceAndHourMax = 8;
 const hourMs = 3_600_000;
-/** At 280 KB each they are 56 MB of etcd. The guard cannot delete them; a person does. */
+/** At 280 KB each, 56 MB in etcd. The guard may not delete Decisions; a person does. */
 export const endedDecisionsMax = 200;
-/** What comes through although there is no room comes this often at most. */
+/** The minimum time between two proposals that exceed the limits. */
 const largestAgainMs = 900_000;
 
 /**
- * How many questions may be asked. Tenants can make sets of pods as they like, so every limit has one exception: the
- * largest set of a namespace, and of all, is asked about all the same, and small ones cannot hide it.
+ * Limits the number of proposals. Tenants can create avalanches at will, so every limit has one exception: the largest
+ * avalanche of a namespace, and of the cluster, still gets its proposals, and small ones cannot hide it.
  */
 export class ProposalRoom {
   readonly #world: World;
@@ -28,7 +28,7 @@ export class ProposalRoom {
   readonly #isEndedFull: boolean;
   #open: number;
 
-  /** Of avalanches with the largest first. */
+  /** `avalanches` has the largest first. */
   constructor(avalanches: readonly Avalanche[], world: World) {
     this.#world = world;
     this.#largestOfAll = avalanches[0];
@@ -37,7 +37,7 @@ export class ProposalRoom {
     this.#isEndedFull = world.decisions.length - this.#open >= endedDecisionsMax;
   }
 
-  /** How many Decisions may be proposed about it now. */
+  /** How many Decisions about this avalanche may be proposed now. */
   roomFor(avalanche: Avalanche): number {
     const here = this.#world.decisions.filter(({ spec }) => spec.subject.namespace === avalanche.namespace);
     const free = Math.min(
@@ -53,7 +53,7 @@ export class ProposalRoom {
     this.#open += proposals;
   }
 
-  /** Where the whole cluster has no room only the largest of all counts. */
+  /** In a full cluster only the largest avalanche of all counts. */
   #isLargest(avalanche: Avalanche): boolean {
     const isFull = this.#isEndedFull || this.#open >= openMax;
     return avalanche === (isFull ? this.#largestOfAll : this.#largestOf.get(avalanche.namespace));
@@ -73,5 +73,5 @@ export class ProposalRoom {
 }
 
 function isOpen(decision: Decision): boolean {
-  return !terminalPhases.has(phaseOf(decision));
+  return !terminalPhases.has(decisionPhase(decision));
 }

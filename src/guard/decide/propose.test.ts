@@ -8,7 +8,7 @@ import { multus, multusFile, outage } from "../outage.fixture.ts";
 import { minuteMs, nowMs, outagePods, stuckPod, world } from "../world.fixture.ts";
 import { propose, type Proposal } from "./propose.ts";
 
-/** The proposals as Decisions that the API server has taken. */
+/** The proposals as Decisions in the API server. */
 function created(proposals: readonly Proposal[], phase: DecisionPhase, atMs = nowMs): readonly Decision[] {
   return proposals.map(({ name, spec }) => ({
     apiVersion: "levee.dev/v1alpha1",
@@ -31,7 +31,7 @@ function uids(steps: readonly Step[]): readonly string[] {
   return steps.flatMap((step) => (step.action === "RemovePods" ? step.targets.map(({ uid }) => uid) : []));
 }
 
-test("propose asks two questions about the outage, the second in its one order", () => {
+test("propose makes two Decisions about the outage, the second with its steps in order", () => {
   const [stop, recover, ...others] = propose(outage(), settings);
   expect(others).toEqual([]);
   expect([stop?.name, recover?.name]).toEqual(["stop-fc-desktop-1", "recover-fc-desktop-1"]);
@@ -55,17 +55,17 @@ test("propose asks two questions about the outage, the second in its one order",
     expect(spec.planHash).toBe(planHash(spec));
     expect(spec.steps.every(({ kubectl }) => kubectl.length > 0)).toBe(true);
     expect(spec.evidence[0]).toMatchObject({ value: 219 });
-    expect(spec.summary).toContain('their client says it is "RemoteDesktop"');
+    expect(spec.summary).toContain('their client calls itself "RemoteDesktop"');
   }
 });
 
-test("propose freezes the UIDs of the avalanche and of nothing else in the namespace", () => {
+test("propose targets the UIDs of the avalanche and of nothing else in the namespace", () => {
   const targets = uids(recoverySteps(outage()));
   expect(targets.length).toBe(219);
   expect(targets.every((uid) => uid.startsWith("uid-rd-browser-only-"))).toBe(true);
 });
 
-test("propose raises the limit to what has held, and locks the same value in git", () => {
+test("propose raises the limit to a proven value, and locks the same value in git", () => {
   const steps = recoverySteps(outage());
   expect(steps[2]).toMatchObject({
     setMemoryLimit: { uid: "uid-multus", oldLimit: "50Mi", newLimit: "1Gi", oldRequest: "50Mi", newRequest: "50Mi" },
@@ -84,7 +84,7 @@ test("propose raises the limit to what has held, and locks the same value in git
   });
 });
 
-test("propose verifies what followed from the cause, and only that", () => {
+test("propose verifies the effects of the cause, and nothing else", () => {
   expect(recoverySteps(outage()).at(-1)).toMatchObject({
     verify: {
       checks: [
@@ -98,7 +98,7 @@ test("propose verifies what followed from the cause, and only that", () => {
   });
 });
 
-test("propose lists what is stuck with the line that restarts it", () => {
+test("propose lists stuck workloads with the lines that restart them", () => {
   const step = recoverySteps(outage()).find(({ action }) => action === "ListStuck");
   expect(step).toMatchObject({
     listStuck: {
@@ -118,7 +118,7 @@ test("propose lists what is stuck with the line that restarts it", () => {
 
 test("propose falls back on a quota of the other pods and headroom where the policy is not installed", () => {
   const [stop] = propose(outage({ isOwnerPolicyInstalled: false }), settings);
-  // operator, debug, nightly-1 and static are there besides.
+  // Besides, there are operator, debug, nightly-1 and static.
   expect(stop?.spec.steps).toMatchObject([{ stopSource: { way: "Quota", quota: "levee-ownerless-pods", pods: 14 } }]);
 });
 
@@ -144,7 +144,7 @@ for (const [what, pods] of [
   });
 }
 
-test("propose leaves pods alone that ran once or that a person made, and says so", () => {
+test("propose leaves alone pods that ran once or that a person created, and says so", () => {
   const pods = [
     ...outagePods(30),
     stuckPod("ran", { everRan: true }),
@@ -152,7 +152,7 @@ test("propose leaves pods alone that ran once or that a person made, and says so
   ];
   const recover = propose(outage({ pods }), settings)[1];
   expect(uids(recover?.spec.steps ?? []).length).toBe(30);
-  expect(recover?.spec.notes).toContain("1 more pods are left alone: their client says that a person made them");
+  expect(recover?.spec.notes).toContain("1 more pods are left alone: by their client's name, a person created them");
 });
 
 for (const [what, clientSays, targets] of [
@@ -181,7 +181,7 @@ for (const phase of ["Expired", "Failed", "Superseded"] as const) {
   });
 }
 
-test("propose falls silent about a namespace whose pods come and go faster than people answer, for an hour", () => {
+test("propose stops for an hour in a namespace whose pods change faster than people answer", () => {
   let decisions: readonly Decision[] = [];
   for (let round = 0; round < 10; round += 1)
     decisions = [...decisions, ...created(propose(outage({ decisions }), settings), "Expired")];
@@ -190,7 +190,7 @@ test("propose falls silent about a namespace whose pods come and go faster than 
   expect(names(later)).toEqual(["stop-fc-desktop-5", "recover-fc-desktop-5"]);
 });
 
-test("propose takes a no for this avalanche, not for one that begins later", () => {
+test("propose applies a rejection to this avalanche, not to a later one", () => {
   const decisions = created(propose(outage(), settings), "Rejected", nowMs - 24 * 60 * minuteMs);
   expect(names(outage({ decisions }))).toEqual(["stop-fc-desktop-2", "recover-fc-desktop-2"]);
 });
@@ -218,11 +218,11 @@ test("propose does not ask to stop a source that is stopped", () => {
   expect(names(outage({ namespaces }))).toEqual(["recover-fc-desktop-1"]);
 });
 
-test("propose falls back on a quota where the label is set and pods of the make are made all the same, and asks once", () => {
+test("propose falls back on a quota where pods of the shape come despite the label, and proposes it once", () => {
   const labels = { "levee.dev/ownerless-pods": "deny" };
   const labelled = (agoMs: number): World["namespaces"] => [{ name: "fc-desktop", labels, labelledMs: nowMs - agoMs }];
   const decisions = created(propose(outage(), settings), "Succeeded");
-  // The last was made 6 minutes ago, one each 10 s before.
+  // The last was created 6 minutes ago, the others every 10 s before it.
   expect(names(outage({ decisions, namespaces: labelled(7 * minuteMs) }))).toEqual([]);
   const facts = outage({ decisions, namespaces: labelled(10 * minuteMs) });
   const [quota, ...others] = propose(facts, settings);
@@ -231,7 +231,7 @@ test("propose falls back on a quota where the label is set and pods of the make 
   expect(quota?.spec.steps).toMatchObject([
     {
       stopSource: { way: "Quota", pods: 14 },
-      preconditions: ["fc-desktop refuses ownerless pods by its label, and 17 of them were made all the same"],
+      preconditions: ["fc-desktop refuses ownerless pods by its label, and 17 were created all the same"],
     },
   ]);
   expect(names({ ...facts, decisions: [...decisions, ...created([quota!], "Rejected")] })).toEqual([]);
@@ -247,14 +247,14 @@ test("propose keeps a step within 1,000 targets and a Decision within 2,000; the
   expect(sizes(second?.spec.steps)).toEqual([1_000, 300]);
   const both = [...uids(first[1]?.spec.steps ?? []), ...uids(second?.spec.steps ?? [])];
   expect(new Set(both).size).toBe(3_300);
-  // Names of the greatest length, of which fewer fit.
+  // Fewer names of full length fit.
   const long = outagePods(1_500).map((pod) => ({ ...pod, name: pod.name.padEnd(253, "x"), node: "n".repeat(253) }));
   expect(sizes(propose(outage({ pods: long }), settings)[1]?.spec.steps)).toEqual([511]);
 });
 
 test("propose says whether Argo CD's revert is held, and gives the line that holds it", () => {
   const notes = (facts: World): string => propose(facts, settings)[1]?.spec.notes.join("\n") ?? "";
-  expect(notes(outage())).toContain("Argo CD takes the new limit back as soon as it can compare infra-multus again");
+  expect(notes(outage())).toContain("Argo CD reverts the new limit as soon as it can compare infra-multus again");
   expect(recoverySteps(outage())[0]?.kubectl[0]).toBe(
     `kubectl -n argocd patch appproject default --type=json -p '[{"op":"add","path":"/spec/syncWindows","value":[{"kind":"deny","schedule":"* * * * *","duration":"1h","applications":["infra-multus"],"manualSync":true}]}]'`,
   );
@@ -276,7 +276,7 @@ test("propose changes no memory when no CNI daemon was killed", () => {
 });
 
 for (const [what, facts, note] of [
-  ["git was not read", { gitFiles: [] }, "Git could not be read for infra-multus: it was not read yet, or no"],
+  ["git was not read", { gitFiles: [] }, "Git could not be read for infra-multus: it has not been read yet, or no"],
   [
     "git cannot be read",
     {
@@ -302,12 +302,12 @@ for (const [what, facts, note] of [
   [
     "nobody knows the Application",
     { applications: [] },
-    "kube-system/kube-multus-ds says that the Application infra-multus owns it",
+    "kube-system/kube-multus-ds is marked as owned by the Application infra-multus",
   ],
   [
     "the container has no limit",
     { daemonSets: [{ ...multus, containers: [{ name: "kube-multus", memoryLimit: "", memoryRequest: "" }] }] },
-    'its limit "" is no quantity',
+    'its limit "" is not a quantity',
   ],
   [
     "the nodes are too small",
@@ -322,7 +322,7 @@ for (const [what, facts, note] of [
   });
 }
 
-test("propose shows what the daemons of the avalanche's nodes say, and not those of others", () => {
+test("propose shows the daemons of the avalanche's nodes, and no others", () => {
   const view = (node: string): World["nodeViews"][number] => ({
     node,
     atMs: nowMs - minuteMs,
@@ -334,10 +334,10 @@ test("propose shows what the daemons of the avalanche's nodes say, and not those
     oomKills: 2,
   });
   const [stop] = propose(outage({ nodeViews: [view("rke2-agent1"), view("elsewhere")] }), settings);
-  const waits = stop?.spec.evidence.filter(({ fact }) => fact === "calls that wait in a node's daemon");
+  const waits = stop?.spec.evidence.filter(({ fact }) => fact === "calls waiting in a node's daemon");
   expect(waits).toEqual([
     {
-      fact: "calls that wait in a node's daemon",
+      fact: "calls waiting in a node's daemon",
       value: 64,
       at: "2026-05-10T18:59:00Z",
       detail: "rke2-agent1, it uses 90 MiB of 96 MiB, 2 processes killed for memory",
@@ -345,14 +345,14 @@ test("propose shows what the daemons of the avalanche's nodes say, and not those
   ]);
 });
 
-test("propose writes nothing of a tenant's into a Decision that could drive a terminal", () => {
+test("propose writes no tenant's text into a Decision that could control a terminal", () => {
   const clientSays = 'evil\u001b[2J\u202e". All is well”';
   const [stop] = propose(outage({ pods: outagePods(30, { clientSays, shape: "a\u0007- spec 1" }) }), settings);
   expect(JSON.stringify(stop)).not.toMatch(/\\u001b|\\u0007|\u202e/);
-  expect(stop?.spec.summary).toContain(`their client says it is "evil'. All is well'"`);
+  expect(stop?.spec.summary).toContain(`their client calls itself "evil'. All is well'"`);
 });
 
-test("propose is a function of what it sees: the same world, the same hashes", () => {
+test("propose is pure: the same world gives the same hashes", () => {
   const hashes = (): readonly string[] => propose(outage(), settings).map(({ spec }) => spec.planHash);
   expect(hashes()).toEqual(hashes());
 });

@@ -2,10 +2,10 @@ import type { Decision, DecisionPurpose, DecisionSpec } from "../decision/decisi
 import { notesMax, summaryCharsMax, textCharsMax } from "../decision/limits.ts";
 import { planHash } from "../decision/plan-hash.ts";
 import { findAvalanches, membersMin, type Avalanche } from "../detect/avalanche.ts";
-import { avalancheText, chainOf, type Chain } from "../detect/chain.ts";
+import { avalancheText, causeChainOf, type CauseChain } from "../detect/cause-chain.ts";
 import { foreignText, quotedText } from "../detect/foreign-text.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
-import { timeText } from "../facts/json-values.ts";
+import { timeText } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 import { evidenceOf } from "./evidence.ts";
 import { ProposalRoom } from "./proposal-room.ts";
@@ -15,15 +15,15 @@ import { standingOf } from "./standing.ts";
 import { placeSteps, type StepDraft } from "./step-draft.ts";
 import { cameAnyway, stopStep, stopWay } from "./stop-step.ts";
 
-/** A Decision that is to be created. */
+/** A Decision to create. */
 export interface Proposal {
   readonly name: string;
   readonly spec: DecisionSpec;
 }
 
-/** Every Decision that the cluster needs and nobody has been asked about. Nothing but a function of what is seen. */
+/** Every Decision that the cluster needs and that was not proposed yet. Pure. */
 export function propose(world: World, settings: GuardSettings): readonly Proposal[] {
-  const avalanches = findAvalanches(world.pods, world.nowMs);
+  const avalanches = findAvalanches(world.pods, world.nowMs, world.stuckAfterMs);
   const room = new ProposalRoom(avalanches, world);
   const proposals = new Map<string, Proposal>();
   for (const avalanche of avalanches) {
@@ -36,15 +36,15 @@ export function propose(world: World, settings: GuardSettings): readonly Proposa
   return [...proposals.values()];
 }
 
-/** Two Decisions: the source can be stopped at once and without harm, whatever is decided about the rest. */
+/** Two Decisions, because stopping the source is harmless and does not have to wait for the rest. */
 function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSettings): readonly Proposal[] {
   const standing = standingOf(avalanche, world);
   const way = stopWay(avalanche, world);
   const isAsked = cameAnyway(avalanche, world) > 0 ? standing.isQuotaAsked : standing.isStopAsked;
   const isStopWanted = way !== undefined && !isAsked;
-  // What has been asked about needs no explaining: that walks over everything.
+  // Skip the costly search for effects when there is nothing new to propose.
   if (!isStopWanted && newTargets(avalanche, standing).length < membersMin) return [];
-  const chain = chainOf(avalanche, world, settings);
+  const chain = causeChainOf(avalanche, world, settings);
   const seen = { avalanche, chain, world };
   const proposals: Proposal[] = [];
   if (isStopWanted) {
@@ -59,18 +59,18 @@ function proposalsFor(avalanche: Avalanche, world: World, settings: GuardSetting
 }
 
 const quotaNotes = [
-  "Pods that exist are not touched. New ones are refused above the limit, whoever makes them, with an owner or not",
-  "Take the quota away when the source is repaired: kubectl -n NAMESPACE delete quota levee-ownerless-pods",
+  "Existing pods are not touched. Above the limit, new pods are refused, with or without an owner, whoever creates them",
+  "Delete the quota when the source is repaired: kubectl -n NAMESPACE delete quota levee-ownerless-pods",
 ];
 
 const labelNotes = [
-  "Pods that exist are not touched, and pods with an owner are not refused",
-  "The policy asks service accounts outside of kube-system for owners; what a person makes is not refused",
+  "Existing pods are not touched, and pods with an owner are not refused",
+  "The policy demands owners only from service accounts outside of kube-system; pods that a person creates are not refused",
 ];
 
 interface Seen {
   readonly avalanche: Avalanche;
-  readonly chain: Chain;
+  readonly chain: CauseChain;
   readonly world: World;
 }
 
@@ -101,7 +101,7 @@ function proposal(seen: Seen, settings: GuardSettings, { purpose, drafts, notes 
   return { name, spec };
 }
 
-/** The number after the highest so far: two guards that propose the same at once give it the same name. */
+/** One above the highest number, so two guards that propose the same at once choose the same name. */
 function nextName(purpose: DecisionPurpose, namespace: string, decisions: readonly Decision[]): string {
   const prefix = `${purpose === "StopSource" ? "stop" : "recover"}-${namespace}-`;
   const numbers = decisions
@@ -114,14 +114,13 @@ function nextName(purpose: DecisionPurpose, namespace: string, decisions: readon
 function summaryOf({ avalanche, chain }: Seen): string {
   const { clientSays, sinceMs, recent, nodes } = avalanche;
   const client =
-    clientSays === "" ? "their client does not say who it is" : `their client says it is ${quotedText(clientSays)}`;
-  const growth = recent === 0 ? "none was made in the last half hour" : `${recent} were made in the last half hour`;
+    clientSays === "" ? "their client gives no name" : `their client calls itself ${quotedText(clientSays)}`;
+  const growth =
+    recent === 0 ? "none was created in the last half hour" : `${recent} were created in the last half hour`;
   const sentences = [
-    `${avalancheText(avalanche)}: no controller will ever delete them, and kubelet asks for their network again and again on ${nodes.size} nodes`,
-    `The oldest was made at ${timeText(sinceMs)}; ${growth}; ${client}`,
-    chain.edges.length === 0
-      ? "Nothing else is known to follow from it"
-      : `${chain.edges.length} effects follow from it`,
+    `${avalancheText(avalanche)}: no controller will ever delete them, and kubelet keeps asking for their network on ${nodes.size} nodes`,
+    `The oldest was created at ${timeText(sinceMs)}; ${growth}; ${client}`,
+    chain.edges.length === 0 ? "It has no other known effects" : `${chain.edges.length} known effects follow from it`,
   ];
   return foreignText(`${sentences.join(". ")}.`, summaryCharsMax);
 }

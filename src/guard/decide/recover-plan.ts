@@ -1,8 +1,8 @@
 import { membersMin, type Avalanche } from "../detect/avalanche.ts";
-import type { Chain } from "../detect/chain.ts";
+import type { CauseChain } from "../detect/cause-chain.ts";
 import { findStuckWorkloads } from "../detect/stuck-workloads.ts";
 import type { CniDaemon, GuardSettings } from "../facts/guard-settings.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { World } from "../facts/world.ts";
 import { memoryParts } from "./memory-parts.ts";
 import { removeSteps } from "./remove-step.ts";
@@ -11,28 +11,28 @@ import type { StepDraft } from "./step-draft.ts";
 import { stuckStep } from "./stuck-step.ts";
 import { verifyStep } from "./verify-step.ts";
 
-/** Of commands that a person types. The name can be claimed by anybody, so it spares few and hides nothing. */
+/** Commands that a person types. Any client can use the name, so it spares only a few pods and hides nothing. */
 const byHand = /^kubectl\b/u;
 
-export interface RecoverPlan {
+interface RecoverPlan {
   readonly steps: readonly StepDraft[];
-  readonly targets: readonly PodRecord[];
+  readonly targets: readonly ClusterPod[];
   readonly notes: readonly string[];
 }
 
-export interface PlanInput {
+interface RecoverInput {
   readonly avalanche: Avalanche;
-  readonly chain: Chain;
+  readonly chain: CauseChain;
   readonly world: World;
   readonly settings: GuardSettings;
   readonly standing: Standing;
 }
 
 /**
- * The recovery, in the one order that holds: hold Argo CD's revert, remove what never started, raise the memory (that
- * restarts the daemons), lock it in git, list what is stuck, verify. Undefined when there is not enough to remove.
+ * The recovery in its only safe order: hold Argo CD's revert, remove pods that never started, raise the memory (which
+ * restarts the daemons), lock it in git, list stuck workloads, verify. Undefined when there is not enough to remove.
  */
-export function recoverPlan(input: PlanInput): RecoverPlan | undefined {
+export function recoverPlan(input: RecoverInput): RecoverPlan | undefined {
   const { avalanche, chain, world, standing } = input;
   const targets = newTargets(avalanche, standing);
   if (targets.length < membersMin) return undefined;
@@ -54,10 +54,10 @@ export function recoverPlan(input: PlanInput): RecoverPlan | undefined {
 }
 
 /**
- * Members that no Decision has yet. A few among them that a person seems to have made are left out; twenty are not a few,
- * and they are not left out either where the rest alone would be no avalanche.
+ * Members that are in no Decision yet. A few that a person seems to have created are left out, unless they are twenty or
+ * more, or the rest alone would not be an avalanche.
  */
-export function newTargets({ members }: Avalanche, { coveredUids }: Standing): readonly PodRecord[] {
+export function newTargets({ members }: Avalanche, { coveredUids }: Standing): readonly ClusterPod[] {
   const others = members.filter(({ clientSays }) => !byHand.test(clientSays));
   const isFew = members.length - others.length < membersMin && others.length >= membersMin;
   return (isFew ? others : members).filter(({ uid }) => !coveredUids.has(uid));
@@ -65,20 +65,20 @@ export function newTargets({ members }: Avalanche, { coveredUids }: Standing): r
 
 function leftOutNotes(
   { members }: Avalanche,
-  targets: readonly PodRecord[],
+  targets: readonly ClusterPod[],
   { coveredUids }: Standing,
 ): readonly string[] {
   const covered = members.filter(({ uid }) => coveredUids.has(uid)).length;
   const others = members.length - covered - targets.length;
   return [
     ...(covered === 0 ? [] : [`${covered} more pods of the avalanche are targets of another Decision`]),
-    ...(others === 0 ? [] : [`${others} more pods are left alone: their client says that a person made them`]),
-    "Pods that appear later are not touched; they go into a later Decision",
+    ...(others === 0 ? [] : [`${others} more pods are left alone: by their client's name, a person created them`]),
+    "Later pods are not touched; they go into a later Decision",
   ];
 }
 
-/** The CNI daemons that are killed because of the avalanche and about which nobody has been asked. */
-function killedDaemons({ chain, settings, standing }: PlanInput): readonly CniDaemon[] {
+/** The CNI daemons that the avalanche kills and that no Decision covers yet. */
+function killedDaemons({ chain, settings, standing }: RecoverInput): readonly CniDaemon[] {
   const killed = new Set(
     chain.linked.flatMap((symptom) => (symptom.kind === "CniDaemonKilled" ? [symptom.daemonSet] : [])),
   );

@@ -1,19 +1,19 @@
 import { membersMin } from "../detect/avalanche.ts";
 import { removeStepsMax, targetsBytesMax, targetsPerStepMax } from "../decision/limits.ts";
 import type { PodTarget } from "../decision/step.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import { removalLine } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
 
-/** Each removal is a CNI DEL; so many at once on one node leave its daemon room for others. */
+/** Each removal is a CNI DEL; ten at once on one node leave its daemon room for other calls. */
 const batchPerNode = 10;
-/** Kubelet ends a pod that never ran within seconds, unless its CNI daemon is down: then it never does. */
+/** Kubelet ends a pod that never ran within seconds, unless the node's CNI daemon is down: then never. */
 const forceAfterSeconds = 60;
-/** 1,000 pods on one node are 100 batches, and each may take its minute. */
+/** 1,000 pods on one node are 100 batches of up to a minute each. */
 const checkSeconds = 7_200;
 
-/** One step per thousand pods, oldest first. One Decision removes as many as it can hold; the rest goes into the next. */
-export function removeSteps(namespace: string, pods: readonly PodRecord[]): readonly StepDraft[] {
+/** One step per thousand pods, oldest first. Pods that do not fit go into a later Decision. */
+export function removeSteps(namespace: string, pods: readonly ClusterPod[]): readonly StepDraft[] {
   const targets = fitting(pods);
   const steps: StepDraft[] = [];
   for (let from = 0; from < targets.length; from += targetsPerStepMax)
@@ -21,7 +21,7 @@ export function removeSteps(namespace: string, pods: readonly PodRecord[]): read
   return steps;
 }
 
-function fitting(pods: readonly PodRecord[]): readonly PodTarget[] {
+function fitting(pods: readonly ClusterPod[]): readonly PodTarget[] {
   const targets: PodTarget[] = [];
   let bytes = 0;
   for (const { namespace, name, uid, node } of pods.slice(0, removeStepsMax * targetsPerStepMax)) {
@@ -34,7 +34,7 @@ function fitting(pods: readonly PodRecord[]): readonly PodTarget[] {
 }
 
 function removeStep(namespace: string, targets: readonly PodTarget[]): StepDraft {
-  // What is left of the last thousand may be less than makes an avalanche.
+  // The last step may have fewer pods than an avalanche.
   const presentMin = Math.min(membersMin, targets.length);
   return ({ id, decision, namespace: home }) => {
     const removal = { namespace: home, decision, step: id };
@@ -46,10 +46,10 @@ function removeStep(namespace: string, targets: readonly PodTarget[]): StepDraft
       preconditions: [
         `${namespace} refuses new pods without an owner`,
         `At least ${presentMin} of these pods are still Pending`,
-        "Of each pod: the same UID, no owner, no mirror, no container ever started, no address",
+        "Each pod has the same UID, no owner and no address, is not a mirror pod, and never started a container",
       ],
       check: {
-        what: "None of these UIDs exists any more, except those that were left alone",
+        what: "None of these UIDs exists any more, except those left alone",
         deadlineSeconds: checkSeconds,
       },
       removePods: { namespace, batchPerNode, forceAfterSeconds, presentMin },

@@ -1,9 +1,9 @@
 import { foreignText } from "../detect/foreign-text.ts";
 
-/** As the definition of the Decision allows it. */
+/** The CRD's limit. */
 const shapeCharsMax = 512;
 
-/** A shape as it is written into a Decision: by this text a later look finds it again. */
+/** A shape as a Decision holds it. Later rounds find the avalanche again by this text. */
 export function shapeText(shape: string): string {
   return foreignText(shape, shapeCharsMax);
 }

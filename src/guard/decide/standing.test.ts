@@ -21,15 +21,15 @@ function standing(status: Partial<DecisionStatus>): Standing {
   return standingOf(avalanche!, outage({ decisions }));
 }
 
-test("standingOf takes a no for an answer, unless it only stopped what had begun", () => {
+test("standingOf counts a rejection, unless it only stopped a running Decision", () => {
   expect(standing({ phase: "Rejected" }).coveredUids.size).toBe(219);
   const stopped = standing({ phase: "Rejected", startedAt: "2026-05-10T19:00:00Z" });
   expect([stopped.coveredUids.size, stopped.memoryAsked.size]).toEqual([0, 0]);
-  // Whoever rejects the stop does not want it.
+  // A rejected stop is not proposed again.
   expect(stopped.isStopAsked).toBe(true);
 });
 
-test("standingOf asks again after what ended without an answer", () => {
+test("standingOf leaves the question open after a Decision without an answer", () => {
   for (const phase of ["Expired", "Failed", "Superseded"] as const)
     expect(standing({ phase })).toMatchObject({ isStopAsked: false, coveredUids: new Set() });
 });

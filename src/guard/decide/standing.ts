@@ -1,22 +1,22 @@
 import { terminalPhases, type Decision, type DecisionPhase } from "../decision/decision.ts";
 import type { Step } from "../decision/step.ts";
 import type { Avalanche } from "../detect/avalanche.ts";
-import { timeMs } from "../facts/json-values.ts";
+import { timeMs } from "../json-values.ts";
 import type { World } from "../facts/world.ts";
 
-/** What has been proposed about an avalanche already, and what came of it. */
+/** What earlier Decisions say about an avalanche, so that nothing is proposed twice. */
 export interface Standing {
-  /** A person is asked, has said no, or it was done: it is not asked again. */
+  /** A stop is proposed, rejected or done. */
   readonly isStopAsked: boolean;
-  /** The same, about a quota. */
+  /** The same for a stop by quota. */
   readonly isQuotaAsked: boolean;
-  /** UIDs of pods that are targets of such a Decision. */
+  /** UIDs of pods that such a Decision has as targets. */
   readonly coveredUids: ReadonlySet<string>;
   /** `namespace/name` of DaemonSets whose memory such a Decision raises. */
   readonly memoryAsked: ReadonlySet<string>;
 }
 
-/** These left the question open: it may be asked again. */
+/** These phases leave the question open, so the guard may propose again. */
 const withoutAnswer: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>(["Expired", "Failed", "Superseded"]);
 
 export function standingOf({ namespace, sinceMs }: Avalanche, { decisions }: World): Standing {
@@ -27,17 +27,14 @@ export function standingOf({ namespace, sinceMs }: Avalanche, { decisions }: Wor
     isStopAsked: here.some(({ spec }) => spec.purpose === "StopSource"),
     isQuotaAsked: here.some(({ spec }) => spec.steps.some(isQuota)),
     coveredUids: new Set(recoveries.flatMap(targetUids)),
-    // Of any namespace: one daemon serves them all.
+    // From any namespace: one daemon serves them all.
     memoryAsked: new Set(counted.flatMap(memoryTargets)),
   };
 }
 
-/**
- * A recovery that was rejected after it had begun was stopped, which is no answer about what is left of its pods: those go
- * into a later one.
- */
+/** Rejecting a running recovery only stops it: its remaining pods go into a later Decision. */
 function isAnswer(decision: Decision): boolean {
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   const isCutShort =
     phase === "Rejected" && decision.spec.purpose === "Recover" && decision.status?.startedAt !== undefined;
   return !withoutAnswer.has(phase) && !isCutShort;
@@ -57,12 +54,12 @@ function memoryTargets({ spec }: Decision): readonly string[] {
   );
 }
 
-/** One that was created and has no status yet is a proposal. */
-export function phaseOf({ status }: Decision): DecisionPhase {
+/** A new Decision without a status is a proposal. */
+export function decisionPhase({ status }: Decision): DecisionPhase {
   return status?.phase ?? "Proposed";
 }
 
-/** What has ended before the oldest pod was made was about another avalanche; what is open always counts. */
+/** A Decision that ended before the oldest pod was created is about another avalanche; open ones always count. */
 function isOfNow(decision: Decision, sinceMs: number): boolean {
-  return !terminalPhases.has(phaseOf(decision)) || timeMs(decision.metadata.creationTimestamp) >= sinceMs;
+  return !terminalPhases.has(decisionPhase(decision)) || timeMs(decision.metadata.creationTimestamp) >= sinceMs;
 }

@@ -1,17 +1,17 @@
 import type { Step } from "../decision/step.ts";
 
-/** Where a step will stand: its lines for people name it. */
-export interface StepPlace {
+/** A step's position in its Decision, which its kubectl lines name. */
+interface StepPlace {
   readonly id: number;
   readonly decision: string;
-  /** Of the Decision. */
+  /** The Decision's namespace. */
   readonly namespace: string;
 }
 
-/** A step that does not know its place yet. */
+/** A step without its position. */
 export type StepDraft = (place: StepPlace) => Step;
 
-/** Gives every step its number, from 1 on. */
+/** Numbers the steps from 1. */
 export function placeSteps(drafts: readonly StepDraft[], decision: string, namespace: string): readonly Step[] {
   return drafts.map((draft, index) => draft({ id: index + 1, decision, namespace }));
 }

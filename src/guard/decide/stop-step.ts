@@ -4,23 +4,23 @@ import type { World } from "../facts/world.ts";
 import { kubectl } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
 
-/** The ownerless-pod policy (`deploy/policies/ownerless-pods.yaml`) denies where a namespace has this. */
+/** The label that makes the ownerless-pod policy (`deploy/policies/ownerless-pods.yaml`) deny in a namespace. */
 export const stopLabel = { key: "levee.dev/ownerless-pods", value: "deny" };
-/** The one quota that the guard's account may set. */
+/** The only quota that the guard's account may set. */
 export const stopQuota = "levee-ownerless-pods";
-/** Room for a rollout of what else runs in the namespace. */
+/** Room for rollouts of the namespace's other workloads. */
 const headroomShare = 0.2;
 const headroomMin = 10;
-/** The label, and then half a minute in which nothing more comes. */
+/** Setting the label, then half a minute without new pods. */
 const checkSeconds = 120;
-/** A policy's label counts in every API server some seconds after it was set. */
+/** A label takes effect in every API server some seconds after it was set. */
 const labelCountsMs = 60_000;
-/** One or two may be a person's, whom the policy does not hold. */
+/** One or two may come from a person, to whom the policy does not apply. */
 const cameAnywayMin = 3;
 
 /**
- * How the source can be stopped; undefined when it is. By the policy's label. By a quota where the policy is not installed,
- * or where the label is there and members come all the same: their maker is then one whom the policy does not hold.
+ * How to stop the source; undefined when it is already stopped. The policy's label comes first. A quota is for clusters
+ * without the policy, and for sources that the policy does not cover: the label is set and members still come.
  */
 export function stopWay(avalanche: Avalanche, world: World): StopSource["way"] | undefined {
   if (!world.isOwnerPolicyInstalled) return "Quota";
@@ -29,7 +29,7 @@ export function stopWay(avalanche: Avalanche, world: World): StopSource["way"] |
   return cameAnyway(avalanche, world) >= cameAnywayMin ? "Quota" : undefined;
 }
 
-/** Members that were made although the namespace refused them. */
+/** Members created although the namespace refuses them. */
 export function cameAnyway({ namespace, members }: Avalanche, { namespaces, isOwnerPolicyInstalled }: World): number {
   const labelledMs = namespaces.find(({ name }) => name === namespace)?.labelledMs ?? 0;
   if (!isOwnerPolicyInstalled || labelledMs === 0) return 0;
@@ -47,9 +47,9 @@ function labelStep(namespace: string): StepDraft {
     action: "StopSource",
     title: `Refuse new pods without an owner in ${namespace}, by the label ${key}=${value}`,
     kubectl: [kubectl("label", "--overwrite", "namespace", namespace, `${key}=${value}`)],
-    preconditions: ["The policy of ownerless pods and the binding that denies are installed as shipped"],
+    preconditions: ["The ownerless-pod policy and its denying binding are installed as shipped"],
     check: {
-      what: `${namespace} has the label, the policy and its binding are as shipped, and no more pods of this make come for half a minute`,
+      what: `${namespace} has the label, the policy and its binding are as shipped, and no more pods of this template come for half a minute`,
       deadlineSeconds: checkSeconds,
     },
     stopSource: { way: "Label", namespace, key, value },
@@ -64,15 +64,15 @@ function quotaStep(avalanche: Avalanche, world: World): StepDraft {
   return ({ id }) => ({
     id,
     action: "StopSource",
-    title: `Allow at most ${pods} pods in ${namespace}: those beside the avalanche, and some room`,
+    title: `Allow at most ${pods} pods in ${namespace}: those outside of the avalanche, and some headroom`,
     kubectl: [create, kubectl("-n", namespace, "describe", "quota", stopQuota)],
     preconditions: [
       came === 0
-        ? "The policy of ownerless pods is not installed"
-        : `${namespace} refuses ownerless pods by its label, and ${came} of them were made all the same`,
+        ? "The ownerless-pod policy is not installed"
+        : `${namespace} refuses ownerless pods by its label, and ${came} were created all the same`,
     ],
     check: {
-      what: `The quota's status shows ${pods} as its hard limit, and no more pods of this make come for half a minute`,
+      what: `The quota's status shows ${pods} as its hard limit, and no more pods of this template come for half a minute`,
       deadlineSeconds: checkSeconds,
     },
     stopSource: { way: "Quota", namespace, quota: stopQuota, pods },
@@ -80,10 +80,10 @@ function quotaStep(avalanche: Avalanche, world: World): StepDraft {
 }
 
 /**
- * The other pods of the namespace and some headroom. Never as many as there are now: each pod that is removed could be
- * made again, and the namespace's own workloads would find no room.
+ * The namespace's other pods plus headroom. It stays below today's total: otherwise the source could replace each removed
+ * pod, and the namespace's own workloads would find no room.
  */
-export function quotaPods({ namespace, members }: Avalanche, { pods }: World): number {
+function quotaPods({ namespace, members }: Avalanche, { pods }: World): number {
   let live = 0;
   for (const pod of pods) {
     if (pod.namespace === namespace && pod.phase !== "Succeeded" && pod.phase !== "Failed") live += 1;

@@ -5,7 +5,7 @@ import type { StepDraft } from "./step-draft.ts";
 
 const checkSeconds = 600;
 
-/** Those that do not start by themselves once the network is back: a person restarts them, each by its line. */
+/** Workloads that do not start by themselves once the network is back: a person restarts each with its line. */
 export function stuckStep(workloads: readonly StuckWorkload[]): StepDraft {
   const shown = workloads.slice(0, stuckWorkloadsMax);
   return ({ id }) => ({
@@ -14,7 +14,7 @@ export function stuckStep(workloads: readonly StuckWorkload[]): StepDraft {
     title:
       workloads.length === 0
         ? "List workloads that are still stuck"
-        : `List workloads that are still stuck; ${workloads.length} are now`,
+        : `List workloads that are still stuck; now there are ${workloads.length}`,
     kubectl: [kubectl("get", "pods", "--all-namespaces", "--field-selector=status.phase=Pending", "-o", "wide")],
     preconditions: [],
     check: {

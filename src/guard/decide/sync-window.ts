@@ -2,14 +2,14 @@ import type { ApplicationFacts, ProjectFacts, SyncWindow } from "../facts/world.
 import { cronMatches } from "./cron-schedule.ts";
 
 const minuteMs = 60_000;
-/** A longer window is looked at for its last week only; that it is in force does not change by that. */
+/** A week; a longer search would give the same answer for a longer window. */
 const lookBackMinutesMax = 10_080;
 
 /**
- * Whether Argo CD would take a live change back by itself. `Off`: automatic sync is off. `Held`: a window denies it, or
- * the Application is not reconciled. Whatever cannot be told for sure counts as armed.
+ * Whether Argo CD would revert a live change by itself. `Off`: automatic sync is off. `Held`: a window denies it, or the
+ * Application is not reconciled. Any doubt counts as armed.
  */
-export type RevertState = "Off" | "Held" | "Armed";
+type RevertState = "Off" | "Held" | "Armed";
 
 export function revertState(
   application: ApplicationFacts,
@@ -22,12 +22,12 @@ export function revertState(
   return windows.some((window) => denies(window, application.name) && isOpen(window, nowMs)) ? "Held" : "Armed";
 }
 
-/** One that asks for more than the name is not understood, and so holds nothing. */
+/** Windows with other conditions than the name are not understood and hold nothing. */
 function denies({ kind, applications, needsAll }: SyncWindow, application: string): boolean {
   return kind === "deny" && !needsAll && applications.some((pattern) => pattern === application || pattern === "*");
 }
 
-/** It is open when it began within its duration before now. Only windows in UTC are understood. */
+/** A window is open if it began within its duration before now. Only UTC is understood. */
 function isOpen({ schedule, duration, timeZone }: SyncWindow, nowMs: number): boolean {
   const minutes = durationMinutes(duration);
   if (minutes === undefined || (timeZone !== "" && timeZone !== "UTC")) return false;
@@ -38,7 +38,7 @@ function isOpen({ schedule, duration, timeZone }: SyncWindow, nowMs: number): bo
   return false;
 }
 
-/** As Argo CD writes them: `30m`, `2h`, `1h30m`. */
+/** In Argo CD's notation: `30m`, `2h`, `1h30m`. */
 function durationMinutes(text: string): number | undefined {
   const found = /^(?:(\d{1,4})h)?(?:(\d{1,6})m)?$/.exec(text);
   if (found === null || text === "") return undefined;

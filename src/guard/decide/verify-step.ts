@@ -6,12 +6,12 @@ import type { World } from "../facts/world.ts";
 import { kubectl } from "./kubectl-lines.ts";
 import type { StepDraft } from "./step-draft.ts";
 
-/** The catch-up after an outage of hours: images, volumes, applications that are compared every three minutes. */
+/** The catch-up after an outage of hours: images, volumes, and Applications that are compared every three minutes. */
 const withinSeconds = 1_800;
-/** Of all Applications: a few may be Unknown for reasons of their own. */
+/** A few Applications may be Unknown for reasons of their own. */
 const unknownShare = 0.1;
 
-/** Looks whether everything that followed from the cause is well again. */
+/** Checks that every effect of the cause is gone. */
 export function verifyStep(namespace: string, linked: readonly Symptom[], world: World): StepDraft {
   const checks: VerifyCheck[] = [
     { check: "BacklogGone", namespace, podsMax: membersMin - 1 },
@@ -22,7 +22,7 @@ export function verifyStep(namespace: string, linked: readonly Symptom[], world:
   return ({ id }) => ({
     id,
     action: "Verify",
-    title: "Verify that everything that followed from the cause is well again",
+    title: "Verify that every effect of the cause is gone",
     kubectl: [
       kubectl("get", "daemonsets,deployments", "--all-namespaces"),
       kubectl("get", "endpointslices", "--all-namespaces"),
@@ -48,7 +48,7 @@ function checksOf(symptom: Symptom): readonly VerifyCheck[] {
   return [];
 }
 
-/** Services without any endpoint, in the namespaces of workloads that are stuck. */
+/** Services without endpoints in the namespaces of stuck workloads. */
 function servicesOf(linked: readonly Symptom[], { services }: World): readonly VerifyCheck[] {
   const stuck = new Set(
     linked.flatMap((symptom) => (symptom.kind === "WorkloadStuck" ? [symptom.workload.namespace] : [])),

@@ -2,24 +2,24 @@ import { approvalProblem, startProblem } from "../approve/approval-problem.ts";
 import type { PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision, DecisionApproval, Verdict } from "../decision/decision.ts";
 import { foreignText } from "../detect/foreign-text.ts";
-import { timeMs } from "../facts/json-values.ts";
+import { timeMs } from "../json-values.ts";
 
-/** What people have said about one plan. */
+/** The words of people about one plan. */
 export interface Words {
-  /** Those that count, newest first; of two in one second the more careful first. */
+  /** Words that count, newest first; of two in the same second, the more cautious first. */
   readonly counting: readonly DecisionApproval[];
-  /** Those that do not, newest first, and why: whoever said it must be told. */
+  /** Words that do not count, newest first, with the reason for their authors. */
   readonly mute: readonly MuteWord[];
 }
 
-export interface MuteWord {
+interface MuteWord {
   readonly approval: DecisionApproval;
   readonly problem: string;
 }
 
 export interface WordFacts {
   readonly decision: Decision;
-  /** All of the namespace; those of other Decisions do not count. */
+  /** All approvals of the namespace; those for other Decisions are ignored. */
   readonly approvals: readonly DecisionApproval[];
   readonly policies: readonly PolicyObject[];
 }
@@ -36,14 +36,14 @@ export function wordsOn({ decision, approvals, policies }: WordFacts): Words {
   return { counting, mute };
 }
 
-/** The last thing that was said about going on. A pause ends only by a word that is later in every way it can be told. */
+/** The last word about going on. Only a word that is later by every measure ends a pause. */
 export function lastWord({ counting }: Words): DecisionApproval | undefined {
   const pauses = counting.filter(isPause);
   const start = counting.find((word) => isStart(word) && pauses.every((pause) => isAfter(word, pause)));
   return start ?? counting.find(({ spec }) => spec.verdict === "Pause" || spec.verdict === "Reject");
 }
 
-/** What was said since then and is not followed, in words; undefined when there is nothing of it. */
+/** The latest word since then that does not count, with the reason; undefined when there is none. */
 export function unheard({ counting, mute }: Words, sinceMs: number, nowMs: number): string | undefined {
   const [newest] = counting;
   const lapsed = newest === undefined || !isStart(newest) ? undefined : startProblem(newest, nowMs);
@@ -62,14 +62,17 @@ export function unheard({ counting, mute }: Words, sinceMs: number, nowMs: numbe
   return `${approval.spec.verdict} of ${authorOf(approval)} (${approval.metadata.name}) does not count: ${problem}`;
 }
 
-/** The word that should have ended a pause, and bears an earlier time: no fault of who said it. */
+/** A word that should have ended a pause but has an earlier time; its author is not to blame. */
 function backdated(counting: readonly DecisionApproval[]): MuteWord | undefined {
   const pauses = counting.filter(isPause);
   const isLater = (word: DecisionApproval): boolean =>
     pauses.every((pause) => versionOf(word) > versionOf(pause)) && pauses.some((pause) => madeMs(word) < madeMs(pause));
   const approval = counting.find((word) => isStart(word) && isLater(word));
   if (approval === undefined) return undefined;
-  return { approval, problem: "its time is before that of the pause, as clocks of API servers differ: say it again" };
+  return {
+    approval,
+    problem: "its time is before that of the pause, because the clocks of the API servers differ: say it again",
+  };
 }
 
 export function madeMs({ metadata }: DecisionApproval): number {
@@ -89,12 +92,12 @@ function isStart({ spec }: DecisionApproval): boolean {
 }
 
 /**
- * By the store's counter and by time: API servers' clocks differ by seconds, and a label that somebody puts on an old
- * approval raises its counter.
+ * Later by resourceVersion and by time: the clocks of API servers differ by seconds, and labelling an old approval raises
+ * its resourceVersion.
  */
 function isAfter(start: DecisionApproval, pause: DecisionApproval): boolean {
   const versions = [versionOf(start), versionOf(pause)] as const;
-  // NaN where one is not known, and nothing is above it or below.
+  // NaN means unknown.
   if (versions.some(Number.isNaN)) return madeMs(start) > madeMs(pause);
   return versions[0] > versions[1] && madeMs(start) >= madeMs(pause);
 }

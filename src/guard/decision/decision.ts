@@ -4,24 +4,24 @@ export const decisionGroup = "levee.dev";
 export const decisionVersion = "v1alpha1";
 export const decisionApiVersion = "levee.dev/v1alpha1";
 
-/** What a person approves and the guard then does. `spec` is frozen when it is created; only `status` changes. */
+/** A plan that a person approves and the guard carries out. `spec` never changes after creation; `status` does. */
 export interface Decision {
   readonly apiVersion: typeof decisionApiVersion;
   readonly kind: "Decision";
   readonly metadata: DecisionMetadata;
   readonly spec: DecisionSpec;
-  /** Absent until the guard has written it once. */
+  /** Absent until the guard writes it for the first time. */
   readonly status?: DecisionStatus;
 }
 
-export interface DecisionMetadata {
+interface DecisionMetadata {
   readonly name: string;
   readonly namespace: string;
-  /** Given by the API server, as the next two. */
+  /** Set by the API server, as are the next two. */
   readonly uid?: string;
   readonly resourceVersion?: string;
   readonly creationTimestamp?: string;
-  /** Somebody has deleted it, and it waits for its finalizers. */
+  /** It is deleted and waits for its finalizers. */
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -30,27 +30,26 @@ export interface DecisionSpec {
   /** The kind of cause. */
   readonly cause: "OwnerlessPodAvalanche";
   readonly purpose: DecisionPurpose;
-  /** What the cause is about, by which a later look finds it again. */
+  /** The subject of the cause, by which later rounds find it again. */
   readonly subject: DecisionSubject;
   /** A few sentences for people. */
   readonly summary: string;
-  /** What the detector saw, frozen. */
+  /** What the detector saw at the time. */
   readonly evidence: readonly Evidence[];
-  /** What followed from the cause, each edge with the rule that says so. */
-  readonly chain: readonly ChainEdge[];
-  /** What a person should know before approving: what is missing, what can go wrong. */
+  /** The effects of the cause, each edge with its rule. */
+  readonly chain: readonly CauseEdge[];
+  /** What a person should know before approving: missing facts and risks. */
   readonly notes: readonly string[];
-  /** `sha256:` and 64 hexadecimal digits over the plan: see `plan-hash.ts`. */
+  /** `sha256:` and 64 hexadecimal digits over the plan (`plan-hash.ts`). */
   readonly planHash: string;
   readonly steps: readonly Step[];
 }
 
-/** Q-MR-1 is two Decisions: stop the source, and recover. */
 export type DecisionPurpose = "StopSource" | "Recover";
 
-export interface DecisionSubject {
+interface DecisionSubject {
   readonly namespace: string;
-  /** Of the set of pods: see `detect/pod-shape.ts`. */
+  /** The shape of its pods (`facts/pod-shape.ts`). */
   readonly shape: string;
 }
 
@@ -60,12 +59,12 @@ export interface Evidence {
   readonly value: number;
   /** RFC 3339. */
   readonly at: string;
-  /** In words, cleaned: it may contain what tenants wrote. Empty when the fact says it all. */
+  /** A cleaned text that may contain words of tenants; empty when the fact is enough. */
   readonly detail: string;
 }
 
-/** `effect` follows from `cause`, because of `rule` (`detect/chain-rules.ts`). */
-export interface ChainEdge {
+/** `effect` follows from `cause` by `rule` (`detect/cause-rules.ts`, `detect/alert-rules.ts`). */
+export interface CauseEdge {
   readonly cause: string;
   readonly effect: string;
   readonly rule: string;
@@ -86,7 +85,7 @@ export const decisionPhases = [
 
 export type DecisionPhase = (typeof decisionPhases)[number];
 
-/** A Decision in one of these never changes again; the definition's own rules hold that. */
+/** A Decision in one of these phases never changes again; the CRD enforces this. */
 export const terminalPhases: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>([
   "Succeeded",
   "Failed",
@@ -99,25 +98,25 @@ export interface DecisionStatus {
   readonly phase: DecisionPhase;
   /** Why it is in this phase, or what it waits for. */
   readonly message: string;
-  /** `leaseTransitions` of the leader that wrote this; an older leader's write is refused. */
+  /** `leaseTransitions` of the leader that wrote this; the API server refuses writes of an older leader. */
   readonly fence: number;
   /** `holderIdentity` of that leader. */
   readonly leader: string;
-  /** RFC 3339, of the last change of phase. */
+  /** RFC 3339; the last change of phase. */
   readonly since: string;
-  /** Where it is, as `3/7 RemovePods`. */
+  /** The current step, such as `3/7 RemovePods`. */
   readonly step?: string;
-  /** The one that counted. */
+  /** The approval that counted. */
   readonly approval?: { readonly name: string; readonly by: string; readonly at: string };
-  /** RFC 3339; absent until the first step began. */
+  /** RFC 3339; absent until the first step begins. */
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly intent?: Intent;
   readonly steps?: readonly StepStatus[];
 }
 
-/** What the leader is about to do, written before it does it. */
-export interface Intent {
+/** What the leader is about to do, written before it acts. */
+interface Intent {
   readonly step: number;
   readonly batch: number;
   readonly uids: readonly string[];
@@ -131,18 +130,18 @@ export interface StepStatus {
   readonly at: string;
   readonly dryRun?: "Passed" | "Refused";
   readonly verified?: boolean;
-  /** Of the step's targets. */
+  /** `removed` and `gone` count the step's targets. */
   readonly removed?: number;
   readonly gone?: number;
-  /** Replaced by a pod of the same name, or started meanwhile: left alone and reported, with the reason. */
+  /** Pods that were left alone, each with the reason: replaced under the same name, or started. */
   readonly leftAlone?: readonly string[];
-  /** Of LockToGit. */
+  /** Only for LockToGit. */
   readonly commit?: string;
-  /** What a person may type now, as the step found it: the line of a hold, the restarts of what is stuck. */
+  /** Lines for a person to type now: the line of a hold, the restarts of stuck workloads. */
   readonly lines?: readonly string[];
 }
 
-/** A person's word on a Decision. Its author is who the API server says: an admission policy holds `by` to that. */
+/** A person's word on a Decision. An admission policy makes sure that `by` is the user who created it. */
 export interface DecisionApproval {
   readonly apiVersion: typeof decisionApiVersion;
   readonly kind: "DecisionApproval";
@@ -152,7 +151,7 @@ export interface DecisionApproval {
     readonly decisionUID: string;
     readonly planHash: string;
     readonly verdict: Verdict;
-    /** What the person gave as the reason; anybody's text. */
+    /** The person's reason; free text. */
     readonly reason?: string;
     readonly by: { readonly username: string; readonly groups?: readonly string[]; readonly credentialID?: string };
   };

@@ -1,12 +1,12 @@
-/** The limits that the definition of the Decision (`deploy/crd/decision.yaml`) repeats; the API server refuses what breaks them. */
+/** The limits of the CRD (`deploy/crd/decision.yaml`); the API server refuses a Decision beyond them. */
 
 /** 1,000 targets are 138 KB in etcd. */
 export const targetsPerStepMax = 1_000;
-/** As many as may be removed in a namespace within a day. */
+/** Together as many pods as may be removed in a namespace within a day. */
 export const removeStepsMax = 2;
 /**
- * Of all targets as JSON: 2,000 with names as they usually are. etcd takes 1.5 MiB, and with names of full length the
- * status has to name each of them once more (test/e2e/guard-proposals.test.ts tries it).
+ * For all targets as JSON: 2,000 with names of usual length. etcd takes 1.5 MiB, and with names of full length the status
+ * must name each target once more (tested in test/e2e/guard-proposals.test.ts).
  */
 export const targetsBytesMax = 300_000;
 export const stepsMax = 32;
@@ -16,9 +16,9 @@ export const chainEdgesMax = 64;
 export const notesMax = 16;
 export const stuckWorkloadsMax = 50;
 export const checksMax = 64;
-/** Of one text for people: a title, a note, a reason. */
+/** One text for people: a title, a note, a reason. */
 export const textCharsMax = 1_024;
 export const summaryCharsMax = 2_048;
 export const kubectlLinesMax = 8;
-/** A line that removes pods carries its whole loop. */
+/** A line that removes pods contains its whole loop. */
 export const kubectlCharsMax = 2_048;

@@ -1,7 +1,7 @@
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import { decisionApiVersion, verdicts, type DecisionApproval } from "./decision.ts";
 
-/** A person's word as the API server has it; undefined for what says nothing. Whether it counts is asked elsewhere. */
+/** Undefined without a name or a known verdict. `approve/` decides whether it counts. */
 export function parseApproval(value: unknown): DecisionApproval | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
   const spec = objectOf(objectOf(value)["spec"]);

@@ -14,7 +14,7 @@ const stored = {
   status: { phase: "Proposed", message: "", fence: 1, leader: "a", since: "2026-05-10T19:00:00Z" },
 };
 
-/** What comes back from the API server, with a text replaced in it. */
+/** The API server's answer with one text replaced. */
 function changed(from: string, to: string): Decision | undefined {
   return parseDecision(JSON.parse(JSON.stringify(stored).replace(from, to)));
 }
@@ -25,7 +25,7 @@ test("parseDecision reads back what was proposed, and the plan is intact", () =>
   expect(isPlanIntact(decision!)).toBe(true);
 });
 
-test("parseDecision keeps a Decision without a status, or with a phase that nobody knows, without one", () => {
+test("parseDecision drops a status with an unknown phase", () => {
   expect(changed('"phase":"Proposed"', '"phase":"Odd"')?.status).toBeUndefined();
   expect(parseDecision({ ...stored, status: undefined })?.status).toBeUndefined();
 });

@@ -1,12 +1,12 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
-import { objectsOf } from "../facts/json-values.ts";
+import { objectsOf } from "../json-values.ts";
 import { decisionApiVersion, decisionPhases, type Decision, type DecisionStatus } from "./decision.ts";
 import { planHash } from "./plan-hash.ts";
 import { stepActions } from "./step.ts";
 
 /**
- * A Decision as the API server has it; undefined for what this guard cannot have written. The definition's schema has
- * checked the fields; looked at here is what decides how they are read, and that the plan is the one that was hashed.
+ * Undefined for an object that this guard cannot have written. The CRD's schema has checked the fields; this function
+ * checks only the ones that decide how the rest is read.
  */
 export function parseDecision(value: unknown): Decision | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
@@ -21,24 +21,24 @@ export function parseDecision(value: unknown): Decision | undefined {
     steps.length > 0 &&
     steps.every(isStep);
   if (!isKnown) return undefined;
-  // Checked above as far as the types below are relied on.
+  // The checks above cover what the types promise.
   const decision = { ...objectOf(value), apiVersion: decisionApiVersion, kind: "Decision" } as unknown as Decision;
   const { status, ...rest } = decision;
   const known = statusOf(status);
   return known === undefined ? rest : { ...rest, status: known };
 }
 
-/** Whether the plan still is what its hash says. One that is not is never carried out. */
+/** Whether the plan still matches its hash. A plan that does not is never carried out. */
 export function isPlanIntact({ spec }: Decision): boolean {
   try {
     return planHash(spec) === spec.planHash;
   } catch {
-    // A number that no plan has: somebody else wrote it.
+    // A number that no plan has: another program wrote it.
     return false;
   }
 }
 
-/** A step is its action and the member of that name. */
+/** A step has an action and a member of that name. */
 function isStep(step: JsonObject): boolean {
   const action = stepActions.find((one) => one === step["action"]);
   if (action === undefined || typeof step["id"] !== "number") return false;
@@ -53,6 +53,6 @@ function hasTargets(step: JsonObject): boolean {
 
 function statusOf(status: unknown): DecisionStatus | undefined {
   if (!isObject(status)) return undefined;
-  // As above: the schema has checked the rest.
+  // The schema has checked the rest.
   return decisionPhases.some((phase) => phase === status["phase"]) ? (status as unknown as DecisionStatus) : undefined;
 }

@@ -31,8 +31,8 @@ test("planHash is the same for a plan that went through the API server with its 
   expect(planHash(again as unknown as Plan)).toBe(planHash(plan));
 });
 
-test("planHash can be computed by anybody with sorted JSON and SHA-256", () => {
-  // Of Python: json.dumps(plan, sort_keys=True, separators=(",", ":")).
+test("planHash needs only sorted JSON and SHA-256", () => {
+  // From Python: json.dumps(plan, sort_keys=True, separators=(",", ":")).
   expect(planHash(plan)).toBe("sha256:cd12aaf461a0f347727d4fe9389740698a04e60d4e21fafdf1f2411d3c977300");
 });
 

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import type { DecisionSpec } from "./decision.ts";
 
-/** Everything that is approved. Evidence, chain and notes are reasons; they explain the plan and are no part of it. */
+/** The approved part. Evidence, chain and notes explain the plan and are not part of it. */
 export type Plan = Pick<DecisionSpec, "cause" | "purpose" | "subject" | "steps">;
 
 /**
- * The hash a person approves. It covers every step with all its parameters, the frozen targets, and for git the content
- * that was read and the bytes that will be written. Whoever has the Decision can compute it again: SHA-256 over the plan
- * as JSON, keys sorted, no blanks.
+ * The hash that a person approves. It covers every step with its parameters, the targets, and for git the content read and
+ * the bytes to write. Anyone with the Decision can compute it: SHA-256 over the plan as JSON with sorted keys and no
+ * whitespace.
  */
 export function planHash({ cause, purpose, subject, steps }: Plan): string {
   const text = canonicalJson({ cause, purpose, subject, steps });
   return `sha256:${createHash("sha256").update(text, "utf8").digest("hex")}`;
 }
 
-/** One text per value, whatever the order of keys was. Throws for what two readers could print differently. */
+/** One text per value, independent of key order. Throws for values that two readers could print differently. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return JSON.stringify(value);
   if (typeof value === "number") return integerText(value);
@@ -25,11 +25,11 @@ export function canonicalJson(value: unknown): string {
 
 function integerText(value: number): string {
   if (!Number.isSafeInteger(value))
-    throw new TypeError(`Cannot print ${value} in a plan: only whole numbers are alike everywhere`);
+    throw new TypeError(`Cannot print ${value} in a plan: only whole numbers print the same everywhere`);
   return String(value);
 }
 
-/** By UTF-16 code units, as `sort` does by itself. What is undefined is absent, as the API server would have it. */
+/** Sorted by UTF-16 code units, like `sort`. Undefined members are absent, as in the API server. */
 function objectText(value: object): string {
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)

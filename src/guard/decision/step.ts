@@ -1,6 +1,6 @@
 /**
  * The steps of a plan: a closed list, each with typed parameters in a member named after its action. No shell, no free
- * text: what a step may do is written here and in the definition of the Decision (`deploy/crd/`), nowhere else.
+ * text: only this file and the CRD (`deploy/crd/`) define what a step may do.
  */
 export const stepActions = [
   "StopSource",
@@ -24,15 +24,15 @@ export type Step =
   | VerifyStep;
 
 interface StepBase {
-  /** Its place in the plan, from 1 on. */
+  /** Its position in the plan, starting at 1. */
   readonly id: number;
-  /** One sentence for people: what is done to what. */
+  /** One sentence for people: the action and its object. */
   readonly title: string;
-  /** What a person would type to do the same by hand, or to look at it; at least one line. */
+  /** Lines that a person types to do the same by hand, or to look; at least one. */
   readonly kubectl: readonly string[];
-  /** Looked at again just before the step. One that does not hold pauses. */
+  /** Checked again just before the step; if one does not hold, the plan pauses. */
   readonly preconditions: readonly string[];
-  /** Looked at after the step until it holds. When the deadline passes first, that pauses. */
+  /** Checked after the step until it holds; after the deadline the plan pauses. */
   readonly check: { readonly what: string; readonly deadlineSeconds: number };
 }
 
@@ -43,43 +43,43 @@ export interface StopSourceStep extends StepBase {
 }
 
 /**
- * `Label`: the installed ownerless-pod policy denies in a namespace with this label. `Quota`: only where that policy is
- * not installed; as many pods as the namespace has besides the avalanche, and some headroom.
+ * `Label`: the ownerless-pod policy denies in a namespace with this label. `Quota`: where that policy is not installed or
+ * does not cover the source; as many pods as the namespace has outside of the avalanche, plus headroom.
  */
 export type StopSource =
   | { readonly way: "Label"; readonly namespace: string; readonly key: string; readonly value: string }
   | { readonly way: "Quota"; readonly namespace: string; readonly quota: string; readonly pods: number };
 
-/** Waits until Argo CD cannot revert the live change of the next steps. A person makes the hold, by the line printed. */
+/** Waits until Argo CD cannot revert the next steps. A person creates the hold with the printed line. */
 export interface HoldArgoAppStep extends StepBase {
   readonly action: "HoldArgoApp";
   readonly holdArgoApp: {
     readonly namespace: string;
     readonly application: string;
-    /** Argo CD's own, which need not be the Application's. */
+    /** Argo CD's own namespace, which may differ from the Application's. */
     readonly projectNamespace: string;
     readonly project: string;
-    /** How long the hold is looked for before the plan pauses. */
+    /** How long the plan waits for the hold before it pauses. */
     readonly waitSeconds: number;
   };
 }
 
-/** Removes pods that never started a container: by UID, in batches, gracefully, and by force only what hangs. */
+/** Removes pods that never started a container: by UID, in batches, gracefully, and by force only if they hang. */
 export interface RemovePodsStep extends StepBase {
   readonly action: "RemovePods";
   readonly removePods: {
     readonly namespace: string;
-    /** At once on one node; each removal is a CNI DEL there. */
+    /** How many at once on one node; each removal is a CNI DEL there. */
     readonly batchPerNode: number;
-    /** A pod that is still there after this long and still never ran is removed by force. */
+    /** A pod that still exists after this time and never ran is removed by force. */
     readonly forceAfterSeconds: number;
-    /** The avalanche is over, and nothing is removed, when fewer of the targets than this are still Pending. */
+    /** With fewer Pending targets than this the avalanche is over, and nothing is removed. */
     readonly presentMin: number;
   };
   readonly targets: readonly PodTarget[];
 }
 
-/** A pod as it was frozen at proposal. Everything else about it is read again just before the step. */
+/** A pod at the time of the proposal. Everything else about it is read again just before the step. */
 export interface PodTarget {
   readonly namespace: string;
   readonly name: string;
@@ -87,7 +87,7 @@ export interface PodTarget {
   readonly node: string;
 }
 
-/** Gives a container of a DaemonSet more memory; its controller restarts the pods for it. */
+/** Gives a container of a DaemonSet more memory; the controller restarts the pods. */
 export interface SetMemoryLimitStep extends StepBase {
   readonly action: "SetMemoryLimit";
   readonly setMemoryLimit: {
@@ -96,7 +96,7 @@ export interface SetMemoryLimitStep extends StepBase {
     readonly name: string;
     readonly uid: string;
     readonly container: string;
-    /** As written in the object; empty when it has none. */
+    /** As written in the object; empty when absent. */
     readonly oldLimit: string;
     readonly newLimit: string;
     readonly oldRequest: string;
@@ -104,23 +104,23 @@ export interface SetMemoryLimitStep extends StepBase {
   };
 }
 
-/** Writes the same values into git, so that the next sync does not take them back. */
+/** Writes the same values into git, so that the next sync does not revert them. */
 export interface LockToGitStep extends StepBase {
   readonly action: "LockToGit";
   readonly lockToGit: {
     readonly repository: string;
-    /** The branch that was read. The commit goes to `branch`. */
+    /** The branch that was read; the commit goes to `branch`. */
     readonly baseRef: string;
     readonly branch: string;
     readonly path: string;
-    /** Git's own name of the file's content that was read. */
+    /** Git's hash of the file's content that was read. */
     readonly oldBlobSha: string;
-    /** Of the content that will be written: the bytes themselves, as they are part of what is approved. */
+    /** The hashes of the new content: the exact bytes are part of what a person approves. */
     readonly newBlobSha: string;
     readonly newBytesSha256: string;
-    /** From 0 on. */
+    /** The YAML document's index, starting at 0. */
     readonly document: number;
-    /** Each a JSON pointer into that document. */
+    /** JSON pointers into that document. */
     readonly edits: readonly FieldEdit[];
   };
 }
@@ -131,22 +131,22 @@ export interface FieldEdit {
   readonly to: string;
 }
 
-/** Tells which workloads are stuck and how each is restarted; the guard restarts none of them. */
+/** Lists stuck workloads and how to restart each; the guard restarts none of them. */
 export interface ListStuckStep extends StepBase {
   readonly action: "ListStuck";
-  readonly listStuck: { readonly workloads: readonly StuckWorkload[]; readonly omitted: number };
+  readonly listStuck: { readonly workloads: readonly ListedWorkload[]; readonly omitted: number };
 }
 
-export interface StuckWorkload {
+interface ListedWorkload {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** Its pods that are bound and Pending for too long. */
+  /** Its pods that have been bound and Pending for too long. */
   readonly stuckPods: number;
   readonly kubectl: string;
 }
 
-/** Looks whether the cluster has recovered; every check must hold before the deadline. */
+/** Checks whether the cluster has recovered; every check must hold before the deadline. */
 export interface VerifyStep extends StepBase {
   readonly action: "Verify";
   readonly verify: { readonly withinSeconds: number; readonly checks: readonly VerifyCheck[] };

@@ -1,9 +1,9 @@
 import type { AlertFacts } from "../facts/world.ts";
 import type { Avalanche } from "./avalanche.ts";
-import { isSymptom } from "./chain-rules.ts";
+import { isSymptom } from "./cause-rules.ts";
 import type { Symptom } from "./symptoms.ts";
 
-/** Which alerts tell of which thing: by name, and by labels that name the very object. A name alone links nothing. */
+/** Links alerts to things by the alert's name and by labels that name the object. A name alone links nothing. */
 export interface AlertRule {
   readonly name: string;
   readonly why: string;
@@ -13,7 +13,7 @@ export interface AlertRule {
 
 const memberNames = new WeakMap<Avalanche, ReadonlySet<string>>();
 
-/** Found once: thousands of alerts may each name one of thousands of members. */
+/** Cached: thousands of alerts may each name one of thousands of members. */
 function namesOf(avalanche: Avalanche): ReadonlySet<string> {
   const known = memberNames.get(avalanche);
   if (known !== undefined) return known;
@@ -40,7 +40,7 @@ export const alertRules: readonly AlertRule[] = [
   },
   {
     name: "AlertOfCniDaemon",
-    why: "the alert names the CNI daemon that is killed",
+    why: "the alert names the killed CNI daemon",
     alerts: /^(?:MultusMemoryPressure|MultusOOMLoop|KubePodCrashLooping|KubeDaemonSet\w+|KubePodNotReady)$/,
     tellsOf: ({ labels }, thing) =>
       isSymptom(thing) &&
@@ -50,14 +50,14 @@ export const alertRules: readonly AlertRule[] = [
   },
   {
     name: "AlertOfCniDaemons",
-    why: "the alert tells of CNI daemons that are killed all over the cluster",
+    why: "the alert is about CNI daemons killed all over the cluster",
     alerts: /^MultusOOMLoop$/,
     tellsOf: ({ labels }, thing) =>
       isSymptom(thing) && thing.kind === "CniDaemonKilled" && labels["scope"] === "cluster",
   },
   {
     name: "AlertOfNode",
-    why: "the alert names a node on which sandboxes cannot be made",
+    why: "the alert names a node where sandboxes cannot be created",
     alerts: /^(?:CniAddErrorRate|StaleSandboxReservations)$/,
     tellsOf: ({ labels }, thing) => isSymptom(thing) && thing.kind === "SandboxesFail" && labels["node"] === thing.node,
   },
@@ -82,7 +82,7 @@ export const alertRules: readonly AlertRule[] = [
   },
   {
     name: "AlertOfApplications",
-    why: "the alert tells of Applications that are Unknown",
+    why: "the alert is about Unknown Applications",
     alerts: /^Argo\w*Unknown\w*$/i,
     tellsOf: (_alert, thing) => isSymptom(thing) && thing.kind === "ApplicationsUnknown",
   },

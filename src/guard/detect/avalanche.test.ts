@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import { minuteMs, nowMs, outagePods, stuckPod } from "../world.fixture.ts";
 import { findAvalanches, findScattered } from "./avalanche.ts";
 
-test("findAvalanches names the set of the outage, from its pods alone", () => {
+test("findAvalanches finds the outage's avalanche from its pods alone", () => {
   const [found, ...others] = findAvalanches(outagePods(219), nowMs);
   expect(others).toEqual([]);
   expect(found).toMatchObject({ namespace: "fc-desktop", clientSays: "RemoteDesktop", recent: 143 });
@@ -21,12 +21,22 @@ test("findAvalanches sees a plateau that has not grown for a day", () => {
   expect(found).toMatchObject({ recent: 0, sinceMs: dayAgoMs });
 });
 
-test("findAvalanches names it with the twentieth member, as soon as that is stuck, and not before", () => {
+test("findAvalanches finds an avalanche as soon as the twentieth member is stuck, and not before", () => {
   const pods = outagePods(19);
   const last = stuckPod("last", { boundMs: nowMs - 5 * minuteMs });
   expect(findAvalanches(pods, nowMs)).toEqual([]);
   expect(findAvalanches([...pods, last], nowMs)).toEqual([]);
   expect(findAvalanches([...pods, last], nowMs + 1)[0]?.members.length).toBe(20);
+});
+
+test("findAvalanches and findScattered go by another time where the guard was told one", () => {
+  const pods = outagePods(20, { boundMs: nowMs - 2 * minuteMs });
+  const scattered = pods.map((pod, index) => ({ ...pod, shape: `shape-${index}` }));
+  expect(findAvalanches(pods, nowMs)).toEqual([]);
+  expect(findAvalanches(pods, nowMs, minuteMs)[0]?.members.length).toBe(20);
+  expect(findAvalanches(pods, nowMs, 2 * minuteMs)).toEqual([]);
+  expect(findScattered(scattered, nowMs).size).toBe(0);
+  expect(findScattered(scattered, nowMs, minuteMs).size).toBe(1);
 });
 
 for (const [what, changes] of [
@@ -55,7 +65,7 @@ test("findAvalanches does not join pods of several namespaces, nor of several sh
 });
 
 test("findAvalanches leaves everything else of the namespace out of the set", () => {
-  const others: PodRecord[] = [
+  const others: ClusterPod[] = [
     stuckPod("debug", { shape: "labels 1 spec 2", clientSays: "kubectl-run" }),
     stuckPod("owned", { owner: "Job/x", shape: "" }),
     stuckPod("static", { isMirror: true }),
@@ -66,7 +76,7 @@ test("findAvalanches leaves everything else of the namespace out of the set", ()
   expect(found?.members.length).toBe(30);
 });
 
-test("findScattered tells of namespaces with enough stuck pods that no avalanche holds, and of no others", () => {
+test("findScattered finds namespaces with enough stuck pods outside of any avalanche, and no others", () => {
   const own = outagePods(57).map((pod, index) => ({ ...pod, namespace: "own", shape: `own-${index}` }));
   const set = outagePods(60, { namespace: "set" });
   const few = outagePods(19).map((pod, index) => ({ ...pod, namespace: "set", shape: `few-${index}` }));

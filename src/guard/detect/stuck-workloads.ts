@@ -1,21 +1,21 @@
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { World } from "../facts/world.ts";
 import { isStuck } from "./avalanche.ts";
 
-/** A workload with pods that are bound and do not start. */
+/** A workload with bound pods that do not start. */
 export interface StuckWorkload {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  readonly pods: readonly PodRecord[];
+  readonly pods: readonly ClusterPod[];
 }
 
-/** Those with the most stuck pods first. Ownerless pods are no workload. */
-export function findStuckWorkloads({ pods, deployments, nowMs }: World): readonly StuckWorkload[] {
+/** Most stuck pods first. Ownerless pods have no workload. */
+export function findStuckWorkloads({ pods, deployments, nowMs, stuckAfterMs }: World): readonly StuckWorkload[] {
   const deploymentKeys = new Set(deployments.map(({ namespace, name }) => `${namespace}/${name}`));
-  const found = new Map<string, { kind: string; namespace: string; name: string; pods: PodRecord[] }>();
+  const found = new Map<string, { kind: string; namespace: string; name: string; pods: ClusterPod[] }>();
   for (const pod of pods) {
-    if (pod.owner === "" || pod.isMirror || pod.isDeleting || !isStuck(pod, nowMs)) continue;
+    if (pod.owner === "" || pod.isMirror || pod.isDeleting || !isStuck(pod, nowMs, stuckAfterMs)) continue;
     const [kind, name] = workloadOf(pod, deploymentKeys);
     const key = `${pod.namespace}/${kind}/${name}`;
     const workload = found.get(key);
@@ -28,8 +28,8 @@ export function findStuckWorkloads({ pods, deployments, nowMs }: World): readonl
   );
 }
 
-/** A ReplicaSet is named after its Deployment, with a hash behind it; it counts only if that Deployment exists. */
-function workloadOf(pod: PodRecord, deploymentKeys: ReadonlySet<string>): readonly [kind: string, name: string] {
+/** A ReplicaSet is named after its Deployment plus a hash; the Deployment counts only if it exists. */
+function workloadOf(pod: ClusterPod, deploymentKeys: ReadonlySet<string>): readonly [kind: string, name: string] {
   const slash = pod.owner.indexOf("/");
   const kind = pod.owner.slice(0, slash);
   const name = pod.owner.slice(slash + 1);

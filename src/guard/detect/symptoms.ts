@@ -1,23 +1,23 @@
 import type { GuardSettings } from "../facts/guard-settings.ts";
-import type { PodRecord } from "../facts/pod-record.ts";
+import type { ClusterPod } from "../facts/cluster-pod.ts";
 import type { World } from "../facts/world.ts";
 import { findStuckWorkloads, type StuckWorkload } from "./stuck-workloads.ts";
 
-/** Kubelet's own word for a sandbox that it could not make. */
+/** Kubelet's reason for a sandbox that it could not create. */
 const sandboxReason = "FailedCreatePodSandBox";
-/** Of all Applications; fewer are their own problem. */
+/** The share of all Applications; below it, each has a problem of its own. */
 const unknownShare = 0.5;
 
-/** Something that is wrong, seen in objects rather than in words. */
+/** A fault seen in objects, not in texts. */
 export type Symptom =
-  | { readonly kind: "CniDaemonKilled"; readonly node: string; readonly daemon: PodRecord; readonly daemonSet: string }
+  | { readonly kind: "CniDaemonKilled"; readonly node: string; readonly daemon: ClusterPod; readonly daemonSet: string }
   | { readonly kind: "SandboxesFail"; readonly node: string; readonly count: number; readonly lastMs: number }
   | { readonly kind: "WorkloadStuck"; readonly workload: StuckWorkload }
   | {
       readonly kind: "ApplicationsUnknown";
       readonly unknown: number;
       readonly total: number;
-      /** When the first of their errors began; 0 when none says so. */
+      /** When the first of their errors began; 0 when unknown. */
       readonly sinceMs: number;
       readonly namespaces: ReadonlySet<string>;
     };
@@ -31,13 +31,12 @@ export function findSymptoms(world: World, settings: GuardSettings): readonly Sy
   ];
 }
 
-/** For people: what it is, in a few words. */
 export function symptomText(symptom: Symptom): string {
   switch (symptom.kind) {
     case "CniDaemonKilled":
-      return `${symptom.daemonSet} on ${symptom.node} is killed for its memory (${symptom.daemon.restarts} restarts)`;
+      return `${symptom.daemonSet} on ${symptom.node} is OOM-killed (${symptom.daemon.restarts} restarts)`;
     case "SandboxesFail":
-      return `sandboxes cannot be made on ${symptom.node} (${symptom.count} times)`;
+      return `sandboxes cannot be created on ${symptom.node} (${symptom.count} times)`;
     case "WorkloadStuck": {
       const { kind, namespace, name, pods } = symptom.workload;
       const stuck = pods.length === 1 ? "a pod that does not start" : `${pods.length} pods that do not start`;

@@ -1,11 +1,13 @@
-/** What the guard is told about its cluster. */
+/** The guard's settings about its cluster. */
 export interface GuardSettings {
-  /** Where Decisions live. */
+  /** The namespace of Decisions. */
   readonly namespace: string;
   /** The `cluster` label of this cluster's alerts; empty when they carry none. */
   readonly cluster: string;
   /** The daemons that pod starts depend on. */
   readonly cniDaemons: readonly CniDaemon[];
+  /** How long a bound pod may wait before it is stuck; five minutes unless told. */
+  readonly stuckAfterMs?: number;
 }
 
 export interface CniDaemon {

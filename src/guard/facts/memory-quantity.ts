@@ -10,7 +10,7 @@ const factors: Readonly<Record<string, number>> = {
   "Ti": 2 ** 40,
 };
 
-/** Bytes of a memory quantity as people write it (`50Mi`, `1G`, `1.5Gi`); undefined for anything else. */
+/** Bytes of a memory quantity such as `50Mi`, `1G` or `1.5Gi`; undefined for anything else. */
 export function memoryBytes(text: string): number | undefined {
   const found = /^(\d{1,15}(?:\.\d{1,9})?)(Ki|Mi|Gi|Ti|k|M|G|T)?$/.exec(text);
   const factor = factors[found?.[2] ?? ""];
@@ -18,7 +18,7 @@ export function memoryBytes(text: string): number | undefined {
   return Math.ceil(Number(found[1]) * factor);
 }
 
-/** In the largest unit that keeps it whole; at least Mi, rounded down to it. */
+/** In Gi where that gives a whole number, else in Mi, rounded down. */
 export function memoryText(bytes: number): string {
   const mebibytes = Math.floor(bytes / 2 ** 20);
   return mebibytes % 1024 === 0 && mebibytes > 0 ? `${mebibytes / 1024}Gi` : `${mebibytes}Mi`;

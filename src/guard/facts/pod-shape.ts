@@ -1,30 +1,30 @@
 import { createHash } from "node:crypto";
 import { firstChars } from "../../base/short-text.ts";
 import { objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
-import { objectsOf } from "./json-values.ts";
+import { objectsOf } from "../json-values.ts";
 
-/** 64 bits tell the shapes of one namespace apart. */
+/** 64 bits are enough to tell the shapes of one namespace apart. */
 const hashChars = 16;
-/** Beyond that a name shows nothing more; the API server allows 253. */
+/** The API server allows 253. */
 const generateNameCharsMax = 253;
 
 /**
- * What pods of one make have in common: the name they are generated from, or else the keys of their labels, and how their
- * spec is built. Values of labels do not count: an operator may give each pod its own, such as a session or a user. Pods
- * that people make by hand differ in what they are made of.
+ * What pods of one template have in common: the prefix of their generated names (or else their label keys) and how their
+ * spec is built. Label values do not count: an operator may give each pod its own session or user. Pods that people
+ * create by hand have different specs.
  */
 export function podShape(metadata: JsonObject, spec: JsonObject): string {
   const generateName = firstChars(textOf(metadata["generateName"]), generateNameCharsMax);
   const family =
     generateName === "" ? `labels ${hash(Object.keys(objectOf(metadata["labels"])).toSorted())}` : generateName;
-  return `${family} spec ${specHash(spec)}`;
+  return `${family} spec ${podSpecHash(spec)}`;
 }
 
 /**
- * Over what a template fixes: images, commands, sizes, mounts, volumes by kind. Left out is what differs between pods of
- * one template: the node, values of variables, arguments, and names that the API server makes up.
+ * Covers the fields that a template fixes: images, commands, sizes, mounts, kinds of volumes. It leaves out the fields
+ * that differ between pods of one template: node, values of variables, arguments and generated names.
  */
-export function specHash(spec: JsonObject): string {
+function podSpecHash(spec: JsonObject): string {
   return hash([
     `account ${textOf(spec["serviceAccountName"])}`,
     `priority ${textOf(spec["priorityClassName"])}`,
@@ -49,7 +49,7 @@ function containerLines(kind: string, container: JsonObject): readonly string[] 
   ];
 }
 
-/** Its kind only: claims and generated tokens have a name of their own in each pod. */
+/** Only the kind: each pod has its own names of claims and generated tokens. */
 function volumeLine(volume: JsonObject): string {
   return `volume ${Object.keys(volume)
     .filter((key) => key !== "name")

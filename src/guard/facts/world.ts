@@ -1,18 +1,20 @@
 import type { Decision } from "../decision/decision.ts";
-import type { PodRecord } from "./pod-record.ts";
+import type { ClusterPod } from "./cluster-pod.ts";
 
-/** Everything the guard knows at one moment. Detection and decision are functions of it alone. */
+/** Everything the guard knows at one moment. Detection and decision depend on nothing else. */
 export interface World {
   readonly nowMs: number;
-  /** Walked over several times. */
-  readonly pods: Iterable<PodRecord>;
+  /** How long a bound pod may wait before it is stuck, where the guard was told so. */
+  readonly stuckAfterMs?: number;
+  /** Iterated several times. */
+  readonly pods: Iterable<ClusterPod>;
   readonly nodes: readonly NodeFacts[];
   readonly namespaces: readonly NamespaceFacts[];
   readonly daemonSets: readonly DaemonSetFacts[];
   readonly deployments: readonly DeploymentFacts[];
   readonly services: readonly ServiceFacts[];
   readonly events: readonly EventFacts[];
-  /** Empty where Argo CD's definitions are not installed, as the next. */
+  /** `applications` and `projects` are empty where Argo CD is not installed. */
   readonly applications: readonly ApplicationFacts[];
   readonly projects: readonly ProjectFacts[];
   readonly alerts: readonly AlertFacts[];
@@ -20,18 +22,18 @@ export interface World {
   readonly decisions: readonly Decision[];
   /** The ownerless-pod policy and the binding that denies by label are installed. */
   readonly isOwnerPolicyInstalled: boolean;
-  /** What git has of the files that hold memory limits; empty where no repository is configured or it cannot be read. */
+  /** The files in git that hold memory limits; empty where no repository is configured or readable. */
   readonly gitFiles: readonly GitFileFacts[];
-  /** Why git could not be read for what an Application is made of. */
+  /** The sources of Applications that could not be read from git. */
   readonly gitProblems?: readonly GitSourceProblem[];
-  /** What every proposal has to say: the limits, how much of them is used, whether the breaker is open. */
+  /** Notes for every proposal: the removal limits, how much of them is used, whether the breaker is open. */
   readonly notes: readonly string[];
 }
 
 export interface NodeFacts {
   readonly name: string;
   readonly isReady: boolean;
-  /** Allocatable; 0 when unknown. */
+  /** Allocatable memory; 0 when unknown. */
   readonly memoryBytes: number;
   /** The internal IP address; empty when it has none. */
   readonly address: string;
@@ -40,7 +42,7 @@ export interface NodeFacts {
 export interface NamespaceFacts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** When the label that refuses ownerless pods was last written, as far as the server remembers; 0 when not known. */
+  /** When the label that refuses ownerless pods was last written, by managedFields; 0 when unknown. */
   readonly labelledMs?: number;
 }
 
@@ -51,15 +53,15 @@ export interface DaemonSetFacts {
   readonly desired: number;
   readonly ready: number;
   readonly containers: readonly ContainerFacts[];
-  /** The Argo CD Application that the tracking annotation names, if it is about this very object; else empty. */
+  /** The Argo CD Application in the tracking annotation, if that annotation is about this object; else empty. */
   readonly trackedBy: string;
-  /** The label `app.kubernetes.io/instance`: Argo CD's mark in its older way, and just as often a release of Helm. */
+  /** The label `app.kubernetes.io/instance`: Argo CD's older mark, and just as often a Helm release. */
   readonly instance: string;
-  /** Its pods are made anew only when somebody deletes them: a change of it restarts nothing. */
+  /** Strategy OnDelete: a change restarts nothing until somebody deletes the pods. */
   readonly updatesOnDelete: boolean;
 }
 
-/** Quantities as written; empty where there is none. */
+/** Quantities as written; empty when absent. */
 export interface ContainerFacts {
   readonly name: string;
   readonly memoryLimit: string;
@@ -80,7 +82,7 @@ export interface ServiceFacts {
   readonly readyEndpoints: number;
 }
 
-/** An Event by who made it and of what; its message is a tenant's text and is not kept for deciding. */
+/** An Event without its message: that is tenants' text, and no decision depends on it. */
 export interface EventFacts {
   readonly namespace: string;
   readonly name: string;
@@ -89,7 +91,7 @@ export interface EventFacts {
   readonly podUid: string;
   readonly count: number;
   readonly lastMs: number;
-  /** Its message says that the sandbox's name is taken. Anybody who may write events can say so: told, never decided on. */
+  /** The message says that the sandbox's name is taken. For display only: any writer of events can claim this. */
   readonly isNameReserved?: true;
 }
 
@@ -104,7 +106,7 @@ export interface ApplicationFacts {
   readonly isAutomated: boolean;
   readonly skipsReconcile: boolean;
   readonly source: ApplicationSource;
-  /** `namespace/name` of those CNI DaemonSets of this cluster that its `status.resources` lists. */
+  /** `namespace/name` of this cluster's CNI DaemonSets in its `status.resources`. */
   readonly owns: readonly string[];
 }
 
@@ -112,9 +114,9 @@ export interface ApplicationSource {
   readonly repository: string;
   readonly path: string;
   readonly revision: string;
-  /** Helm, Kustomize and several sources: the file cannot be guessed. */
+  /** False for Helm, Kustomize and several sources: the guard cannot know which file holds a field. */
   readonly isPlain: boolean;
-  /** Folders below its path belong to it. */
+  /** Includes the folders below its path. */
   readonly isRecursive?: true;
 }
 
@@ -122,7 +124,7 @@ export interface ProjectFacts {
   readonly namespace: string;
   readonly name: string;
   readonly syncWindows: readonly SyncWindow[];
-  /** Where else than beside the project its Applications may be, as patterns. */
+  /** Patterns of further namespaces in which its Applications may be. */
   readonly sourceNamespaces: readonly string[];
 }
 
@@ -133,44 +135,45 @@ export interface SyncWindow {
   readonly duration: string;
   readonly timeZone: string;
   readonly applications: readonly string[];
-  /** It holds only where its applications, namespaces and clusters all match. */
+  /** The window applies only where its applications, namespaces and clusters all match. */
   readonly needsAll: boolean;
 }
 
-/** A firing alert. Its labels may hold tenants' text; it explains, and nothing is decided on it. */
+/** A firing alert. Its labels may hold tenants' text, so alerts explain a cause and no decision depends on them. */
 export interface AlertFacts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly startsMs: number;
 }
 
-/** What a node's daemon says of itself. What it did not say is absent. */
+/** What a node's daemon last answered about itself; fields without an answer are absent. */
 export interface NodeViewFacts {
   readonly node: string;
-  /** When it said so, by our own clock. */
+  /** When it answered, by the guard's clock. */
   readonly atMs: number;
-  /** Calls that wait for a slot, and that hold one. */
+  /** Calls that wait for a slot. */
   readonly waiting: number;
+  /** Calls that hold a slot. */
   readonly running: number;
   readonly leaks: number;
   readonly memoryBytes?: number;
   readonly memoryLimitBytes?: number;
-  /** Processes killed in its own cgroup. */
+  /** Processes OOM-killed in its cgroup. */
   readonly oomKills?: number;
-  /** Since it last heard of pods or networks, whichever is longer ago. */
+  /** Time since the older of its two watches (pods, networks) last heard anything. */
   readonly watchAgeMs?: number;
 }
 
 export interface GitFileFacts {
-  /** As the Application says it, as the revision. */
+  /** `repository` and `revision` as the Application has them. */
   readonly repository: string;
   readonly revision?: string;
-  /** The branch that this is. */
+  /** The branch the file was read from. */
   readonly ref: string;
   readonly path: string;
   readonly blobSha: string;
   readonly bytes: Uint8Array;
-  /** The settings want commits on this very branch. */
+  /** The settings ask for commits on this branch itself. */
   readonly isDirect?: true;
 }
 

@@ -3,8 +3,8 @@ import type { FieldEdit } from "../decision/step.ts";
 import { GitProblem } from "./git-problem.ts";
 
 /**
- * The bytes that a plan's edits make of a file: at each pointer of one document the characters of the value, and nothing
- * else. Whether they are the bytes that were approved, the caller tells by their hash.
+ * Applies a plan's edits to a file: replaces the characters of the value at each pointer of one document and nothing else.
+ * The caller compares the hash with the approved bytes.
  */
 export function applyEdits(bytes: Uint8Array, document: number, edits: readonly FieldEdit[]): Uint8Array {
   let text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the files below a folder take; 0 for one that is not there. What goes away meanwhile is not counted. */
+/** The size of all files below a folder; 0 if it does not exist. Files that vanish during the walk do not count. */
 export function folderBytes(folder: string): number {
   let bytes = 0;
   for (const entry of entriesOf(folder)) {

@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { GitRepository } from "./git-repository.ts";
 
-/** Where git and its helpers are in the guard's image. */
+/** The folders of git and its helpers in the guard's image. */
 const path = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * Everything that git is told besides its arguments. Nothing of ours, of the machine's settings or of a user's is passed
- * on; it asks nobody, runs no hook, follows no redirect, and speaks the one protocol of this repository's address.
+ * The whole environment of git. It inherits no variable and no setting of the guard, the machine or a user; git prompts for
+ * nothing, runs no hook, follows no redirect, and uses only the protocol of this repository's address.
  */
 export function gitEnvironment(repository: GitRepository, home: string): Record<string, string> {
   const settings = [...fixedSettings, ...remoteSettings(repository)];
@@ -37,7 +37,7 @@ export function gitEnvironment(repository: GitRepository, home: string): Record<
   };
 }
 
-/** What a repository's credentials lack; undefined when they are complete, or none are needed. */
+/** What a repository's credentials lack; undefined when they are complete or not needed. */
 export function credentialProblem({ scheme, credentials }: GitRepository): string | undefined {
   if (credentials === undefined) return scheme === "ssh" ? "ssh needs credentials=FOLDER" : undefined;
   const needed = scheme === "ssh" ? ["ssh-privatekey", "known_hosts"] : ["username", "password"];
@@ -51,7 +51,7 @@ const fixedSettings: readonly (readonly [string, string])[] = [
   ["core.askPass", "/bin/false"],
   ["credential.helper", ""],
   ["http.followRedirects", "false"],
-  // A server that sends next to nothing is away. The time limit of each run stands behind this.
+  // A server that sends almost nothing counts as unreachable. Each run has a time limit as well.
   ["http.lowSpeedLimit", "100"],
   ["http.lowSpeedTime", "20"],
   ["submodule.recurse", "false"],
@@ -61,7 +61,7 @@ const fixedSettings: readonly (readonly [string, string])[] = [
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["advice.detachedHead", "false"],
-  // Its memory is the guard's: one thread, small windows, and large files streamed.
+  // Git shares the guard's memory: one thread, small windows, streamed large files.
   ["pack.threads", "1"],
   ["pack.windowMemory", "16m"],
   ["core.packedGitWindowSize", "4m"],
@@ -81,11 +81,11 @@ function remoteSettings({ url, credentials }: GitRepository): readonly (readonly
   ];
 }
 
-/** `printf` is the shell's own: the password is in no command line, and the file is read anew each time. */
+/** `printf` is a shell builtin: the password is in no command line, and the file is read each time. */
 const passwordHelper =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$(cat "$LEVEE_GIT_CREDENTIALS/username")" "$(cat "$LEVEE_GIT_CREDENTIALS/password")"; }; f';
 
-/** The folder's name is of plain letters: see `git-repository.ts`. */
+/** The folder's name has only plain characters (`git-repository.ts`). */
 function sshCommand(credentials: string | undefined): string {
   const folder = credentials ?? "/nonexistent";
   const options = [

@@ -6,13 +6,13 @@ import { dirname } from "node:path";
 import { serverCertificate, serverKey } from "../../kube/access/certificates.fixture.ts";
 import type { GitServer } from "./git-server.fixture.ts";
 
-export interface WebServer extends AsyncDisposable {
+interface WebServer extends AsyncDisposable {
   readonly url: string;
-  /** What clients said of themselves, by their Authorization header. */
+  /** The Authorization headers of the clients. */
   readonly authorizations: readonly (string | undefined)[];
 }
 
-/** Git's own program for web servers, behind a server that asks for a name and a password if it is given one. */
+/** Git's http-backend behind a server that asks for a name and a password if `basic` is given. */
 export async function serveGit(server: GitServer, basic?: string): Promise<WebServer> {
   const authorizations: (string | undefined)[] = [];
   const onRequest: RequestListener = (request, response) => {
@@ -59,7 +59,7 @@ export async function serveGit(server: GitServer, basic?: string): Promise<WebSe
   return { ...(await listening(web, isSecret ? "https" : "http")), authorizations };
 }
 
-/** Any server, as an address of a repository. */
+/** Starts a server and gives it a repository's address. */
 export async function listening(server: Server, scheme: string): Promise<WebServer> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -67,7 +67,7 @@ export async function listening(server: Server, scheme: string): Promise<WebServ
     socket.on("error", () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // A server that listens on a port has an address of this shape.
+  // A server that listens on a port has this kind of address.
   const { port } = server.address() as AddressInfo;
   return {
     url: `${scheme}://127.0.0.1:${port}/infra.git`,

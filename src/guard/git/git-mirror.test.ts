@@ -13,6 +13,7 @@ import { parseGitRepository } from "./git-repository.ts";
 import { GitServer } from "./git-server.fixture.ts";
 import { makeOnePathCommit } from "./one-path-commit.ts";
 import { blobSha } from "./blob-sha.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const file = "apps/multus/multus.yaml";
 
@@ -73,7 +74,7 @@ test("GitMirror reads and pushes over https with name, password and authority of
   expect(JSON.stringify(gitEnvironment(parseGitRepository(setting), "/home"))).not.toContain("t0ken");
 });
 
-test("GitMirror is refused with a wrong password, without one, and by a server that another authority vouches for", async () => {
+test("GitMirror fails with a wrong password, without one, and with a certificate of another authority", async () => {
   using server = new GitServer({ [file]: "old\n" });
   await using web = await serveGit(server, "levee:right");
   const tried = async (files: Readonly<Record<string, string>>): Promise<{ kind: string; message: string }> =>
@@ -102,11 +103,11 @@ test("GitMirror is killed with all its children when a server does not answer", 
     message: `Cannot read the branches of ${web.url}: it took longer than 0.7 s`,
   });
   expect(systemClock.monotonicMs() - startMs).toBeLessThan(5_000);
-  await systemClock.sleep(100);
+  await until("no process is left", () => processesWith(web.url).length === 0);
   expect(processesWith(web.url)).toEqual([]);
 });
 
-test("GitMirror calls a server away that is not there, and follows nobody who sends it elsewhere", async () => {
+test("GitMirror reports a missing server as unreachable, and follows no redirect", async () => {
   using server = new GitServer({ [file]: "old\n" });
   await using elsewhere = await serveGit(server);
   const sends = createServer((request, response) => {
@@ -120,7 +121,7 @@ test("GitMirror calls a server away that is not there, and follows nobody who se
   expect(await problemOf(mirrorOf(server, "http://127.0.0.1:1/x").tip("main"))).toMatchObject({ kind: "unreachable" });
 });
 
-test("GitMirror compares the host's key over ssh, and asks nobody", async () => {
+test("GitMirror checks the host's key over ssh without a prompt", async () => {
   using server = new GitServer();
   const folder = secret(server, { "ssh-privatekey": "no key", "known_hosts": "" });
   const noServer = createTcpServer((socket) => void socket.end("SSH-1.0-none\r\n"));
@@ -140,7 +141,7 @@ test("GitMirror compares the host's key over ssh, and asks nobody", async () => 
   );
 });
 
-test("GitMirror reads repositories whose names have 64 digits", async () => {
+test("GitMirror reads repositories with SHA-256", async () => {
   using server = new GitServer();
   const bare = join(server.root, "srv", "long.git");
   server.run("/", "init", "-q", "--bare", "--object-format=sha256", "-b", "main", bare);

@@ -8,25 +8,25 @@ import type { GitRepository } from "./git-repository.ts";
 import { runGit, type GitEnd } from "./run-git.ts";
 import { parseTree, type TreeEntry } from "./tree-entry.ts";
 
-export interface GitMirrorOptions {
+interface GitMirrorOptions {
   readonly clock: Clock;
   readonly repository: GitRepository;
-  /** Of this mirror alone. What is in it is thrown away whenever it is in doubt. */
+  /** Used by this mirror alone. Its content is thrown away when in doubt. */
   readonly folder: string;
   readonly program?: string;
-  /** How much the folder may hold. */
+  /** The folder's largest size. */
   readonly bytesMax?: number;
   readonly networkTimeoutMs?: number;
 }
 
-/** Trees of one commit, and a few files: a repository of 100,000 files has about 20 MiB of them. */
+/** Trees of one commit and a few files: a repository of 100,000 files has about 20 MiB of trees. */
 const defaultBytesMax = 67_108_864;
 const defaultNetworkTimeoutMs = 60_000;
 const localTimeoutMs = 20_000;
-/** A folder of manifests has tens. */
+/** Far above a folder of manifests, which has tens of files. */
 const listBytesMax = 1_048_576;
 
-export interface GitCall {
+interface GitCall {
   readonly args: readonly string[];
   readonly doing: string;
   readonly signal?: AbortSignal;
@@ -37,14 +37,14 @@ export interface GitCall {
 
 export interface PushTarget {
   readonly branch: string;
-  /** It must not be there yet. */
+  /** The branch must not exist yet. */
   readonly isNew: boolean;
   readonly isDryRun?: boolean;
 }
 
 /**
- * A shallow copy of one repository without its files' contents, which are fetched one by one as they are asked for.
- * One caller at a time: use `exclusive`.
+ * A shallow copy of one repository without file contents, which are fetched one by one on demand. One caller at a time:
+ * use `exclusive`.
  */
 export class GitMirror {
   readonly repository: GitRepository;
@@ -52,7 +52,7 @@ export class GitMirror {
   readonly #home: string;
   readonly folder: string;
   #isMade = false;
-  /** How many commits from this one on are here. */
+  /** How many commits, starting at this one, are in the copy. */
   readonly #depths = new Map<string, number>();
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -63,7 +63,7 @@ export class GitMirror {
     this.#home = join(options.folder, "home");
   }
 
-  /** Runs this alone. Every fetch of a new commit leaves a pack behind; half full is a good time to begin anew. */
+  /** Runs `work` alone. Every fetch of a new commit leaves a pack behind, so a half-full copy is discarded first. */
   async exclusive<T>(work: () => Promise<T>): Promise<T> {
     const { bytesMax = defaultBytesMax } = this.#options;
     const begin = (): Promise<T> => {
@@ -75,7 +75,7 @@ export class GitMirror {
     return mine;
   }
 
-  /** The branch that an Application's revision means, and where it is now. Undefined when there is no such branch. */
+  /** The branch of an Application's revision and its newest commit; undefined when there is no such branch. */
   async tip(revision: string, signal?: AbortSignal): Promise<{ branch: string; commit: string } | undefined> {
     const isDefault = revision === "" || revision === "HEAD";
     const wanted = isDefault ? "HEAD" : `refs/heads/${revision}`;
@@ -89,14 +89,14 @@ export class GitMirror {
     return branch === undefined || commit?.[1] === undefined ? undefined : { branch, commit: commit[1] };
   }
 
-  /** Has the trees of a branch's newest commits; how many says `depth`. Returns the newest. */
+  /** Fetches the trees of the newest `depth` commits of a branch. Resolves with the newest commit. */
   async fetch(branch: string, depth: number, signal?: AbortSignal): Promise<string> {
     const { url } = this.repository;
     const tip = await this.tip(branch, signal);
     if (tip === undefined) throw new GitProblem("content", `Cannot read ${url}: it has no branch ${branch}`);
     await this.#make(tip.commit.length);
     if ((this.#depths.get(tip.commit) ?? 0) >= depth) return tip.commit;
-    // One name for all: branches could be called as folders of each other.
+    // One ref for all branches, because one branch's name could be a folder of another's.
     const ref = "refs/levee/tip";
     const options = ["--no-tags", "--no-write-fetch-head", "--filter=blob:none", `--depth=${depth}`];
     const args = ["fetch", "-q", ...options, "--", "origin", `+refs/heads/${branch}:${ref}`];
@@ -107,14 +107,14 @@ export class GitMirror {
     return commit;
   }
 
-  /** What a commit has at this path, or below it. */
+  /** The entries of a commit at this path or below it. */
   async list(commit: string, path: string, isRecursive: boolean): Promise<readonly TreeEntry[]> {
     const flags = ["-z", "--full-tree", ...(isRecursive ? ["-r"] : [])];
     const args = ["ls-tree", ...flags, commit, "--", ...(path === "" ? [] : [path])];
     return parseTree(await this.local({ args, doing: `list ${path}`, stdoutBytesMax: listBytesMax }));
   }
 
-  /** Gets the contents of these files from the server, all at once. */
+  /** Fetches the contents of these files in one request. */
   async fetchBlobs(shas: readonly string[], signal?: AbortSignal): Promise<void> {
     const { url } = this.repository;
     const options = ["--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--stdin"];
@@ -123,7 +123,7 @@ export class GitMirror {
     await this.#talk({ args, doing: `fetch files of ${url}`, input, env: this.#gitDir(), ...given(signal) });
   }
 
-  /** One that has more than `bytesMax` is not read. */
+  /** Undefined for a file larger than `bytesMax`. */
   async blob(sha: string, bytesMax: number): Promise<Uint8Array | undefined> {
     const args = ["cat-file", "-s", sha];
     const size = Number((await this.local({ args, doing: "measure a file" })).toString("utf8"));
@@ -131,7 +131,7 @@ export class GitMirror {
     return this.local({ args: ["cat-file", "blob", sha], doing: "read a file", stdoutBytesMax: bytesMax });
   }
 
-  /** Undefined for one that has none, or whose parent is not here. */
+  /** Undefined without a single parent in the copy. */
   async parentOf(commit: string): Promise<string | undefined> {
     const args = ["rev-list", "--parents", "-n", "1", commit];
     const [, ...parents] = (await this.local({ args, doing: "read a commit" })).toString("utf8").trim().split(" ");
@@ -145,7 +145,7 @@ export class GitMirror {
     return (await this.local({ args, doing: "read the history" })).toString("utf8").trim().split("\n");
   }
 
-  /** Sends one commit, never by force: what may be there is nothing, or what it is built upon. */
+  /** Pushes one commit, never by force: the branch must not exist, or must be the commit's parent. */
   async push(commit: string, { branch, isNew, isDryRun }: PushTarget, signal?: AbortSignal): Promise<GitEnd> {
     const lease = isNew ? [`--force-with-lease=refs/heads/${branch}:`] : [];
     const options = ["--porcelain", "--no-verify", "--no-thin", "--no-follow-tags", ...lease];
@@ -154,11 +154,11 @@ export class GitMirror {
     return this.#run({ args, doing: "push", env: this.#gitDir(), ...given(signal) }, this.#networkMs());
   }
 
-  /** A run that asks no server. */
+  /** Runs git without contacting the server. */
   async local(call: GitCall): Promise<Buffer> {
     const end = await this.#run({ ...call, env: { ...this.#gitDir(), ...call.env } }, localTimeoutMs);
     if (end.exitCode === 0) return end.stdout;
-    // A copy that is damaged must not fail for ever.
+    // A damaged copy must not fail for ever.
     this.#discard();
     const problem = problemOf(end, call.doing);
     throw problem.kind === "absent" ? problem : new GitProblem("content", problem.message);
@@ -177,7 +177,7 @@ export class GitMirror {
     if (lacking !== undefined) throw new GitProblem("refused", `Cannot ${call.doing}: ${lacking}`);
     const end = await this.#run(call, this.#networkMs());
     if (end.exitCode === 0) return end;
-    // It may be the server's fault or that of our copy; the latter must not fail for ever.
+    // The fault may be in the server or in the copy; a damaged copy must not fail for ever.
     if (call.env !== undefined) this.#discard();
     throw problemOf(end, call.doing);
   }
@@ -193,14 +193,14 @@ export class GitMirror {
       timeoutMs,
       watch: () => (this.#isLarge(bytesMax) ? `the repository takes more than ${bytesMax} bytes` : undefined),
     });
-    // What a killed run leaves behind (locks, half a pack) is not worth mending.
+    // A killed run leaves locks and half a pack behind, which are not worth repairing.
     if (end.stopped !== undefined) this.#discard();
     return end;
   }
 
   async #make(digits: number): Promise<void> {
     if (this.#isMade && existsSync(join(this.folder, "HEAD"))) return;
-    // What an earlier process left behind may be half of something.
+    // An earlier process may have left an incomplete copy.
     this.#discard();
     const format = digits === 64 ? "sha256" : "sha1";
     const args = ["init", "-q", "--bare", "--template=", `--object-format=${format}`, this.folder];

@@ -8,14 +8,14 @@ import { findRepository, type GitRepository } from "./git-repository.ts";
 export interface GitMirrorsOptions {
   readonly clock: Clock;
   readonly repositories: readonly GitRepository[];
-  /** A folder of the guard's own; what is in it may be lost at any time. */
+  /** The guard's own folder; its content may be lost at any time. */
   readonly folder: string;
   readonly program?: string;
   readonly networkTimeoutMs?: number;
   readonly bytesMax?: number;
 }
 
-/** The repositories of the settings, and none besides. */
+/** The repositories of the settings, and no others. */
 export class GitMirrors {
   readonly #repositories: readonly GitRepository[];
   readonly #folder: string;
@@ -32,18 +32,18 @@ export class GitMirrors {
     );
   }
 
-  /** By the name that an Application or a plan has for it. */
+  /** By the address in an Application or a plan. */
   find(name: string): GitMirror | undefined {
     const repository = findRepository(this.#repositories, name);
     return repository === undefined ? undefined : this.#mirrors.get(repository.url);
   }
 
-  /** Removes the copies. One that cannot be removed is no reason to fail: the next process begins anew in any case. */
+  /** Removes the copies. A failure does not matter, because the next process starts anew in any case. */
   discard(): void {
     try {
       rmSync(this.#folder, { recursive: true, force: true });
     } catch {
-      // Said above.
+      // See above.
     }
   }
 }

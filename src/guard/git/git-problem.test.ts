@@ -3,7 +3,7 @@ import { gitReason, problemOf } from "./git-problem.ts";
 
 const ended = { exitCode: 128, stdout: Buffer.alloc(0) };
 
-test("gitReason keeps what matters of what git and servers say, on one line, without frames, controls and passwords", () => {
+test("gitReason keeps the reason on one line, without frames, control characters and passwords", () => {
   const ssh = `@@@@@@@@@@@\r\n@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\n@@@@@@\nHost key verification failed.\r\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n`;
   expect(gitReason(ssh)).toBe(
     "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @; Host key verification failed.; Could not read from remote repository.",

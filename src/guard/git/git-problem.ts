@@ -3,11 +3,10 @@ import { foreignText } from "../detect/foreign-text.ts";
 import type { GitEnd } from "./run-git.ts";
 
 /**
- * Why something in git could not be done.
- * `absent`: there is no git program. `unreachable`: the server did not answer; later it may. `refused`: it answered no.
- * `content`: what is in the repository is not what was expected.
+ * `absent`: there is no git program. `unreachable`: the server did not answer; it may later. `refused`: the server or the
+ * settings said no. `content`: the repository does not hold what was expected.
  */
-export type GitProblemKind = "absent" | "unreachable" | "refused" | "content";
+type GitProblemKind = "absent" | "unreachable" | "refused" | "content";
 
 export class GitProblem extends Error {
   override readonly name = "GitProblem";
@@ -19,16 +18,16 @@ export class GitProblem extends Error {
   }
 }
 
-/** What git says when the server knows us and does not want us, or we do not know the server. Texts of LC_ALL=C. */
+/** Git's texts under LC_ALL=C when the server rejects us or we do not know the server. */
 const refusals =
   /Authentication failed|Permission denied|Host key verification failed|returned error: 40[13]|could not read (?:Username|Password)|access denied|not (?:authorized|allowed)|certificate|transport '\w+' not allowed/i;
 const reasonCharsMax = 400;
 const linesMax = 6;
-/** Lines that say nothing: frames, hints, and what git adds to every failure of ssh. */
+/** Lines without information: frames, hints, and git's addition to every ssh failure. */
 const ornament =
   /^(?:@+$|[-=*#]+$|hint:|To |warning: filtering not recognized|Please make sure you have the correct access|and the repository exists)/;
 
-/** A run of git that did not succeed, in words. */
+/** Describes a failed run of git. */
 export function problemOf(end: GitEnd, doing: string): GitProblem {
   if (end.startError !== undefined)
     return new GitProblem("absent", `Cannot ${doing}: the program git cannot be started (${end.startError})`);
@@ -38,13 +37,13 @@ export function problemOf(end: GitEnd, doing: string): GitProblem {
   return new GitProblem(kind, `Cannot ${doing}: ${why}`);
 }
 
-/** What a server or git wrote, on one line, without control characters and without what could be a password. */
+/** A text of git or a server on one line, without control characters and passwords. */
 export function gitReason(text: string): string {
   const lines = text
     .split(/[\r\n]+/)
     .map((line) => line.replace(/^(?:remote|fatal|error): */, "").trim())
     .filter((line) => line !== "" && !ornament.test(line));
-  // What matters is said last. Passwords go before it is cut: half of one has no end by which it is found.
+  // The last lines matter. Remove passwords before cutting: half of one could no longer be recognised.
   const said = foreignText(lines.slice(-linesMax).join("; "), reasonCharsMax * 4);
   return firstChars(said.replace(/:\/\/[^/@\s]*@/g, "://"), reasonCharsMax);
 }

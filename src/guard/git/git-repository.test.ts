@@ -13,7 +13,7 @@ test("isSameRepository compares scheme, host, port and path, however they are wr
   expect(isSameRepository("git@git.example:org/infra.git", "ssh://git@git.example:22/org/infra")).toBe(true);
 });
 
-test("isSameRepository takes nothing for the same that could lead elsewhere", () => {
+test("isSameRepository refuses addresses that could lead elsewhere", () => {
   for (const other of [
     "http://git.example/org/infra.git",
     "https://git.example:8443/org/infra.git",
@@ -55,21 +55,21 @@ test("parseGitRepository reads branches, paths, other names and where the creden
 });
 
 for (const [text, problem] of [
-  ["infra", "is no address"],
-  ["ext::sh,branch=main", "is no address"],
-  ["https://me:secret@git.example/x", "a password or token does not belong into the address"],
-  ["https://secret@git.example/x", "a password or token does not belong into the address"],
-  ["ssh://me:secret@git.example/x", "a password or token does not belong into the address"],
-  ["https://git.example/x,branch=-x", "is no name of a branch"],
-  ["https://git.example/x,path=../y", "is no path"],
+  ["infra", "is not an address"],
+  ["ext::sh,branch=main", "is not an address"],
+  ["https://me:secret@git.example/x", "the address must not contain a password"],
+  ["https://secret@git.example/x", "the address must not contain a password"],
+  ["ssh://me:secret@git.example/x", "the address must not contain a password"],
+  ["https://git.example/x,branch=-x", "is not a branch name"],
+  ["https://git.example/x,path=../y", "is not a path"],
   ["https://git.example/x,path=", "path= is empty"],
   ["https://git.example/x,branchx", "is not one of branch="],
-  ["https://git.example/x,alias=x", "is no address"],
-  ["https://git.example/x,credentials=/a b", "is no absolute path"],
+  ["https://git.example/x,alias=x", "is not an address"],
+  ["https://git.example/x,credentials=/a b", "is not an absolute path"],
   ["https://git.example/x,credentials=/a,credentials=/b", "credentials is set twice"],
-  ["http://git.example/x,credentials=/a", "credentials do not go over http"],
-  ["https://git.example/x,push=force", "push=force is not known"],
-  ["https://git.example/x,push=direct,branch=main", "branch= and path= must say"],
+  ["http://git.example/x,credentials=/a", "credentials must not be sent over http"],
+  ["https://git.example/x,push=force", "push=force is unknown"],
+  ["https://git.example/x,push=direct,branch=main", "branch= and path= are required"],
   ["https://git.example/x,force", "is not one of branch="],
 ] as const) {
   test(`parseGitRepository refuses ${text}`, () => {

@@ -2,24 +2,24 @@ import { LeveeError } from "../../base/errors.ts";
 import { parseKeyedSetting } from "../../base/keyed-setting.ts";
 import { parseAddress, isSameRepository, withoutUser, type RepositoryScheme } from "./repository-name.ts";
 
-/** A repository that the guard may read and write, as the setting `--git-repository` says. */
+/** A repository that the guard may read and write, from the setting `--git-repository`. */
 export interface GitRepository {
-  /** The one address that is contacted. */
+  /** The only address that the guard contacts. */
   readonly url: string;
   readonly scheme: RepositoryScheme;
-  /** Other addresses by which Applications may name it. */
+  /** Other addresses that Applications use for it. */
   readonly aliases: readonly string[];
-  /** Branches that may be read and built upon; every one when there are none. */
+  /** Branches that the guard may read and build on; all when empty. */
   readonly branches: readonly string[];
-  /** Folders and files below which may be read and written; all when there are none. */
+  /** Folders and files that the guard may read and write; all when empty. */
   readonly paths: readonly string[];
-  /** A folder with `username` and `password`, or with `ssh-privatekey` and `known_hosts`, as Secrets are mounted. */
+  /** A mounted Secret with `username` and `password`, or with `ssh-privatekey` and `known_hosts`. */
   readonly credentials: string | undefined;
-  /** The commit goes to the branch that was read, not to one of its own. */
+  /** Commits go to the branch that was read, not to a branch of their own. */
   readonly isDirect: boolean;
 }
 
-/** It is put into a command line for ssh: nothing that a shell or ssh reads in another way. */
+/** The folder goes into ssh's command line, so only characters that neither the shell nor ssh interprets. */
 const plainFolder = /^\/[\w./-]+$/;
 const plainPath = /^[\w.+@-]+(?:\/[\w.+@-]+)*$/;
 const branchName = /^[A-Za-z0-9_][\w.+-]*(?:\/[\w+-][\w.+-]*)*$/;
@@ -32,12 +32,9 @@ const form = {
 export function parseGitRepository(text: string): GitRepository {
   const [url = ""] = text.split(",");
   const address = parseAddress(url);
-  if (address === undefined) throw wrong(text, `"${hidden(url)}" is no address of https, http, ssh or file`);
+  if (address === undefined) throw wrong(text, `"${hidden(url)}" is not an address with https, http, ssh or file`);
   if (mayHoldSecret(url))
-    throw wrong(
-      text,
-      "a password or token does not belong into the address, nor a user of https: credentials= has them",
-    );
+    throw wrong(text, "the address must not contain a password, a token or an https user: use credentials=");
   const values = valuesOf(text);
   const credentials = values.get("credentials")?.[0];
   const isDirect = values.has("push");
@@ -55,12 +52,12 @@ export function parseGitRepository(text: string): GitRepository {
   return repository;
 }
 
-/** Also in the place of a user of https, where some write a token. */
+/** Some people write a token in place of the https user. */
 function mayHoldSecret(url: string): boolean {
   return /^[a-z]+:\/\/[^/@]*:[^/@]*@/i.test(url) || withoutUser(url) !== url;
 }
 
-/** The repository of the settings that an Application names, if there is one. */
+/** The configured repository that an Application names. */
 export function findRepository(repositories: readonly GitRepository[], name: string): GitRepository | undefined {
   return repositories.find(({ url, aliases }) => [url, ...aliases].some((known) => isSameRepository(known, name)));
 }
@@ -73,7 +70,7 @@ export function isPathAllowed({ paths }: GitRepository, path: string): boolean {
   return paths.length === 0 || paths.some((allowed) => path === allowed || path.startsWith(`${allowed}/`));
 }
 
-/** Narrower than git's own rule: nothing that is an option, a pattern, or another way to name a commit. */
+/** Narrower than git's rule: excludes options, patterns and other ways to name a commit. */
 export function isBranchName(name: string): boolean {
   return name.length <= 200 && branchName.test(name) && !/\.\.|\.lock(?:\/|$)|\.(?:\/|$)/.test(name) && name !== "HEAD";
 }
@@ -87,25 +84,25 @@ function valuesOf(text: string): ReadonlyMap<(typeof form.keys)[number], readonl
 function problemOf(repository: GitRepository, push: string | undefined): string | undefined {
   const { aliases, branches, paths } = repository;
   const alias = aliases.find((name) => parseAddress(name) === undefined);
-  if (alias !== undefined) return `the alias "${hidden(alias)}" is no address`;
+  if (alias !== undefined) return `the alias "${hidden(alias)}" is not an address`;
   const branch = branches.find((name) => !isBranchName(name));
-  if (branch !== undefined) return `"${branch}" is no name of a branch`;
+  if (branch !== undefined) return `"${branch}" is not a branch name`;
   const path = paths.find((one) => !plainPath.test(one) || one.split("/").includes(".."));
-  if (path !== undefined) return `"${path}" is no path inside of a repository`;
+  if (path !== undefined) return `"${path}" is not a path inside a repository`;
   return credentialsProblem(repository) ?? pushProblem(repository, push);
 }
 
 function credentialsProblem({ credentials, scheme }: GitRepository): string | undefined {
   if (credentials === undefined) return undefined;
-  if (!plainFolder.test(credentials)) return `"${credentials}" is no absolute path of plain letters`;
-  return scheme === "http" || scheme === "file" ? `credentials do not go over ${scheme}` : undefined;
+  if (!plainFolder.test(credentials)) return `"${credentials}" is not an absolute path of plain letters`;
+  return scheme === "http" || scheme === "file" ? `credentials must not be sent over ${scheme}` : undefined;
 }
 
 function pushProblem({ branches, paths }: GitRepository, push: string | undefined): string | undefined {
   if (push === undefined) return undefined;
-  if (push !== "direct") return `push=${push} is not known: push=direct, or leave it out`;
+  if (push !== "direct") return `push=${push} is unknown: use push=direct or leave it out`;
   if (paths.length > 0 && branches.length > 0) return undefined;
-  return "push=direct writes to a branch that is followed, so branch= and path= must say which and where";
+  return "push=direct writes to a branch that Argo CD follows, so branch= and path= are required";
 }
 
 function wrong(text: string, why: string): LeveeError {

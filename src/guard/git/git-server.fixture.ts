@@ -6,7 +6,7 @@ import { systemClock } from "../../base/clock.ts";
 import { GitMirrors, type GitMirrorsOptions } from "./git-mirrors.ts";
 import { parseGitRepository } from "./git-repository.ts";
 
-/** A real bare repository in a temporary folder, with a clone to write to it from. */
+/** A real bare repository in a temporary folder, with a clone that writes to it. */
 export class GitServer implements Disposable {
   readonly root = mkdtempSync(join(tmpdir(), "levee-git-"));
   readonly bare = join(this.root, "srv", "infra.git");
@@ -21,7 +21,7 @@ export class GitServer implements Disposable {
     if (Object.keys(files).length > 0) this.commit(files);
   }
 
-  /** Writes files, commits them and pushes the commit to `main`, or to another branch. */
+  /** Writes files, commits them and pushes the commit to a branch. */
   commit(files: Readonly<Record<string, string | Uint8Array>>, branch = "main"): string {
     for (const [path, content] of Object.entries(files)) {
       mkdirSync(dirname(join(this.clone, path)), { recursive: true });
@@ -41,7 +41,7 @@ export class GitServer implements Disposable {
     return execFileSync("git", [...args], { cwd: folder, env, encoding: "utf8", stdio: "pipe" }).trim();
   }
 
-  /** In the bare repository. */
+  /** Runs git in the bare repository. */
   ask(...args: readonly string[]): string {
     return this.run(this.bare, ...args);
   }
@@ -52,7 +52,7 @@ export class GitServer implements Disposable {
     chmodSync(join(this.bare, "hooks", name), 0o755);
   }
 
-  /** As the guard has them, with the given text after the address. */
+  /** The guard's mirrors, with `options` appended to the address. */
   mirrors(options = "", more: Partial<GitMirrorsOptions> = {}): GitMirrors {
     const repositories = [parseGitRepository(`${this.url}${options}`)];
     return new GitMirrors({ clock: systemClock, repositories, folder: join(this.root, "guard"), ...more });

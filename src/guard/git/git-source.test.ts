@@ -7,6 +7,7 @@ import type { ApplicationSource } from "../facts/world.ts";
 import { GitServer } from "./git-server.fixture.ts";
 import { GitSource } from "./git-source.ts";
 import type { GitMirrors } from "./git-mirrors.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const multus = "kind: DaemonSet\nmetadata: {name: kube-multus-ds}\n";
 
@@ -14,7 +15,7 @@ function sourceOf(server: GitServer, changes: Partial<ApplicationSource> = {}): 
   return { repository: server.url, path: "apps/multus", revision: "main", isPlain: true, ...changes };
 }
 
-/** Reads once and tells what there is: paths, or why not. */
+/** Reads once; gives the paths or the problem. */
 async function seen(mirrors: GitMirrors, ...wanted: readonly ApplicationSource[]): Promise<readonly string[]> {
   const source = new GitSource({ clock: systemClock, logger: silentLogger, mirrors, wanted: () => wanted });
   try {
@@ -30,14 +31,7 @@ async function seen(mirrors: GitMirrors, ...wanted: readonly ApplicationSource[]
 
 async function read(source: GitSource): Promise<void> {
   source.start();
-  await until(() => source.hasLooked() && source.files().length + source.problems().length > 0);
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (const endMs = systemClock.monotonicMs() + 10_000; !isSo();) {
-    if (systemClock.monotonicMs() > endMs) throw new Error("it did not come");
-    await systemClock.sleep(20);
-  }
+  await until("it has looked", () => source.hasLooked() && source.files().length + source.problems().length > 0);
 }
 
 test("GitSource reads the manifests with a DaemonSet in the Application's folder, and those below it only when it is recursive", async () => {
@@ -56,7 +50,7 @@ test("GitSource reads the manifests with a DaemonSet in the Application's folder
   ]);
 });
 
-test("GitSource has looked once each that is wanted was tried, also in vain", async () => {
+test("GitSource has looked once every wanted source was tried, even without success", async () => {
   using server = new GitServer({ "apps/multus/multus.yaml": multus });
   const wanted = [sourceOf(server), sourceOf(server, { path: "apps/nowhere" })];
   const clock = systemClock;
@@ -69,26 +63,26 @@ test("GitSource has looked once each that is wanted was tried, also in vain", as
   await source.close();
 });
 
-test("GitSource copies no contents but those that it needs", async () => {
+test("GitSource copies only the contents it needs", async () => {
   using server = new GitServer({ "apps/multus/multus.yaml": multus, "media/film.bin": "x".repeat(3_000_000) });
   const mirrors = server.mirrors("", { bytesMax: 1_000_000 });
   expect(await seen(mirrors, sourceOf(server))).toEqual(["main:apps/multus/multus.yaml"]);
 });
 
-test("GitSource takes HEAD for the server's own branch, and says of a tag that it is no branch", async () => {
+test("GitSource reads HEAD as the server's default branch, and rejects a tag", async () => {
   using server = new GitServer({ "apps/multus/multus.yaml": multus });
   server.ask("tag", "v1", "main");
   const mirrors = server.mirrors();
   expect(await seen(mirrors, sourceOf(server, { revision: "HEAD" }))).toEqual(["main:apps/multus/multus.yaml"]);
   expect(await seen(mirrors, sourceOf(server, { revision: "v1" }))).toEqual([
-    'its revision "v1" is no branch, so nothing can be built upon it',
+    'its revision "v1" is not a branch, so no commit can go on top of it',
   ]);
   expect(await seen(mirrors, sourceOf(server, { revision: "--upload-pack=x" }))).toEqual([
-    'its revision "--upload-pack=x" is no branch, so nothing can be built upon it',
+    'its revision "--upload-pack=x" is not a branch, so no commit can go on top of it',
   ]);
 });
 
-test("GitSource reads on when the branch moves, and keeps what it has while the server is away", async () => {
+test("GitSource follows a moving branch, and keeps its files while the server is unreachable", async () => {
   using server = new GitServer({ "apps/multus/multus.yaml": multus });
   const source = new GitSource({
     clock: systemClock,
@@ -100,12 +94,12 @@ test("GitSource reads on when the branch moves, and keeps what it has while the 
   });
   await read(source);
   server.commit({ "apps/multus/multus.yaml": `${multus}# more\n` });
-  await until(() => Buffer.from(source.files()[0]?.bytes ?? []).includes("more"));
+  await until("the change is seen", () => Buffer.from(source.files()[0]?.bytes ?? []).includes("more"));
   renameSync(server.bare, `${server.bare}.away`);
-  await until(() => source.problems().length === 1);
+  await until("the problem is seen", () => source.problems().length === 1);
   expect(source.files()).toHaveLength(1);
   renameSync(`${server.bare}.away`, server.bare);
-  await until(() => source.problems().length === 0);
+  await until("the problem is gone", () => source.problems().length === 0);
   await source.close();
 });
 
@@ -141,11 +135,11 @@ test("GitSource says why it reads nothing: not configured, not allowed, another 
       sourceOf(server, { path: "apps/chart" }),
     ),
   ).toEqual([
-    "its repository https://evil.example/x.git is none that the guard was told of (--git-repository)",
+    "its repository https://evil.example/x.git is not in the guard's settings (--git-repository)",
     'the settings do not allow its folder "secrets"',
     'the settings do not allow its folder "apps/../secrets"',
-    "its folder is no plain one: it has apps/kust/kustomization.yaml",
-    "its folder is no plain one: it has apps/chart/Chart.yaml",
+    "its folder does not hold plain manifests: it has apps/kust/kustomization.yaml",
+    "its folder does not hold plain manifests: it has apps/chart/Chart.yaml",
   ]);
   server.commit({ "apps/multus/multus.yaml": `${multus}#\n` }, "release");
   expect(await seen(mirrors, sourceOf(server, { path: "apps/nowhere" }))).toEqual([
@@ -180,13 +174,13 @@ test("GitSource leaves out links, submodules, files that are too large and names
 
 test("GitSource gives up on a repository that is larger than the folder may be", async () => {
   using server = new GitServer({ "apps/multus/multus.yaml": multus, "a.bin": randomText(4_000_000) });
-  // A server that cannot leave contents out sends them all.
+  // A server without filters sends all contents.
   server.ask("config", "uploadpack.allowFilter", "false");
   const [problem = ""] = await seen(server.mirrors("", { bytesMax: 100_000 }), sourceOf(server));
   expect(problem).toContain("the repository takes more than 100000 bytes");
 });
 
-/** Does not compress. */
+/** Incompressible bytes. */
 function randomText(bytes: number): Uint8Array {
   const text = new Uint8Array(bytes);
   for (let at = 0; at < bytes; at += 65_536) text.set(systemClock.randomBytes(Math.min(65_536, bytes - at)), at);

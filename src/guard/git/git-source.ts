@@ -5,34 +5,34 @@ import type { GitMirrors } from "./git-mirrors.ts";
 import { GitProblem } from "./git-problem.ts";
 import { readSource } from "./read-source.ts";
 
-export interface GitSourceOptions {
+interface GitSourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly mirrors: GitMirrors;
-  /** What Applications that own CNI daemons are made of, as far as it is plain. */
+  /** The plain git sources of Applications that own CNI daemons. */
   readonly wanted: () => readonly ApplicationSource[];
   readonly lookMs?: number;
   readonly refreshMs?: number;
 }
 
-/** How soon an Application that is seen for the first time is read. */
+/** How soon a new Application is read. */
 const defaultLookMs = 5_000;
-/** Older than this, a file is read again. A plan's own step reads it anew in any case. */
+/** The age at which a file is read again. A plan's own step reads it anew in any case. */
 const defaultRefreshMs = 180_000;
-/** What could not be read is tried again sooner: in an outage servers come and go. */
+/** Failed reads are retried sooner: in an outage servers come and go. */
 const againMs = 30_000;
-/** More daemons than this nobody has; the rest is not read. */
+/** No cluster has more CNI daemons than this; the rest is not read. */
 const sourcesMax = 8;
 
 interface Reading {
   readonly source: ApplicationSource;
-  /** As last read: kept while the server is away, since just then it is needed. */
+  /** As last read. Kept while the server is unreachable, because that is when they are needed. */
   readonly files: readonly GitFileFacts[];
   readonly problem: string | undefined;
   readonly atMs: number;
 }
 
-/** Keeps what git has of the CNI daemons' manifests, in the background: whoever asks is answered at once. */
+/** Reads the CNI daemons' manifests from git in the background, so that callers get an answer at once. */
 export class GitSource {
   readonly #options: GitSourceOptions;
   readonly #stop = new AbortController();
@@ -57,7 +57,7 @@ export class GitSource {
     );
   }
 
-  /** Each that is wanted now has been looked for, with whatever came of it. */
+  /** Every wanted source was read or failed once. */
   hasLooked(): boolean {
     const wanted = this.#options.wanted().slice(0, sourcesMax);
     return wanted.every((source) => this.#readings.has(JSON.stringify(identityOf(source))));
@@ -87,7 +87,7 @@ export class GitSource {
       const freshMs = before?.problem === undefined ? refreshMs : Math.min(refreshMs, againMs);
       const isFresh = before !== undefined && clock.monotonicMs() - before.atMs < freshMs;
       readings.set(key, isFresh ? before : await this.#read(source, before));
-      // One whose server hangs does not keep what is known of the others.
+      // A hanging server must not hide the other sources.
       this.#readings = new Map([...this.#readings, ...readings]);
     }
     this.#readings = readings;
@@ -107,7 +107,7 @@ export class GitSource {
   #failed(source: ApplicationSource, thrown: unknown, before: Reading | undefined): Reading {
     const { clock, logger } = this.#options;
     const problem = thrown instanceof Error ? thrown.message : String(thrown);
-    if (problem !== before?.problem) logger.warn("git cannot be read", { why: problem });
+    if (problem !== before?.problem) logger.warn("Cannot read git", { why: problem });
     const isAway = thrown instanceof GitProblem && thrown.kind === "unreachable";
     return { source, files: isAway ? (before?.files ?? []) : [], problem, atMs: clock.monotonicMs() };
   }

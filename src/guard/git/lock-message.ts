@@ -3,16 +3,16 @@ import type { LockToGitStep } from "../decision/step.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 
 const lineCharsMax = 300;
-/** Enough to see what it was about; the Decision has the rest. */
+/** Enough to understand the reason; the Decision has the rest. */
 const evidenceMax = 12;
 
-/** What the commit says: of which Decision it is, who approved it, on what evidence, and how it is taken back. */
+/** The commit message: the Decision, who approved it, the evidence, and how to revert it. */
 export function lockMessage(
   { lockToGit: { path, edits, branch, baseRef } }: LockToGitStep,
   decision: Decision,
 ): string {
   const { metadata, spec, status } = decision;
-  const changes = edits.map(({ pointer, from, to }) => `${pointer}: ${from} becomes ${to}`);
+  const changes = edits.map(({ pointer, from, to }) => `${pointer}: from ${from} to ${to}`);
   const [first] = edits;
   return [
     line(`Raise the memory limit in ${path} from ${first?.from ?? ""} to ${first?.to ?? ""}`, 100),
@@ -25,7 +25,7 @@ export function lockMessage(
     ...spec.evidence.slice(0, evidenceMax).map(({ fact, value, at }) => line(`- ${fact}: ${value} (${at})`)),
     "",
     branch === baseRef
-      ? "To take it back: git revert of this commit, after the cluster's limit was set back."
+      ? "To undo: set the cluster's limit back, then git revert this commit."
       : `To use it: merge ${line(branch)} into ${line(baseRef)}. To drop it: delete the branch.`,
     "",
     `Levee-Decision: ${line(`${metadata.namespace}/${metadata.name}`)}`,

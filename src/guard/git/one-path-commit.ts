@@ -4,8 +4,8 @@ import { GitProblem } from "./git-problem.ts";
 import type { GitMirror } from "./git-mirror.ts";
 import { isPlainFile, splitAtNul, type TreeEntry } from "./tree-entry.ts";
 
-/** A commit that gives one file of its parent another content, and does nothing else. */
-export interface OnePathCommit {
+/** A commit that changes the content of one file and nothing else. */
+interface OnePathCommit {
   readonly parent: string;
   readonly path: string;
   readonly oldBlobSha: string;
@@ -19,18 +19,18 @@ export interface OnePathCommit {
 
 const author = { name: "Levee guard", email: "levee-guard@levee.invalid" };
 
-/** The file of a commit that a plan names: one that is there, a plain file, with this content. Else why not. */
+/** The entry of a plain file in a commit. Throws when the path is missing or not a plain file. */
 export async function fileOf(mirror: GitMirror, commit: string, path: string): Promise<TreeEntry> {
   const entries = await mirror.list(commit, path, false);
   const entry = entries.find((one) => one.path === path);
-  if (entry === undefined) throw new GitProblem("content", `${path} is not there any more`);
-  if (!isPlainFile(entry)) throw new GitProblem("content", `${path} is no plain file (${entry.type} ${entry.mode})`);
+  if (entry === undefined) throw new GitProblem("content", `${path} no longer exists`);
+  if (!isPlainFile(entry)) throw new GitProblem("content", `${path} is not a plain file (${entry.type} ${entry.mode})`);
   return entry;
 }
 
 /**
- * Makes the commit by plumbing, over an index of its own that begins as the parent's tree, so there is no working folder
- * that could be empty. What was made is then read back: anything but this one path, with this content, is not used.
+ * Makes the commit with git's plumbing on a separate index that starts as the parent's tree, so there is no working folder
+ * that could be empty. Then reads it back: a commit that changes anything else is not used.
  */
 export async function makeOnePathCommit(mirror: GitMirror, wanted: OnePathCommit): Promise<string> {
   const { parent, path, bytes } = wanted;
@@ -39,15 +39,15 @@ export async function makeOnePathCommit(mirror: GitMirror, wanted: OnePathCommit
     throw new GitProblem("content", `${path} has the content ${entry.sha} now, not ${wanted.oldBlobSha}`);
   const blob = await written(mirror, bytes);
   if (blob !== wanted.newBlobSha || createHash("sha256").update(bytes).digest("hex") !== wanted.newBytesSha256)
-    throw new GitProblem("content", `what would be written to ${path} is not what was approved`);
+    throw new GitProblem("content", `the bytes for ${path} are not the approved ones`);
   const tree = await treeWith(mirror, parent, `${entry.mode},${blob},${path}`);
   const commit = await committed(mirror, wanted, tree);
   if (!(await isOnePathCommit(mirror, wanted, commit)))
-    throw new GitProblem("content", `the commit would change something else than ${path}`);
+    throw new GitProblem("content", `the commit would change more than ${path}`);
   return commit;
 }
 
-/** Whether a commit does to its parent exactly what is wanted: one path, from this content to that, its mode unchanged. */
+/** Whether a commit changes exactly one path of its parent, from this content to that, with the same mode. */
 export async function isOnePathCommit(
   mirror: GitMirror,
   { parent, path, oldBlobSha, newBlobSha }: Pick<OnePathCommit, "parent" | "path" | "oldBlobSha" | "newBlobSha">,
@@ -61,7 +61,7 @@ export async function isOnePathCommit(
 }
 
 async function written(mirror: GitMirror, bytes: Uint8Array): Promise<string> {
-  // Without a path no attribute and no filter changes the bytes.
+  // Without a path, no attribute or filter changes the bytes.
   const args = ["hash-object", "-w", "-t", "blob", "--no-filters", "--stdin"];
   return lineOf(await mirror.local({ args, doing: "write the file", input: bytes }));
 }
@@ -73,7 +73,7 @@ async function treeWith(mirror: GitMirror, parent: string, cacheInfo: string): P
   try {
     await mirror.local({ args: ["read-tree", parent], doing: "read the tree", env });
     await mirror.local({ args: ["update-index", "--cacheinfo", cacheInfo], doing: "change the index", env });
-    // Contents that nobody asked for are not here, and are not needed for a tree.
+    // The copy lacks the other files' contents, and a tree does not need them.
     return lineOf(await mirror.local({ args: ["write-tree", "--missing-ok"], doing: "write the tree", env }));
   } finally {
     rmSync(index, { force: true });

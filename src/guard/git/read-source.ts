@@ -8,16 +8,16 @@ import { sourceFolder } from "./source-folder.ts";
 import { isPlainFile, type TreeEntry } from "./tree-entry.ts";
 import { fileBytesMax } from "./yaml-field.ts";
 
-/** A folder of manifests that a person looks after; larger ones are made by something. */
+/** People maintain fewer manifests per folder; larger folders are generated. */
 const filesMax = 200;
 const manifest = /\.(?:ya?ml|json)$/;
-/** Files by which Argo CD takes a folder for something else than plain manifests. */
+/** With one of these files Argo CD does not treat a folder as plain manifests. */
 const otherTools = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization|Chart\.yaml)$/;
 
-/** Contents that are known already, by git's name for them. */
-export type KnownBlobs = ReadonlyMap<string, Uint8Array>;
+/** Contents that are already known, by git's hash. */
+type KnownBlobs = ReadonlyMap<string, Uint8Array>;
 
-/** The manifests with a DaemonSet that an Application is made of, as the server has them now. */
+/** The current manifests of an Application that contain a DaemonSet. */
 export async function readSource(
   mirrors: GitMirrors,
   source: ApplicationSource,
@@ -51,7 +51,7 @@ export async function readSource(
   });
 }
 
-/** A folder that holds allowed ones may be listed; of its files only those are read. */
+/** A parent of allowed paths may be listed; only the allowed files in it are read. */
 function mayRead({ repository }: GitMirror, folder: string): boolean {
   return (
     isPathAllowed(repository, folder) || repository.paths.some((path) => folder === "" || path.startsWith(`${folder}/`))
@@ -61,7 +61,7 @@ function mayRead({ repository }: GitMirror, folder: string): boolean {
 function manifestsOf(entries: readonly TreeEntry[], folder: string, { repository }: GitMirror): readonly TreeEntry[] {
   const other = entries.find(({ path }) => otherTools.test(path));
   if (other !== undefined)
-    throw new GitProblem("content", `its folder is no plain one: it has ${foreignText(other.path, 200)}`);
+    throw new GitProblem("content", `its folder does not hold plain manifests: it has ${foreignText(other.path, 200)}`);
   const files = entries.filter(
     (entry) => isPlainFile(entry) && manifest.test(entry.path) && isPathAllowed(repository, entry.path),
   );
@@ -86,7 +86,7 @@ async function contentsOf(
   const contents: Content[] = [];
   for (const entry of entries) {
     const bytes = known.get(entry.sha) ?? (await mirror.blob(entry.sha, fileBytesMax));
-    // One that is too large, or has no DaemonSet, holds no limit that could be changed.
+    // A file that is too large or has no DaemonSet holds no limit to change.
     if (bytes !== undefined && Buffer.from(bytes).includes("DaemonSet")) contents.push({ entry, bytes });
   }
   return contents;
@@ -94,12 +94,12 @@ async function contentsOf(
 
 function notConfigured({ repository }: ApplicationSource): GitProblem {
   const name = foreignText(repository, 200).replace(/:\/\/[^/@\s]*@/, "://");
-  return new GitProblem("refused", `its repository ${name} is none that the guard was told of (--git-repository)`);
+  return new GitProblem("refused", `its repository ${name} is not in the guard's settings (--git-repository)`);
 }
 
 function noBranch({ revision }: ApplicationSource): GitProblem {
   return new GitProblem(
     "content",
-    `its revision "${foreignText(revision, 100)}" is no branch, so nothing can be built upon it`,
+    `its revision "${foreignText(revision, 100)}" is not a branch, so no commit can go on top of it`,
   );
 }

@@ -1,23 +1,23 @@
-/** What a repository's address says, in the parts by which two addresses are compared. */
-export interface RepositoryAddress {
+/** The parts of a repository's address that are compared. */
+interface RepositoryAddress {
   readonly scheme: RepositoryScheme;
   readonly host: string;
   readonly port: string;
-  /** From the root of the server, without slashes at its ends and without `.git`. */
+  /** Without slashes at its ends and without `.git`. */
   readonly path: string;
 }
 
 export type RepositoryScheme = "https" | "http" | "ssh" | "file";
 
 const ports: Readonly<Record<RepositoryScheme, string>> = { https: "443", http: "80", ssh: "22", file: "" };
-/** Of one path as servers have them. What would have to be decoded or resolved first is no address that we compare. */
+/** A plain path; one that would need decoding or resolving is never compared. */
 const plainPath = /^(?:[\w.~+@-]+\/)*[\w.~+@-]+$/;
 const hostName = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$|^\[[0-9a-f:]+\]$/;
 const full = /^([a-z]+):\/\/(?:([^@/]*)@)?([^/@:]*|\[[^\]/@]*\])(?::(\d{1,5}))?\/(.*)$/i;
-/** As ssh is often written: user@host:path. */
+/** The short form of ssh: user@host:path. */
 const short = /^(?:[\w.-]+@)([\w.-]+):(?!\/\/)(.+)$/;
 
-/** Undefined for what is no address of a kind that we use. Names of users and passwords are no part of it. */
+/** Undefined for an unknown kind of address. Users and passwords are not part of the result. */
 export function parseAddress(text: string): RepositoryAddress | undefined {
   const parts = full.exec(text);
   if (parts !== null) return addressOf((parts[1] ?? "").toLowerCase(), parts[3] ?? "", parts[4] ?? "", parts[5] ?? "");
@@ -26,8 +26,8 @@ export function parseAddress(text: string): RepositoryAddress | undefined {
 }
 
 /**
- * Whether two addresses name one repository: same scheme, host, port and path. The repository's name in an Application is
- * text of whoever may write Applications; it is only ever compared, and what is contacted is the address in our settings.
+ * Whether two addresses have the same scheme, host, port and path. The address in an Application comes from anyone who may
+ * write Applications, so it is only compared; the guard contacts the address of its settings.
  */
 export function isSameRepository(left: string, right: string): boolean {
   const [one, other] = [parseAddress(left), parseAddress(right)];
@@ -36,8 +36,8 @@ export function isSameRepository(left: string, right: string): boolean {
 }
 
 /**
- * The same address without a user and a password, over http and https: some write a token there, and what an Application
- * says of its repository is shown in Decisions, Events and logs. Over ssh the user is part of the address.
+ * Removes user and password from an http or https address: some people put a token there, and Decisions, Events and logs
+ * show the address. With ssh the user is part of the address.
  */
 export function withoutUser(address: string): string {
   return address.replace(/^(https?:\/\/)[^/\s]*@/i, "$1");

@@ -10,13 +10,13 @@ function shell(script: string, more: Partial<GitRun> = {}): Promise<GitEnd> {
   return runGit(systemClock, { ...run, ...more });
 }
 
-/** A child of the program that writes its number and would live for long. */
+/** A long-lived child of the program that writes its process ID. */
 async function grandchild(run: (script: string) => Promise<GitEnd>): Promise<{ end: GitEnd; lives: boolean }> {
   const folder = mkdtempSync(join(tmpdir(), "levee-run-git-"));
   try {
     const end = await run(`sleep 60 & echo $! > ${folder}/pid; wait`);
     const pid = readFileSync(join(folder, "pid"), "utf8").trim();
-    // Killed is not yet gone.
+    // A killed process is not gone at once.
     for (let look = 0; look < 50 && isAlive(pid); look += 1) await systemClock.sleep(20);
     return { end, lives: isAlive(pid) };
   } finally {
@@ -28,7 +28,7 @@ function isAlive(pid: string): boolean {
   return existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
 }
 
-test("runGit returns what was written, how it ended, and gives only the environment it was told to", async () => {
+test("runGit returns output and exit code, and passes only the given environment", async () => {
   const end = await shell('cat; printf "%s" "$HOME$A"; echo err >&2; exit 3', {
     input: "in ",
     env: { PATH: "/usr/bin:/bin", A: "a" },
@@ -48,13 +48,13 @@ test("runGit kills the whole group at the time limit, on an abort and when the w
   expect(watched).toMatchObject({ end: { stopped: "too much" }, lives: false });
 });
 
-test("runGit leaves nobody behind who held the pipes open when the program itself ended", async () => {
+test("runGit kills children that keep the pipes open after the program ended", async () => {
   const { end, lives } = await grandchild((script) => shell(script.replace("; wait", "; exit 0")));
   expect(end.exitCode).toBe(0);
   expect(lives).toBe(false);
 });
 
-test("runGit ends a program that writes more than it may, and keeps the end of what it complains", async () => {
+test("runGit ends a program that writes too much, and keeps the end of its error output", async () => {
   const end = await shell("head -c 5000 /dev/zero; sleep 60", { stdoutBytesMax: 4_000 });
   expect(end).toMatchObject({ exitCode: undefined, stopped: "it wrote more than 4000 bytes" });
   const loud = await shell("head -c 100000 /dev/zero | tr '\\0' y >&2; echo last >&2");

@@ -3,43 +3,43 @@ import type { Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
 import { lastChars } from "../../base/short-text.ts";
 
-/** One run of git. Its environment is the whole of it: nothing of our own is passed on. */
+/** One run of git. `env` is its whole environment: nothing is inherited. */
 export interface GitRun {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly input?: Uint8Array | string;
   readonly timeoutMs: number;
-  /** One that writes more is killed. */
+  /** Git is killed when it writes more. */
   readonly stdoutBytesMax?: number;
   readonly signal?: AbortSignal;
-  /** Asked now and then while it runs; a text that it answers with ends the run. */
+  /** Called regularly during the run; a returned text ends the run. */
   readonly watch?: () => string | undefined;
 }
 
 export interface GitEnd {
-  /** Undefined when it did not end by itself. */
+  /** Undefined when git was killed or not started. */
   readonly exitCode: number | undefined;
   readonly stdout: Buffer;
-  /** The last part of what it wrote there. */
+  /** The end of its error output. */
   readonly stderr: string;
-  /** Why it could not be started: the errno's name. */
+  /** The name of the errno when git could not be started. */
   readonly startError?: string;
-  /** Why it was killed. */
+  /** Why git was killed. */
   readonly stopped?: string;
 }
 
-/** Names of refs and lists of files; more is asked for by name. */
+/** Enough for refs and lists of files. */
 const stdoutBytesMax = 4_194_304;
 const stderrCharsMax = 4_096;
-/** A grandchild may hold the pipes open; what it writes later is not waited for. */
+/** A grandchild may keep the pipes open; its later output does not matter. */
 const drainMs = 500;
-/** Between two looks at how much a fetch has written. */
+/** The interval of `watch`. */
 const watchMs = 250;
 
 /**
- * Runs git in a process group of its own. Whatever ends it early (time, too much output, the watch, an abort) kills the
- * whole group: git's own children, such as those that talk to the server, do not live longer than it does.
+ * Runs git in its own process group. A time limit, too much output, the watch or an abort kills the whole group, so git's
+ * children, such as the ones that talk to the server, do not outlive it.
  */
 export function runGit(clock: Clock, run: GitRun): Promise<GitEnd> {
   if (run.signal?.aborted === true)
@@ -53,7 +53,7 @@ export function runGit(clock: Clock, run: GitRun): Promise<GitEnd> {
     });
     return watched(clock, run, child);
   } catch (thrown) {
-    // Some reasons come as an event, others (a file that is no program) are thrown.
+    // Some failures arrive as an event, others are thrown, such as a file that is not a program.
     return Promise.resolve(notStarted(thrown));
   }
 }
@@ -72,9 +72,9 @@ function watched(clock: Clock, run: GitRun, child: ChildProcessWithoutNullStream
     const cancels = stoppers(clock, run, stop);
     const settle = (exitCode: number | undefined): void => {
       for (const cancel of cancels) cancel();
-      // It may have been faster than the looks.
+      // Git may have ended between two calls of `watch`.
       stopped ??= run.watch?.();
-      // What it started may still be there, whichever way it ended itself.
+      // Its children may still run, however git ended.
       killGroup(child);
       child.stdout.destroy();
       child.stderr.destroy();
@@ -88,7 +88,7 @@ function watched(clock: Clock, run: GitRun, child: ChildProcessWithoutNullStream
     child.once("close", (code) => settle(code ?? undefined));
     child.once("exit", (code) => cancels.push(clock.after(drainMs, () => settle(code ?? undefined))));
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => undefined);
-    // One that does not read its input is judged by how it ends, not by our EPIPE.
+    // If git does not read its input, its exit code counts, not our EPIPE.
     child.stdin.end(run.input ?? "");
   });
 }
@@ -125,7 +125,7 @@ function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 }
 

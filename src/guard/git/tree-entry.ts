@@ -1,4 +1,4 @@
-/** One line of a tree. */
+/** One entry of a git tree. */
 export interface TreeEntry {
   readonly mode: string;
   readonly type: string;
@@ -6,12 +6,12 @@ export interface TreeEntry {
   readonly path: string;
 }
 
-/** A file that is one: no link, no folder, no other repository. */
+/** Not a link, a folder or a submodule. */
 export function isPlainFile({ mode, type }: TreeEntry): boolean {
   return type === "blob" && (mode === "100644" || mode === "100755");
 }
 
-/** Of `git ls-tree -z`. A name that is no UTF-8 is left out: no plan could say it. */
+/** Parses `git ls-tree -z`. Leaves out names that are not UTF-8, because a plan cannot hold them. */
 export function parseTree(bytes: Buffer): readonly TreeEntry[] {
   return splitAtNul(bytes).flatMap((line) => {
     const found = /^(\d{6}) (\w+) ([0-9a-f]{40,64})\t(.+)$/s.exec(line ?? "");
@@ -21,7 +21,7 @@ export function parseTree(bytes: Buffer): readonly TreeEntry[] {
   });
 }
 
-/** Undefined in the place of what is no UTF-8. */
+/** Parts that are not UTF-8 become undefined. */
 export function splitAtNul(bytes: Buffer): readonly (string | undefined)[] {
   const parts: (string | undefined)[] = [];
   for (let start = 0; start < bytes.length;) {

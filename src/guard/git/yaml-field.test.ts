@@ -73,13 +73,13 @@ test("editMemoryLimit writes a plain value and a number as plain values", () => 
   expect(edited(plain)).toBe(plain.replace("52428800 #", "1Gi #"));
 });
 
-test("editMemoryLimit takes a document that leaves its namespace to whoever applies it", () => {
+test("editMemoryLimit accepts a document without a namespace", () => {
   const text = manifest.replace("  namespace: kube-system   # not ours\n", "");
   expect(edited(text)).toContain('memory: "1Gi"');
 });
 
 for (const [what, text, problem] of [
-  ["a template", manifest.replace("x@sha256:1", "{{ .Values.image }}:1 {{ end }}"), "it is no plain YAML"],
+  ["a template", manifest.replace("x@sha256:1", "{{ .Values.image }}:1 {{ end }}"), "it is not plain YAML"],
   ["the same document twice", `${manifest}---\n${manifest.split("---\n")[1]}`, "it has 2 documents for"],
   ["no such document", manifest.replace("kind: DaemonSet", "kind: Deployment"), "it has 0 documents for"],
   [
@@ -102,17 +102,17 @@ for (const [what, text, problem] of [
     manifest
       .replace("requests: {cpu: 100m, memory: 50Mi}", "requests: {memory: &m 50Mi}")
       .replace('"50Mi"   #', "*m #"),
-    "limits/memory is no plain value",
+    "limits/memory is not a plain value",
   ],
   [
     "a value over several lines",
     manifest.replace('memory: "50Mi"   # keep in step', 'memory: "50\\\n                Mi"'),
-    "the value is written in a way",
+    "the notation of the value",
   ],
   [
     "a key that is there twice",
     manifest.replace('memory: "50Mi"   # keep', 'memory: "50Mi"\n              memory: 1Gi # keep'),
-    "it is no plain YAML",
+    "it is not plain YAML",
   ],
   ["nothing", "", "it has no YAML document"],
 ] as const) {
@@ -122,9 +122,9 @@ for (const [what, text, problem] of [
   });
 }
 
-test("editMemoryLimit refuses a value that is no quantity, bytes that are no text, and a file of unusual size", () => {
-  expect(edited(manifest, { to: "1Gi\nprivileged: true" })).toContain("is no quantity");
-  expect(editMemoryLimit(Uint8Array.of(0xff, 0xfe), field)).toEqual({ problem: "it is no UTF-8 text" });
+test("editMemoryLimit refuses a value that is not a quantity, bytes that are not text, and a large file", () => {
+  expect(edited(manifest, { to: "1Gi\nprivileged: true" })).toContain("is not a quantity");
+  expect(editMemoryLimit(Uint8Array.of(0xff, 0xfe), field)).toEqual({ problem: "it is not UTF-8 text" });
   expect(edited(`#${" ".repeat(300_000)}\n${manifest}`)).toContain("more than 262144");
 });
 
@@ -133,8 +133,8 @@ test("editMemoryLimit changes nothing that is expanded from an alias", () => {
   expect(edited(bomb)).toBe(bomb.replace('memory: "50Mi"   # keep', 'memory: "1Gi"   # keep'));
 });
 
-test("blobSha is git's own name", () => {
-  // Of: printf 'hello\n' | git hash-object --stdin
+test("blobSha is git's own hash", () => {
+  // From: printf 'hello\n' | git hash-object --stdin
   expect(blobSha(new TextEncoder().encode("hello\n"), 40)).toBe("ce013625030ba8dba906f756967f9e9ca394464a");
   expect(blobSha(new TextEncoder().encode("hello\n"), 64)).toHaveLength(64);
 });

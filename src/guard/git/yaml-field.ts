@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, type Document, type Pair, type Scalar } from "yaml";
 
-/** A manifest is kilobytes; what is larger is no manifest that a person reviews. */
+/** Manifests have kilobytes; no person reviews a larger one. */
 export const fileBytesMax = 262_144;
-/** Quantities only: nothing that YAML could read in another way, or that needs quotes. */
+/** Quantities only: no value that YAML could read differently or that needs quotes. */
 const safeValue = /^[0-9]+(?:\.[0-9]+)?[A-Za-z]*$/;
 
 /** One memory limit in one document of a file. */
@@ -17,7 +17,7 @@ export interface FieldOfFile {
 
 export interface EditedFile {
   readonly bytes: Uint8Array;
-  /** Which of the file's documents, from 0 on. */
+  /** The index of the document in the file, starting at 0. */
   readonly document: number;
   /** A JSON pointer into that document. */
   readonly pointer: string;
@@ -25,8 +25,8 @@ export interface EditedFile {
 }
 
 /**
- * Changes exactly the characters of one value and nothing else, so comments, order and quotes stay as they are. Whatever
- * makes that unsafe (a template, an alias, a document that is there twice) is a problem, not a guess.
+ * Changes only the characters of one value, so comments, order and quotes stay. Anything that makes this unsafe (a
+ * template, an alias, a duplicate document) is a problem and never a guess.
  */
 export function editMemoryLimit(bytes: Uint8Array, field: FieldOfFile): EditedFile | { readonly problem: string } {
   try {
@@ -40,14 +40,15 @@ export function editMemoryLimit(bytes: Uint8Array, field: FieldOfFile): EditedFi
 class CannotEdit extends Error {}
 
 function edit(bytes: Uint8Array, field: FieldOfFile): EditedFile {
-  if (!safeValue.test(field.to)) throw new CannotEdit(`"${field.to}" is no quantity`);
+  if (!safeValue.test(field.to)) throw new CannotEdit(`"${field.to}" is not a quantity`);
   const text = textOf(bytes);
   const documents = parse(text);
   const document = findDocument(documents, field);
   const { scalar, keys } = findLimit(documents[document], field);
   const from = scalar.source ?? "";
   const range = scalar.range;
-  if (range === undefined || range === null || from === "") throw new CannotEdit("the value has no place in the text");
+  if (range === undefined || range === null || from === "")
+    throw new CannotEdit("the value has no position in the text");
   const edited = splice(text, [range[0], range[1]], from, field.to);
   const again = parse(edited);
   onlyThisChanged(documents, again, { document, keys, to: field.to });
@@ -59,7 +60,7 @@ function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new CannotEdit("it is no UTF-8 text");
+    throw new CannotEdit("it is not UTF-8 text");
   }
 }
 
@@ -68,7 +69,7 @@ function parse(text: string): readonly Document.Parsed[] {
   if (!Array.isArray(documents) || documents.length === 0) throw new CannotEdit("it has no YAML document");
   for (const { errors, warnings } of documents) {
     const [first] = [...errors, ...warnings];
-    if (first !== undefined) throw new CannotEdit(`it is no plain YAML: ${first.message.split("\n")[0]}`);
+    if (first !== undefined) throw new CannotEdit(`it is not plain YAML: ${first.message.split("\n")[0]}`);
   }
   return documents;
 }
@@ -79,19 +80,19 @@ function findDocument(documents: readonly Document.Parsed[], { kind, namespace, 
     const isIt =
       document.get("kind") === kind &&
       document.getIn(["metadata", "name"]) === name &&
-      // A file may leave the namespace to whoever applies it.
+      // A file may leave out the namespace.
       (home === undefined || home === namespace);
     return isIt ? [index] : [];
   });
   const [only] = found;
   if (only === undefined || found.length > 1)
-    throw new CannotEdit(`it has ${found.length} documents for ${kind} ${namespace}/${name}, not one`);
+    throw new CannotEdit(`it has ${found.length} documents for ${kind} ${namespace}/${name} instead of one`);
   return only;
 }
 
 type Keys = readonly (string | number)[];
 
-/** Walks down without ever following an alias: what is behind one belongs to other places as well. */
+/** Never follows an alias, because its value belongs to other places too. */
 function findLimit(document: Document.Parsed | undefined, { container }: FieldOfFile): { scalar: Scalar; keys: Keys } {
   let node: unknown = document?.contents;
   const keys: (string | number)[] = [];
@@ -103,7 +104,7 @@ function findLimit(document: Document.Parsed | undefined, { container }: FieldOf
     node = step.value;
     if (hasAnchor(node)) throw new CannotEdit(`${pointerOf(keys)} has an anchor, so its value may be used elsewhere`);
   }
-  if (!isScalar(node)) throw new CannotEdit(`${pointerOf(keys)} is no plain value`);
+  if (!isScalar(node)) throw new CannotEdit(`${pointerOf(keys)} is not a plain value`);
   return { scalar: node, keys };
 }
 
@@ -128,11 +129,10 @@ function hasAnchor(node: unknown): boolean {
   return (isScalar(node) || isMap(node) || isSeq(node)) && node.anchor !== undefined;
 }
 
-/** The range covers quotes; the new value goes between them. */
+/** The range includes quotes; the new value goes between them. */
 function splice(text: string, [start, end]: readonly [number, number], from: string, to: string): string {
   const at = text.slice(start, end).indexOf(from);
-  if (at === -1)
-    throw new CannotEdit(`the value is written in a way that cannot be replaced: ${text.slice(start, end)}`);
+  if (at === -1) throw new CannotEdit(`the notation of the value cannot be replaced: ${text.slice(start, end)}`);
   return text.slice(0, start + at) + to + text.slice(start + at + from.length);
 }
 
@@ -142,7 +142,7 @@ interface Change {
   readonly to: string;
 }
 
-/** Read again, the file must differ in this one value. */
+/** Parsed again, the file must differ in this one value. */
 function onlyThisChanged(before: readonly Document.Parsed[], after: readonly Document.Parsed[], change: Change): void {
   const expected = before.map((document) => document.clone());
   expected[change.document]?.setIn([...change.keys], change.to);

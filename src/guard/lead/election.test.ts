@@ -13,7 +13,7 @@ beforeEach(() => {
   server = new LeaseServer();
 });
 
-/** A guard that wants to lead; its term once it does. */
+/** A guard that wants to lead, and its term once it does. */
 function candidate(identity: string): { term: Term | undefined } {
   const options = {
     api: server,
@@ -28,7 +28,7 @@ function candidate(identity: string): { term: Term | undefined } {
   return found;
 }
 
-test("Election makes the first that comes the leader, and the second waits while that one renews", async () => {
+test("Election makes the first guard the leader, and the second waits while the first renews", async () => {
   const first = candidate("a");
   await settleIo();
   const second = candidate("b");
@@ -50,7 +50,7 @@ test("Election lets a successor lead within 20 s of the leader's last sign, with
   expect(server.holder).toBe("b");
 });
 
-test("Election makes a Lease that was deleted anew above every fence that was written under", async () => {
+test("Election recreates a deleted Lease above every earlier fence", async () => {
   let term: Term | undefined;
   const options = { api: server, clock, logger: silentLogger, namespace: "levee-system", name: "levee-guard" };
   const election = new Election({ ...options, identity: "b", fenceSeen: () => Promise.resolve(41) });
@@ -59,12 +59,12 @@ test("Election makes a Lease that was deleted anew above every fence that was wr
   expect(term?.fence).toBe(42);
 });
 
-test("Election does not go by the times that are written in the Lease", async () => {
+test("Election ignores the times in the Lease", async () => {
   const spec = { holderIdentity: "other", leaseTransitions: 1, renewTime: "1970-01-01T00:00:00.000000Z" };
   server.lease = { metadata: { resourceVersion: "1" }, spec };
   server.writes = 1;
   const mine = candidate("b");
-  // The other renews, with a clock that stands still.
+  // The other guard renews with a stopped clock.
   for (let round = 0; round < 10; round += 1) {
     await clock.advance(5_000);
     server.writes += 1;
@@ -73,7 +73,7 @@ test("Election does not go by the times that are written in the Lease", async ()
   expect(mine.term).toBeUndefined();
 });
 
-test("Term is lost 10 s after it could last be renewed, before anybody else may lead", async () => {
+test("Term is lost 10 s after its last renewal, before another guard may lead", async () => {
   const first = candidate("a");
   await settleIo();
   await clock.advance(4_000);
@@ -88,7 +88,7 @@ test("Term is lost 10 s after it could last be renewed, before anybody else may 
   expect(first.term?.isHeld()).toBe(false);
 });
 
-test("Term is lost at once when somebody else has written the Lease", async () => {
+test("Term is lost at once when another guard has written the Lease", async () => {
   const first = candidate("a");
   await settleIo();
   server.lease = { metadata: { resourceVersion: "99" }, spec: { holderIdentity: "b", leaseTransitions: 2 } };
@@ -107,7 +107,7 @@ test("Term goes on when its own write arrived and only the answer was lost", asy
   expect(server.lease["metadata"]).not.toEqual(metadata);
 });
 
-test("Term that is let go makes room for a successor at its next look", async () => {
+test("Term that is released lets a successor lead at its next look", async () => {
   const first = candidate("a");
   await settleIo();
   const second = candidate("b");

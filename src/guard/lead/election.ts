@@ -1,26 +1,25 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { KubeError, kubeStatusOf } from "../../kube/client/api.ts";
-import { leasesPath, leaseText, parseLease, type LeaseFacts } from "./lease-object.ts";
-import type { LeaseSeat } from "./lease-seat.ts";
+import { leasesPath, leaseText, parseLease, type LeaseFacts, type LeaseSeat } from "./lease-object.ts";
 import { Term } from "./term.ts";
 
-/** A holder that says nothing for so long has lost it. With one look each 2 s a successor is there within 20 s. */
+/** A holder that is silent for this long has lost the Lease. With a look every 2 s a successor leads within 20 s. */
 const leaseSeconds = 15;
 const lookMs = 2_000;
-/** Well within the time of a lease: a look that hangs must not be the only one. */
+/** Well within the Lease's time, so that one hanging request does not cost it. */
 const requestMs = 5_000;
 
 export interface ElectionOptions extends LeaseSeat {
   /**
-   * The highest fence that anything was written under. Asked for when there is no Lease: one that somebody has deleted is
-   * made anew, and counted from 1 every later write would be refused as an older leader's.
+   * The highest fence of any earlier write. Needed when somebody has deleted the Lease: a new one that counts from 1 would
+   * make the API server refuse every later write as an older leader's.
    */
   readonly fenceSeen?: (signal: AbortSignal) => Promise<number>;
 }
 
 /**
- * Who acts, of several guards: the holder of a Lease. How long another has been silent is measured here, on a clock that
- * never jumps; the times inside of the Lease are for people.
+ * Decides which of several guards acts: the holder of a Lease. The silence of another holder is measured here, on the
+ * monotonic clock; the times in the Lease are for people.
  */
 export class Election {
   readonly #options: ElectionOptions;
@@ -30,13 +29,13 @@ export class Election {
     this.#options = options;
   }
 
-  /** Resolves once this process leads, with its term. Goes on trying through every error, until aborted. */
+  /** Resolves with the term once this process leads. Retries through every error until aborted. */
   async lead(signal: AbortSignal): Promise<Term> {
     for (;;) {
       signal.throwIfAborted();
       const startedMs = this.#options.clock.monotonicMs();
       const lease = await this.#tryOnce(signal);
-      // The term counts from before the request: whatever time that took is not ours.
+      // The term counts from before the request, because its duration is not ours.
       if (lease !== undefined) return new Term({ ...this.#options, lease, startedMs, leaseSeconds });
       await this.#options.clock.sleep(lookMs, signal);
     }
@@ -49,10 +48,10 @@ export class Election {
       return this.#isFree(lease) ? await this.#write("PUT", lease, signal) : undefined;
     } catch (thrown) {
       signal.throwIfAborted();
-      // Somebody else was faster.
+      // Another guard was faster.
       if (kubeStatusOf(thrown) === 409) return undefined;
       const { message } = toLeveeError(thrown, "Cannot become the leader");
-      this.#options.logger.warn("the lease cannot be taken; trying again", { error: message });
+      this.#options.logger.warn("Cannot take the lease; trying again", { error: message });
       return undefined;
     }
   }
@@ -69,7 +68,7 @@ export class Election {
     }
   }
 
-  /** It was let go, or has not changed for as long as it lasts while we looked. */
+  /** The Lease was released, or did not change for its whole duration while we looked. */
   #isFree({ holder, resourceVersion }: LeaseFacts): boolean {
     if (holder === "") return true;
     const nowMs = this.#options.clock.monotonicMs();
@@ -85,7 +84,7 @@ export class Election {
       namespace,
       name,
       holder: identity,
-      // Every holder has a higher number than any before it: it is the fence of what it writes.
+      // Every holder gets a higher number than all before it: the fence of its writes.
       transitions: last + 1,
       durationSeconds: leaseSeconds,
       nowMs: clock.wallMs(),
@@ -96,5 +95,5 @@ export class Election {
 }
 
 function refuse(path: string): never {
-  throw new KubeError("api-unreachable", `Cannot read ${path}: the answer is no Lease`);
+  throw new KubeError("api-unreachable", `Cannot read ${path}: the answer is not a Lease`);
 }

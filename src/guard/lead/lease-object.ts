@@ -1,26 +1,40 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
+import type { KubeApi } from "../../kube/client/api.ts";
 import { isObject, objectOf, textOf } from "../../kube/client/json-fields.ts";
-import { countOf } from "../facts/json-values.ts";
+import { countOf } from "../json-values.ts";
 
-/** A `coordination.k8s.io/v1` Lease, as far as a leader is told by it. */
+/** A Lease, the process that asks for it or holds it, and its means. */
+export interface LeaseSeat {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique to this process: a restarted pod has another identity. */
+  readonly identity: string;
+}
+
+/** The fields of a `coordination.k8s.io/v1` Lease that decide about the leader. */
 export interface LeaseFacts {
   readonly resourceVersion: string;
-  /** Empty when the last holder let it go. */
+  /** Empty when the last holder released it. */
   readonly holder: string;
   readonly transitions: number;
 }
 
-export interface LeaseWrite {
+interface LeaseWrite {
   readonly namespace: string;
   readonly name: string;
   readonly holder: string;
   readonly transitions: number;
   readonly durationSeconds: number;
   readonly nowMs: number;
-  /** Of what was read: the server refuses when it has changed since. Undefined for a new one. */
+  /** The version that was read: the API server refuses the write if it has changed. Undefined for a new Lease. */
   readonly resourceVersion?: string;
 }
 
-/** Undefined for what is no Lease. */
+/** Undefined for a text that is not a Lease. */
 export function parseLease(text: string): LeaseFacts | undefined {
   const lease = parseJson(text);
   const resourceVersion = textOf(objectOf(objectOf(lease)["metadata"])["resourceVersion"]);
@@ -53,7 +67,7 @@ export function leasesPath(namespace: string): string {
   return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
 }
 
-/** The server wants exactly six digits behind the point. */
+/** The API server wants exactly six decimals. */
 function microTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000Z");
 }

@@ -1,7 +1,7 @@
 import { KubeError, type KubeApi, type KubeRequest } from "../../kube/client/api.ts";
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 
-/** An API server with one Lease, that knows conflicts as the real one does. */
+/** An API server with one Lease that reports conflicts like the real one. */
 export class LeaseServer implements KubeApi {
   lease: Record<string, unknown> | undefined;
   writes = 0;
@@ -22,9 +22,9 @@ export class LeaseServer implements KubeApi {
     return JSON.stringify(this.lease);
   }
 
-  // eslint-disable-next-line require-yield -- nobody watches a Lease here
+  // eslint-disable-next-line require-yield -- no test watches a Lease
   async *lines(): AsyncGenerator<string> {
-    await Promise.reject(new Error("nobody watches"));
+    await Promise.reject(new Error("no test watches a Lease"));
   }
 
   get holder(): string {

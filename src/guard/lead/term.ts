@@ -1,25 +1,24 @@
 import type { Cancel } from "../../base/clock.ts";
 import { LeveeError } from "../../base/errors.ts";
 import { kubeStatusOf } from "../../kube/client/api.ts";
-import { leasesPath, leaseText, parseLease, type LeaseFacts } from "./lease-object.ts";
-import type { LeaseSeat } from "./lease-seat.ts";
+import { leasesPath, leaseText, parseLease, type LeaseFacts, type LeaseSeat } from "./lease-object.ts";
 
 const renewEveryMs = 2_000;
-/** Five seconds before anybody else may take over, this one stops. */
+/** Stops five seconds before another guard may take over. */
 const heldMs = 10_000;
 const requestMs = 3_000;
 
-export interface TermOptions extends LeaseSeat {
+interface TermOptions extends LeaseSeat {
   readonly lease: LeaseFacts;
-  /** On the monotonic clock: when the request that won it was sent. */
+  /** When the winning request was sent, on the monotonic clock. */
   readonly startedMs: number;
   readonly leaseSeconds: number;
 }
 
-/** The time in which this process leads. Once lost it never comes back: the process ends, and a new one begins clean. */
+/** The time in which this process leads. A lost term never comes back: the process ends, and a new one starts clean. */
 export class Term {
   readonly identity: string;
-  /** Higher than that of every leader before. */
+  /** Higher than the fence of every earlier leader. */
   readonly fence: number;
   readonly #options: TermOptions;
   readonly #lost = new AbortController();
@@ -37,22 +36,22 @@ export class Term {
     this.#cancel = options.clock.every(renewEveryMs, () => void this.#renew());
   }
 
-  /** Aborted as soon as it is lost, with the reason. */
+  /** Aborted with the reason as soon as the term is lost. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Asked before each write: no timer has to fire for it to be true. */
+  /** Called before each write; needs no timer to fire. */
   isHeld(): boolean {
     if (!this.#lost.signal.aborted && this.#silentMs() >= heldMs)
       this.#lose(`it could not be renewed for ${heldMs} ms`);
     return !this.#lost.signal.aborted;
   }
 
-  /** Lets go, so that a successor need not wait. */
+  /** Releases the Lease, so that a successor need not wait. */
   async release(): Promise<void> {
     if (!this.isHeld()) return;
-    this.#lose("it was let go");
+    this.#lose("it was released");
     await this.#put("");
   }
 
@@ -64,14 +63,14 @@ export class Term {
       this.#resourceVersion = await this.#put(this.identity);
       this.#renewedMs = startedMs;
     } catch (thrown) {
-      this.#options.logger.warn("the lease could not be renewed", { silentMs: Math.round(this.#silentMs()) });
+      this.#options.logger.warn("Cannot renew the lease", { silentMs: Math.round(this.#silentMs()) });
       if (kubeStatusOf(thrown) === 409) await this.#lookAgain();
     } finally {
       this.#isRenewing = false;
     }
   }
 
-  /** Somebody has written it. It may have been us, when only the answer was lost; the next renewal then fits again. */
+  /** The Lease has changed. If only our answer was lost, the holder is still us and the next renewal fits again. */
   async #lookAgain(): Promise<void> {
     const { api } = this.#options;
     const text = await api.call({ method: "GET", path: this.#path(), deadlineMs: requestMs }).catch(() => "");
@@ -79,7 +78,7 @@ export class Term {
     if (lease === undefined) return;
     if (lease.holder === this.identity && lease.transitions === this.fence)
       this.#resourceVersion = lease.resourceVersion;
-    else this.#lose(`${lease.holder === "" ? "nobody" : lease.holder} holds the lease`);
+    else this.#lose(`${lease.holder === "" ? "no guard" : lease.holder} holds the lease`);
   }
 
   #path(): string {
@@ -87,7 +86,7 @@ export class Term {
     return `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
   }
 
-  /** Resolves with the version that was written. */
+  /** Resolves with the new resourceVersion. */
   async #put(holder: string): Promise<string> {
     const { api, clock, namespace, name, leaseSeconds } = this.#options;
     const body = leaseText({

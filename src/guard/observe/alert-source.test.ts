@@ -4,6 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/log.ts";
 import { AlertSource } from "./alert-source.ts";
 import { parseAlerts } from "./parse-alerts.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const servers: Server[] = [];
 let source: AlertSource | undefined;
@@ -16,7 +17,7 @@ afterEach(async () => {
   }
 });
 
-/** An Alertmanager that answers with this, and keeps what it was asked for. */
+/** An Alertmanager that gives this answer and keeps the requests. */
 async function manager(body: string, status = 200): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -31,14 +32,6 @@ async function manager(body: string, status = 200): Promise<{ readonly url: stri
   return { url: `http://127.0.0.1:${port}`, asked };
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (let look = 0; look < 500; look += 1) {
-    if (isSo()) return;
-    await systemClock.sleep(10);
-  }
-  throw new Error(`It never came to it: ${what}`);
-}
-
 function open(urls: readonly string[], cluster = ""): AlertSource {
   const alertmanagers = urls.map((url) => ({ url }));
   source = new AlertSource({ clock: systemClock, logger: silentLogger, alertmanagers, cluster });
@@ -50,7 +43,7 @@ function alert(labels: Readonly<Record<string, string>>, startsAt = "2026-05-10T
   return { labels, startsAt, endsAt: "2026-05-10T20:00:00Z", status: { state: "active" }, annotations: { a: "x" } };
 }
 
-test("AlertSource tells what the first Alertmanager that answers has, of its own cluster", async () => {
+test("AlertSource has the alerts of its cluster from the first Alertmanager that answers", async () => {
   const dead = await manager("no", 503);
   const alive = await manager(JSON.stringify([alert({ alertname: "TargetDown", namespace: "shop" })]));
   const alerts = open([dead.url, alive.url], 'a.b"c');
@@ -64,9 +57,9 @@ test("AlertSource tells what the first Alertmanager that answers has, of its own
 });
 
 for (const [what, body, status, why] of [
-  ["refuses", "no", 403, "status 403; it wants to know who asks: add token=FILE"],
-  ["tells nonsense", "<html>", 200, "its answer is no JSON"],
-  ["tells something else", "{}", 200, "no list of alerts"],
+  ["refuses", "no", 403, "status 403; it demands a token: add token=FILE"],
+  ["tells nonsense", "<html>", 200, "its answer is not JSON"],
+  ["tells something else", "{}", 200, "not a list of alerts"],
   ["tells more than can be read", `[${" ".repeat(4_200_000)}]`, 200, "4194304 bytes"],
 ] as const) {
   test(`AlertSource says so in a note when Alertmanager ${what}, and has no alerts`, async () => {
@@ -79,7 +72,7 @@ for (const [what, body, status, why] of [
   });
 }
 
-test("AlertSource says so in a note when nobody listens, and asks nobody when none is named", async () => {
+test("AlertSource notes an unreachable Alertmanager, and sends nothing without one", async () => {
   const { url } = await manager("[]");
   servers[0]?.close();
   const alerts = open([url]);

@@ -3,25 +3,24 @@ import { toLeveeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { foreignText } from "../detect/foreign-text.ts";
 import type { AlertFacts } from "../facts/world.ts";
-import type { Alertmanager } from "./alertmanager.ts";
-import { askAlertmanager } from "./ask-alertmanager.ts";
+import { askAlertmanager, type Alertmanager } from "./ask-alertmanager.ts";
 import { parseAlerts } from "./parse-alerts.ts";
 
-/** Half a minute after Alertmanager has an alert it may be part of a chain; nothing waits for it. */
+/** An alert joins the cause chain at most half a minute late; nothing waits for it. */
 const lookMs = 30_000;
-/** What fired a while ago says little about now. */
+/** Older alerts say little about now. */
 const keptMs = 300_000;
 
-export interface AlertSourceOptions {
+interface AlertSourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of Alertmanagers that tell each other; the first that answers is believed. */
+  /** Members of one Alertmanager cluster; the first that answers is believed. */
   readonly alertmanagers: readonly Alertmanager[];
   /** The `cluster` label of this cluster's alerts; empty when they carry none. */
   readonly cluster: string;
 }
 
-/** What fires, asked of Alertmanager now and then. Without an answer the guard goes on, and its proposals say so. */
+/** The firing alerts, read from Alertmanager from time to time. Without an answer the guard goes on, and proposals say so. */
 export class AlertSource {
   readonly #options: AlertSourceOptions;
   readonly #stop = new AbortController();
@@ -47,8 +46,8 @@ export class AlertSource {
   notes(): readonly string[] {
     const seconds = Math.round(this.#ageMs() / 1_000);
     return [
-      ...(this.#problem === undefined ? [] : [`Which alerts fire was last heard ${seconds} s ago: ${this.#problem}`]),
-      ...(this.#omitted === 0 ? [] : [`${this.#omitted} more alerts fire than are looked at`]),
+      ...(this.#problem === undefined ? [] : [`Alerts were last read ${seconds} s ago: ${this.#problem}`]),
+      ...(this.#omitted === 0 ? [] : [`${this.#omitted} more alerts fire than the guard reads`]),
     ];
   }
 
@@ -80,17 +79,17 @@ export class AlertSource {
     if (this.#stop.signal.aborted) return;
     const problem = foreignText(problems.join("; "), 500);
     if (this.#problem === undefined)
-      this.#options.logger.warn("Alertmanager cannot be read; going on without alerts", { why: problem });
+      this.#options.logger.warn("Cannot read Alertmanager; going on without alerts", { why: problem });
     this.#problem = problem;
   }
 
   #heard(): void {
     this.#heardMs = this.#options.clock.monotonicMs();
-    if (this.#problem !== undefined) this.#options.logger.info("Alertmanager is read again");
+    if (this.#problem !== undefined) this.#options.logger.info("Alertmanager can be read again");
     this.#problem = undefined;
   }
 
-  /** Why this one cannot be read, or undefined once it is. */
+  /** Resolves with the reason when it cannot be read. */
   async #ask(alertmanager: Alertmanager): Promise<string | undefined> {
     const { clock, cluster } = this.#options;
     try {
@@ -105,7 +104,7 @@ export class AlertSource {
   }
 }
 
-/** What is held back or silenced fires all the same. Alerts without the label belong to a Prometheus of one cluster. */
+/** Includes silenced and inhibited alerts, which fire all the same. Alerts without the label come from a Prometheus of one cluster. */
 function alertsPath(cluster: string): string {
   const all = "/api/v2/alerts?active=true&silenced=true&inhibited=true&unprocessed=true";
   if (cluster === "") return all;

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { systemClock } from "../../base/clock.ts";
 import { JsonLogger } from "../../base/log.ts";
 import * as pem from "../../kube/access/certificates.fixture.ts";
 import { ManualClock } from "../../kube/manual-clock.fixture.ts";
 import { answer, ScriptedServer, type Script } from "../../kube/client/scripted-server.fixture.ts";
+import type { Alertmanager } from "./ask-alertmanager.ts";
 import { AlertSource } from "./alert-source.ts";
-import type { Alertmanager } from "./alertmanager.ts";
+import { until } from "../../base/until.fixture.ts";
 
-/** As long as those of a cluster begin to be. */
+/** The start of a cluster's token. */
 const token = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJzdWIiOiJndWFyZCJ9.c2lnbmF0dXJl";
 const rotated = "eyJhbGciOiJSUzI1NiIsImtpZCI6InkifQ.eyJzdWIiOiJndWFyZCJ9.b3RoZXIgb25l";
 const alerts = [{ labels: { alertname: "TargetDown", namespace: "shop" }, startsAt: "2026-05-10T18:00:00Z" }];
@@ -19,7 +19,7 @@ let folder: string;
 let clock: ManualClock;
 let server: ScriptedServer;
 let source: AlertSource | undefined;
-/** Everything that was said anywhere. */
+/** All texts that the source wrote. */
 let said: string[];
 
 beforeEach(async () => {
@@ -47,7 +47,7 @@ function pathOf(name: string): string {
   return join(folder, name);
 }
 
-/** With token and authority. */
+/** With token and certificate authority. */
 function known(): Omit<Alertmanager, "url"> {
   return { token: pathOf("token"), ca: pathOf("ca.crt") };
 }
@@ -59,14 +59,6 @@ function open(how: Omit<Alertmanager, "url"> = known()): AlertSource {
   return source;
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (let look = 0; look < 500; look += 1) {
-    if (isSo()) return;
-    await systemClock.sleep(10);
-  }
-  throw new Error(`It never came to it: ${what}`);
-}
-
 async function noteOf(subject: AlertSource): Promise<string> {
   await until("a note", () => subject.notes().length === 1);
   const [note = ""] = subject.notes();
@@ -75,7 +67,7 @@ async function noteOf(subject: AlertSource): Promise<string> {
   return note;
 }
 
-/** Half a minute later. The source is done with one look when it waits for the next. */
+/** Half a minute later. The source has finished one look when it waits for the next. */
 async function nextLook(): Promise<void> {
   await until("the look before is over", () => clock.timers === 1);
   await clock.advance(30_000);
@@ -91,7 +83,7 @@ function expectNoToken(): void {
   for (const piece of [...token.split("."), ...rotated.split(".")]) expect(all).not.toContain(piece);
 }
 
-test("AlertSource sends the token of the file, and at the next look that of the file by then", async () => {
+test("AlertSource reads the token file before every request", async () => {
   const subject = open();
   await until("an alert is heard", () => subject.alerts().length === 1);
   expect(subject.notes()).toEqual([]);
@@ -101,12 +93,12 @@ test("AlertSource sends the token of the file, and at the next look that of the 
   expect(tokens()).toEqual([`Bearer ${token}`, `Bearer ${rotated}`]);
 });
 
-test("AlertSource believes the certificate of the authority of the file by then", async () => {
+test("AlertSource reads the authority file before every request", async () => {
   put("ca.crt", pem.otherAuthority);
   const subject = open();
   const note = await noteOf(subject);
   expect(note).toContain("certificate");
-  expect(note).toEndWith(`; ca=${pathOf("ca.crt")} has to hold its authority`);
+  expect(note).toEndWith(`; ca=${pathOf("ca.crt")} must hold its certificate authority`);
   put("ca.crt", pem.otherAuthority + pem.authority);
   await nextLook();
   await until("an alert is heard", () => subject.alerts().length === 1);
@@ -115,8 +107,8 @@ test("AlertSource believes the certificate of the authority of the file by then"
   expectNoToken();
 });
 
-test("AlertSource believes no private authority that is not named", async () => {
-  expect(await noteOf(open({ token: pathOf("token") }))).toEndWith("; name its authority with ca=FILE");
+test("AlertSource trusts no private authority by default", async () => {
+  expect(await noteOf(open({ token: pathOf("token") }))).toEndWith("; give its certificate authority with ca=FILE");
   expect(server.requests).toEqual([]);
   expectNoToken();
 });
@@ -135,7 +127,7 @@ test("AlertSource verifies the name of the setting, and sends it so that the ser
 test("AlertSource sends nothing to a server whose certificate is for another name", async () => {
   const note = await noteOf(open({ ...known(), serverName: "elsewhere.example" }));
   expect(note).toContain("elsewhere.example");
-  expect(note).toEndWith("; name one of those with server-name=");
+  expect(note).toEndWith("; set server-name= to one of those");
   expect(server.requests).toEqual([]);
   expectNoToken();
 });
@@ -144,7 +136,7 @@ for (const [what, name, text, why] of [
   ["a token's file is missing", "token", undefined, "token=FILE cannot be read (is it mounted?): ENOENT"],
   ["a token's file is empty", "token", " \n", "token=FILE cannot be read (is it mounted?): it is empty"],
   ["an authority's file is missing", "ca.crt", undefined, "ca=FILE cannot be read (is it mounted?): ENOENT"],
-  ["an authority's file has none", "ca.crt", "hello", "ca=FILE has no certificate in PEM"],
+  ["an authority's file has none", "ca.crt", "hello", "ca=FILE has no PEM certificate"],
   [
     "one of the authorities is broken",
     "ca.crt",
@@ -159,7 +151,7 @@ for (const [what, name, text, why] of [
     if (text === undefined) rmSync(pathOf(name));
     else put(name, text);
     await nextLook();
-    expect(await noteOf(subject)).toContain(`it was not asked as ${why.replace("FILE", pathOf(name))}`);
+    expect(await noteOf(subject)).toContain(`it was not asked, because ${why.replace("FILE", pathOf(name))}`);
     expect(server.requests).toHaveLength(1);
     put(name, before[name]);
     await nextLook();
@@ -170,7 +162,7 @@ for (const [what, name, text, why] of [
 }
 
 for (const [status, remedy] of [
-  [401, "; it does not take the token of FILE: is that of this cluster, and not expired?"],
+  [401, "; it refuses the token of FILE: is the token for this cluster, and has it expired?"],
   [
     403,
     "; the account of FILE may not read alerts: on OpenShift bind it to the Role monitoring-alertmanager-view in openshift-monitoring",

@@ -2,20 +2,29 @@ import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { KubeCredentials } from "../../kube/access/access.ts";
 import { readFilledFile } from "../../kube/access/fresh-file.ts";
-import type { Alertmanager } from "./alertmanager.ts";
-import { alertmanagerRemedy } from "./alertmanager-remedy.ts";
-import { getText } from "./get-text.ts";
+import { getText, UnexpectedStatus } from "./get-text.ts";
 
-/** An Alertmanager that takes longer is a victim itself. */
+/** An Alertmanager and its credentials, from the setting `--alertmanager`. */
+export interface Alertmanager {
+  readonly url: string;
+  /** A file with a bearer token. */
+  readonly token?: string;
+  /** A file with the certificate authorities to trust instead of the machine's. */
+  readonly ca?: string;
+  /** The name in its certificate, where the URL has an IP address. */
+  readonly serverName?: string;
+}
+
+/** An Alertmanager that takes longer is itself affected by the outage. */
 const answerMs = 5_000;
 /** 2,000 alerts of 2 KB each. */
 const bytesMax = 4_194_304;
-/** Shorter pieces of a token are words that every token of its kind has. */
+/** Shorter pieces occur in every token of its kind. */
 const pieceChars = 12;
 
 /**
- * The text that it answers with. Its files are read each time, as both rotate; without one nothing is sent. Throws an Error
- * that says why there is no text and what may help, and that never has the token in it.
+ * Resolves with the answer. Both files are read each time, because they rotate; without one, no request is sent. The
+ * error says why there is no answer and what may help, and never contains the token.
  */
 export async function askAlertmanager(
   clock: Clock,
@@ -31,7 +40,7 @@ export async function askAlertmanager(
     return text;
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    // A message may quote the answer, and a proxy's answer the request.
+    // A message may quote the answer, and a proxy's answer may quote the request.
     const told = hasPieceOf(why, credentials.token) ? "its answer repeats the token and is not shown" : why;
     throw new Error(told + alertmanagerRemedy(thrown, alertmanager), { cause: thrown });
   }
@@ -47,25 +56,25 @@ async function credentialsOf({ token, ca, serverName }: Alertmanager): Promise<K
   };
 }
 
-/** What was read before is not kept: whoever takes a token away wants it to be used no more. */
+/** Does not cache: a token that somebody has removed must no longer be used. */
 async function read(key: string, path: string): Promise<string> {
   try {
     return await readFilledFile(path);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`it was not asked as ${key}=${path} cannot be read (is it mounted?): ${why}`, { cause });
+    throw new Error(`it was not asked, because ${key}=${path} cannot be read (is it mounted?): ${why}`, { cause });
   }
 }
 
-/** Bun passes over what it cannot read behind the first certificate, and calls the rest "Invalid CA". */
+/** Bun ignores unreadable certificates after the first one and then fails with "Invalid CA". */
 function certificatesOf(text: string, path: string): string {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/gu) ?? [];
-  if (blocks.length === 0) throw new Error(`it was not asked as ca=${path} has no certificate in PEM`);
+  if (blocks.length === 0) throw new Error(`it was not asked, because ca=${path} has no PEM certificate`);
   for (const [index, block] of blocks.entries()) {
     try {
       new X509Certificate(block);
     } catch (cause) {
-      throw new Error(`it was not asked as certificate ${index + 1} of ca=${path} cannot be read`, { cause });
+      throw new Error(`it was not asked, because certificate ${index + 1} of ca=${path} cannot be read`, { cause });
     }
   }
   return text;
@@ -76,4 +85,36 @@ function hasPieceOf(text: string, token: string | undefined): boolean {
   const last = Math.max(0, token.length - pieceChars);
   for (let at = 0; at <= last; at += 1) if (text.includes(token.slice(at, at + pieceChars))) return true;
   return false;
+}
+
+/** A hint to append to the error; empty when the error is enough. */
+function alertmanagerRemedy(thrown: unknown, { token, ca }: Alertmanager): string {
+  if (thrown instanceof UnexpectedStatus) return statusRemedy(thrown.status, token);
+  const code = codeOf(thrown);
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "; set server-name= to one of those";
+  if (!authorityCodes.has(code)) return "";
+  return ca === undefined
+    ? "; give its certificate authority with ca=FILE"
+    : `; ca=${ca} must hold its certificate authority`;
+}
+
+/** OpenSSL's codes for a certificate from an unknown authority. */
+const authorityCodes: ReadonlySet<string> = new Set([
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+]);
+
+function statusRemedy(status: number, token: string | undefined): string {
+  if (status !== 401 && status !== 403) return "";
+  if (token === undefined) return "; it demands a token: add token=FILE";
+  if (status === 401) return `; it refuses the token of ${token}: is the token for this cluster, and has it expired?`;
+  return `; the account of ${token} may not read alerts: on OpenShift bind it to the Role monitoring-alertmanager-view in openshift-monitoring`;
+}
+
+function codeOf(thrown: unknown): string {
+  const { cause } = thrown instanceof Error ? thrown : {};
+  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
 }

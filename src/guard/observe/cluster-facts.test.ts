@@ -44,7 +44,7 @@ function pod(index: number, madeMs: number): object {
   };
 }
 
-test("ClusterFacts is synced without Argo CD, and what it sees leads to both proposals", async () => {
+test("ClusterFacts is synced without Argo CD, and its world leads to both proposals", async () => {
   const madeMs = clock.wallMs() - 600_000;
   const api = start({ "/api/v1/pods": Array.from({ length: 25 }, (_, index) => pod(index, madeMs)) });
   expect(facts?.synced()).toBe(false);
@@ -59,7 +59,7 @@ test("ClusterFacts is synced without Argo CD, and what it sees leads to both pro
   );
 });
 
-test("ClusterFacts is blind, and says to what, when a definition is missing that is not Argo CD's", async () => {
+test("ClusterFacts is blind, and names the resource, when a definition other than Argo CD's is missing", async () => {
   start({}, "/apis/levee.dev/");
   await settleIo();
   expect(facts?.synced()).toBe(false);

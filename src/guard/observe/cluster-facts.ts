@@ -11,8 +11,8 @@ import type { Decision, DecisionApproval } from "../decision/decision.ts";
 import { parseApproval } from "../decision/parse-approval.ts";
 import { parseDecision } from "../decision/parse-decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
-import { samePodRecord } from "../facts/pod-record.ts";
-import { projectPod } from "../facts/project-pod.ts";
+import { sameClusterPod } from "../facts/cluster-pod.ts";
+import { projectClusterPod } from "../facts/project-cluster-pod.ts";
 import type { AlertFacts, GitFileFacts, GitSourceProblem, NodeViewFacts, ServiceFacts, World } from "../facts/world.ts";
 import { compactDecision } from "./compact-decision.ts";
 import { projectApplication, projectAppProject } from "./project-argo.ts";
@@ -28,17 +28,17 @@ import {
 } from "./project-workloads.ts";
 import type { ReflectorHealth } from "../../kube/watch/reflector-health.ts";
 
-/** What does not come from the API server. Each is asked when a world is made, and answers with what it has. */
+/** Facts that do not come from the API server. Each source answers at once with what it has. */
 export interface OtherSources {
   readonly alerts: () => readonly AlertFacts[];
   readonly nodeViews: () => readonly NodeViewFacts[];
   readonly gitFiles: () => readonly GitFileFacts[];
   readonly gitProblems?: () => readonly GitSourceProblem[];
-  /** Limits and breaker, in words. */
+  /** Texts about the limits and the breaker. */
   readonly notes: () => readonly string[];
 }
 
-export interface ClusterFactsOptions {
+interface ClusterFactsOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -46,7 +46,7 @@ export interface ClusterFactsOptions {
   readonly sources: OtherSources;
 }
 
-/** A Decision with what a reflector finds it by. */
+/** A Decision with the name that a reflector finds it by. */
 interface KeptDecision extends Named {
   readonly decision: Decision;
 }
@@ -55,7 +55,7 @@ interface KeptApproval extends Named {
   readonly approval: DecisionApproval;
 }
 
-/** Everything the guard needs of the cluster, followed on the API server and kept in a few fields each. */
+/** A local copy of everything the guard needs from the API server, reduced to a few fields per object. */
 export class ClusterFacts {
   readonly #options: ClusterFactsOptions;
   readonly #texts = new SharedTexts();
@@ -72,7 +72,7 @@ export class ClusterFacts {
   readonly #bindings;
   readonly #decisions;
   readonly #approvals;
-  /** Where Argo CD is not installed these two have nothing, and are asked for now and then. */
+  /** Empty where Argo CD is not installed; the reflectors retry from time to time. */
   readonly #applications;
   readonly #projects;
 
@@ -81,8 +81,8 @@ export class ClusterFacts {
     const core = "/api/v1";
     const apps = "/apis/apps/v1";
     const argo = "/apis/argoproj.io/v1alpha1";
-    this.#pods = this.#follow("pods", `${core}/pods`, (value) => projectPod(value, this.#texts), {
-      isSame: samePodRecord,
+    this.#pods = this.#follow("pods", `${core}/pods`, (value) => projectClusterPod(value, this.#texts), {
+      isSame: sameClusterPod,
       pageItems: podsPerPage,
     });
     this.#nodes = this.#follow("nodes", `${core}/nodes`, projectNode);
@@ -92,7 +92,7 @@ export class ClusterFacts {
     this.#services = this.#follow("services", `${core}/services`, projectService);
     this.#slices = this.#follow("endpointslices", "/apis/discovery.k8s.io/v1/endpointslices", projectEndpointSlice);
     this.#events = this.#follow("events", `${core}/events`, (value) => projectEvent(value, this.#texts), {
-      // Of the many events of an outage only these are looked at.
+      // The guard uses only these of an outage's many events.
       query: { fieldSelector: "reason=FailedCreatePodSandBox" },
       hasBookmarks: false,
     });
@@ -116,12 +116,12 @@ export class ClusterFacts {
     for (const reflector of this.#all) reflector.start();
   }
 
-  /** All first lists are there, except of what the cluster has no definition for. Nothing is decided before. */
+  /** Every first list is complete, except for absent definitions. Nothing is decided before. */
   synced(): boolean {
     return this.health().every(({ isSynced, isAbsent }) => isSynced || isAbsent);
   }
 
-  /** Synced, and nothing has been out of reach for long: only then may something be decided. */
+  /** Synced, and no resource has been unreachable for long. Otherwise nothing is decided. */
   isCurrent(): boolean {
     const nowMs = this.#options.clock.wallMs();
     const isFailing = ({ failingSinceMs, isAbsent }: ReflectorHealth): boolean =>
@@ -129,7 +129,7 @@ export class ClusterFacts {
     return this.synced() && !this.health().some(isFailing);
   }
 
-  /** Absent is only what a cluster may do without: a definition of ours that is gone is a failure like any other. */
+  /** Only optional definitions can be absent: a missing definition of ours is a failure. */
   health(): readonly ReflectorHealth[] {
     return this.#all.map((reflector) => {
       const health = reflector.health();
@@ -137,11 +137,12 @@ export class ClusterFacts {
     });
   }
 
-  /** A look at everything as it is now. Pods are not copied: it is meant to be used at once. */
+  /** Everything as it is now. Pods are not copied, so use it at once. */
   world(): World {
-    const { clock, sources } = this.#options;
+    const { clock, settings, sources } = this.#options;
     return {
       nowMs: clock.wallMs(),
+      ...(settings.stuckAfterMs === undefined ? {} : { stuckAfterMs: settings.stuckAfterMs }),
       pods: { [Symbol.iterator]: () => this.#pods.store.values() },
       nodes: [...this.#nodes.store.values()],
       namespaces: [...this.#namespaces.store.values()],
@@ -161,7 +162,7 @@ export class ClusterFacts {
     };
   }
 
-  /** Our admission policies and their bindings, as they are now. */
+  /** Our admission policies and their bindings. */
   policies(): readonly PolicyObject[] {
     return [...this.#policies.store.values(), ...this.#bindings.store.values()].map(({ policy }) => policy);
   }
@@ -213,13 +214,13 @@ export class ClusterFacts {
   }
 }
 
-/** Argo CD's; everything else is Kubernetes' own or installed with the guard. */
+/** Argo CD's resources; all others belong to Kubernetes or are installed with the guard. */
 const mayBeAbsent: ReadonlySet<string> = new Set(["applications", "appprojects"]);
 
 /** 50,000 pods in 200 requests. */
 const podsPerPage = 250;
 
-/** An API server that is started again is away for less. */
+/** A restarting API server is back sooner. */
 const blindAfterMs = 60_000;
 
 type FollowOptions<T extends Named> = Partial<

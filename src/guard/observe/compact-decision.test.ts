@@ -20,14 +20,14 @@ function recovery(phase: DecisionPhase): Decision {
   };
 }
 
-test("compactDecision leaves what is open as it is", () => {
+test("compactDecision keeps an open Decision unchanged", () => {
   for (const phase of ["Proposed", "Approved", "Running", "Paused"] as const) {
     const decision = recovery(phase);
     expect(compactDecision(decision)).toBe(decision);
   }
 });
 
-test("compactDecision keeps of what has ended what later proposals go by, in a fraction of the room", () => {
+test("compactDecision keeps of an ended Decision only what later proposals need", () => {
   for (const phase of ["Succeeded", "Rejected", "Expired", "Failed", "Superseded"] as const) {
     const decision = recovery(phase);
     const compact = compactDecision(decision);

@@ -1,12 +1,12 @@
 import { terminalPhases, type Decision, type DecisionPhase } from "../decision/decision.ts";
 import type { Step } from "../decision/step.ts";
 
-/** Nobody asks any more which pods these were about. */
+/** After these phases later proposals need no targets. */
 const forgotten: ReadonlySet<DecisionPhase> = new Set<DecisionPhase>(["Expired", "Failed", "Superseded"]);
 
 /**
- * What is kept of a Decision. Of one that has ended only what later proposals go by: there may be hundreds of them, with
- * thousands of targets each. The whole of it is in the API server.
+ * Keeps only what later proposals need of an ended Decision: there may be hundreds, with thousands of targets each. The
+ * API server has the full object.
  */
 export function compactDecision(decision: Decision): Decision {
   const phase = decision.status?.phase;

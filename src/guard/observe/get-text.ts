@@ -2,23 +2,23 @@ import { deadline, type Clock } from "../../base/clock.ts";
 import type { KubeCredentials } from "../../kube/access/access.ts";
 import { Exchange } from "../../kube/client/exchange.ts";
 
-export interface TextLimits {
+interface TextLimits {
   /** From connecting to the last byte. */
   readonly deadlineMs: number;
   readonly bytesMax: number;
 }
 
-export interface TextRequest extends TextLimits {
-  /** Scheme, host and port, and a path when the server is behind one. */
+interface TextRequest extends TextLimits {
+  /** Scheme, host, port, and a path prefix if the server has one. */
   readonly server: string;
-  /** From the slash on, with the query. */
+  /** Begins with a slash; includes the query. */
   readonly path: string;
   readonly accept?: string;
-  /** Who asks, and which certificate is believed; nobody, and one of the machine's authorities, unless told. */
+  /** Default: no token, and the machine's certificate authorities. */
   readonly credentials?: KubeCredentials;
 }
 
-/** An answer that is not 200. */
+/** An answer with a status other than 200. */
 export class UnexpectedStatus extends Error {
   readonly status: number;
 
@@ -28,9 +28,9 @@ export class UnexpectedStatus extends Error {
   }
 }
 
-/** Asks a server other than the API server, once, and hangs up. Throws an Error that says why there is no text. */
+/** Sends one GET to a server other than the API server. The error says why there is no text. */
 export async function getText(clock: Clock, request: TextRequest, signal: AbortSignal): Promise<string> {
-  const { server, path, deadlineMs, bytesMax, accept = "text/plain", credentials = nobody } = request;
+  const { server, path, deadlineMs, bytesMax, accept = "text/plain", credentials = noCredentials } = request;
   const exchange = new Exchange(server);
   using limit = deadline(clock, deadlineMs, () => new Error(`it did not answer within ${deadlineMs} ms`), signal);
   try {
@@ -38,7 +38,7 @@ export async function getText(clock: Clock, request: TextRequest, signal: AbortS
     if (answer.head.status !== 200) throw new UnexpectedStatus(answer.head.status);
     return await answer.text(bytesMax);
   } catch (thrown) {
-    // What a cut connection says is only a consequence.
+    // The error of a cut connection is only a consequence.
     if (limit.signal.aborted) throw limit.signal.reason;
     throw thrown;
   } finally {
@@ -46,4 +46,4 @@ export async function getText(clock: Clock, request: TextRequest, signal: AbortS
   }
 }
 
-const nobody: KubeCredentials = { token: undefined, tls: {} };
+const noCredentials: KubeCredentials = { token: undefined, tls: {} };

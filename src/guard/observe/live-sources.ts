@@ -2,23 +2,23 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 import { AlertSource } from "./alert-source.ts";
-import type { Alertmanager } from "./alertmanager.ts";
+import type { Alertmanager } from "./ask-alertmanager.ts";
 import type { ClusterFacts, OtherSources } from "./cluster-facts.ts";
 import { NodeViewSource } from "./node-view-source.ts";
 import { nodesToAsk, nodesUnderRemoval } from "./nodes-to-ask.ts";
 
-export interface LiveSourceOptions {
+interface LiveSourceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;
-  /** None are asked when it is absent. */
+  /** Absent: no Alertmanager is asked. */
   readonly alertmanagers?: readonly Alertmanager[];
-  /** The daemons' metrics port; none are asked when it is absent. */
+  /** The daemons' metrics port. Absent: no daemon is asked. */
   readonly daemonPort?: number;
   readonly facts: () => ClusterFacts;
 }
 
-/** What is asked of others than the API server and git. Each may be silent, and the guard goes on without it. */
+/** The sources besides the API server and git. Any of them may be silent, and the guard goes on without it. */
 export class LiveSources {
   readonly #alerts: AlertSource;
   readonly #nodeViews: NodeViewSource;

@@ -8,6 +8,7 @@ import { stuckPod } from "../world.fixture.ts";
 import { NodeViewSource, type NodeToAsk } from "./node-view-source.ts";
 import { nodesToAsk, nodesUnderRemoval } from "./nodes-to-ask.ts";
 import { parseNodeView } from "./parse-node-view.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const load = `# HELP levee_waiting Calls that wait for a slot
 # TYPE levee_waiting gauge
@@ -42,7 +43,7 @@ afterEach(async () => {
 
 type Answer = (path: string) => { readonly status: number; readonly body: string } | undefined;
 
-/** One port for the daemons of all nodes: they differ by their addresses. Undefined: never answered. */
+/** All daemons share one port and differ by address. Undefined: no answer. */
 async function daemons(answer: Answer): Promise<{ readonly port: number; readonly asked: string[] }> {
   const asked: string[] = [];
   const listening = createServer((request, response) => {
@@ -64,28 +65,20 @@ function open(port: number, nodes: readonly NodeToAsk[], close: ReadonlySet<stri
   return source;
 }
 
-async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (let look = 0; look < 600; look += 1) {
-    if (isSo()) return;
-    await systemClock.sleep(10);
-  }
-  throw new Error(`It never came to it: ${what}`);
-}
-
-test("parseNodeView sums up what a daemon tells, and takes the watch that was silent longest", () => {
+test("parseNodeView sums up a daemon's metrics, and takes the watch that was silent longest", () => {
   expect(parseNodeView(load)).toEqual(told);
   expect(parseNodeView("levee_waiting 0\nlevee_waiting_strange 7\n")).toEqual({ waiting: 0, running: 0, leaks: 0 });
   expect(parseNodeView("levee_waiting NaN\nother 1\n")).toBeUndefined();
 });
 
-test("NodeViewSource tells what each node's daemon says of itself, when it said so, and who says nothing", async () => {
+test("NodeViewSource has each daemon's answer with its time, and counts silent daemons", async () => {
   const { port } = await daemons((path) => {
     if (path.startsWith("127.0.0.3")) return { status: 500, body: "" };
     return path.startsWith("127.0.0.4") ? { status: 200, body: "somebody else's" } : { status: 200, body: load };
   });
   const nodes = [1, 3, 4].map((index) => ({ node: `n${index}`, address: `127.0.0.${index}` }));
   const views = open(port, nodes);
-  await until("all are asked", () => views.notes().join() === "2 of 3 nodes' daemons do not say how they are");
+  await until("all are asked", () => views.notes().join() === "2 of 3 nodes' daemons do not answer");
   expect(views.views()).toMatchObject([{ node: "n1", ...told }]);
   expect(Math.abs(systemClock.wallMs() - (views.views()[0]?.atMs ?? 0))).toBeLessThan(10_000);
 });
@@ -123,7 +116,7 @@ test("NodeViewSource asks a few nodes at a time", async () => {
   const nodes = Array.from({ length: 100 }, (_, index) => ({ node: `n${index}`, address: `127.0.2.${index + 1}` }));
   const views = open(port, nodes);
   await until("all answered", () => views.views().length === 100);
-  // The server notices some milliseconds later that one is closed.
+  // The server notices a closed connection some milliseconds later.
   expect(most).toBeLessThanOrEqual(64);
 }, 20_000);
 
@@ -156,7 +149,7 @@ test("nodesToAsk takes nodes with a running CNI daemon and an address", () => {
   ]);
 });
 
-test("nodesUnderRemoval are those of the targets of Decisions that are being carried out", () => {
+test("nodesUnderRemoval has the nodes of running Decisions' targets", () => {
   const decision = (phase: string, node: string): Decision =>
     ({
       spec: { steps: [{ action: "StopSource" }, { action: "RemovePods", targets: [{ node }] }] },

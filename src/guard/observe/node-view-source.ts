@@ -5,22 +5,22 @@ import { parseNodeView, type ToldView } from "./parse-node-view.ts";
 
 /** 5,000 nodes in a minute are 83 requests a second, of one kilobyte each. */
 const everyMs = 60_000;
-/** Nodes on which pods are being removed: between two batches it must be known how their daemons bear it. */
+/** Nodes with running removals: between two batches the guard must know how their daemons cope. */
 const closeMs = 2_000;
-/** A daemon that does not answer, or that is not ours, is asked again after so long. */
+/** A daemon that does not answer, or is not ours, is asked again after this time. */
 const silentMs = 180_000;
-/** A daemon answers from memory; one that takes longer has no room to answer. */
+/** A daemon answers from memory; a slower one is overloaded. */
 const answerMs = 2_000;
-/** Of /loadz, which has one; a daemon of an earlier release tells all its metrics, which may be some hundred kilobytes. */
+/** /loadz takes one kilobyte. A daemon of an earlier release sends all its metrics: some hundred kilobytes. */
 const loadBytesMax = 65_536;
 const allBytesMax = 1_048_576;
-/** What a daemon said earlier says nothing about now. */
+/** Older answers say nothing about now. */
 const keptMs = 300_000;
 const tickMs = 500;
-/** At once; and in one go, after which it is looked again who is to be asked first. */
+/** Requests at once, and requests per tick; each tick decides again which nodes go first. */
 const lanes = 32;
 const perTick = 128;
-/** Who is there to be asked changes slowly, and finding out walks over all pods. */
+/** The list of nodes changes slowly, and building it walks over all pods. */
 const wantedMs = 30_000;
 const nodesMax = 5_000;
 
@@ -30,12 +30,12 @@ export interface NodeToAsk {
   readonly address: string;
 }
 
-export interface NodeViewOptions {
+interface NodeViewOptions {
   readonly clock: Clock;
-  /** The daemons' metrics port on their hosts; undefined: nobody is asked. */
+  /** The daemons' metrics port on their hosts; undefined: no daemon is asked. */
   readonly port: number | undefined;
   readonly wanted: () => readonly NodeToAsk[];
-  /** Names of nodes that are asked every other second. */
+  /** Names of nodes that are asked every two seconds. */
   readonly close: () => ReadonlySet<string>;
 }
 
@@ -45,11 +45,11 @@ interface Asked extends NodeToAsk {
   /** When it last answered, on the monotonic clock. */
   readonly heardMs: number;
   readonly isSilent: boolean;
-  /** It is of an earlier release and knows no /loadz. */
+  /** The daemon is of an earlier release and has no /loadz. */
   readonly isOld: boolean;
 }
 
-/** How the daemons of the nodes are, asked of each of them on its host. One that does not answer is left out and counted. */
+/** The state of the nodes' daemons, asked from each on its host. Daemons that do not answer are left out and counted. */
 export class NodeViewSource {
   readonly #options: NodeViewOptions;
   readonly #stop = new AbortController();
@@ -74,7 +74,7 @@ export class NodeViewSource {
 
   notes(): readonly string[] {
     const silent = [...this.#nodes.values()].filter(({ isSilent }) => isSilent).length;
-    return silent === 0 ? [] : [`${silent} of ${this.#nodes.size} nodes' daemons do not say how they are`];
+    return silent === 0 ? [] : [`${silent} of ${this.#nodes.size} nodes' daemons do not answer`];
   }
 
   async close(): Promise<void> {
@@ -95,7 +95,7 @@ export class NodeViewSource {
   #findNodes(): void {
     const { clock, wanted } = this.#options;
     const nowMs = clock.monotonicMs();
-    // Before the first list of pods there is nobody, and soon there is.
+    // Look sooner while the first list of pods is still missing.
     if (nowMs - this.#wantedAtMs < (this.#nodes.size === 0 ? wantedMs / 10 : wantedMs)) return;
     this.#wantedAtMs = nowMs;
     const nodes = new Map(
@@ -106,13 +106,13 @@ export class NodeViewSource {
     for (const name of this.#nodes.keys()) if (!nodes.has(name)) this.#nodes.delete(name);
     for (const [name, one] of nodes) {
       if (this.#nodes.get(name)?.address === one.address) continue;
-      // Spread over the minute from the beginning.
+      // Spread the first requests over the minute.
       const dueMs = nowMs + (this.#nodes.size < perTick ? 0 : clock.random() * everyMs);
       this.#nodes.set(name, { ...one, dueMs, view: undefined, heardMs: 0, isSilent: false, isOld: false });
     }
   }
 
-  /** Who is to be asked now, those that are watched closely first. */
+  /** The nodes to ask now, those with running removals first. */
   #due(): readonly Asked[] {
     const nowMs = this.#options.clock.monotonicMs();
     const close = this.#options.close();
@@ -136,7 +136,7 @@ export class NodeViewSource {
   async #ask(one: Asked): Promise<void> {
     const { clock } = this.#options;
     const { told, isOld } = await this.#told(one);
-    // It may be gone by now, or have another address.
+    // The node may be gone by now or have another address.
     if (this.#nodes.get(one.node)?.address !== one.address) return;
     const nowMs = clock.monotonicMs();
     this.#nodes.set(one.node, {

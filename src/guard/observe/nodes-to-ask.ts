@@ -3,7 +3,7 @@ import type { GuardSettings } from "../facts/guard-settings.ts";
 import type { World } from "../facts/world.ts";
 import type { NodeToAsk } from "./node-view-source.ts";
 
-/** Nodes on which one of the CNI daemons runs, each with its address: they share their host's network. */
+/** Nodes where a CNI daemon runs, each with its address: the daemons use their host's network. */
 export function nodesToAsk(
   { pods, nodes }: Pick<World, "pods" | "nodes">,
   { cniDaemons }: GuardSettings,
@@ -17,7 +17,7 @@ export function nodesToAsk(
   );
 }
 
-/** Those of the pods that an approved Decision removes. */
+/** The nodes of pods that an approved Decision removes. */
 export function nodesUnderRemoval(decisions: readonly Decision[]): ReadonlySet<string> {
   const running = decisions.filter(({ status }) => status?.phase === "Approved" || status?.phase === "Running");
   return new Set(

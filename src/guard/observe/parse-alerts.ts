@@ -1,13 +1,13 @@
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import { foreignText } from "../detect/foreign-text.ts";
-import { objectsOf, timeMs } from "../facts/json-values.ts";
+import { objectsOf, timeMs } from "../json-values.ts";
 import type { AlertFacts } from "../facts/world.ts";
 
-/** Of one cluster; 45 fired in the outage that this is for. */
+/** For one cluster; 45 fired in the outage that this is built for. */
 const alertsMax = 2_000;
-/** A label's value names an object, and names have 253 characters at most. */
+/** A label's value names an object, and names have at most 253 characters. */
 const labelCharsMax = 253;
-/** What the rules of a chain go by (`detect/alert-rules.ts`). */
+/** The labels that `detect/alert-rules.ts` uses. */
 const keptLabels = [
   "cluster",
   "namespace",
@@ -20,16 +20,16 @@ const keptLabels = [
   "scope",
 ];
 
-export interface ParsedAlerts {
+interface ParsedAlerts {
   readonly alerts: readonly AlertFacts[];
-  /** Beyond those that are looked at. */
+  /** How many were over the limit. */
   readonly omitted: number;
 }
 
-/** The alerts of this cluster in an answer of Alertmanager's API v2. Names and labels may be written by tenants. */
+/** This cluster's alerts in an answer of Alertmanager's API v2. Tenants may write names and labels. */
 export function parseAlerts(text: string, cluster: string): ParsedAlerts {
   const value = parsed(text);
-  if (!Array.isArray(value)) throw new Error("its answer is no list of alerts");
+  if (!Array.isArray(value)) throw new Error("its answer is not a list of alerts");
   const own = objectsOf(value).filter((alert) => {
     const label = textOf(objectOf(alert["labels"])["cluster"]);
     return cluster === "" || label === "" || label === cluster;
@@ -38,12 +38,12 @@ export function parseAlerts(text: string, cluster: string): ParsedAlerts {
   return { alerts, omitted: Math.max(0, own.length - alertsMax) };
 }
 
-/** What stands in the place of JSON is not quoted, as the parser would: a proxy's page may repeat what it was sent. */
+/** Does not quote the text, as the parser's error would: a proxy's page may repeat the request. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Error("its answer is no JSON", { cause });
+    throw new Error("its answer is not JSON", { cause });
   }
 }
 

@@ -1,9 +1,9 @@
 import type { NodeViewFacts } from "../facts/world.ts";
 
-/** What a daemon tells of itself, without whose it is and when. */
+/** A daemon's state without node and time. */
 export type ToldView = Omit<NodeViewFacts, "node" | "atMs">;
 
-/** Reads the daemon's own metrics, all of them or the few of /loadz; undefined when they are no daemon's of ours. */
+/** Reads a daemon's metrics, from /metrics or /loadz; undefined for metrics of another program. */
 export function parseNodeView(text: string): ToldView | undefined {
   const found = new Map<string, number[]>();
   for (const line of text.split("\n")) {
@@ -37,7 +37,7 @@ const wanted: ReadonlySet<string> = new Set([
   "levee_view_last_event_age_seconds",
 ]);
 
-/** Of the resources that it follows, the one that has been silent longest. */
+/** The age of the resource that has been silent longest. */
 function oldestMs(seconds: readonly number[] | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.max(...seconds) * 1_000;
 }

@@ -1,17 +1,17 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
 import type { CniDaemon } from "../facts/guard-settings.ts";
-import { objectsOf, timeMs } from "../facts/json-values.ts";
+import { objectsOf, timeMs } from "../json-values.ts";
 import { withoutUser } from "../git/repository-name.ts";
 import type { ApplicationFacts, ApplicationSource, ProjectFacts, SyncWindow } from "../facts/world.ts";
 
 const skipAnnotation = "argocd.argoproj.io/skip-reconcile";
 
-/** How Argo CD calls the cluster that it runs in. */
+/** Argo CD's names for the cluster it runs in. */
 const ownCluster = { server: "https://kubernetes.default.svc", name: "in-cluster" };
 
 /**
- * What of an Argo CD Application tells whether it is compared, whether it would revert, and which of these daemons it
- * owns. There may be thousands, each with hundreds of resources: nothing is kept of the others.
+ * Keeps whether an Application is compared, whether it would revert a change, and which of these daemons it owns. There
+ * may be thousands of Applications with hundreds of resources each, so other resources are dropped.
  */
 export function projectApplication(value: unknown, daemons: readonly CniDaemon[] = []): ApplicationFacts | undefined {
   const metadata = objectOf(objectOf(value)["metadata"]);
@@ -25,10 +25,10 @@ export function projectApplication(value: unknown, daemons: readonly CniDaemon[]
     namespace: textOf(metadata["namespace"]),
     name,
     project: textOf(spec["project"]) || "default",
-    // What has no status yet has never been compared.
+    // An Application without a status has never been compared.
     sync: textOf(objectOf(status["sync"])["status"]) || "Unknown",
     comparisonErrorMs: timeMs(error?.["lastTransitionTime"]),
-    // An empty object switches it on; `enabled: false` inside switches it off.
+    // An empty object switches automatic sync on; `enabled: false` in it switches it off.
     isAutomated: isObject(automated) && automated["enabled"] !== false,
     skipsReconcile: textOf(objectOf(metadata["annotations"])[skipAnnotation]) === "true",
     source: sourceOf(spec),
@@ -36,7 +36,7 @@ export function projectApplication(value: unknown, daemons: readonly CniDaemon[]
   };
 }
 
-/** An Argo CD that looks after other clusters as well lists their daemons, which have the same names. */
+/** An Argo CD for several clusters also lists the other clusters' daemons, which have the same names. */
 function isForOwnCluster({ server, name }: JsonObject): boolean {
   const isServer = (textOf(server) || ownCluster.server) === ownCluster.server;
   return isServer && (textOf(name) || ownCluster.name) === ownCluster.name;
@@ -76,7 +76,7 @@ function sourceOf(spec: JsonObject): ApplicationSource {
     repository: withoutUser(textOf(source["repoURL"])),
     path: textOf(source["path"]),
     revision: textOf(source["targetRevision"]),
-    // Which files patterns leave out is not told by what they match.
+    // With patterns the guard cannot tell which files Argo CD reads.
     isPlain:
       isSingle &&
       tools.every((tool) => source[tool] === undefined) &&

@@ -1,12 +1,12 @@
 import { objectOf, textOf } from "../../kube/client/json-fields.ts";
 import type { SharedTexts } from "../../base/shared-texts.ts";
-import { countOf, timeMs } from "../facts/json-values.ts";
+import { countOf, timeMs } from "../json-values.ts";
 import type { EventFacts } from "../facts/world.ts";
 
-/** containerd's words, and those of CRI-O. */
+/** The texts of containerd and CRI-O. */
 const reserved = /failed to reserve sandbox name|is reserved for|name is reserved/u;
 
-/** An Event without its message: that is a tenant's text, and there may be thousands of them. */
+/** Drops the message: it is tenants' text, and there may be thousands. */
 export function projectEvent(value: unknown, texts: SharedTexts): EventFacts | undefined {
   const event = objectOf(value);
   const metadata = objectOf(event["metadata"]);

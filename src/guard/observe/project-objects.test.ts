@@ -12,7 +12,7 @@ import {
   projectService,
 } from "./project-workloads.ts";
 
-test("projectNode tells readiness, memory and address, and takes an unknown state as not ready", () => {
+test("projectNode keeps readiness, memory and address, and treats an unknown state as not ready", () => {
   const node = (status: object): unknown => projectNode({ metadata: { name: "n" }, status });
   const addresses = [
     { type: "Hostname", address: "n" },
@@ -28,7 +28,7 @@ test("projectNode tells readiness, memory and address, and takes an unknown stat
   expect(node({ addresses: [{ type: "InternalIP", address: "evil.example/x?" }] })).toMatchObject({ address: "" });
 });
 
-test("projectNamespace keeps the one label, and since when it is there", () => {
+test("projectNamespace keeps the stop label and its time", () => {
   const labels = { "levee.dev/ownerless-pods": "deny", "team": "x" };
   const managedFields = [
     { time: "2026-05-10T18:00:00Z", fieldsV1: { "f:metadata": { "f:labels": { "f:team": {} } } } },
@@ -42,7 +42,7 @@ test("projectNamespace keeps the one label, and since when it is there", () => {
   expect(projectNamespace({ metadata: { name: "a" } })?.labels).toEqual({});
 });
 
-test("projectDaemonSet tells limits as they are written, and which Application owns it", () => {
+test("projectDaemonSet keeps limits as written, and the Application that owns it", () => {
   const value = {
     metadata: {
       name: "kube-multus-ds",
@@ -73,12 +73,12 @@ test("projectDaemonSet tells limits as they are written, and which Application o
   expect(projectDaemonSet(copied)).toMatchObject({ trackedBy: "", updatesOnDelete: true });
 });
 
-test("projectDeployment wants one replica unless told otherwise", () => {
+test("projectDeployment defaults to one replica", () => {
   expect(projectDeployment({ metadata: { name: "d", namespace: "n" } })).toMatchObject({ desired: 1, available: 0 });
   expect(projectDeployment({ metadata: { name: "d" }, spec: { replicas: 0 } })).toMatchObject({ desired: 0 });
 });
 
-test("projectService and projectEndpointSlice leave out what has no selector and count what is ready", () => {
+test("projectService leaves out Services without a selector, and projectEndpointSlice counts ready endpoints", () => {
   expect(projectService({ metadata: { name: "s" }, spec: { clusterIP: "None" } })).toBeUndefined();
   expect(projectService({ metadata: { name: "s", namespace: "n" }, spec: { selector: { a: "b" } } })).toEqual({
     namespace: "n",
@@ -89,7 +89,7 @@ test("projectService and projectEndpointSlice leave out what has no selector and
   expect(projectEndpointSlice({ metadata, endpoints })).toMatchObject({ service: "s", ready: 2 });
 });
 
-test("projectEvent keeps who and how often, and no message", () => {
+test("projectEvent keeps node, pod and count, and no message", () => {
   const event = projectEvent(
     {
       metadata: { name: "e", namespace: "n" },
@@ -113,7 +113,7 @@ test("projectEvent keeps who and how often, and no message", () => {
   });
 });
 
-test("projectEvent remembers of a message only that the sandbox's name is taken", () => {
+test("projectEvent keeps from a message only that the sandbox's name is taken", () => {
   const message = 'failed to reserve sandbox name "web_shop_u_3": name "web_shop_u_3" is reserved for "0a1b"';
   const event = projectEvent({ metadata: { name: "e", namespace: "n" }, message }, new SharedTexts());
   expect(event?.isNameReserved).toBe(true);
@@ -130,7 +130,7 @@ test("projectApplication keeps no user, token or password of a repository's addr
   expect(repositoryOf("git@git.example:x")).toBe("git@git.example:x");
 });
 
-test("projectApplication tells whether it would revert by itself, and where its manifests are", () => {
+test("projectApplication keeps whether it reverts by itself, and where its manifests are", () => {
   const source = { repoURL: "https://git.example/infra.git", path: "apps/multus", targetRevision: "main" };
   const application = (spec: object, status: object = {}, annotations: object = {}): object => ({
     metadata: { name: "a", namespace: "argocd", annotations },
@@ -162,7 +162,7 @@ test("projectApplication tells whether it would revert by itself, and where its 
   });
 });
 
-test("projectApplication keeps of its resources the CNI daemons of this cluster only", () => {
+test("projectApplication keeps only this cluster's CNI daemons of its resources", () => {
   const daemons = [{ namespace: "kube-system", daemonSet: "kube-multus-ds", container: "kube-multus" }];
   const listed = { group: "apps", kind: "DaemonSet", namespace: "kube-system", name: "kube-multus-ds" };
   const owns = (resource: object, destination: object = { server: "https://kubernetes.default.svc" }): unknown =>
@@ -178,7 +178,7 @@ test("projectApplication keeps of its resources the CNI daemons of this cluster 
     expect(owns({ ...listed, ...change })).toEqual([]);
 });
 
-test("projectAppProject keeps windows, with nothing where something is missing", () => {
+test("projectAppProject keeps windows, with empty texts for missing fields", () => {
   const syncWindows = [
     { kind: "deny", schedule: "* * * * *", duration: "1h", applications: ["a", 7] },
     { andOperator: true },
@@ -193,7 +193,7 @@ test("projectAppProject keeps windows, with nothing where something is missing",
   });
 });
 
-test("projectPolicy keeps ours, with the kind that a list does not tell", () => {
+test("projectPolicy keeps our policies, with the kind that a list leaves out", () => {
   const project = projectPolicy("ValidatingAdmissionPolicyBinding");
   expect(project({ metadata: { name: "levee-x" }, spec: { policyName: "y" } })?.policy).toMatchObject({
     kind: "ValidatingAdmissionPolicyBinding",
@@ -202,7 +202,7 @@ test("projectPolicy keeps ours, with the kind that a list does not tell", () => 
   expect(project({ metadata: { name: "other" }, spec: {} })).toBeUndefined();
 });
 
-test("every projection refuses what has no name", () => {
+test("every projection refuses an object without a name", () => {
   const all = [
     projectNode,
     projectNamespace,

@@ -3,29 +3,29 @@ import type { PolicyKind, PolicyObject } from "../approve/policy-standing.ts";
 
 const admission = "/apis/admissionregistration.k8s.io/v1";
 
-/** Where each kind is listed. */
+/** The list path of each kind. */
 export const policyPaths: Readonly<Record<PolicyKind, string>> = {
   ValidatingAdmissionPolicy: `${admission}/validatingadmissionpolicies`,
   ValidatingAdmissionPolicyBinding: `${admission}/validatingadmissionpolicybindings`,
 };
 
-/** Ours begin with this; a cluster may have hundreds of others. */
+/** The prefix of our names; a cluster may have hundreds of other policies. */
 const ourPrefix = "levee-";
 
-/** A policy or binding of ours with what a reflector finds it by. */
-export interface KeptPolicy {
+/** One of our policies or bindings with the name that a reflector finds it by. */
+interface KeptPolicy {
   readonly namespace: "";
   readonly name: string;
   readonly policy: PolicyObject;
 }
 
-/** Items of a list do not say what kind they are, so that is given. */
+/** Items of a list do not carry their kind, so the caller gives it. */
 export function projectPolicy(kind: PolicyKind): (value: unknown) => KeptPolicy | undefined {
   return (value) => {
     const metadata = objectOf(objectOf(value)["metadata"]);
     const name = textOf(metadata["name"]);
     if (!name.startsWith(ourPrefix)) return undefined;
-    // What decides about trust is looked at where it is used: a field of a wrong kind counts against the policy there.
+    // `approve/` checks the fields that trust depends on: a field of a wrong type counts against the policy.
     const policy = { kind, metadata, spec: objectOf(value)["spec"] } as unknown as PolicyObject;
     return { namespace: "", name, policy };
   };

@@ -1,13 +1,13 @@
 import { isObject, objectOf, textOf, type JsonObject } from "../../kube/client/json-fields.ts";
-import { countOf, objectsOf, timeMs } from "../facts/json-values.ts";
+import { countOf, objectsOf, timeMs } from "../json-values.ts";
 import { memoryBytes } from "../facts/memory-quantity.ts";
 import type { ContainerFacts, DaemonSetFacts, DeploymentFacts, NamespaceFacts, NodeFacts } from "../facts/world.ts";
 import { stopLabel } from "../decide/stop-step.ts";
 
-/** Of what the cluster has once, the namespace is empty: a reflector finds objects by both. */
+/** A cluster-scoped object has an empty namespace, because a reflector finds objects by namespace and name. */
 export type Cluster<T> = T & { readonly namespace: "" };
 
-/** Argo CD writes it on what it manages: `application:group/kind:namespace/name`. */
+/** Argo CD's mark on managed objects: `application:group/kind:namespace/name`. */
 const trackingAnnotation = "argocd.argoproj.io/tracking-id";
 const instanceLabel = "app.kubernetes.io/instance";
 
@@ -25,17 +25,17 @@ export function projectNode(value: unknown): Cluster<NodeFacts> | undefined {
   };
 }
 
-/** Nothing else may stand in the URL that is made of it. */
+/** The address goes into a URL, so nothing else may pass. */
 const isAddress = /^(?:\d{1,3}(?:\.\d{1,3}){3}|(?=.*:)[0-9a-fA-F:.]{2,45})$/u;
 
-/** Kubelet writes what it likes; only an address is taken for one. */
+/** Kubelet can write anything here; only an IP address counts. */
 function addressOf(addresses: unknown): string {
   const internal = objectsOf(addresses).find(({ type }) => type === "InternalIP");
   const address = textOf(internal?.["address"]);
   return isAddress.test(address) ? address : "";
 }
 
-/** Only the one label that matters is kept. */
+/** Keeps only the stop label. */
 export function projectNamespace(value: unknown): Cluster<NamespaceFacts> | undefined {
   const name = nameOf(value);
   if (name === "") return undefined;
@@ -44,7 +44,7 @@ export function projectNamespace(value: unknown): Cluster<NamespaceFacts> | unde
   return { namespace: "", name, labels: { [stopLabel.key]: label }, labelledMs: labelledMs(metadataOf(value)) };
 }
 
-/** When whoever owns the label last wrote anything, which is not before the label. */
+/** When the label's field manager last wrote the object, which is not before it wrote the label. */
 function labelledMs({ managedFields }: JsonObject): number {
   const owner = objectsOf(managedFields).find(
     ({ fieldsV1 }) =>
@@ -74,7 +74,7 @@ export function projectDaemonSet(value: unknown): DaemonSetFacts | undefined {
   };
 }
 
-/** One that came along with a copy of another object is about that one, and Argo CD does not heed it either. */
+/** Ignores an annotation that was copied from another object, as Argo CD does. */
 function trackerOf(trackingId: string, label: string): string {
   const [application = "", kind, object] = trackingId.split(":");
   return kind === "apps/DaemonSet" && object === label ? application : "";
@@ -87,19 +87,19 @@ export function projectDeployment(value: unknown): DeploymentFacts | undefined {
   return {
     namespace: textOf(metadataOf(value)["namespace"]),
     name,
-    // One unless told otherwise.
+    // Kubernetes' default.
     desired: desired === undefined ? 1 : countOf(desired),
     available: countOf(objectOf(objectOf(value)["status"])["availableReplicas"]),
   };
 }
 
-/** A Service that chooses its own endpoints. */
-export interface ServiceName {
+/** A Service with a selector. */
+interface ServiceName {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** One without a selector is filled by somebody else, or by nobody. */
+/** Undefined without a selector: Kubernetes does not manage the endpoints of such a Service. */
 export function projectService(value: unknown): ServiceName | undefined {
   const name = nameOf(value);
   const selector = objectOf(objectOf(value)["spec"])["selector"];
@@ -107,7 +107,7 @@ export function projectService(value: unknown): ServiceName | undefined {
   return { namespace: textOf(metadataOf(value)["namespace"]), name };
 }
 
-export interface EndpointSliceFacts extends ServiceName {
+interface EndpointSliceFacts extends ServiceName {
   readonly service: string;
   readonly ready: number;
 }
@@ -120,7 +120,7 @@ export function projectEndpointSlice(value: unknown): EndpointSliceFacts | undef
     namespace: textOf(metadata["namespace"]),
     name,
     service: textOf(objectOf(metadata["labels"])["kubernetes.io/service-name"]),
-    // A condition that is not told counts as ready, by the API's own words.
+    // By the API's definition, a missing condition means ready.
     ready: objectsOf(objectOf(value)["endpoints"]).filter(
       (endpoint) => objectOf(endpoint["conditions"])["ready"] !== false,
     ).length,

@@ -9,21 +9,21 @@ import type { PolicyObject } from "../approve/policy-standing.ts";
 import type { Decision, DecisionApproval } from "../decision/decision.ts";
 import type { GuardSettings } from "../facts/guard-settings.ts";
 
-export interface BudgetLookOptions {
+interface BudgetLookOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;
 }
 
-/** What a word about the breaker is judged by; `ClusterFacts` is one. */
-export interface ResetSource {
+/** The facts that decide about resetting the breaker; `ClusterFacts` has them. */
+interface ResetSource {
   decisions(): readonly Decision[];
   approvals(): readonly DecisionApproval[];
   policies(): readonly PolicyObject[];
 }
 
-/** The limits and the breaker as the cluster has them: in words for every proposal, and closed when a person says so. */
+/** The removal limits and the breaker: texts for every proposal, and the reset that a person asks for. */
 export class BudgetLook {
   readonly #options: BudgetLookOptions;
   readonly #store: BudgetStore;
@@ -47,7 +47,7 @@ export class BudgetLook {
       const { budget } = await resetWhenAsked(this.#store, await this.#store.read(), facts, logger);
       this.notes = budgetNotes(budget, defaultBudgetLimits, nowMs);
     } catch (thrown) {
-      this.notes = [`How many pods may be removed is not known: ${toLeveeError(thrown, "Cannot read it").message}`];
+      this.notes = [`Cannot tell how many pods may be removed: ${toLeveeError(thrown, "Cannot read it").message}`];
     }
   }
 }

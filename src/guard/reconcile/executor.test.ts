@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../kube/client/api.ts";
 import { GuardedServer, refusal } from "../act/guarded.fixture.ts";
-import type { StepHand } from "../act/step-hand.ts";
+import type { StepRunner } from "../act/step-runner.ts";
 import type { Decision } from "../decision/decision.ts";
 import { Executor, nextToCarryOut } from "./executor.ts";
 
 const term = { identity: "guard-a", fence: 3, isHeld: () => true };
 
-test("nextToCarryOut takes who was approved first, nothing that waits, and no recovery before the stop of its source", () => {
+test("nextToCarryOut takes the first approved Decision, no waiting one, and no recovery before the stop of its source", () => {
   const make = (
     name: string,
     action: "StopSource" | "Verify",
@@ -28,13 +28,13 @@ test("nextToCarryOut takes who was approved first, nothing that waits, and no re
   expect(next("StopSource", paused, second, first, stop)).toBe("stop");
   expect(next("Recover", paused, second, first)).toBe("first");
   expect(next("StopSource", paused)).toBeUndefined();
-  // Its own source comes first; another one does not matter.
+  // The stop of its own source comes first; another source does not matter.
   expect(next("Recover", second, stop)).toBeUndefined();
   const elsewhere = { ...stop, spec: { ...stop.spec, subject: { ...stop.spec.subject, namespace: "other" } } };
   expect(next("Recover", second, elsewhere)).toBe("second");
 });
 
-const fine: StepHand = {
+const fine: StepRunner = {
   precondition: () => Promise.resolve(undefined),
   rehearse: () => Promise.resolve(undefined),
   perform: () => Promise.resolve({}),
@@ -43,7 +43,7 @@ const fine: StepHand = {
 
 function start(server: GuardedServer, isCurrent = true): { executor: Executor; ended: () => string | undefined } {
   const options = {
-    ...server.options({ hands: { Verify: fine } }),
+    ...server.options({ runners: { Verify: fine } }),
     purpose: "Recover" as const,
     isCurrent: () => isCurrent,
     decisions: () => [server.decision],
@@ -54,7 +54,7 @@ function start(server: GuardedServer, isCurrent = true): { executor: Executor; e
   return { executor, ended: () => ended };
 }
 
-test("Executor carries out what is approved within a second or two, and nothing on an old view", async () => {
+test("Executor starts an approved Decision within a second or two, and nothing on an old view", async () => {
   const server = new GuardedServer(["Verify"]);
   const blind = start(server, false);
   await server.clock.advance(5_000);
@@ -68,7 +68,7 @@ test("Executor carries out what is approved within a second or two, and nothing 
   expect(blind.ended()).toBe("told to");
 });
 
-test("Executor goes on by itself after the server was away, and ends when it is refused", async () => {
+test("Executor continues after the API server was unreachable, and ends when it is refused", async () => {
   const server = new GuardedServer(["Verify"]);
   server.answer = () => new KubeError("api-unreachable", "away");
   const { ended, executor } = start(server);

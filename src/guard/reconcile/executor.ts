@@ -1,24 +1,24 @@
 import { toLeveeError } from "../../base/errors.ts";
 import { isToBeCarriedOut, carryOut } from "../act/carry-out.ts";
 import type { CarryOutOptions } from "../act/carry-out-options.ts";
-import { isPassing } from "../act/decision-record.ts";
+import { isPassing } from "../act/running-decision.ts";
 import type { Decision, DecisionPurpose } from "../decision/decision.ts";
-import { timeMs } from "../facts/json-values.ts";
+import { timeMs } from "../json-values.ts";
 
-/** Whoever has approved waits no longer than this. */
+/** The longest wait between approval and start. */
 const lookMs = 1_000;
 
-export interface ExecutorOptions extends CarryOutOptions {
-  /** Others are left to another one. */
+interface ExecutorOptions extends CarryOutOptions {
+  /** Decisions of another purpose have their own executor. */
   readonly purpose: DecisionPurpose;
-  /** Nothing is begun on a view that is too old. */
+  /** Nothing starts on an outdated view. */
   readonly isCurrent: () => boolean;
   readonly decisions: () => readonly Decision[];
 }
 
 /**
- * Carries out what was approved of one purpose, one Decision at a time, while rounds go on beside it. A recovery may wait
- * half an hour for a person; the stop of another source does not wait for that.
+ * Carries out approved Decisions of one purpose, one at a time, beside the rounds. A recovery may wait half an hour for a
+ * person; the stop of another source must not wait for that.
  */
 export class Executor {
   readonly #options: ExecutorOptions;
@@ -28,12 +28,12 @@ export class Executor {
     this.#options = options;
   }
 
-  /** The Decision whose status only this writes meanwhile. */
+  /** The Decision that is being carried out; nothing else may write its status. */
   get underWay(): string | undefined {
     return this.#underWay;
   }
 
-  /** Until the signal is aborted; rejects with its reason, or with what must end the process. */
+  /** Runs until the signal is aborted. Rejects with its reason or with an error that must end the process. */
   async run(): Promise<never> {
     const { clock, signal } = this.#options;
     for (;;) {
@@ -50,18 +50,18 @@ export class Executor {
     this.#underWay = name;
     try {
       const phase = await carryOut(this.#options, decision);
-      if (phase !== undefined) logger.info("a Decision is not under way any more", { name, phase });
+      if (phase !== undefined) logger.info("Stopped carrying out a Decision", { name, phase });
     } catch (thrown) {
-      // It is still Running under this leader, and is looked at again.
+      // The Decision stays Running under this leader, and the next look continues it.
       if (!isPassing(thrown)) throw thrown;
-      logger.warn("a Decision is held up", { name, error: toLeveeError(thrown, "Cannot go on").message });
+      logger.warn("Cannot continue a Decision for now", { name, error: toLeveeError(thrown, "Cannot go on").message });
     } finally {
       this.#underWay = undefined;
     }
   }
 }
 
-/** Whoever was approved first, but no recovery before the stop of its own source that was approved as well. */
+/** The first approved Decision. A recovery waits for an approved stop of its own source. */
 export function nextToCarryOut(
   decisions: readonly Decision[],
   options: Pick<ExecutorOptions, "term" | "purpose">,

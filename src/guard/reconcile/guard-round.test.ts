@@ -30,7 +30,7 @@ const api: KubeApi = {
     return answer;
   },
   lines: () => {
-    throw new Error("nobody watches");
+    throw new Error("no test watches");
   },
 };
 
@@ -112,7 +112,7 @@ test("guardRound decides nothing while it is blind or does not lead", async () =
   expect(requests).toEqual([]);
 });
 
-test("guardRound takes a Decision that is there already for made, and looks again at one that has changed", async () => {
+test("guardRound accepts an existing Decision as created, and looks again at one that has changed", async () => {
   refuse = ({ method }) => (method === "GET" ? undefined : 409);
   answer = JSON.stringify(decisions()[0]);
   expect(await round(outage())).toEqual({ outcome: "done", created: [], changed: [] });
@@ -120,7 +120,7 @@ test("guardRound takes a Decision that is there already for made, and looks agai
   expect(refused).toBe(0);
 });
 
-test("guardRound says when something that it cannot read has the name of a proposal", async () => {
+test("guardRound logs an unreadable object with the name of a proposal", async () => {
   refuse = ({ method }) => (method === "GET" ? undefined : 409);
   answer = JSON.stringify({ metadata: { name: "stop-fc-desktop-1" }, spec: { steps: [] } });
   expect((await round(outage())).created).toEqual([]);
@@ -141,7 +141,7 @@ for (const status of [403, 422]) {
   });
 }
 
-test("guardRound asks no more than 50 open questions", async () => {
+test("guardRound keeps at most 50 open proposals", async () => {
   const pods = Array.from({ length: 60 }, (_, index) => outagePods(20, { namespace: `ns-${index}` })).flat();
   expect((await round(world({ pods }))).created.length).toBe(50);
 });

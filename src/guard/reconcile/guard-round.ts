@@ -6,7 +6,7 @@ import type { PolicyObject } from "../approve/policy-standing.ts";
 import { isCausePresent } from "../decide/cause-present.ts";
 import { nextStatus, type Leadership } from "../decide/next-status.ts";
 import { propose, type Proposal } from "../decide/propose.ts";
-import { phaseOf } from "../decide/standing.ts";
+import { decisionPhase } from "../decide/standing.ts";
 import {
   decisionApiVersion,
   terminalPhases,
@@ -20,49 +20,48 @@ import type { World } from "../facts/world.ts";
 
 const requestMs = 10_000;
 
-/** What a round looks at; `ClusterFacts` is one. */
+/** The facts of a round; `ClusterFacts` has them. */
 export interface RoundSource {
-  /** Everything has been listed, and nothing has been out of reach for long. */
+  /** Every resource is listed, and none has been unreachable for long. */
   isCurrent(): boolean;
   world(): World;
   approvals(): readonly DecisionApproval[];
   policies(): readonly PolicyObject[];
 }
 
-export interface GuardRoundOptions {
+interface GuardRoundOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: GuardSettings;
   readonly source: RoundSource;
-  /** Asked before each write. */
+  /** Checked before each write. */
   readonly term: Leadership & { isHeld(): boolean };
-  /** Whether a Decision is being carried out: whoever does that writes its status. */
+  /** Whether a Decision is being carried out: the executor then writes its status. */
   readonly isUnderWay?: (name: string) => boolean;
-  /** Called for each proposal that the server does not take. */
+  /** Called for each proposal that the API server refuses. */
   readonly onRefused?: () => void;
 }
 
-/** What came of one round. */
+/** The result of one round. */
 export interface RoundResult {
-  /** `blind`: what is known is too old to decide on. `not-leading`: somebody else acts. */
+  /** `blind`: the facts are too old to decide on. `not-leading`: another guard acts. */
   readonly outcome: "done" | "blind" | "not-leading";
   readonly created: readonly string[];
   readonly changed: readonly string[];
 }
 
 /**
- * One look at the cluster: new Decisions are created, and those that exist get the status they are to have. It changes
- * nothing else. A status that the server refuses ends the round with its error: the process then ends, as this leader is
- * not the leader any more or not the guard that was installed.
+ * One round: creates new Decisions and updates the status of open ones. It changes nothing else. A refused status write
+ * ends the round with its error and then the process, because this guard no longer leads or is not the installed one.
  */
 export async function guardRound(options: GuardRoundOptions): Promise<RoundResult> {
   const { source, settings, term } = options;
   if (!term.isHeld()) return { outcome: "not-leading", created: [], changed: [] };
   if (!source.isCurrent()) return { outcome: "blind", created: [], changed: [] };
   const world = source.world();
-  // What has ended never changes, and there may be hundreds of them.
-  const open = world.decisions.filter((decision) => !terminalPhases.has(phaseOf(decision)));
+  // Ended Decisions never change, and there may be hundreds.
+  const open = world.decisions.filter((decision) => !terminalPhases.has(decisionPhase(decision)));
   const proposals = propose(world, settings);
   const created: string[] = [];
   for (const proposal of proposals) if (await createDecision(options, proposal)) created.push(proposal.name);
@@ -82,7 +81,7 @@ export async function guardRound(options: GuardRoundOptions): Promise<RoundResul
   return { outcome: "done", created, changed };
 }
 
-/** False when it is there already: the watch has not brought it yet, or a leader before us made it. */
+/** False when it already exists: the watch has not delivered it yet, or an earlier leader created it. */
 async function createDecision(
   { api, logger, settings, term, onRefused }: GuardRoundOptions,
   { name, spec }: Proposal,
@@ -98,19 +97,19 @@ async function createDecision(
       accept: metadataOnly,
       deadlineMs: requestMs,
     });
-    logger.info("a Decision is proposed", { name, planHash: spec.planHash });
+    logger.info("Proposed a Decision", { name, planHash: spec.planHash });
     return true;
   } catch (thrown) {
     const error = kubeStatusOf(thrown) === 409 ? await nameProblem(api, settings, name) : reasonOf(thrown);
     if (error === undefined) return false;
     onRefused?.();
-    // A proposal that cannot be made must not keep the others from being looked after.
-    logger.error("a Decision could not be proposed", { name, error });
+    // A failed proposal must not keep the round from the other Decisions.
+    logger.error("Cannot propose a Decision", { name, error });
     return false;
   }
 }
 
-/** What has the name and cannot be read would keep the proposal from being made, and nobody would know. */
+/** An unreadable object of this name would block the proposal unnoticed. */
 async function nameProblem(api: KubeApi, settings: GuardSettings, name: string): Promise<string | undefined> {
   const path = `${decisionsPath(settings)}/${encodeURIComponent(name)}`;
   try {
@@ -119,14 +118,14 @@ async function nameProblem(api: KubeApi, settings: GuardSettings, name: string):
   } catch (thrown) {
     return kubeStatusOf(thrown) === 404 ? undefined : reasonOf(thrown);
   }
-  return `Cannot propose: a Decision with this name is there that this guard cannot have written; look at it, then kubectl -n ${settings.namespace} delete decision ${name}`;
+  return `Cannot propose: this guard cannot have written the existing Decision of this name; look at it, then kubectl -n ${settings.namespace} delete decision ${name}`;
 }
 
 function reasonOf(thrown: unknown): string {
   return toLeveeError(thrown, "Cannot propose").message;
 }
 
-/** False when it has changed since it was read: the next round looks again. */
+/** False when the Decision has changed since it was read: the next round tries again. */
 async function writeStatus(
   { api, logger, settings, term }: GuardRoundOptions,
   { metadata }: Decision,
@@ -139,7 +138,7 @@ async function writeStatus(
   const contentType = "application/merge-patch+json";
   try {
     await api.call({ method: "PATCH", path, body, contentType, accept: metadataOnly, deadlineMs: requestMs });
-    logger.info("a Decision has changed", { name, phase: status.phase, why: status.message });
+    logger.info("Changed a Decision's status", { name, phase: status.phase, why: status.message });
     return true;
   } catch (thrown) {
     if ([404, 409].includes(kubeStatusOf(thrown) ?? 0)) return false;

@@ -6,6 +6,7 @@ import { ApiClient } from "./api-client.ts";
 import { KubeError } from "./api.ts";
 import * as pem from "../access/certificates.fixture.ts";
 import { answer, refuse, ScriptedServer, type Script, type ScriptedTls } from "./scripted-server.fixture.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const closers: (() => unknown)[] = [];
 
@@ -185,7 +186,7 @@ test("ApiClient keeps its idle connections when a caller has lost interest: noth
   await Promise.all([get(client), get(client)]);
   const controller = new AbortController();
   const silent = client.call({ method: "GET", path: "/silent", deadlineMs: 5000, signal: controller.signal });
-  await Bun.sleep(20);
+  await until("the silent request is there", () => server.requests.length === 3);
   controller.abort(new Error("found elsewhere"));
   await silent.catch(() => undefined);
   await get(client);

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import { systemClock } from "../../base/clock.ts";
 import { fixedAccess } from "../access/access.ts";
 import { ApiClient } from "./api-client.ts";
+import { until } from "../../base/until.fixture.ts";
 
 const closers: (() => unknown)[] = [];
 
@@ -134,7 +135,7 @@ test("Exchange reconnects after Connection: close, after surplus bytes, and afte
   for (let count = 0; count < 3; count += 1) expect(await ask(client)).toBe("1");
   expect(server.seen.length).toBe(3);
   server.sockets[2]?.write("HTTP/1.1 408 Request Timeout\r\n\r\n");
-  await systemClock.sleep(20);
+  await until("the client has hung up", () => server.sockets[2]?.destroyed === true);
   expect(await ask(client)).toBe("1");
   expect(server.seen.length).toBe(4);
 });

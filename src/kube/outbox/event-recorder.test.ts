@@ -125,7 +125,9 @@ describe("EventRecorder", () => {
     await desk.record(pod, { ...added, message: "Add eth0 [] from primary" });
     expect(desk.asked).toEqual(Array.from({ length: 3 }, () => "POST /api/v1/namespaces/test/events"));
   });
+});
 
+describe("EventRecorder keeps to its limits", () => {
   test("sends at most 1,024 bytes of whole characters, and keeps no more", async () => {
     const desk = new Desk();
     desk.errors.push(...Array.from({ length: 600 }, () => new KubeError("api-unreachable", "away")));

@@ -133,7 +133,9 @@ describe("Outbox", () => {
     expect(await stuck).toBe("delivered");
     expect(post.sent).toEqual(["a", "b", "a"]);
   });
+});
 
+describe("Outbox with letters that are not delivered at once", () => {
   test("drops the oldest when it is full, and counts it", async () => {
     const post = new Post({ lettersMax: 2, atOnceMax: 1 });
     post.answer(away);

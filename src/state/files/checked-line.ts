@@ -1,10 +1,10 @@
 import { crc32 } from "./crc32.ts";
 
 /**
- * Self-delimiting records: `<letter><version> <CRC-32, 8 hex digits> <body>\n`. The body is one line of JSON.
- * The checksum covers letter, version and body, so that a damaged version digit is damage and not "a newer format".
+ * Self-delimiting lines: `<letter><version> <CRC-32, 8 hex digits> <body>\n`. The body is one line of JSON.
+ * The checksum covers letter, version and body, so that a damaged version digit does not look like a newer format.
  */
-export type LineLetter = "L" | "C" | "F";
+type LineLetter = "L" | "C" | "F";
 
 /** The version of the lines this build writes, and the only one it reads. */
 export const lineVersion = 1;
@@ -24,21 +24,21 @@ export interface GoodLine {
   readonly bytes: number;
 }
 
-/** Bytes that are no record, and lie where one should be. */
+/** Bytes that are not a valid line. */
 export interface DamagedBytes {
   readonly kind: "damaged";
   readonly offset: number;
   readonly content: Buffer;
 }
 
-/** The beginning of a line that was being written when the writer died: never acknowledged to anybody. */
-export interface TornTail {
+/** The beginning of a line whose writer died. The writer never acknowledged the line. */
+interface TornTail {
   readonly kind: "torn";
   readonly offset: number;
   readonly bytes: number;
 }
 
-/** Splits a file into its lines. Damage ends at the next newline: the lines after it are read as usual. */
+/** Splits a file into its lines. Damage ends at the next newline, and the lines after it are read as usual. */
 export function* readLines(file: Buffer, letter: LineLetter): Generator<Segment> {
   let start = 0;
   while (start < file.length) {
@@ -54,7 +54,7 @@ export function* readLines(file: Buffer, letter: LineLetter): Generator<Segment>
   }
 }
 
-/** Whether a line can be appended behind the last one; the newline of that one may be damaged. */
+/** Whether a line can be appended: the newline of the last line may be damaged. */
 export function endsCleanly(file: Buffer): boolean {
   return file.length === 0 || file.at(-1) === newlineByte;
 }
@@ -62,7 +62,7 @@ export function endsCleanly(file: Buffer): boolean {
 const newlineByte = 0x0a;
 const headerPattern = /^([A-Z])([0-9]{1,4}) ([0-9a-f]{8}) /;
 const headerBytesMax = 16;
-/** A line that swallowed more neighbours than this is not worth the work of taking it apart. */
+/** The most line starts that are tried inside one damaged range. */
 const salvageStartsMax = 16;
 
 interface Range {
@@ -80,14 +80,14 @@ function goodLine(file: Buffer, range: Range, letter: LineLetter): GoodLine | un
   return { kind: "line", version, body: body.toString("utf8"), offset: range.start, bytes: content.length + 1 };
 }
 
-/** What is left after the last newline: cut off in the middle (usual after a crash), or a line whose newline was damaged. */
+/** The bytes after the last newline: a torn line (usual after a crash), or a line whose newline is damaged. */
 function* readTail(file: Buffer, start: number, letter: LineLetter): Generator<Segment> {
   const tail = file.subarray(start);
   if (looksTorn(tail, letter)) yield { kind: "torn", offset: start, bytes: tail.length };
   else yield* salvage(file, { start, end: file.length }, letter);
 }
 
-/** A prefix of a line, followed by nothing but the zeros that some file systems leave after a power cut. */
+/** A prefix of a line, followed only by the zeros that some file systems leave after a power cut. */
 function looksTorn(tail: Buffer, letter: LineLetter): boolean {
   let end = tail.length;
   while (end > 0 && tail[end - 1] === 0) end -= 1;
@@ -95,13 +95,13 @@ function looksTorn(tail: Buffer, letter: LineLetter): boolean {
   const whole = `${letter}${lineVersion} `;
   if (text.length <= whole.length) return whole.startsWith(text);
   if (!text.startsWith(whole) || !/^[0-9a-f]{0,8}( |$)/.test(text.slice(whole.length))) return false;
-  // The last byte of a complete line is the newline. A control character there is a damaged newline, elsewhere plain damage.
+  // A control character is damage; at the end of a complete line it is a damaged newline.
   return !/[\x00-\x1f]/.test(text) && goodLine(tail, { start: 0, end: end - 1 }, letter) === undefined;
 }
 
 /**
- * A damaged newline glues two good lines together. Takes the range apart at everything that looks like the start of a
- * line and keeps each part whose checksum is right; the rest is damage.
+ * A damaged newline joins two good lines. This splits the range at everything that looks like the start of a line and
+ * keeps each part with a correct checksum. The rest is damage.
  */
 function* salvage(file: Buffer, range: Range, letter: LineLetter): Generator<Segment> {
   const starts = lineStarts(file, range, letter);
@@ -114,7 +114,7 @@ function* salvage(file: Buffer, range: Range, letter: LineLetter): Generator<Seg
       at = later[0] ?? range.end;
       continue;
     }
-    // One stray byte between two good lines is the damaged newline itself: nothing is lost.
+    // One stray byte between two good lines is the damaged newline itself, so nothing is lost.
     if (at > damagedFrom) yield damaged(file, damagedFrom, at);
     yield found.line;
     at = later.find((start) => start === found.end + 1) ?? range.end;
@@ -144,11 +144,11 @@ function lineStarts(file: Buffer, range: Range, letter: LineLetter): readonly nu
 }
 
 function damaged(file: Buffer, start: number, end: number): DamagedBytes {
-  // A copy: the file's buffer must not stay in memory because of a few bytes.
+  // A copy, so that a few bytes do not keep the whole file in memory.
   return { kind: "damaged", offset: start, content: Buffer.from(file.subarray(start, end)) };
 }
 
-/** Of the prefixes this build writes; every line needs one. */
+/** Checksums of this build's prefixes, because every line needs one. */
 const ownPrefixSums: Readonly<Record<LineLetter, number>> = {
   L: crc32(`L${lineVersion} `),
   C: crc32(`C${lineVersion} `),

@@ -1,11 +1,11 @@
 import { LeveeError } from "../../base/errors.ts";
 
-/** Reading our own JSON back. Disks and people change files, so nothing that was read is taken on trust. */
+/** JSON that Levee wrote itself. Disks and people change files, so every value is checked. */
 export type Shape = Readonly<Record<string, unknown>>;
 
 export function parseShape(json: string, what: string): Shape {
   try {
-    return shapeOf(JSON.parse(json) as unknown, what);
+    return asShape(JSON.parse(json) as unknown, what);
   } catch (cause) {
     if (cause instanceof LeveeError) throw cause;
     throw new LeveeError("decode-failed", `Cannot read ${what} as it is not JSON: ${(cause as Error).message}`, {
@@ -14,13 +14,13 @@ export function parseShape(json: string, what: string): Shape {
   }
 }
 
-export function shapeOf(value: unknown, what: string): Shape {
+export function asShape(value: unknown, what: string): Shape {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Shape;
   throw wrongKind(what, "an object", value);
 }
 
 export function shapeAt(shape: Shape, key: string): Shape {
-  return shapeOf(shape[key], key);
+  return asShape(shape[key], key);
 }
 
 export function listAt(shape: Shape, key: string): readonly unknown[] {
@@ -30,17 +30,17 @@ export function listAt(shape: Shape, key: string): readonly unknown[] {
 }
 
 export function textAt(shape: Shape, key: string): string {
-  return textOf(shape[key], key);
+  return asText(shape[key], key);
 }
 
-export function textOf(value: unknown, what: string): string {
+export function asText(value: unknown, what: string): string {
   if (typeof value === "string") return value;
   throw wrongKind(what, "text", value);
 }
 
 export function optionalTextAt(shape: Shape, key: string): string | undefined {
   const value = shape[key];
-  return value === undefined || value === null ? undefined : textOf(value, key);
+  return value === undefined || value === null ? undefined : asText(value, key);
 }
 
 export function flagAt(shape: Shape, key: string): boolean {
@@ -56,14 +56,14 @@ export function countAt(shape: Shape, key: string): number {
   throw wrongKind(key, "a whole number", value);
 }
 
-/** Milliseconds since 1970: may carry a fraction on a virtual clock. */
+/** Milliseconds since 1970, with a fraction on a virtual clock. */
 export function timeAt(shape: Shape, key: string): number {
   const value = shape[key];
   if (typeof value === "number" && Number.isFinite(value)) return value;
   throw wrongKind(key, "a time", value);
 }
 
-/** Device and inode numbers use all 64 bits, which a JSON number cannot hold: they are written as text. */
+/** Device and inode numbers are written as text, because a JSON number cannot hold all 64 bits. */
 export function bigintAt(shape: Shape, key: string): bigint {
   const value = textAt(shape, key);
   if (/^[0-9]{1,20}$/.test(value)) return BigInt(value);

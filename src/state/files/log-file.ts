@@ -2,10 +2,10 @@ import { writeSync } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
 
-/** The few things done to an open log, so that tests can count them and make them fail. */
+/** The operations on an open log, so that tests can count them and make them fail. */
 export interface LogHandle {
   write(bytes: Uint8Array, position: number): Promise<void>;
-  /** Zeros, where nothing is yet. */
+  /** Writes zeros past the end. */
   makeRoom(position: number, length: number): Promise<void>;
   datasync(): Promise<void>;
   truncate(length: number): Promise<void>;
@@ -15,17 +15,17 @@ export interface LogHandle {
 
 export type OpenLog = (path: string) => Promise<LogHandle>;
 
-export interface LogFileOptions {
+interface LogFileOptions {
   readonly openLog?: OpenLog | undefined;
   readonly roomBytes?: number;
 }
 
-/** Trying may cost the line it is tried for, where only the sync finds out; doing without costs some milliseconds a write. */
+/** Writes without room before the next try. On some disks only the sync fails, and then a try costs the line. */
 const tightWritesMax = 1_000;
 
 /**
- * A file that only grows, whose end is known exactly: after `size` there is nothing, or zeros that lines are written
- * over. Zeros have their blocks already, so that a sync writes the line alone, and not the file system's journal too.
+ * An append-only file with a known end: after `size` there is nothing, or room in the form of zeros. Room already has
+ * its disk blocks, so that a sync writes only the line and not the file system's journal.
  */
 export class LogFile {
   readonly path: string;
@@ -33,14 +33,14 @@ export class LogFile {
   readonly #roomBytes: number;
   #handle: LogHandle | undefined;
   #size: number;
-  /** Up to here the file has its blocks. */
+  /** The end of the room. */
   #roomEnd = 0;
-  /** There was no space for room, or none for a sync: so many writes do without before it is tried again. */
+  /** After a full disk, the number of writes that do without room. */
   #tightWrites = 0;
-  /** Bytes past `size` may be on disk, or bytes before it may not be: only a rewrite makes the file sound again. */
+  /** The file may have bytes past `size`, or lack bytes before it. Only a rewrite makes it sound again. */
   #unsound = false;
 
-  /** `roomBytes`: how much room is made at a time; none for a file that is not synced. */
+  /** `roomBytes` is the room made at a time; 0 for a file that is not synced. */
   constructor(path: string, size: number, { openLog = openSystemLog, roomBytes = 0 }: LogFileOptions = {}) {
     this.path = path;
     this.#size = size;
@@ -71,37 +71,37 @@ export class LogFile {
     this.#size += bytes.length;
   }
 
-  /** Removes what lies behind the last good line. */
+  /** Removes everything after the last good line. */
   async cutTail(): Promise<void> {
     try {
       this.#roomEnd = 0;
       const handle = await this.#open();
       await handle.truncate(this.#size);
     } catch {
-      // The caller reports the write that failed; the file is rewritten before it is used again.
+      // The caller throws the failed write's error, and the file is rewritten before its next use.
       this.#unsound = true;
     }
   }
 
-  /** The file is to be rewritten before the next line is appended. */
+  /** Demands a rewrite before the next line. */
   distrust(): void {
     this.#unsound = true;
   }
 
-  /** Goes on behind everything that is in the file, damaged or not. */
+  /** Appends after everything in the file, damaged or not. */
   async continueBehind(fileBytes: number, endsCleanly: boolean): Promise<void> {
     this.#size = fileBytes;
     if (!endsCleanly) await this.append(Buffer.from("\n"), false);
   }
 
-  /** Called when the path has been replaced by a sound file of this size. */
+  /** A sound file of this size has replaced the path. */
   async replaced(size: number): Promise<void> {
     this.#size = size;
     this.#unsound = false;
     await this.#letGo();
   }
 
-  /** Notices a file that was removed or replaced under our hands, which would swallow everything written to it. */
+  /** Detects that the file was removed or replaced, so that further writes would be lost. */
   async checkPlace(): Promise<void> {
     try {
       const handle = await this.#open();
@@ -113,7 +113,7 @@ export class LogFile {
     }
   }
 
-  /** Leaves no room behind: whoever looks at the file sees lines and nothing else. */
+  /** Removes the room, so that a closed file has only lines. */
   async close(): Promise<void> {
     if (this.#roomEnd > this.#size) await this.cutTail();
     await this.#letGo();
@@ -126,7 +126,7 @@ export class LogFile {
     await handle?.close();
   }
 
-  /** A disk that is too full for it has room for the line, perhaps; the write itself will tell. */
+  /** A failure is not an error, because a disk that is too full for room may still take the line. */
   async #makeRoom(handle: LogHandle, from: number): Promise<void> {
     if (this.#tightWrites > 0) {
       this.#tightWrites -= 1;
@@ -154,17 +154,17 @@ export class LogFile {
     try {
       await handle.datasync();
     } catch (cause) {
-      // After a failed sync Linux forgets which pages were dirty: a second sync would succeed and prove nothing.
+      // After a failed sync Linux forgets which pages were dirty, so a second sync would succeed without proof.
       await this.cutTail();
       this.#unsound = true;
-      // Some file systems find out only now; the room of a rewritten file would fail the same way, and the line with it.
+      // Some file systems notice a full disk only here. Room in the rewritten file would fail the same way.
       if (isFull(cause)) this.#tightWrites = tightWritesMax;
       throw cause;
     }
   }
 }
 
-/** What a caller is told when a file of the state folder cannot be written. */
+/** The error for a file of the state folder that cannot be written. */
 export function unwritable(path: string, cause: unknown): LeveeError {
   if (cause instanceof LeveeError) return cause;
   const message = cause instanceof Error ? cause.message : String(cause);
@@ -173,7 +173,7 @@ export function unwritable(path: string, cause: unknown): LeveeError {
   });
 }
 
-/** Disk full, or the quota is. */
+/** The disk or the quota is full. */
 export function isFull(cause: unknown): boolean {
   const errno = errnoOf(cause);
   return errno === "ENOSPC" || errno === "EDQUOT";
@@ -183,7 +183,7 @@ export async function openSystemLog(path: string): Promise<LogHandle> {
   const file = await open(path, "r+");
   return {
     async write(bytes, position) {
-      // Into the page cache, which takes microseconds; handing it to a thread costs ten times as much. Only the sync waits for the disk.
+      // Synchronous: a write to the page cache takes microseconds, and a thread would cost ten times as much.
       writeAll(file.fd, bytes, position);
     },
     async makeRoom(position, length) {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listQuarantine, putAside, quarantineFilesMax, quarantineFolder, type Evidence } from "./quarantine.ts";
+import { listQuarantine, putAside, quarantineFilesMax, quarantineFolder, type Damage } from "./quarantine.ts";
 import { aFolder } from "../journal/record.fixture.ts";
 
-const evidence: Evidence = {
+const damage: Damage = {
   source: "journal",
   offset: 7,
   content: Buffer.from([0, 255, 10, 1]),
@@ -15,7 +15,7 @@ const evidence: Evidence = {
 describe("putAside", () => {
   test("keeps the bytes under a line that says what they are", async () => {
     const folder = await aFolder();
-    const entry = await putAside(folder, evidence);
+    const entry = await putAside(folder, damage);
     const file = await readFile(join(quarantineFolder(folder), entry.name));
     const newline = file.indexOf(0x0a);
     expect(JSON.parse(file.toString("utf8", 0, newline))).toMatchObject({
@@ -24,19 +24,19 @@ describe("putAside", () => {
       bytes: 4,
       reason: "it is odd",
     });
-    expect(file.subarray(newline + 1)).toEqual(Buffer.from(evidence.content));
+    expect(file.subarray(newline + 1)).toEqual(Buffer.from(damage.content));
     expect((await stat(quarantineFolder(folder))).mode & 0o777).toBe(0o700);
     expect(await listQuarantine(folder)).toEqual([entry]);
   });
 
   test("the same finding is one file; another file or another place is another", async () => {
     const folder = await aFolder();
-    await putAside(folder, evidence);
-    await putAside(folder, evidence);
+    await putAside(folder, damage);
+    await putAside(folder, damage);
     expect(await listQuarantine(folder)).toHaveLength(1);
-    await putAside(folder, { ...evidence, offset: 8 });
-    await putAside(folder, { ...evidence, fileName: "a.del" });
-    await putAside(folder, { ...evidence, fileName: "b.del" });
+    await putAside(folder, { ...damage, offset: 8 });
+    await putAside(folder, { ...damage, fileName: "a.del" });
+    await putAside(folder, { ...damage, fileName: "b.del" });
     expect(await listQuarantine(folder)).toHaveLength(4);
   });
 
@@ -45,14 +45,14 @@ describe("putAside", () => {
     await mkdir(quarantineFolder(folder));
     for (let number = 0; number < quarantineFilesMax; number += 1)
       await writeFile(join(quarantineFolder(folder), `journal-${number}.bad`), "");
-    expect(await putAside(folder, evidence)).toMatchObject({ reason: "it is odd" });
+    expect(await putAside(folder, damage)).toMatchObject({ reason: "it is odd" });
     expect(await readdir(quarantineFolder(folder))).toHaveLength(quarantineFilesMax);
     expect(await listQuarantine(folder)).toHaveLength(quarantineFilesMax);
   });
 
   test("a long reason is cut, so that it can be read back", async () => {
     const folder = await aFolder();
-    await putAside(folder, { ...evidence, reason: "r".repeat(10_000) });
+    await putAside(folder, { ...damage, reason: "r".repeat(10_000) });
     expect(await listQuarantine(folder)).toMatchObject([{ source: "journal", reason: "r".repeat(500) }]);
   });
 });

@@ -5,45 +5,48 @@ import { errnoOf } from "../../base/errors.ts";
 import { sha256Hex } from "../../base/sha256.ts";
 import { countAt, optionalTextAt, parseShape, textAt, timeAt } from "./json-shape.ts";
 
-/** Bytes that could not be used, put aside with the reason. The folder is the lasting memory of "something was lost". */
+/** Damaged bytes, put aside with the reason. The folder is the lasting record of a loss. */
 export interface Quarantined {
   readonly name: string;
   readonly source: QuarantineSource;
   readonly reason: string;
-  /** Where in the file the bytes stood. */
+  /** The place of the bytes in their file. */
   readonly offset: number;
   readonly bytes: number;
   readonly foundWallMs: number;
 }
 
-export type QuarantineSource = "journal" | "index" | "offline";
+type QuarantineSource = "journal" | "index" | "offline";
 
-export interface Evidence {
+export interface Damage {
   readonly source: QuarantineSource;
   readonly offset: number;
   readonly content: Uint8Array;
   readonly reason: string;
   readonly foundWallMs: number;
-  /** The file it came from, when that is not the source itself. */
+  /** The file of the bytes, if it is not the source itself. */
   readonly fileName?: string;
 }
 
-/** Enough to see a pattern; a disk that damages more than this has said it clearly enough. */
+/** Enough to see a pattern, and a limit for a disk that damages much more. */
 export const quarantineFilesMax = 256;
 
-/** So that the header line can always be read back. */
+/** Short enough that the header line can always be read back. */
 const reasonCharsMax = 500;
 
 export function quarantineFolder(stateDir: string): string {
   return join(stateDir, "quarantine");
 }
 
-/** Puts evidence aside, durably. The same bytes from the same place get the same name, so repeating it is harmless. */
-export async function putAside(stateDir: string, evidence: Evidence): Promise<Quarantined> {
-  const { source, offset, foundWallMs, content } = evidence;
-  const reason = evidence.reason.slice(0, reasonCharsMax);
-  // No CRC: of a file that ends in its own CRC it is always the same.
-  const sum = (await sha256Hex(evidence.fileName ?? "", content)).slice(0, 16);
+/**
+ * Copies damage into quarantine, durably. The same bytes from the same place get the same name, so a repeat is
+ * harmless.
+ */
+export async function putAside(stateDir: string, damage: Damage): Promise<Quarantined> {
+  const { source, offset, foundWallMs, content } = damage;
+  const reason = damage.reason.slice(0, reasonCharsMax);
+  // Not a CRC: all files that end in their own CRC have the same one.
+  const sum = (await sha256Hex(damage.fileName ?? "", content)).slice(0, 16);
   const entry: Quarantined = {
     name: `${source}-${offset}-${sum}.bad`,
     source,
@@ -56,7 +59,7 @@ export async function putAside(stateDir: string, evidence: Evidence): Promise<Qu
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const names = await readdir(folder);
   if (names.length < quarantineFilesMax) {
-    const header = `${JSON.stringify({ ...entry, fileName: evidence.fileName })}\n`;
+    const header = `${JSON.stringify({ ...entry, fileName: damage.fileName })}\n`;
     await writeFileAtomically(join(folder, entry.name), Buffer.concat([Buffer.from(header), content]), {
       mode: 0o600,
       sync: true,
@@ -65,7 +68,7 @@ export async function putAside(stateDir: string, evidence: Evidence): Promise<Qu
   return entry;
 }
 
-/** What lies in the folder. A file there that we cannot read still counts: somebody found something damaged. */
+/** The files in the folder. An unreadable file still counts, because it shows a loss. */
 export async function listQuarantine(stateDir: string): Promise<readonly Quarantined[]> {
   const names = await readdir(quarantineFolder(stateDir)).catch((cause: unknown) => {
     if (errnoOf(cause) === "ENOENT") return [];
@@ -103,7 +106,7 @@ function parseHeader(line: string, name: string): Quarantined {
       foundWallMs: timeAt(shape, "foundWallMs"),
     };
   } catch {
-    // Not worth an error: the bytes below the line are what matters, and they are still there.
+    // No error: the bytes below the header matter, and they are still there.
     return { name, source, reason: "its first line cannot be read", offset: 0, bytes: 0, foundWallMs: 0 };
   }
 }

@@ -3,12 +3,12 @@ import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import { errnoOf } from "../../base/errors.ts";
 
-/** Some five hundred deletes, each of about 130 bytes in the journal and in the index, fit in here. */
+/** Room for about five hundred DELs, each with about 130 bytes in the journal and in the index. */
 export const reserveBytes = 65_536;
 
 /**
- * Blocks kept for the day the disk is full, so that deletes can still be recorded: given back to the file system
- * then, and taken again before the next ADD is accepted.
+ * Disk blocks for the day the disk is full, so that DELs can still be recorded. They are released on a full disk, and
+ * taken again before the next ADD.
  */
 export class Reserve {
   readonly #path: string;
@@ -24,20 +24,19 @@ export class Reserve {
     return this.#held;
   }
 
-  /** Finds out whether the blocks of an earlier run are still there. */
+  /** Checks whether the blocks of an earlier run are still there. */
   async find(): Promise<void> {
     const found = await stat(this.#path).catch(() => undefined);
     this.#held = found?.size === reserveBytes;
   }
 
-  /** Takes the blocks unless they are held. Random bytes, synced: zeros may be stored as a hole. */
+  /** Takes the blocks unless they are held. Writes random bytes, because zeros may be stored as a hole. */
   async take(): Promise<void> {
     if (this.#held) return;
     await writeFileAtomically(this.#path, this.#clock.randomBytes(reserveBytes), { mode: 0o600, sync: true });
     this.#held = true;
   }
 
-  /** Gives the blocks back. */
   async release(): Promise<void> {
     this.#held = false;
     await unlink(this.#path).catch((cause: unknown) => {

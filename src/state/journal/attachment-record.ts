@@ -2,29 +2,29 @@ import type { ContainerId, IfName, JsonText, Namespace, PodName, PodUid } from "
 import type { NetnsIdentity, ProcessIdentity } from "../../base/identity.ts";
 import type { Chain } from "../../cni/chain.ts";
 
-/** What is known of one CNI call (container ID and interface name): all its chains, from the intent to the removal. */
+/** The record of one ADD (container ID and interface name): all its chains, from the intent to the removal. */
 export interface AttachmentRecord {
-  /** Hex; names the operation, so that a shim can resume it. */
+  /** Hex. It identifies the call, so that a shim can resume it. */
   readonly token: string;
   readonly containerId: ContainerId;
   readonly ifname: IfName;
   readonly netns: RecordedNetns;
-  /** The boot in which it was made; empty when nobody knows (imported). */
+  /** The boot in which it began; empty for an imported record. */
   readonly bootId: string;
   readonly pod: RecordedPod;
   readonly cniPath: string;
-  /** Of the call's configuration: the version of the answer. */
+  /** From the call's configuration: the version of the reply. */
   readonly cniVersion: string;
-  /** The shim that does it; undefined once the runtime has its result, and for an imported attachment. */
+  /** The shim of the call; undefined once the runtime has the result, and for an imported record. */
   readonly hand: ProcessIdentity | undefined;
   readonly startedWallMs: number;
   readonly chains: readonly Chain[];
   readonly phase: AttachmentPhase;
-  /** Finished ADD steps by number. */
+  /** Finished steps by number. */
   readonly steps: ReadonlyMap<number, StepRecord>;
   /** The final result of each chain, in the order of `chains`; empty before the commit. */
   readonly results: readonly (JsonText | undefined)[];
-  /** Why it is being undone. */
+  /** Why it is undone. */
   readonly failure: RecordedFailure | undefined;
   /** Failed DEL attempts so far. */
   readonly delAttempts: number;
@@ -32,7 +32,7 @@ export interface AttachmentRecord {
 }
 
 export const attachmentPhases = ["intent", "undoing", "committed", "acknowledged"] as const;
-export type AttachmentPhase = (typeof attachmentPhases)[number];
+type AttachmentPhase = (typeof attachmentPhases)[number];
 
 export interface AttachmentKey {
   readonly containerId: ContainerId;
@@ -63,7 +63,7 @@ export interface RecordedFailure {
   readonly details: string;
 }
 
-/** One string per call. Neither part may hold a `/`: interface names are checked for it, container IDs are too. */
+/** One string per call. Neither part contains a `/`, because both are checked when the call comes in. */
 export function keyText(key: AttachmentKey): string {
   return `${key.containerId}/${key.ifname}`;
 }

@@ -8,7 +8,7 @@ import { openSystemLog, type OpenLog } from "../files/log-file.ts";
 
 const [gone, stays] = ["gone" as ContainerId, "stays" as ContainerId];
 
-test("drop that finds the disk full is made good by the next line: no file says that a removed container is ours", async () => {
+test("drop on a full disk is repaired by the next line: no file lists a removed container", async () => {
   const folder = await mkdtemp(join(tmpdir(), "levee-index-"));
   try {
     const path = join(folder, "containers.idx");

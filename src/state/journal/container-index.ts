@@ -13,8 +13,8 @@ import {
 import { LogFile, type OpenLog } from "../files/log-file.ts";
 
 /**
- * The containers that were begun and not removed, in a file apart from the journal: if the journal is lost or
- * cut short, this one still says that a container is ours. Written before each intent, not synced.
+ * The containers with a record, in a file of their own: if the journal is lost or cut short, the index still shows that
+ * a container belongs to Levee. It is written before each intent and not synced.
  */
 export class ContainerIndex {
   readonly #file: LogFile;
@@ -34,7 +34,7 @@ export class ContainerIndex {
     return this.#ids.size;
   }
 
-  /** Writes the IDs that are not there yet, or none of them. */
+  /** Writes all new IDs, or none. */
   async add(ids: Iterable<ContainerId>): Promise<void> {
     const fresh = [...new Set(ids)].filter((id) => !this.#ids.has(id));
     await this.#append(fresh, "+");
@@ -46,13 +46,13 @@ export class ContainerIndex {
     try {
       await this.#append(known, "-");
     } catch (cause) {
-      // Memory has forgotten them already, and nobody drops them again: the next line is written into a file without them.
+      // Memory no longer has them, so no later call drops them. The next write rewrites the file without them.
       this.#file.distrust();
       throw cause;
     }
   }
 
-  /** The file afresh, without what was removed. */
+  /** Rewrites the file without the removed IDs. */
   async rewrite(): Promise<void> {
     const content = Array.from(this.#ids, (id) => indexLine("+", id)).join("");
     await writeFileAtomically(this.#file.path, content, { mode: 0o600, sync: true });
@@ -73,10 +73,10 @@ export class ContainerIndex {
 export interface LoadedIndex {
   readonly exists: boolean;
   readonly ids: ReadonlySet<ContainerId>;
-  /** Where the next line goes. */
+  /** The offset of the next line. */
   readonly goodBytes: number;
   readonly damaged: readonly DamagedBytes[];
-  /** Whether lines can be appended as it is. */
+  /** Whether lines can be appended without a rewrite. */
   readonly sound: boolean;
 }
 
@@ -118,7 +118,7 @@ function applyLine(line: GoodLine, ids: Set<ContainerId>, path: string): void {
       `Cannot open ${path} as a newer Levee wrote it: the line at byte ${line.offset} has version ${line.version}, this build reads ${lineVersion}; install the newer version again`,
     );
   }
-  // The checksum was right, so this is what we wrote: a JSON string.
+  // The checksum is right, so this is a JSON string that Levee wrote.
   const id = JSON.parse(line.body.slice(1)) as ContainerId;
   if (sign === "+") ids.add(id);
   else ids.delete(id);

@@ -1,15 +1,18 @@
 import type { EntryKind } from "./journal-entry.ts";
 
-/** One write of this size takes some milliseconds: nobody waits long behind it. */
+/** A write of this size takes some milliseconds, so no call waits long behind it. */
 export const batchBytesMax = 1_048_576;
-/** Made for lines at a time. Some sixty attachments: one sync in a hundred and more pays for the file system's own journal. */
+/**
+ * Room made at a time, for some sixty attachments. So only one sync in a hundred or more writes the file system's
+ * journal.
+ */
 export const roomBytes = 262_144;
 
-/** What the writer of an entry may rely on. */
+/** The guarantees for an entry. */
 export interface Durability {
-  /** Whether it must survive a power cut, not only a crash of the daemon. */
+  /** Whether the entry must survive a power cut, not only a crash of the daemon. */
   readonly sync: boolean;
-  /** Whether it may use the reserve: it belongs to an ending, or to an attachment that is already in use. */
+  /** Whether it may use the reserve, because it ends an attachment or belongs to one in use. */
   readonly urgent: boolean;
 }
 

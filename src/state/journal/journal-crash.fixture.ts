@@ -1,11 +1,11 @@
 import { writeSync } from "node:fs";
 import { aRecord, json, openIn, tokenOf } from "./record.fixture.ts";
 
-/** A process to be killed: attaches and removes for ever in the folder given, and says on stdout what it was promised. */
+/** A process for tests to kill. It attaches and removes forever, and prints what the journal has confirmed. */
 async function run(folder: string, from: number): Promise<never> {
   const journal = await openIn(folder);
   const say = (word: string, number: number): void => void writeSync(1, `${word} ${number}\n`);
-  // Large enough that the log is rewritten about every hundred attachments.
+  // Large enough that the journal is rewritten about every hundred attachments.
   const results = [json(`{"padding":"${"p".repeat(10_000)}"}`)];
   const one = async (number: number): Promise<void> => {
     await journal.begin(aRecord(number));

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
 import type { Journal } from "./journal.ts";
-import { aFolder, aRecord, attach, openIn, tokenOf } from "./record.fixture.ts";
+import { aFolder, aRecord, attachIn, openIn, tokenOf } from "./record.fixture.ts";
 
 type Promised = Map<number, string>;
 
@@ -52,7 +52,7 @@ describe("Journal of a killed process", () => {
   test("survives what a crash in the middle of a rewrite leaves behind", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     await journal.close();
     for (const name of ["journal.log.tmp", "containers.idx.tmp", "reserve.tmp", "probe"])
       await writeFile(join(folder, name), "L1 0000 half");
@@ -65,7 +65,7 @@ describe("Journal of a killed process", () => {
   test("a removal whose index line was lost is still known as a removal", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     await journal.close();
     const index = join(folder, "containers.idx");
     const before = await Bun.file(index).bytes();

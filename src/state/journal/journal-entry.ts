@@ -17,7 +17,7 @@ import {
   stepToJson,
 } from "./record-json.ts";
 
-/** One line of the journal. A kind that is not in this list was written by a newer Levee. */
+/** One line of the journal. Any other kind comes from a newer Levee. */
 export type JournalEntry =
   | { readonly kind: "genesis"; readonly genesis: Genesis }
   | { readonly kind: "imported" }
@@ -34,9 +34,9 @@ export type JournalEntry =
 
 export type EntryKind = JournalEntry["kind"];
 
-/** The first line: proof that the journal was not emptied or replaced. */
+/** The first line, as proof that the journal was not emptied or replaced. */
 export interface Genesis {
-  /** The boot in which the journal was made. */
+  /** The boot in which the journal was created. */
   readonly bootId: string;
   readonly createdWallMs: number;
   /** Whether Multus' cache has been taken over. */

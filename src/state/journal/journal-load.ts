@@ -5,24 +5,24 @@ import { entryFromJson, type JournalEntry } from "./journal-entry.ts";
 import { JournalState } from "./journal-state.ts";
 import { isBehindLastSync, isHole, provesSync, type FileEnds } from "./unsynced-end.ts";
 
-/** What a journal file amounts to. Reading it changes nothing on disk. */
+/** The content of a journal file. Reading changes nothing on disk. */
 export interface LoadedJournal {
   readonly exists: boolean;
   readonly state: JournalState;
   readonly fileBytes: number;
   /** Whether the file ends with a newline, or is empty. */
   readonly endsCleanly: boolean;
-  /** Where the next line goes. */
+  /** The offset of the next line. */
   readonly goodBytes: number;
   readonly lines: number;
   readonly damaged: readonly DamagedPart[];
-  /** Bytes of lines at the end that were not written to their end. */
+  /** Bytes of incomplete lines at the end. */
   readonly tornBytes: number;
-  /** Whether lines can be appended at `goodBytes` once the torn ones are cut off. */
+  /** Whether lines can be appended at `goodBytes` after the torn ones are cut off. */
   readonly sound: boolean;
 }
 
-export interface DamagedPart {
+interface DamagedPart {
   readonly offset: number;
   readonly content: Buffer;
   readonly reason: string;
@@ -36,7 +36,7 @@ export async function loadJournal(path: string): Promise<LoadedJournal> {
   return { exists: file !== undefined, ...new Replay(file ?? Buffer.alloc(0), path).run() };
 }
 
-/** Zeros behind the last line are where the next one was to go: a daemon that was killed leaves them. */
+/** Without the zeros after the last line, which are the room that a killed daemon leaves. */
 function linesBytesOf(file: Buffer): number {
   let end = file.length;
   while (end > 0 && file[end - 1] === 0) end -= 1;
@@ -57,7 +57,7 @@ class Replay {
     const linesBytes = linesBytesOf(file);
     this.#path = path;
     this.#ends = { fileBytes: file.length, linesBytes };
-    // Behind a line that was not written to its end they are a part of what is torn.
+    // After an incomplete line the zeros are part of the torn bytes.
     this.#file = linesBytes === 0 || file[linesBytes - 1] === 0x0a ? file.subarray(0, linesBytes) : file;
   }
 
@@ -90,7 +90,7 @@ class Replay {
     return segment.kind === "damaged" && isBehindLastSync(segment.offset, this.#ends) && isHole(segment, this.#ends);
   }
 
-  /** Whether a segment behind a hole is nothing that anybody relies on. */
+  /** Whether no call relies on a segment behind a hole, because it was never synced. */
   #isUnsynced(segment: Segment): boolean {
     if (segment.kind === "torn") return true;
     if (segment.kind === "damaged") return isHole(segment, this.#ends);
@@ -117,7 +117,10 @@ class Replay {
   }
 }
 
-/** The entry of a line whose checksum is right, or what is wrong with it. A newer format stops everything: guessing could undo live pods. */
+/**
+ * The entry of a line with a correct checksum, or its problem. A newer format is fatal, because guessing could undo
+ * live pods.
+ */
 function readEntry(line: GoodLine, path: string): JournalEntry | LeveeError {
   if (line.version !== lineVersion)
     throw newer(path, line, `format version ${line.version}, this build reads version ${lineVersion}`);
@@ -142,7 +145,7 @@ function brokenLine(file: Buffer, line: GoodLine, problem: LeveeError): DamagedP
   return { offset: line.offset, content, reason: problem.message };
 }
 
-/** Neighbouring damage is one piece: a bad sector gives one file in quarantine, not hundreds. */
+/** Joins neighbouring damage, so that a bad sector gives one file in quarantine and not hundreds. */
 function addDamage(parts: DamagedPart[], part: DamagedPart): void {
   const last = parts.at(-1);
   const gap = last === undefined ? Infinity : part.offset - (last.offset + last.content.length);

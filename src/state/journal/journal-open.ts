@@ -11,7 +11,7 @@ import type { JournalState } from "./journal-state.ts";
 import { JournalWriter } from "./journal-writer.ts";
 import { LogFile, unwritable, type OpenLog } from "../files/log-file.ts";
 import { offlineFolderOf } from "./offline-records.ts";
-import { listQuarantine, putAside, type Evidence, type Quarantined } from "../files/quarantine.ts";
+import { listQuarantine, putAside, type Damage, type Quarantined } from "../files/quarantine.ts";
 import { Reserve } from "../files/reserve.ts";
 
 export interface JournalOptions {
@@ -19,15 +19,15 @@ export interface JournalOptions {
   readonly bootId: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Fault injection: called after each record has reached the file, with the number written so far. */
+  /** For fault injection: called after each entry reaches the file, with the number of entries so far. */
   readonly onWritten?: (count: number) => void;
-  /** Multus' cache folder, taken over once. */
+  /** Multus' cache folder, imported once. */
   readonly multusDir?: string;
-  /** For tests that count or break what is done to the files. */
+  /** For tests that count or break file operations. */
   readonly openLog?: OpenLog;
 }
 
-/** The pieces of an open journal. */
+/** The parts of an open journal. */
 export interface OpenedJournal {
   readonly state: JournalState;
   readonly writer: JournalWriter;
@@ -45,17 +45,17 @@ export function indexPath(stateDir: string): string {
   return join(stateDir, "containers.idx");
 }
 
-/** Reads what is there, puts aside what is damaged, and leaves both files ready to be appended to. */
+/** Reads both files, puts damage aside, and leaves them ready for new lines. */
 export async function openJournal(options: JournalOptions): Promise<OpenedJournal> {
   const { stateDir } = options;
-  // Read first: files of a newer version end it here, with nothing touched.
+  // Read first: files of a newer version throw here, before anything is changed.
   const journal = await loadJournal(journalPath(stateDir));
   const index = completed(await loadIndex(indexPath(stateDir)), journal.state);
   await prepareFolder(stateDir);
   const known = await listQuarantine(stateDir);
   const { found, stored } = await putDamageAside(options, journal, index);
   const parts = assemble(options, journal, index);
-  // What could not be copied stays where it is, with the new lines behind it: the next start tries again.
+  // Damage that could not be copied stays in place, and new lines follow it. The next start tries again.
   const sound = stored && (await makeSound(parts, options, { journal, index }));
   if (!sound) await parts.log.continueBehind(journal.fileBytes, journal.endsCleanly);
   await dropSettled(parts, index, options.logger);
@@ -63,7 +63,7 @@ export async function openJournal(options: JournalOptions): Promise<OpenedJourna
   return { ...parts, quarantined: mergeByName(known, found) };
 }
 
-/** The index with every live container in it: after a power cut its last lines may be missing. */
+/** The index with every live container, because its last lines may be missing after a power cut. */
 function completed(index: LoadedIndex, state: JournalState): LoadedIndex {
   const ids = index.ids.union(new Set(state.containers()));
   return { ...index, ids, sound: index.sound && ids.size === index.ids.size };
@@ -75,11 +75,11 @@ async function prepareFolder(stateDir: string): Promise<void> {
   try {
     const created = await mkdir(stateDir, { recursive: true, mode: 0o700 });
     if (created !== undefined) await syncFolder(dirname(created));
-    // Somebody else may have made it, open to all: it holds the pods' configurations, and secrets may be in them.
+    // Another program may have created it open to all, and the pods' configurations may contain secrets.
     await chmod(stateDir, 0o700);
-    // Before any shim needs it, so that the daemon can watch it.
+    // Created before any shim needs it, so that the daemon can watch it.
     await mkdir(offlineFolderOf(stateDir), { recursive: true, mode: 0o700 });
-    // Left by a crash in the middle of a rewrite: the file beside it is the valid one.
+    // A crash during a rewrite leaves these files. The file beside each is the valid one.
     for (const name of ["journal.log.tmp", "containers.idx.tmp", "reserve.tmp", "probe.tmp", "probe"]) {
       await unlink(join(stateDir, name)).catch(ignoreMissing);
     }
@@ -88,7 +88,7 @@ async function prepareFolder(stateDir: string): Promise<void> {
   }
 }
 
-/** Copies everything damaged into quarantine. `stored` says whether all of it is safe there. */
+/** Copies all damage into quarantine. `stored` is true when every copy succeeded. */
 async function putDamageAside(
   options: JournalOptions,
   journal: LoadedJournal,
@@ -96,27 +96,27 @@ async function putDamageAside(
 ): Promise<{ found: Quarantined[]; stored: boolean }> {
   const found: Quarantined[] = [];
   let stored = true;
-  for (const evidence of evidenceOf(journal, index, options.clock.wallMs())) {
-    options.logger.error("A part of the state folder is damaged and was put aside", {
-      file: evidence.source,
-      offset: evidence.offset,
-      bytes: evidence.content.length,
-      reason: evidence.reason,
+  for (const damage of damageIn(journal, index, options.clock.wallMs())) {
+    options.logger.error("Found damage in the state folder and put it aside", {
+      file: damage.source,
+      offset: damage.offset,
+      bytes: damage.content.length,
+      reason: damage.reason,
     });
     try {
-      found.push(await putAside(options.stateDir, evidence));
+      found.push(await putAside(options.stateDir, damage));
     } catch (cause) {
       stored = false;
-      const { source, offset, reason, foundWallMs } = evidence;
-      found.push({ name: "", source, offset, reason, foundWallMs, bytes: evidence.content.length });
-      options.logger.error("The damaged part could not be copied into quarantine", { error: String(cause) });
+      const { source, offset, reason, foundWallMs } = damage;
+      found.push({ name: "", source, offset, reason, foundWallMs, bytes: damage.content.length });
+      options.logger.error("Cannot copy the damage into quarantine", { error: String(cause) });
     }
   }
   return { found, stored };
 }
 
-function evidenceOf(journal: LoadedJournal, index: LoadedIndex, foundWallMs: number): readonly Evidence[] {
-  const parts: Evidence[] = [
+function damageIn(journal: LoadedJournal, index: LoadedIndex, foundWallMs: number): readonly Damage[] {
+  const parts: Damage[] = [
     ...journal.damaged.map((part) => ({ ...part, source: "journal" as const, foundWallMs })),
     ...index.damaged.map((part) => ({
       ...part,
@@ -131,11 +131,11 @@ function evidenceOf(journal: LoadedJournal, index: LoadedIndex, foundWallMs: num
   return parts;
 }
 
-/** A journal is born with its genesis, and before anything is in the index: otherwise it was cut, emptied or removed. */
+/** A journal starts with its genesis, before anything is in the index. Otherwise it was cut, emptied or removed. */
 function missingReason(journal: LoadedJournal, index: LoadedIndex): string | undefined {
   if (journal.exists)
     return journal.state.genesis === undefined ? "its first record, the genesis, is missing" : undefined;
-  return index.ids.size > 0 ? "the journal is gone, its index is not" : undefined;
+  return index.ids.size > 0 ? "the journal is gone, but its index is there" : undefined;
 }
 
 function assemble(options: JournalOptions, journal: LoadedJournal, index: LoadedIndex): Parts {
@@ -149,7 +149,7 @@ function assemble(options: JournalOptions, journal: LoadedJournal, index: Loaded
   return { state, writer, index: containers, reserve, log };
 }
 
-/** Both files without damage, genesis first. Says whether that was done; only a journal without genesis cannot do without. */
+/** Rewrites both files without damage if needed. Returns false when that fails; a new journal throws instead. */
 async function makeSound(
   parts: Parts,
   options: JournalOptions,
@@ -175,7 +175,7 @@ async function makeSound(
     return true;
   } catch (cause) {
     if (!journal.exists) throw unwritable(parts.log.path, cause);
-    options.logger.error("The damaged journal could not be rewritten; it goes on as it is", {
+    options.logger.error("Cannot rewrite the damaged journal; appending to it as it is", {
       path: parts.log.path,
       error: String(cause),
     });
@@ -184,26 +184,26 @@ async function makeSound(
 }
 
 async function cutTorn(log: LogFile, journal: LoadedJournal, logger: Logger): Promise<void> {
-  // Written by a daemon that died in the middle; nobody was told that it is safe, so nothing rests on it.
-  logger.info("Cut off the last record of the journal: it was not written to its end", {
+  // The daemon died during this write and never confirmed it, so nothing depends on it.
+  logger.info("Cut off the incomplete last record of the journal", {
     path: log.path,
     bytes: journal.tornBytes,
   });
   await log.cutTail();
 }
 
-/** The index still lists a container when the daemon died between the removal and the index. */
+/** Removes containers from the index whose removal reached the journal but not the index. */
 async function dropSettled(parts: Parts, index: LoadedIndex, logger: Logger): Promise<void> {
   const settled = [...index.ids].filter((id) => !parts.state.has(id) && parts.state.isSettled(id));
   await parts.index.drop(settled).catch((cause: unknown) => {
-    logger.warn("The index of containers could not be tidied", { error: String(cause) });
+    logger.warn("Cannot tidy the index of containers", { error: String(cause) });
   });
 }
 
 async function findReserve(reserve: Reserve, logger: Logger): Promise<void> {
   await reserve.find();
   await reserve.take().catch((cause: unknown) => {
-    logger.warn("The disk reserve cannot be taken: attachments are refused until it can", { error: String(cause) });
+    logger.warn("Cannot take the disk reserve; attachments are refused until that works", { error: String(cause) });
   });
 }
 

@@ -5,19 +5,19 @@ import type { Genesis, JournalEntry } from "./journal-entry.ts";
 import { LeakLedger } from "./leak-ledger.ts";
 import { changed } from "./record-change.ts";
 
-/** Repeated deletes come within minutes of each other; this many containers are more than a node removes in that time. */
+/** Repeated DELs come within minutes, and a node removes fewer containers in that time. */
 const settledMax = 1_024;
 
 /**
- * The journal in memory: what the lines written so far amount to. Serves all reads.
- * Changes only by `apply`, with the same entries at run time and at replay, so both end in the same state.
+ * The journal in memory, which serves all reads. It changes only by `apply`, with the same entries at run time and at
+ * replay, so both end in the same state.
  */
 export class JournalState {
   readonly #byToken = new Map<string, Held>();
   readonly #tokensByContainer = new Map<ContainerId, Tokens>();
-  /** By inode: every ADD asks who else is in its namespace. */
+  /** By inode, because every ADD looks for other records in its namespace. */
   readonly #tokensByNetns = new Map<bigint, Tokens>();
-  /** Containers whose removal is known, newest last. */
+  /** Recently removed containers, newest last. */
   readonly #settled = new Set<ContainerId>();
   readonly #leakBytes = new Map<string, number>();
   readonly #leaks = new LeakLedger();
@@ -33,12 +33,12 @@ export class JournalState {
     return this.#leaks;
   }
 
-  /** Bytes of the log that would be missed; the rest is of things that are gone. */
+  /** Bytes of the log that describe the current state. The rest is dead. */
   get liveBytes(): number {
     return this.#liveBytes;
   }
 
-  /** Entries about a record that is not there: its intent was damaged. */
+  /** Entries without a record, because its intent was damaged. */
   get orphans(): number {
     return this.#orphans;
   }
@@ -63,13 +63,13 @@ export class JournalState {
 
   forPod(namespace: Namespace, name: PodName): readonly AttachmentRecord[] {
     const found: AttachmentRecord[] = [];
-    // Asked for each new pod: a list of all records each time would be much to throw away.
+    // Every new pod asks, so do not build a list of all records each time.
     for (const { record } of this.#byToken.values())
       if (record.pod.name === name && record.pod.namespace === namespace) found.push(record);
     return found;
   }
 
-  /** Those that were made in a namespace of this identity; the kernel gives the numbers of dead ones to new ones. */
+  /** Records with this namespace identity. The kernel reuses the numbers of dead namespaces. */
   inNetns(identity: NetnsIdentity): readonly AttachmentRecord[] {
     return listOf(this.#tokensByNetns.get(identity.inode))
       .flatMap((token) => this.byToken(token) ?? [])
@@ -88,7 +88,7 @@ export class JournalState {
     return this.#settled.has(containerId);
   }
 
-  /** Remembers that nothing is left to do for a container, so that the next DEL of it is quick. */
+  /** Remembers that nothing is left to do for a container, so that its next DEL is quick. */
   settle(containerId: ContainerId): void {
     this.#settled.delete(containerId);
     this.#settled.add(containerId);
@@ -99,13 +99,13 @@ export class JournalState {
     }
   }
 
-  /** The entries that rebuild this state in an empty journal, genesis apart. */
+  /** The entries that rebuild this state in an empty journal, without the genesis. */
   *snapshot(): Generator<JournalEntry> {
     for (const record of this.records()) yield { kind: "begin", record };
     for (const leak of this.#leaks.all()) yield { kind: "leak", leak };
   }
 
-  /** Corrects the book of live bytes after the log was rewritten from the snapshot. */
+  /** Corrects the live bytes after a rewrite from the snapshot. */
   recount(entry: JournalEntry, bytes: number): void {
     if (entry.kind === "leak") this.#countLeak(entry.leak.id, bytes);
     const held = entry.kind === "begin" ? this.#byToken.get(entry.record.token) : undefined;
@@ -114,7 +114,7 @@ export class JournalState {
     this.#byToken.set(held.record.token, { record: held.record, bytes });
   }
 
-  /** Takes in one entry whose line is `bytes` long. Never throws: what does not fit is counted. */
+  /** Applies one entry whose line is `bytes` long. Never throws; an entry without a record counts as an orphan. */
   apply(entry: JournalEntry, bytes: number): void {
     switch (entry.kind) {
       case "genesis":
@@ -155,7 +155,7 @@ export class JournalState {
   }
 
   #begin(record: AttachmentRecord, bytes: number): void {
-    // Two records under one key mean that the removal of the older one was lost.
+    // A second record under one key means that the removal of the first was lost.
     const older = this.byKey(record);
     if (older !== undefined) this.#remove(older.token);
     this.#remove(record.token);
@@ -195,7 +195,7 @@ export class JournalState {
         return;
       }
       case "leak-retried":
-        // Only the newest retry counts as live; its cost is forgotten with the entry.
+        // The bytes of retries count as dead.
         this.#leaks.retried(entry.id, entry.retry);
         return;
       case "leak-resolved":
@@ -211,7 +211,7 @@ export class JournalState {
   }
 }
 
-/** One in nearly all cases, for which a list would be as large as all else that is kept of it here. */
+/** Nearly always one token, for which a list would double the memory. */
 type Tokens = string | readonly string[];
 
 function listOf(tokens: Tokens | undefined): readonly string[] {

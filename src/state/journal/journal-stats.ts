@@ -8,7 +8,7 @@ export interface JournalStats {
   readonly leaks: number;
   readonly leaksDropped: number;
   readonly quarantined: number;
-  /** Entries about a record whose intent was damaged. */
+  /** Entries whose record has a damaged intent. */
   readonly orphans: number;
   readonly logBytes: number;
   readonly liveBytes: number;

@@ -3,7 +3,7 @@ import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { Journal } from "./journal.ts";
 import { journalPath } from "./journal-open.ts";
 import { openSystemLog, type LogHandle, type OpenLog } from "../files/log-file.ts";
-import { aFolder, aRecord, attach, json, openIn, tokenOf } from "./record.fixture.ts";
+import { aFolder, aRecord, attachIn, json, openIn, tokenOf } from "./record.fixture.ts";
 
 type Fault = (operation: "write" | "datasync" | "truncate", path: string, bytes: Uint8Array) => Promise<void> | void;
 
@@ -81,7 +81,7 @@ describe("JournalWriter", () => {
     const journal = await openIn(folder);
     await journal.begin(aRecord(1));
     const { size, blocks } = await stat(journalPath(folder));
-    for (let number = 2; number < 20; number += 1) await attach(journal, aRecord(number));
+    for (let number = 2; number < 20; number += 1) await attachIn(journal, aRecord(number));
     expect(await stat(journalPath(folder))).toMatchObject({ size, blocks });
     const lines = await bytesOfLines(folder);
     await journal.close();
@@ -114,17 +114,19 @@ describe("JournalWriter", () => {
   test("room that a killed daemon left is no damage and nothing torn", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     const killed = await readFile(journalPath(folder));
     await journal.close();
     expect(killed.at(-1)).toBe(0);
     await writeFile(journalPath(folder), killed);
     const again = await openIn(folder);
-    await attach(again, aRecord(2));
+    await attachIn(again, aRecord(2));
     await again.close();
     expect(await reopened(folder)).toEqual([tokenOf(1), tokenOf(2)]);
   });
+});
 
+describe("JournalWriter shares writes and syncs", () => {
   test("many concurrent intents share few writes and few syncs", async () => {
     const { openLog, counts } = watched();
     const journal = await openIn(await aFolder(), { openLog });
@@ -152,7 +154,7 @@ describe("JournalWriter", () => {
   test("steps, acknowledgements and removals cost no sync", async () => {
     const { openLog, counts } = watched();
     const journal = await openIn(await aFolder(), { openLog });
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     expect(counts).toMatchObject({ write: 4, datasync: 2 });
     await journal.delFailed(tokenOf(1), "busy");
     await journal.removed(tokenOf(1));
@@ -160,7 +162,7 @@ describe("JournalWriter", () => {
     await journal.close();
   });
 
-  test("a large batch is split, so that nobody waits behind many megabytes", async () => {
+  test("a large batch is split, so that no call waits behind many megabytes", async () => {
     const { openLog, counts } = watched();
     const folder = await aFolder();
     const journal = await openIn(folder, { openLog });
@@ -170,7 +172,9 @@ describe("JournalWriter", () => {
     await journal.close();
     expect(await reopened(folder)).toHaveLength(8);
   });
+});
 
+describe("JournalWriter when the disk refuses", () => {
   test("a failed write rejects its callers only, leaves memory alone and the file whole", async () => {
     const broken = breaker("write", "EIO");
     const { openLog, counts } = watched(broken.fault);
@@ -202,7 +206,7 @@ describe("JournalWriter", () => {
     const { openLog } = watched(broken.fault);
     const folder = await aFolder();
     const journal = await openIn(folder, { openLog });
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     const inode = (await stat(journalPath(folder))).ino;
     broken.on = true;
     expect(await journal.begin(aRecord(2)).catch((error: unknown) => error)).toMatchObject({
@@ -249,7 +253,7 @@ describe("JournalWriter", () => {
     });
     const journal = await openIn(folder, { openLog });
     await journal.begin(aRecord(1));
-    await attach(journal, aRecord(2));
+    await attachIn(journal, aRecord(2));
     state.roomLeft = 0;
     const outcomes = await Promise.allSettled([
       journal.begin(aRecord(3)),
@@ -265,11 +269,13 @@ describe("JournalWriter", () => {
     await journal.close();
     expect(await reopened(folder)).toEqual([tokenOf(1), tokenOf(3)]);
   });
+});
 
+describe("JournalWriter and its file", () => {
   test("a journal that was removed or replaced while it ran is noticed by the probe and written anew", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     await rm(journalPath(folder));
     await journal.probeWritable();
     await journal.begin(aRecord(2));
@@ -291,14 +297,14 @@ describe("JournalWriter", () => {
     await journal.close();
   });
 
-  test("compaction keeps what lives and forgets what is gone", async () => {
+  test("compaction keeps live entries and drops dead ones", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
-    for (let number = 0; number < 40; number += 1) await attach(journal, aRecord(number));
+    for (let number = 0; number < 40; number += 1) await attachIn(journal, aRecord(number));
     const before = journal.all();
     for (let round = 0; round < 20; round += 1) {
       const churn = Array.from({ length: 100 }, (_, number) => 1_000 + number);
-      await Promise.all(churn.map((number) => attach(journal, aRecord(number))));
+      await Promise.all(churn.map((number) => attachIn(journal, aRecord(number))));
       await Promise.all(churn.map((number) => journal.removed(tokenOf(number))));
     }
     expect(journal.stats().compactions).toBeGreaterThan(1);

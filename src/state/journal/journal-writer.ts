@@ -10,7 +10,7 @@ import type { JournalState } from "./journal-state.ts";
 import { isFull, unwritable, type LogFile } from "../files/log-file.ts";
 import type { Reserve } from "../files/reserve.ts";
 
-export interface WriterParts {
+interface WriterParts {
   readonly log: LogFile;
   readonly index: ContainerIndex;
   readonly reserve: Reserve;
@@ -19,14 +19,14 @@ export interface WriterParts {
   readonly onWritten: (count: number) => void;
 }
 
-/** Below this a rewrite costs more than the dead bytes do. */
+/** In a smaller journal a rewrite costs more than the dead bytes. */
 const compactAboveBytes = 1_048_576;
-/** With the disk full every block counts. */
+/** On a full disk every block counts. */
 const compactFullAboveBytes = 16_384;
 
 /**
- * Group commit: whatever is submitted while a write is under way goes out together with the next one, in one write
- * and at most one sync. Memory changes only after the disk has.
+ * Group commit: entries that arrive during a write go out together in the next one, with at most one sync. Memory
+ * changes only after the disk.
  */
 export class JournalWriter {
   readonly #parts: WriterParts;
@@ -46,7 +46,7 @@ export class JournalWriter {
     return { written: this.#written, compactions: this.#compactions };
   }
 
-  /** Resolves when the entry is as durable as its kind asks for and memory shows it. */
+  /** Resolves when the entry is as durable as its kind requires, and memory shows it. */
   submit(entry: JournalEntry): Promise<void> {
     if (this.#closed) return Promise.reject(unwritable(this.#parts.log.path, new Error("the journal is closed")));
     const line = encodeLine("L", entryToJson(entry));
@@ -73,18 +73,18 @@ export class JournalWriter {
     });
   }
 
-  /** The log afresh, from memory. Safe at every point: the old file stays until the new one is complete and synced. */
+  /** Rewrites the journal from memory. A crash is safe: the old file stays until the new one is complete and synced. */
   async rewrite(): Promise<void> {
     const { state, log, index } = this.#parts;
     const genesis: JournalEntry = { kind: "genesis", genesis: genesisOf(state) };
     const lines = [genesis, ...state.snapshot()].map((entry) => ({ entry, line: encodeLine("L", entryToJson(entry)) }));
     const content = Buffer.from(lines.map(({ line }) => line).join(""));
-    // The index first: it may lack what the old log still calls removed, but not the other way round.
+    // The index first: it may lack a container that the old journal lists as removed, but not the other way round.
     await index.rewrite();
     try {
       await writeFileAtomically(log.path, content, { mode: 0o600, sync: true });
     } catch (cause) {
-      // The rename may have happened before the failure; then the open file is no longer the journal.
+      // The rename may have happened before the failure. Then the open file is no longer the journal.
       await log.checkPlace();
       throw cause;
     }
@@ -104,7 +104,7 @@ export class JournalWriter {
       await this.#commit(batch);
       await this.#tidy(batch);
     } catch (cause) {
-      // A defect of ours: nobody may be left waiting for it.
+      // A bug in Levee: the callers must not wait forever.
       this.#refuse(batch, cause);
     } finally {
       this.#scheduled = false;
@@ -115,7 +115,7 @@ export class JournalWriter {
   #takeBatch(): Pending[] {
     let bytes = 0;
     const tooMany = this.#queue.findIndex((pending) => (bytes += pending.bytes) > batchBytesMax);
-    // One entry always goes, whatever its size.
+    // At least one entry goes, whatever its size.
     return this.#queue.splice(0, tooMany === -1 ? this.#queue.length : Math.max(1, tooMany));
   }
 
@@ -145,7 +145,7 @@ export class JournalWriter {
     }
   }
 
-  /** What must hold before the log is touched; gives back the entries for which it does. */
+  /** Prepares journal, reserve and index for a batch, and returns the entries that may be written. */
   async #makeReady(batch: readonly Pending[]): Promise<readonly Pending[]> {
     try {
       if (this.#parts.log.unsound) await this.rewrite();
@@ -159,7 +159,7 @@ export class JournalWriter {
     const canWait = batch.filter(({ urgent }) => !urgent);
     if (canWait.length === 0) return batch;
     try {
-      // Without the reserve an ADD could take the last block that its own undo would need.
+      // Without the reserve an ADD could take the last block that its own undo needs.
       if (!reserve.held) await reserve.take();
       if (begun.length > 0) await index.add(begun.map(containerOf));
       return batch;
@@ -169,19 +169,19 @@ export class JournalWriter {
     }
   }
 
-  /** On a full disk: what can wait is refused, what cannot gets the reserve. */
+  /** On a full disk only urgent entries remain, and they get the reserve. */
   async #makeRoom(batch: readonly Pending[]): Promise<readonly Pending[]> {
     const urgent = batch.filter((pending) => pending.urgent);
     if (urgent.length < batch.length) return urgent;
     if (!this.#parts.reserve.held) return [];
-    this.#parts.logger.warn("The disk is full: the reserve is used for deletes, new attachments are refused", {
+    this.#parts.logger.warn("The disk is full; DELs use the reserve, new attachments are refused", {
       path: this.#parts.log.path,
     });
     try {
       await this.#parts.reserve.release();
       return urgent;
     } catch (cause) {
-      this.#parts.logger.error("The reserve cannot be released", { error: String(cause) });
+      this.#parts.logger.error("Cannot release the disk reserve", { error: String(cause) });
       return [];
     }
   }
@@ -199,7 +199,7 @@ export class JournalWriter {
     for (const pending of batch) pending.reject(unwritable(this.#parts.log.path, cause));
   }
 
-  /** What follows a batch and may fail without harm: the index forgets what is gone, the log is made smaller. */
+  /** Shrinks the index and the journal after a batch. A failure does no harm. */
   async #tidy(batch: readonly Pending[]): Promise<void> {
     const { state, log, index, logger } = this.#parts;
     const ended = batch.filter(({ entry }) => entry.kind === "begin" || entry.kind === "removed").map(containerOf);
@@ -209,9 +209,9 @@ export class JournalWriter {
       if (this.#isWorthCompacting()) await this.#compact();
       this.#compactAgainAboveBytes = 0;
     } catch (cause) {
-      // Not again before the log has grown by a quarter: a full disk stays full for a while.
+      // Wait until the journal has grown by a quarter, because a full disk stays full for a while.
       this.#compactAgainAboveBytes = log.size * 1.25;
-      logger.warn("The journal could not be tidied; it goes on as it is", { path: log.path, error: String(cause) });
+      logger.warn("Cannot compact the journal; appending to it as it is", { path: log.path, error: String(cause) });
     }
   }
 

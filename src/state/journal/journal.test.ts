@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { IfName, Namespace, PodName } from "../../base/brand.ts";
-import { aChain, aFolder, aRecord, attach, containerId, json, openIn, tokenOf } from "./record.fixture.ts";
+import { aChain, aFolder, aRecord, attachIn, containerId, json, openIn, tokenOf } from "./record.fixture.ts";
 
 describe("Journal", () => {
   test("keeps an attachment over a restart with every byte and every bit", async () => {
@@ -16,7 +16,7 @@ describe("Journal", () => {
     });
     const record = aRecord(1, { chains: [chain] });
     const journal = await openIn(folder);
-    await attach(journal, record);
+    await attachIn(journal, record);
     const before = journal.findByToken(record.token)!;
     await journal.close();
 
@@ -46,7 +46,7 @@ describe("Journal", () => {
 
   test("forgets the steps of an attachment that a pod uses, unless a chain's result is missing", async () => {
     const journal = await openIn(await aFolder());
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     expect(journal.findByToken(tokenOf(1))).toMatchObject({ steps: new Map(), results: [expect.any(String)] });
     // The commit was lost: the step has the only result that there is for the DEL.
     await journal.begin(aRecord(2));
@@ -92,7 +92,9 @@ describe("Journal", () => {
     expect(journal.knows(first.containerId)).toBe("never-added");
     await journal.close();
   });
+});
 
+describe("Journal takes writes", () => {
   test("begin refuses a second attachment of the same interface, also while the first is on its way", async () => {
     const journal = await openIn(await aFolder());
     const both = await Promise.allSettled([
@@ -127,7 +129,7 @@ describe("Journal", () => {
   test("calls onWritten once for each record, in order", async () => {
     const counts: number[] = [];
     const journal = await openIn(await aFolder(), { onWritten: (count) => counts.push(count) });
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     await journal.removed(tokenOf(1));
     expect(counts).toEqual([1, 2, 3, 4, 5]);
     expect(journal.stats().written).toBe(5);
@@ -145,7 +147,9 @@ describe("Journal", () => {
     expect(again.stats().genesis?.importDone).toBe(true);
     await again.close();
   });
+});
 
+describe("Journal reads everything again", () => {
   test("keeps leaks over a restart, counts trials, forgets the resolved ones", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);

@@ -23,13 +23,13 @@ import type { Quarantined } from "../files/quarantine.ts";
 export type { JournalOptions } from "./journal-open.ts";
 
 /**
- * What this node has attached, on disk before it is done and in memory for every question.
+ * The attachments of this node: on disk before any plugin runs, and in memory for all reads.
  * Files in the state folder: `journal.log`, `containers.idx`, `reserve`, `quarantine/`.
  */
 export class Journal {
   readonly #options: JournalOptions;
   readonly #parts: OpenedJournal;
-  /** Calls whose intent is on its way to the disk. */
+  /** Calls whose intent is being written. */
   readonly #beginning = new Set<string>();
   #importReport: ImportReport | undefined;
 
@@ -38,7 +38,9 @@ export class Journal {
     this.#parts = parts;
   }
 
-  /** The caller holds the state folder (`holdStateFolder`): two writers would destroy each other's lines. */
+  /**
+   * The caller must hold the state folder (`holdStateFolder`), because two writers would destroy each other's lines.
+   */
   static async open(options: JournalOptions): Promise<Journal> {
     const journal = new Journal(options, await openJournal(options));
     const { multusDir, clock, logger } = options;
@@ -66,7 +68,7 @@ export class Journal {
     return this.#parts.state.forPod(namespace, name);
   }
 
-  /** Records of this namespace, as far as the numbers tell. */
+  /** Records with this namespace identity. The kernel reuses the numbers of dead namespaces. */
   inNetns(identity: NetnsIdentity): readonly AttachmentRecord[] {
     return this.#parts.state.inNetns(identity);
   }
@@ -83,12 +85,12 @@ export class Journal {
     return this.#parts.quarantined;
   }
 
-  /** What importing Multus' cache gave, if this start did it. */
+  /** The import of Multus' cache, if this start did one. */
   get importReport(): ImportReport | undefined {
     return this.#importReport;
   }
 
-  /** Whether a DEL of this container has something to undo, certainly nothing, or we cannot know any more. */
+  /** Whether a DEL of this container has something to undo ("live"), has nothing, or its record is lost. */
   knows(containerId: ContainerId): Knowledge {
     const { state, index, quarantined } = this.#parts;
     if (state.has(containerId)) return "live";
@@ -103,7 +105,7 @@ export class Journal {
 
   // Writes, in the order of an attachment's life
 
-  /** Resolves when the whole plan is synced. Nothing may be done to the system before that. */
+  /** Resolves when the whole plan is synced. No plugin may run before that. */
   async begin(record: AttachmentRecord): Promise<void> {
     const key = keyText(record);
     if (this.find(record) !== undefined || this.#beginning.has(key)) {
@@ -126,12 +128,12 @@ export class Journal {
     }
   }
 
-  /** Resolves when written, not synced: a step lost to a power cut is undone as if it had happened. */
+  /** Resolves when written, not synced: after a power cut a lost step is undone as if it had happened. */
   async step(token: string, step: StepRecord): Promise<void> {
     await this.#submitFor(token, { kind: "step", token, step });
   }
 
-  /** Resolves when written. The first failure is the one that is kept. */
+  /** Resolves when written. The record keeps the first failure. */
   async undoing(token: string, failure: RecordedFailure): Promise<void> {
     if (this.findByToken(token)?.phase === "undoing") return;
     await this.#submitFor(token, { kind: "undoing", token, failure });
@@ -142,7 +144,7 @@ export class Journal {
     await this.#submitFor(token, { kind: "commit", token, results });
   }
 
-  /** Resolves when written: the runtime has the result. */
+  /** Resolves when written. The runtime has the result. */
   async acknowledge(token: string): Promise<void> {
     if (this.findByToken(token)?.phase === "acknowledged") return;
     await this.#submitFor(token, { kind: "acknowledge", token });
@@ -153,37 +155,39 @@ export class Journal {
     await this.#submitFor(token, { kind: "del-failed", token, reason });
   }
 
-  /** Resolves when written. Removing what is not there is no error: five deletes may end here. */
+  /** Resolves when written. Removing an unknown record is no error, because several DELs may share one run. */
   async removed(token: string): Promise<void> {
     const record = this.findByToken(token);
     if (record === undefined) return;
     await this.#parts.writer.submit({ kind: "removed", token, containerId: record.containerId });
   }
 
-  /** Nothing is left to do for a container whose record was lost: the next DEL of it is quick. Not durable, and need not be. */
+  /**
+   * Nothing is left to do for a container whose record was lost, so its next DEL is quick. This need not be durable.
+   */
   async forget(containerId: ContainerId): Promise<void> {
     const { state, writer, index } = this.#parts;
     state.settle(containerId);
     await writer
       .exclusive(() => index.drop([containerId]))
       .catch((cause: unknown) => {
-        this.#options.logger.warn("The index of containers could not be tidied", { error: String(cause) });
+        this.#options.logger.warn("Cannot tidy the index of containers", { error: String(cause) });
       });
   }
 
-  /** Containers that are ours although no record says what they have: their DEL takes the rebuild path. */
+  /** Adds containers that belong to Levee but have no record. Their DEL rebuilds the record. */
   async suspect(ids: readonly ContainerId[]): Promise<void> {
     const { state, writer, index } = this.#parts;
     await writer.exclusive(() => index.add(ids.filter((id) => !state.has(id))));
   }
 
-  /** Resolves when synced. One notice per lost attachment is enough, however often its DEL comes. */
+  /** Resolves when synced. A lost attachment gets only one entry, however often its DEL comes. */
   async leak(leak: LeakEntry): Promise<void> {
     if (leak.chains.length === 0 && this.findLeak(leak)?.chains.length === 0) return;
     await this.#parts.writer.submit({ kind: "leak", leak });
   }
 
-  /** Counts a failed trial and sets the time of the next one. */
+  /** Counts a failed try and sets the time of the next one. */
   async leakRetried(id: string, reason: string): Promise<void> {
     const leak = this.#parts.state.leaks.get(id);
     if (leak === undefined) return;
@@ -197,12 +201,12 @@ export class Journal {
     if (this.#parts.state.leaks.get(id) !== undefined) await this.#parts.writer.submit({ kind: "leak-resolved", id });
   }
 
-  /** Multus' cache has been taken over: not again, or records that were removed since would come back. */
+  /** Multus' cache is imported. A second import would bring removed records back. */
   async markImported(): Promise<void> {
     if (this.#parts.state.genesis?.importDone !== true) await this.#parts.writer.submit({ kind: "imported" });
   }
 
-  /** Rejects with `state-unwritable` when the next ADD would be refused. For readiness: costs one small file. */
+  /** Rejects with `state-unwritable` when the journal would refuse the next ADD. It costs one small file. */
   async probeWritable(): Promise<void> {
     const { writer, log, reserve } = this.#parts;
     const probe = join(this.#options.stateDir, "probe");
@@ -238,7 +242,7 @@ export class Journal {
   }
 }
 
-/** One block. */
+/** One disk block. */
 const probeBytes = 4_096;
 
-export type Knowledge = "live" | "never-added" | "lost";
+type Knowledge = "live" | "never-added" | "lost";

@@ -3,15 +3,15 @@ import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import type { Chain } from "../../cni/chain.ts";
 import type { AttachmentKey, AttachmentRecord, RecordedNetns, RecordedPod } from "./attachment-record.ts";
 
-/** Something that could not be undone: said aloud and tried again, never forgotten silently. */
+/** Something that an undo could not remove. Levee shows it and tries again. */
 export interface LeakEntry {
   readonly id: string;
   readonly containerId: ContainerId;
   readonly ifname: IfName;
   readonly pod: RecordedPod | undefined;
-  /** Still to undo. Empty: an attachment whose record was lost and that could not be rebuilt; nothing can be run for it. */
+  /** Still to undo. Empty when the record was lost and could not be rebuilt, so that nothing can run for it. */
   readonly chains: readonly Chain[];
-  /** The result of each chain, for its prevResult. */
+  /** The result of each chain, for prevResult. */
   readonly results: readonly (JsonText | undefined)[];
   readonly netns: RecordedNetns;
   readonly cniPath: string;
@@ -22,21 +22,21 @@ export interface LeakEntry {
   readonly nextTryWallMs: number;
 }
 
-/** A node holds some hundred pods: ten thousand leaks are months of trouble nobody looked at, about 40 MiB of journal. */
-export const leaksMax = 10_000;
+/** A node has some hundred pods, so ten thousand leaks are months of trouble. They take about 40 MiB of journal. */
+const leaksMax = 10_000;
 
 const firstRetryMs = 30_000;
-/** The longest pause between two trials. */
+/** The longest pause between two tries. */
 const leakRetryMsMax = 3_600_000;
 const doublingsMax = 7;
 
-/** How long to wait before trial number `attempts` + 1: 30 s doubling to 1 h, less up to a fifth so that trials spread. */
+/** The pause before try number `attempts` + 1: 30 s doubling to 1 h, less up to a fifth so that tries spread. */
 export function leakBackoffMs(attempts: number, random: number): number {
   const wholeMs = Math.min(leakRetryMsMax, firstRetryMs * 2 ** Math.min(attempts, doublingsMax));
   return Math.round(wholeMs * (1 - random / 5));
 }
 
-/** The leak left by a record; `chains` are the positions in `record.chains` that are still to undo. */
+/** The leak of a record. `chains` are the positions in `record.chains` that are still to undo. */
 export function leakOf(record: AttachmentRecord, chains: readonly number[], reason: string, clock: Clock): LeakEntry {
   const nowMs = clock.wallMs();
   return {
@@ -56,12 +56,12 @@ export function leakOf(record: AttachmentRecord, chains: readonly number[], reas
   };
 }
 
-/** A DEL for a container whose record was lost and could not be rebuilt. */
+/** The leak of a container whose record was lost and could not be rebuilt. */
 export function unknownLeak(key: AttachmentKey, facts: UnknownFacts, clock: Clock): LeakEntry {
   const nowMs = clock.wallMs();
   return {
     id: newLeakId(clock),
-    // By name: a caller's key may carry more than belongs on disk.
+    // Not a spread, because a caller's key may have more fields than belong on disk.
     containerId: key.containerId,
     ifname: key.ifname,
     ...facts,
@@ -75,7 +75,7 @@ export function unknownLeak(key: AttachmentKey, facts: UnknownFacts, clock: Cloc
 
 export type UnknownFacts = Pick<LeakEntry, "pod" | "netns" | "cniPath" | "bootId" | "reason">;
 
-/** The leaks in memory, oldest first. Changes come from the journal only. */
+/** The leaks in memory, oldest first. Only the journal changes them. */
 export class LeakLedger {
   readonly #entries = new Map<string, LeakEntry>();
   readonly #max: number;
@@ -85,12 +85,12 @@ export class LeakLedger {
     this.#max = max;
   }
 
-  /** How many entries were given up because the ledger was full. */
+  /** How many leaks were dropped because the ledger was full. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Adds what earlier journals had to give up. */
+  /** Adds the number that earlier journals dropped. */
   countDropped(count: number): void {
     this.#dropped += count;
   }
@@ -114,7 +114,7 @@ export class LeakLedger {
     return undefined;
   }
 
-  /** Adds an entry; returns the one that had to go for it, if any. */
+  /** Adds a leak, and returns the one that was dropped for it, if any. */
   add(entry: LeakEntry): LeakEntry | undefined {
     const victim = this.#entries.has(entry.id) || this.#entries.size < this.#max ? undefined : this.#victim();
     if (victim !== undefined) {
@@ -134,7 +134,7 @@ export class LeakLedger {
     this.#entries.delete(id);
   }
 
-  /** The oldest entry for which nothing can be run: it is only a notice. If every entry can still be acted on, the oldest. */
+  /** The oldest leak without chains, for which nothing can run; else the oldest leak. */
   #victim(): LeakEntry | undefined {
     const entries = this.all();
     return entries.find((entry) => entry.chains.length === 0) ?? entries[0];

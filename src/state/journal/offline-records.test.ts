@@ -134,7 +134,7 @@ test("readOfflineFolder leaves alone what no shim makes, and reads only the kind
   expect((await readOfflineFolder(stateDir, ["ack"])).map(({ name }) => name)).toEqual([acknowledgement]);
 });
 
-test("hasOffline knows a record from its absence and from what is none", async () => {
+test("hasOffline tells a record from a missing file and from anything else", async () => {
   const stateDir = await folderWith({ "a:eth0.del": sealed() });
   await mkdir(join(offlineFolderOf(stateDir), "folder:eth0.del"));
   expect(hasOffline(stateDir, "a:eth0.del")).toBe(true);
@@ -142,7 +142,7 @@ test("hasOffline knows a record from its absence and from what is none", async (
   expect(hasOffline(stateDir, "folder:eth0.del")).toBe(false);
 });
 
-test("rejectOffline keeps what the record said, and why it was not done", async () => {
+test("rejectOffline keeps the record's content and the reason", async () => {
   const content = sealed(frame("call"), frame("config"));
   const stateDir = await folderWith({ "a:eth0.del": content });
   await rejectOffline(stateDir, "a:eth0.del", "it makes no sense");

@@ -6,7 +6,7 @@ import { readRegularFile } from "../../base/regular-file.ts";
 import { crc32 } from "../files/crc32.ts";
 import { putAside } from "../files/quarantine.ts";
 
-/** What a shim left for a daemon that it could not reach. See docs/protocol.md, "Offline records". */
+/** A file that a shim left for an unreachable daemon. See docs/protocol.md, "Offline records". */
 export interface OfflineRecord {
   /** The file's name in the folder. */
   readonly name: string;
@@ -15,7 +15,7 @@ export interface OfflineRecord {
   readonly frames: readonly Uint8Array[];
 }
 
-/** The shims stop at 1,024 files. More than this is not theirs, and the rest is read in the next round. */
+/** Shims stop at 1,024 files. The next round reads any files beyond this limit. */
 const filesMax = 2_048;
 /** Two frames of 1 MiB with their lengths, and the checksum. */
 const fileBytesMax = 2 * (1_048_576 + 4) + 4;
@@ -29,9 +29,9 @@ export function offlineFolderOf(stateDir: string): string {
 }
 
 /**
- * Everything in the folder that can be read, in the order of names. Damaged files are put aside; a record being written
- * is left alone, and so is whatever no shim makes: links, pipes, folders. What can neither be read nor put aside is told
- * to `onProblem` and does not keep the others from being read.
+ * All readable records in the folder, sorted by name. Damaged files go to quarantine. Unfinished records stay, and so
+ * do links, pipes and folders, which no shim creates. `onProblem` gets a file that can neither be read nor put aside,
+ * and the others are still read.
  */
 export async function readOfflineFolder(
   stateDir: string,
@@ -48,7 +48,7 @@ export async function readOfflineFolder(
     .filter(isWanted)
     .toSorted();
   const records: OfflineRecord[] = [];
-  // Those that are known count for the limit: what is in memory stays bounded.
+  // Known records count for the limit, so that memory stays bounded.
   for (const name of names.slice(0, filesMax).filter((candidate) => !isKnown(candidate))) {
     try {
       const record = await readOne(stateDir, name);
@@ -61,14 +61,14 @@ export async function readOfflineFolder(
 }
 
 /**
- * Removes what shims that were killed in the middle of writing have left. A shim writes a record in milliseconds, so
- * one that is older than `ageMs` has nobody any more.
+ * Removes unfinished records of killed shims. A shim writes a record in milliseconds, so no shim still writes one that
+ * is older than `ageMs`.
  */
 export async function sweepOffline(stateDir: string, nowWallMs: number, ageMs: number): Promise<void> {
   const folder = offlineFolderOf(stateDir);
   for (const name of (await readdir(folder)).filter((candidate) => temporaryPattern.test(candidate))) {
     const facts = await lstat(join(folder, name)).catch(() => undefined);
-    // Gone already, or not to be removed: the next sweep sees.
+    // Already gone, or not removable now; the next sweep tries again.
     if (facts !== undefined && nowWallMs - facts.mtimeMs > ageMs)
       await unlink(join(folder, name)).catch(() => undefined);
   }
@@ -80,10 +80,10 @@ function rethrow(_name: string, cause: unknown): never {
   throw cause;
 }
 
-/** Whether the record is still there. Asked by every ADD, and answered from the kernel's memory. */
+/** Whether the record is still there. Every ADD asks, and the kernel answers from memory. */
 export function hasOffline(stateDir: string, name: string): boolean {
   try {
-    // An error for each that has none would cost more than the look.
+    // Throwing an error for a missing file would cost more than the look.
     return lstatSync(join(offlineFolderOf(stateDir), name), { throwIfNoEntry: false })?.isFile() === true;
   } catch (cause) {
     // Container IDs may be so long that no shim could leave a record of theirs.
@@ -92,14 +92,14 @@ export function hasOffline(stateDir: string, name: string): boolean {
   }
 }
 
-/** Takes a record away that is whole but makes no sense; the quarantine keeps what it said, and why it was not done. */
+/** Moves a record that is whole but invalid to quarantine, with the reason. */
 export async function rejectOffline(stateDir: string, name: string, reason: string): Promise<void> {
   const path = join(offlineFolderOf(stateDir), name);
   const content = await readRegularFile(path, { bytesMax: fileBytesMax, followLinks: false });
   await moveAside(stateDir, name, { content, reason, foundWallMs: (await lstat(path)).mtimeMs });
 }
 
-/** Removes a record whose content is in the journal. One that is gone already is no error. */
+/** Removes a record whose content is in the journal. A missing record is no error. */
 export async function removeOffline(stateDir: string, name: string): Promise<void> {
   // Container IDs may be so long that no shim could leave a record of theirs.
   if (Buffer.byteLength(name, "utf8") > nameBytesMax) return;
@@ -137,13 +137,13 @@ async function readOne(stateDir: string, name: string): Promise<OfflineRecord | 
     await moveAside(stateDir, name, { content: file ?? Buffer.alloc(0), reason: String(frames), foundWallMs: mtimeMs });
     return undefined;
   } catch (cause) {
-    // Taken away between the listing and now, by the shim that made the call after all.
+    // The shim reached the daemon after all and removed its record since the listing.
     if (errnoOf(cause) === "ENOENT") return undefined;
     throw cause;
   }
 }
 
-/** The payloads, or what is wrong with the file. */
+/** The payloads, or the file's problem. */
 function framesOf(file: Buffer, count: number): readonly Uint8Array[] | string {
   const end = file.length - sumBytes;
   if (end < 0) return `it is too short: ${file.length} bytes`;

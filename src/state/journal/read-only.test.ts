@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir, readFile, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { readJournalOnly } from "./read-only.ts";
-import { aFolder, aRecord, attach, openIn, tokenOf } from "./record.fixture.ts";
+import { aFolder, aRecord, attachIn, openIn, tokenOf } from "./record.fixture.ts";
 
 async function contentOf(folder: string): Promise<readonly unknown[]> {
   const names = await readdir(folder);
@@ -19,7 +19,7 @@ describe("readJournalOnly", () => {
   test("shows what the journal holds and changes nothing, beside a running daemon too", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     await journal.begin(aRecord(2));
     const before = await contentOf(folder);
     const reading = await readJournalOnly(folder);
@@ -33,7 +33,7 @@ describe("readJournalOnly", () => {
   test("reads past a torn tail without cutting it, and tells of damage without moving it", async () => {
     const folder = await aFolder();
     const journal = await openIn(folder);
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     await journal.begin(aRecord(2));
     await journal.close();
     const path = join(folder, "journal.log");

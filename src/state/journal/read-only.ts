@@ -5,17 +5,17 @@ import { journalPath } from "./journal-open.ts";
 import type { LeakEntry } from "./leak-ledger.ts";
 import { listQuarantine, type Quarantined } from "../files/quarantine.ts";
 
-/** What the journal says, for people while the daemon is down (or not: a running daemon is not disturbed). */
-export interface JournalReading {
+/** The journal's content for the CLI, without a daemon or beside a running one. */
+interface JournalReading {
   readonly exists: boolean;
   readonly genesis: Genesis | undefined;
   readonly records: readonly AttachmentRecord[];
   readonly leaks: readonly LeakEntry[];
-  /** Put aside by the daemon, and what it will put aside at its next start. */
+  /** Damage in quarantine, and damage that the next start will put there. */
   readonly quarantined: readonly Quarantined[];
 }
 
-/** Reads the journal without writing anything and without any lock. */
+/** Reads the journal without a lock and without writing. */
 export async function readJournalOnly(stateDir: string): Promise<JournalReading> {
   const { exists, state, damaged } = await loadJournal(journalPath(stateDir));
   const found = damaged.map(({ offset, content, reason }): Quarantined => {

@@ -4,7 +4,7 @@ import type { JournalEntry } from "./journal-entry.ts";
 
 type RecordChange = Extract<JournalEntry, { kind: "step" | "undoing" | "commit" | "acknowledge" | "del-failed" }>;
 
-/** What an entry makes of the record it is about. */
+/** The record after an entry. */
 export function changed(record: AttachmentRecord, entry: RecordChange): AttachmentRecord {
   switch (entry.kind) {
     case "step":
@@ -20,11 +20,11 @@ export function changed(record: AttachmentRecord, entry: RecordChange): Attachme
   }
 }
 
-/** Also when the commit before it was damaged: the pod has its network, and undoing it would be worse than a missing prevResult. */
+/** Also valid after a damaged commit: the pod has its network, and an undo would be worse than a missing prevResult. */
 function acknowledged(record: AttachmentRecord): AttachmentRecord {
   const results = allResults(record);
-  // It is kept for as long as the pod lives. With every chain's result nobody asks for those on the way to it, and who
-  // did it matters only while it may still be at it.
+  // The record stays as long as the pod lives. With every chain's result the steps are no longer needed, and the shim
+  // matters only while it may still run.
   const isWhole = results.every((result) => result !== undefined);
   return { ...record, phase: "acknowledged", results, steps: isWhole ? noSteps : record.steps, hand: undefined };
 }

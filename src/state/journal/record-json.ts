@@ -27,19 +27,19 @@ import {
   oneOfAt,
   optionalTextAt,
   shapeAt,
-  shapeOf,
+  asShape,
   textAt,
-  textOf,
+  asText,
   timeAt,
   type Shape,
 } from "../files/json-shape.ts";
 
-/** What the pods of a node have in common: a restarted daemon needs no more memory than before. */
+/** Texts that many records share, so that a restarted daemon needs no more memory than before. */
 const common = new SharedTexts(256 * 1024);
 
 /**
- * Attachment records as plain JSON values and back. The casts to branded types are made here and only here:
- * the values were checked when the call came in, and a checksum stands over the line they are read from.
+ * Converts records to plain JSON values and back. Only this file casts to branded types: the values were checked when
+ * the call came in, and a checksum protects the line.
  */
 export function recordToJson(record: AttachmentRecord): object {
   return {
@@ -51,7 +51,7 @@ export function recordToJson(record: AttachmentRecord): object {
 }
 
 export function recordFromJson(json: Shape): AttachmentRecord {
-  const steps = listAt(json, "steps").map((step) => stepFromJson(shapeOf(step, "step")));
+  const steps = listAt(json, "steps").map((step) => stepFromJson(asShape(step, "step")));
   return {
     token: textAt(json, "token"),
     containerId: textAt(json, "containerId") as ContainerId,
@@ -81,13 +81,13 @@ export function stepFromJson(json: Shape): StepRecord {
   return { step: countAt(json, "step"), result: optionalTextAt(json, "result") as JsonText | undefined };
 }
 
-/** JSON has no undefined in lists: a chain without a result is null on disk. */
+/** A chain without a result is null on disk, because JSON lists have no undefined. */
 export function resultsToJson(results: readonly (JsonText | undefined)[]): readonly (string | null)[] {
   return results.map((result) => result ?? null);
 }
 
 export function resultsFromJson(list: readonly unknown[]): readonly (JsonText | undefined)[] {
-  return list.map((result) => (result === null ? undefined : (textOf(result, "result") as JsonText)));
+  return list.map((result) => (result === null ? undefined : (asText(result, "result") as JsonText)));
 }
 
 export function netnsToJson(netns: RecordedNetns): object {
@@ -121,7 +121,7 @@ export function failureFromJson(json: Shape): RecordedFailure {
 }
 
 export function chainsFromJson(list: readonly unknown[]): readonly Chain[] {
-  return list.map((chain) => chainFromJson(shapeOf(chain, "chain")));
+  return list.map((chain) => chainFromJson(asShape(chain, "chain")));
 }
 
 function sharedAt(json: Shape, key: string): string {
@@ -148,7 +148,7 @@ function chainFromJson(json: Shape): Chain {
     cniVersion: sharedAt(json, "cniVersion"),
     isDefault: flagAt(json, "isDefault"),
     cniArgs: textAt(json, "cniArgs"),
-    links: listAt(json, "links").map((link) => linkFromJson(shapeOf(link, "link"))),
+    links: listAt(json, "links").map((link) => linkFromJson(asShape(link, "link"))),
     disableCheck: flagAt(json, "disableCheck"),
     disableGC: flagAt(json, "disableGC"),
     routes: routesFromJson(shapeAt(json, "routes")),
@@ -170,7 +170,7 @@ function routesFromJson(json: Shape): RouteEdit {
 
 function multusFromJson(json: Shape): MultusOrigin {
   const capabilities = Object.entries(shapeAt(json, "capabilityArgs")).map(
-    ([name, value]) => [name, textOf(value, name) as JsonText] as const,
+    ([name, value]) => [name, asText(value, name) as JsonText] as const,
   );
   return {
     config: sharedAt(json, "config") as JsonText,
@@ -191,5 +191,5 @@ function requestFromJson(json: Shape): MultusOrigin["request"] {
 }
 
 function textsFrom(list: readonly unknown[], what: string): readonly string[] {
-  return list.map((item) => textOf(item, what));
+  return list.map((item) => asText(item, what));
 }

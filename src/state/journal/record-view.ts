@@ -5,9 +5,9 @@ import type { LeakEntry } from "./leak-ledger.ts";
 import type { Quarantined } from "../files/quarantine.ts";
 import type { RecorderEntry } from "../recorder/recorder-entry.ts";
 
-/** What people are shown of the state: the same from the daemon's memory and, when it is down, from its disk. */
+/** The state for people: the same from the daemon's memory and, without a daemon, from its disk. */
 
-/** A record, but for its phase, which only its reader can tell: a daemon knows who works on it, a file does not. */
+/** A record without its phase. Only a daemon knows whether a call works on the record; a file does not. */
 export function recordView(record: AttachmentRecord): RecordView {
   return {
     namespace: record.pod.namespace,
@@ -20,7 +20,7 @@ export function recordView(record: AttachmentRecord): RecordView {
   };
 }
 
-export interface RecordView {
+interface RecordView {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
@@ -30,7 +30,7 @@ export interface RecordView {
   readonly networks: readonly RecordNetworkView[];
 }
 
-export interface RecordNetworkView {
+interface RecordNetworkView {
   readonly network: string;
   readonly ifname: string;
   readonly isDefault: boolean;
@@ -53,7 +53,7 @@ export function leakView(leak: LeakEntry): RecordedLeakView {
   };
 }
 
-export interface RecordedLeakView {
+interface RecordedLeakView {
   readonly id: string;
   readonly namespace: string;
   readonly pod: string;
@@ -65,12 +65,12 @@ export interface RecordedLeakView {
   readonly attempts: number;
 }
 
-/** Facts are texts and numbers under the names that the protocol has for them. */
+/** The facts already have the field names of the protocol. */
 export function recorderView({ wallMs, containerId, verb, what, facts }: RecorderEntry): RecorderView {
   return { ...facts, wallMs, containerId, verb, what };
 }
 
-export type RecorderView = Pick<RecorderEntry, "wallMs" | "containerId" | "verb" | "what">;
+type RecorderView = Pick<RecorderEntry, "wallMs" | "containerId" | "verb" | "what">;
 
 export function quarantineView({ name, reason, foundWallMs }: Quarantined): {
   readonly file: string;
@@ -92,14 +92,14 @@ function networkView(record: AttachmentRecord, chain: Chain, position: number): 
   };
 }
 
-/** A result that cannot be read costs its addresses, not the whole list. */
+/** An unreadable result loses its addresses, but not the whole list. */
 function resultOf(record: AttachmentRecord, chain: Chain, position: number): CniResult | undefined {
   const text = record.results[position];
   if (text === undefined) return undefined;
   try {
     return parseResult(text, chain.cniVersion);
   } catch {
-    // It was checked at ADD; one that Multus left behind may be anything, and its DEL does not need to read it.
+    // Levee's own results were checked at ADD. A result of Multus may be anything, and its DEL need not read it.
     return undefined;
   }
 }

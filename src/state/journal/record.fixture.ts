@@ -17,7 +17,6 @@ import type { Chain } from "../../cni/chain.ts";
 import type { AttachmentRecord } from "./attachment-record.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 
-/** Values for the tests of this folder. */
 export const bootId = "2f1c0f0e-0000-4000-8000-000000000001";
 
 export function json(text: string): JsonText {
@@ -88,8 +87,8 @@ export async function openIn(stateDir: string, change: Partial<JournalOptions> =
   return Journal.open({ stateDir, bootId, clock: systemClock, logger: silentLogger, ...change });
 }
 
-/** An attachment that a pod uses. */
-export async function attach(journal: Journal, record: AttachmentRecord): Promise<void> {
+/** Writes an acknowledged attachment. */
+export async function attachIn(journal: Journal, record: AttachmentRecord): Promise<void> {
   await journal.begin(record);
   await journal.step(record.token, { step: 1, result: json('{"ips":[]}') });
   await journal.commit(record.token, [json('{"cniVersion":"1.0.0","ips":[]}')]);

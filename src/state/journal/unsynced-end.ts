@@ -4,27 +4,27 @@ import { batchBytesMax, roomBytes } from "./durability.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import type { JournalState } from "./journal-state.ts";
 
-/** The least that a disk writes or does not write. */
+/** The smallest unit that a disk writes. */
 const sectorBytes = 512;
 const zero = 0;
 
 export interface FileEnds {
-  /** Of the file, with the room behind its lines. */
+  /** Including the room after the lines. */
   readonly fileBytes: number;
-  /** Of the last thing in it that is not room. */
+  /** Without the room. */
   readonly linesBytes: number;
 }
 
 /**
- * Whether a power cut in the middle of a sync can have left this: sectors that were never written are zeros still, with
- * others behind them that were (ADR 0029). A line of JSON has no zeros.
+ * Whether a power cut during a sync can have left this damage: unwritten sectors are still zeros, with written ones
+ * behind them (ADR 0029). A line of JSON has no zeros.
  */
 export function isHole({ offset, content }: DamagedBytes, { fileBytes }: FileEnds): boolean {
   for (let from = content.indexOf(zero); from !== -1; from = content.indexOf(zero, from)) {
     const begin = from;
     while (from < content.length && content[from] === zero) from += 1;
     const [runStart, runEnd] = [offset + begin, offset + from];
-    // The rest of a sector that had been synced up to this line is missing from the line on.
+    // In a sector that was synced up to this line, the zeros start at the line.
     const startsRight = begin === 0 || runStart % sectorBytes === 0;
     if (startsRight && (runEnd % sectorBytes === 0 || runEnd === fileBytes)) return true;
   }
@@ -32,22 +32,22 @@ export function isHole({ offset, content }: DamagedBytes, { fileBytes }: FileEnd
 }
 
 /**
- * Whether what begins at `offset` may never have been synced, by its place. Room is made behind the first line that does
- * not fit any more, and the next one is written only after that one was synced. Without room nothing is known.
+ * Whether the bytes at `offset` may never have been synced. Room is made after the first line that no longer fits, and
+ * the next line is written only after the sync of that one. Without room the file shows nothing.
  */
 export function isBehindLastSync(offset: number, { fileBytes, linesBytes }: FileEnds): boolean {
   if (linesBytes === fileBytes) return false;
   const roomStart = fileBytes - roomBytes;
-  // Nothing is in the room yet: what it was made for may be torn.
+  // The room is still empty, so the line in front of it may be torn.
   return offset >= (linesBytes > roomStart ? roomStart : roomStart - batchBytesMax);
 }
 
 /**
- * Whether an entry behind a hole shows that the hole was synced once, so that it is damage: what it builds on was synced
- * before it was written, and is not before the hole. `before` is the state there.
+ * Whether an entry behind a hole proves that the hole was synced once, so that the hole is damage: the entry depends on
+ * a synced entry that is not in front of the hole. `before` is the state in front of it.
  */
 export function provesSync(entry: JournalEntry, before: JournalState): boolean {
-  // Most of these were written with the whole file.
+  // Most of these come from a rewrite of the whole file.
   if (entry.kind === "genesis" || entry.kind === "imported" || entry.kind === "leak") return true;
   if (entry.kind === "begin") return !isNew(entry.record);
   if ("id" in entry) return before.leaks.get(entry.id) === undefined;
@@ -55,7 +55,7 @@ export function provesSync(entry: JournalEntry, before: JournalState): boolean {
   return record === undefined || (entry.kind === "acknowledge" && record.phase === "intent");
 }
 
-/** Others are from a rewrite, which is synced as a whole. */
+/** A record with progress in its first entry comes from a rewrite, which is synced as a whole. */
 function isNew({ phase, steps, delAttempts }: AttachmentRecord): boolean {
   return phase === "intent" && steps.size === 0 && delAttempts === 0;
 }

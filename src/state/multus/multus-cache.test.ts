@@ -18,7 +18,7 @@ import {
   resultFiles,
   sandbox,
 } from "./multus.fixture.ts";
-import { aFolder, aRecord, attach, containerId, openIn } from "../journal/record.fixture.ts";
+import { aFolder, aRecord, attachIn, containerId, openIn } from "../journal/record.fixture.ts";
 
 async function onlyRecord(cniDir: string): Promise<AttachmentRecord> {
   const { records, problems } = await importMultusCache(cniDir);
@@ -109,7 +109,9 @@ describe("importMultusCache", () => {
     expect(record.chains.map(({ ifname }) => String(ifname))).toEqual(["eth0", "net1", "net2"]);
     expect(record.results[2]).toContain("second");
   });
+});
 
+describe("importMultusCache with devices and damaged files", () => {
   test("passes the device to every plugin", async () => {
     const element = clusterElement
       .replace('"Bytes":"' + base64(clusterList), '"Bytes":"' + base64(clusterList))
@@ -205,7 +207,7 @@ describe("Journal with a Multus folder", () => {
     expect(journal.leaks()).toMatchObject([{ containerId: "partly", chains: [] }]);
     const imported = journal.all().find((record) => record.containerId === containerId(sandbox))!;
     await journal.removed(imported.token);
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     await journal.close();
 
     const again = await openIn(stateDir, { multusDir });
@@ -221,7 +223,7 @@ describe("Journal with a Multus folder", () => {
     const journal = await openIn(stateDir, { multusDir: unreadable });
     expect(journal.importReport).toBeUndefined();
     expect(journal.knows(containerId("stranger"))).toBe("lost");
-    await attach(journal, aRecord(1));
+    await attachIn(journal, aRecord(1));
     await journal.close();
     const again = await openIn(stateDir, { multusDir: await aCache({}) });
     expect(again.knows(containerId("stranger"))).toBe("never-added");

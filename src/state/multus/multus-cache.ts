@@ -8,21 +8,21 @@ import type { AttachmentRecord, RecordedPod } from "../journal/attachment-record
 import { delegateToAttachment, resultToAttachment, type MultusAttachment } from "./multus-chain.ts";
 import { readResults, type MultusResult } from "./multus-result-file.ts";
 
-/** What was found in Multus' cache folder. */
+/** The content of Multus' cache folder. */
 export interface ImportReport {
   readonly records: readonly AttachmentRecord[];
-  /** What could not be used; the files are left in place. */
+  /** Files that could not be used. They stay in place. */
   readonly problems: readonly ImportProblem[];
 }
 
-export interface ImportProblem {
+interface ImportProblem {
   readonly file: string;
-  /** When the file stands for a container: something of it is not known to us. */
+  /** The container of the file, if known. Levee then lacks a part of that container's record. */
   readonly containerId?: ContainerId;
   readonly reason: string;
 }
 
-/** Reads everything Multus has attached on this node. Bad content is reported, never thrown. */
+/** Reads everything that Multus has attached on this node. Bad content becomes a problem and never throws. */
 export async function importMultusCache(cniDir: string): Promise<ImportReport> {
   const { results, problems: badResults } = await readResults(cniDir);
   const byContainer = Map.groupBy(results, (result) => result.containerId);
@@ -35,21 +35,21 @@ export async function importMultusCache(cniDir: string): Promise<ImportReport> {
     problems.push(...found.problems);
   }
   for (const [containerId] of byContainer) {
-    // Multus removes the scratch file even when the DEL failed, so this is what a leak of it looks like.
+    // Multus removes the scratch file even when the DEL failed, so this is a leak of Multus.
     problems.push({ file: join(cniDir, containerId), containerId, reason: "there are results but no scratch file" });
   }
   return { records, problems };
 }
 
-/** Whether Multus, or our copy of what it would have written, says that this container was attached. */
+/** Whether a scratch file of Multus, or Levee's mirror of one, shows that this container was attached. */
 export async function hasMultusFile(cniDir: string, containerId: ContainerId): Promise<boolean> {
   if (!containerPattern.test(containerId)) return false;
-  // What cannot be looked at counts as not there: a DEL of something never added must not fail over it.
+  // An unreadable file counts as missing, because a DEL of an unknown container must not fail.
   const found = await stat(join(cniDir, containerId)).catch(() => undefined);
   return found?.isFile() === true;
 }
 
-/** What Multus' cache knows of one container, for a DEL whose record was lost. */
+/** The record of one container from Multus' cache, for a DEL whose record was lost. */
 export async function readMultusRecord(
   cniDir: string,
   containerId: ContainerId,
@@ -60,7 +60,7 @@ export async function readMultusRecord(
 }
 
 const containerPattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,253}$/;
-/** As for the results: more is not a node's, it is years of leftovers. */
+/** As for the results: more files are years of leftovers. */
 const filesMax = 20_000;
 const tokenHexChars = 32;
 
@@ -114,7 +114,7 @@ async function readScratch(file: string): Promise<Scratch> {
   }
 }
 
-/** The list, or why there is none. Multus itself leaves empty files behind after a crash, and `null` when it had nothing. */
+/** The list, or the file's problem. Multus leaves empty files after a crash, and `null` without delegates. */
 function parseScratch(text: string): readonly unknown[] | string {
   if (text.trim() === "") return "it is empty";
   try {
@@ -157,7 +157,7 @@ function fromDelegates(
   return { attachments, reasons };
 }
 
-/** Without a usable scratch file. The pod's own interface comes first, as Multus has it. */
+/** For a container without a usable scratch file. The pod's own interface comes first, as in Multus. */
 function fromResults(results: readonly MultusResult[], reason: string): Collected {
   const ordered = results.toSorted((left, right) => rank(left) - rank(right) || (left.ifname < right.ifname ? -1 : 1));
   const attachments: MultusAttachment[] = [];
@@ -180,7 +180,7 @@ function defaultArgs(containerId: ContainerId): string {
   return `IgnoreUnknown=true;K8S_POD_INFRA_CONTAINER_ID=${containerId}`;
 }
 
-/** Another network's arguments without what was asked for that network alone. */
+/** Another network's arguments without the requests for that network alone. */
 function plainArgs(cniArgs: string): string {
   return cniArgs
     .split(";")
@@ -229,7 +229,7 @@ function safePairs(cniArgs: string): readonly (readonly [string, string])[] {
   try {
     return parseCniArgs(cniArgs).pairs;
   } catch {
-    return []; // Only the pod's name is lost, and the DEL brings it along.
+    return []; // Only the pod's name is lost, and the DEL brings it.
   }
 }
 

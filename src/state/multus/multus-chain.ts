@@ -5,7 +5,7 @@ import { isIfName } from "../../cni/interface-name.ts";
 import { appendElements, asJsonText, jsonString, jsonValue, setMember, memberText } from "../../cni/json-text.ts";
 import { confListText, parseNetworkConf, type NetworkConf } from "../../cni/network-conf.ts";
 import { pluginStdin } from "../../cni/plugin-stdin.ts";
-import { listAt, optionalTextAt, shapeOf, textAt, textOf, type Shape } from "../files/json-shape.ts";
+import { listAt, optionalTextAt, asShape, textAt, asText, type Shape } from "../files/json-shape.ts";
 import type { MultusResult } from "./multus-result-file.ts";
 
 export interface MultusAttachment {
@@ -13,14 +13,14 @@ export interface MultusAttachment {
   readonly result: JsonText | undefined;
 }
 
-/** What is known about the container besides the delegate itself. */
-export interface DelegateSurroundings {
+/** The facts about the container besides the delegate itself. */
+interface DelegateSurroundings {
   readonly containerId: ContainerId;
-  /** Position in the scratch file; the first one is the default network. */
+  /** Position in the scratch file. The first one is the default network. */
   readonly position: number;
   /** The container's results that no other delegate has taken. */
   readonly results: readonly MultusResult[];
-  /** CNI_ARGS when no result tells them. */
+  /** CNI_ARGS if no result has them. */
   readonly cniArgs: string;
 }
 
@@ -30,7 +30,7 @@ export function delegateToAttachment(
   around: DelegateSurroundings,
 ): MultusAttachment & { readonly used: MultusResult | undefined } {
   const what = `network ${around.position} of container ${around.containerId}`;
-  const delegate = shapeOf(element, what);
+  const delegate = asShape(element, what);
   const conf = confOf(delegate, what);
   const used = matchResult(delegate, conf.name, around);
   const ifname = used?.ifname ?? wantedIfname(delegate, around.position) ?? ("eth0" as IfName);
@@ -47,7 +47,7 @@ export function delegateToAttachment(
   return { chain, result: used?.result, used };
 }
 
-/** A result file alone, when the scratch file is gone or cannot be read: libcni keeps the configuration there as well. */
+/** A chain from a result file alone, without a scratch file. libcni keeps the configuration there, too. */
 export function resultToAttachment(result: MultusResult, isDefault: boolean): MultusAttachment {
   const what = `network ${result.networkName} of container ${result.containerId}`;
   const conf = parseNetworkConf(result.config, { what, defaultName: result.networkName });
@@ -90,25 +90,25 @@ function chainOf(conf: NetworkConf, facts: ChainFacts): Chain {
   };
 }
 
-/** `CNINetworkConfigList` holds each plugin's own bytes; `Bytes` of a list lost its unknown keys in v4.2.1 to v4.3.0. */
+/** `CNINetworkConfigList` has each plugin's own bytes. In v4.2.1 to v4.3.0 `Bytes` of a list lacks unknown keys. */
 function confOf(delegate: Shape, what: string): NetworkConf {
   const list = delegate["CNINetworkConfigList"];
   const plugins = typeof list === "object" && list !== null ? (list as Shape)["Plugins"] : undefined;
-  if (Array.isArray(plugins) && plugins.length > 0) return losslessList(shapeOf(list, what), what);
+  if (Array.isArray(plugins) && plugins.length > 0) return losslessList(asShape(list, what), what);
   const text = asJsonText(Buffer.from(textAt(delegate, "Bytes"), "base64"), `the bytes of ${what}`);
   return parseNetworkConf(text, { what, defaultName: nameOf(delegate) });
 }
 
 function losslessList(list: Shape, what: string): NetworkConf {
   const plugins = listAt(list, "Plugins").map((plugin, position) => {
-    const bytes = textAt(shapeOf(plugin, `plugin ${position}`), "Bytes");
+    const bytes = textAt(asShape(plugin, `plugin ${position}`), "Bytes");
     return asJsonText(Buffer.from(bytes, "base64"), `plugin ${position} of ${what}`);
   });
   const name = textAt(list, "Name");
   const version = optionalTextAt(list, "CNIVersion") ?? "";
   const original = optionalTextAt(list, "Bytes");
   if (original === undefined) return parseNetworkConf(confListText(name, version, plugins), { what });
-  // The original file may lack plugins that were added from a sub-directory.
+  // The original file may lack plugins from a sub-directory.
   const text = setMember(
     asJsonText(Buffer.from(original, "base64"), `the list of ${what}`),
     "plugins",
@@ -137,7 +137,7 @@ function matchResult(delegate: Shape, network: string, around: DelegateSurroundi
   return ofNetwork.length === 1 || ifname === undefined ? ofNetwork[0] : undefined;
 }
 
-/** Multus' rule. Undefined for the default network: the runtime named it, and the scratch file does not say how. */
+/** Multus' rule. Undefined for the default network: the runtime named it, and the scratch file lacks that name. */
 function wantedIfname(delegate: Shape, position: number): IfName | undefined {
   const requested = optionalTextAt(delegate, "ifnameRequest") ?? "";
   if (requested !== "") return requested as IfName;
@@ -172,7 +172,7 @@ function requestOf(delegate: Shape): MultusOrigin["request"] {
   }
   for (const [theirs, ours] of requestLists) {
     if (delegate[theirs] !== undefined && delegate[theirs] !== null)
-      request[ours] = listAt(delegate, theirs).map((item) => textOf(item, theirs));
+      request[ours] = listAt(delegate, theirs).map((item) => asText(item, theirs));
   }
   return request;
 }

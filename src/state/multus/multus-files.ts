@@ -13,12 +13,15 @@ import { withRouteEdit } from "../../cni/route-edit.ts";
 import type { AttachmentRecord } from "../journal/attachment-record.ts";
 import type { Shape } from "../files/json-shape.ts";
 
-/** The scratch file `<containerID>`: a list of delegates in the shape of Multus v4.2.2, which v4.3.0 and HEAD read as well. */
+/**
+ * The scratch file `<containerID>`: a list of delegates in the shape of Multus v4.2.2, which v4.3.0 and HEAD read as
+ * well.
+ */
 export function scratchFileText(record: AttachmentRecord): string {
   return `[${record.chains.map((chain) => JSON.stringify(delegateOf(chain))).join(",")}]`;
 }
 
-/** The file libcni keeps per network and interface: `results/<network>-<containerID>-<interface>`. */
+/** The file that libcni keeps per network and interface: `results/<network>-<containerID>-<interface>`. */
 export function resultFileText(record: AttachmentRecord, position: number): string {
   const chain = record.chains[position];
   if (chain === undefined) return "";
@@ -39,7 +42,7 @@ export function resultFileText(record: AttachmentRecord, position: number): stri
   ]);
 }
 
-/** Keys and their order are those of Multus' `DelegateNetConf`; `undefined` is left out by JSON.stringify. */
+/** Keys and their order are those of Multus' `DelegateNetConf`. JSON.stringify leaves out `undefined`. */
 function delegateOf(chain: Chain): object {
   const { request, isList } = chain.multus;
   const bytes = bytesOf(chain);
@@ -95,7 +98,7 @@ function losslessList(chain: Chain, bytes: JsonText): object {
   };
 }
 
-/** Multus puts the device and the element's `cni-args` into the configuration it keeps, so its DEL gets them too. */
+/** Multus keeps the device and the element's `cni-args` in the configuration, so that its DEL gets them, too. */
 const keptKeys = ["deviceID", "pciBusID", "args"];
 
 function bytesOf(chain: Chain): JsonText {
@@ -127,7 +130,7 @@ function cniVersionOf(config: JsonText): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What Go's `PluginConf` keeps of a plugin, with sorted keys. Only read by Multus to see what kind of plugin it is. */
+/** The members of Go's `PluginConf`, with sorted keys. Multus reads them only to see the kind of plugin. */
 function lossyConf(plugin: JsonText): object {
   const { capabilities, cniVersion, dns, ipam, name, type } = JSON.parse(plugin) as Shape;
   const ipamType = isObject(ipam) ? ipam["type"] : undefined;

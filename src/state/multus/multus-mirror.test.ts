@@ -98,7 +98,9 @@ describe("MultusMirror", () => {
     expect(result).not.toContain("netns");
     expect(result).not.toContain('"result"');
   });
+});
 
+describe("MultusMirror under stress", () => {
   test("hostile values in a configuration neither throw nor reach a path", async () => {
     const odd = json('{"name":"x","type":"b","ipam":null,"dns":[],"capabilities":7,"plugins":"no"}');
     const good = aRecord(1, { chains: [aChain({ multus: { ...aChain().multus, config: odd } })] });
@@ -126,7 +128,7 @@ describe("MultusMirror", () => {
     expect(await readdir(join(cniDir, "results"))).toEqual([]);
   });
 
-  test("a folder that cannot be written is said once and fails nothing", async () => {
+  test("an unwritable folder is logged once and fails nothing", async () => {
     const lines: string[] = [];
     const file = join(await aFolder(), "file");
     await writeFile(file, "");

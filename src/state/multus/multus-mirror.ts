@@ -9,13 +9,13 @@ import { resultFileText, scratchFileText } from "./multus-files.ts";
 import { resultsFolderOf } from "./multus-result-file.ts";
 
 /**
- * Writes what Multus would have written, so that a node can go back to it with pods running.
- * Nothing of ours reads these files; they are not synced, and a failure never fails the attachment.
+ * Writes the files that Multus would have written, so that a node can go back to Multus with running pods.
+ * They are not synced, and a failure never fails the attachment.
  */
 export class MultusMirror {
   readonly #cniDir: string;
   readonly #logger: Logger;
-  /** What is under way for each container: its files are written and removed in the order in which that was asked for. */
+  /** The last job of each container, so that its files are written and removed in order. */
   readonly #lanes = new Map<ContainerId, Promise<unknown>>();
   #isFailing = false;
 
@@ -25,8 +25,8 @@ export class MultusMirror {
   }
 
   /**
-   * Makes good what a daemon that was killed in the middle did not get to: removes half-written files, and has written
-   * what is missing of the attachments there are. Called once, before anything else is written.
+   * Repairs the mirror after a killed daemon: removes temporary files and calls `write` for each attachment with
+   * missing files. Call it once, before any other write.
    */
   async repair(records: readonly AttachmentRecord[], write: (record: AttachmentRecord) => void): Promise<void> {
     const present = new Set<string>();
@@ -43,10 +43,10 @@ export class MultusMirror {
     }
   }
 
-  /** Called at the commit, which need not wait for it. Resolves to what went wrong, if anything did; never rejects. */
+  /** Called at the commit, which need not wait for it. Resolves to the error, if any, and never rejects. */
   write(record: AttachmentRecord): Promise<LeveeError | undefined> {
     return this.#inLane(record.containerId, "write", async () => {
-      // The scratch file last: where it is, the results are too.
+      // The scratch file comes last, so that its results are always there.
       for (const [position, path] of this.#resultPaths(record).entries()) {
         await writeFile(path, resultFileText(record, position));
       }
@@ -54,14 +54,14 @@ export class MultusMirror {
     });
   }
 
-  /** Called at DEL, and when an attachment is undone. */
+  /** Called at every undo. */
   remove(record: AttachmentRecord): Promise<LeveeError | undefined> {
     return this.#inLane(record.containerId, "remove", async () => {
       await Promise.all([this.#scratchPath(record), ...this.#resultPaths(record)].map(removeFile));
     });
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when all current jobs are done. */
   async settled(): Promise<void> {
     await Promise.all(this.#lanes.values());
   }
@@ -98,7 +98,7 @@ export class MultusMirror {
       return undefined;
     } catch (cause) {
       const message = `Cannot ${doing} the files Multus would need in ${this.#cniDir}: ${(cause as Error).message}`;
-      // Said once per outage, not once per pod.
+      // Logged once per outage, not once per pod.
       if (!this.#isFailing) this.#logger.warn(message);
       this.#isFailing = true;
       return new LeveeError("io-failed", message, { cause });
@@ -108,7 +108,7 @@ export class MultusMirror {
 
 async function writeFile(path: string, content: string): Promise<void> {
   const folder = dirname(path);
-  // A dot in front: Multus and our import take every other name in the folder for a container.
+  // The dot marks it as temporary: Multus and the import take every other name in the folder for a container.
   const temporary = join(folder, `${temporaryPrefix}${path.slice(folder.length + 1).slice(-nameCharsMax)}.tmp`);
   const options = { mode: 0o600, sync: false, temporary };
   try {
@@ -126,7 +126,7 @@ function isTemporary(name: string): boolean {
   return name.startsWith(temporaryPrefix) && name.endsWith(".tmp");
 }
 
-/** With what is put around it, and an interface name that is not ASCII, within the 255 bytes of a file name. */
+/** Keeps the temporary name within the 255 bytes of a file name, even with an interface name that is not ASCII. */
 const nameCharsMax = 230;
 
 async function removeFile(path: string): Promise<void> {
@@ -135,7 +135,7 @@ async function removeFile(path: string): Promise<void> {
   });
 }
 
-/** These names were checked when the call came in; once more, because here they become paths. */
+/** The names were checked when the call came in. They are checked again, because here they become paths. */
 function fileName(name: string): string {
   if (!name.includes("/") && !name.includes("\0") && !name.startsWith(".") && name !== "") return name;
   throw new LeveeError("internal", `Cannot use ${JSON.stringify(name)} as a file name`);

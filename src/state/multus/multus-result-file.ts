@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { ContainerId, IfName, JsonText } from "../../base/brand.ts";
 import { errnoOf, LeveeError } from "../../base/errors.ts";
 import { asJsonText, jsonKind, memberText, scanObject, valueOf } from "../../cni/json-text.ts";
-import { listAt, optionalTextAt, parseShape, textAt, textOf } from "../files/json-shape.ts";
+import { listAt, optionalTextAt, parseShape, textAt, asText } from "../files/json-shape.ts";
 
-/** One file of libcni's cache (`results/<network>-<container>-<interface>`), its JSON parts kept as the text they are. */
+/** One file of libcni's cache (`results/<network>-<container>-<interface>`), with its JSON parts as text. */
 export interface MultusResult {
   readonly containerId: ContainerId;
   readonly ifname: IfName;
@@ -18,19 +18,19 @@ export interface MultusResult {
   readonly result: JsonText | undefined;
 }
 
-export interface ResultFolder {
+interface ResultFolder {
   readonly results: readonly MultusResult[];
   readonly problems: readonly { readonly file: string; readonly reason: string }[];
 }
 
-/** A node of 250 pods has about a thousand; more than this is years of Multus' leftovers. */
+/** A node with 250 pods has about a thousand. More files are years of Multus' leftovers. */
 const filesMax = 20_000;
 
 export function resultsFolderOf(cniDir: string): string {
   return join(cniDir, "results");
 }
 
-/** Reads the whole folder, or only what belongs to one container. */
+/** Reads the whole folder, or only the files of one container. */
 export async function readResults(cniDir: string, containerId?: ContainerId): Promise<ResultFolder> {
   const results: MultusResult[] = [];
   const problems: { file: string; reason: string }[] = [];
@@ -83,7 +83,7 @@ function argsText(pairs: readonly unknown[]): string {
   return pairs
     .map((pair) => {
       const [key, value] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
-      return `${textOf(key, "cniArgs")}=${textOf(value, "cniArgs")}`;
+      return `${asText(key, "cniArgs")}=${asText(value, "cniArgs")}`;
     })
     .join(";");
 }

@@ -5,23 +5,26 @@ import type { AttachmentKey, AttachmentRecord } from "../journal/attachment-reco
 import { unknownLeak, type LeakEntry } from "../journal/leak-ledger.ts";
 import { importMultusCache, type ImportReport } from "./multus-cache.ts";
 
-/** What the take-over needs of the journal. */
-export interface TakeoverTarget {
+/** The part of the journal that the take-over uses. */
+interface TakeoverTarget {
   find(key: AttachmentKey): AttachmentRecord | undefined;
   begin(record: AttachmentRecord): Promise<void>;
-  /** Containers that are ours although no record says what they have. */
+  /** Adds containers that belong to Levee but have no record. */
   suspect(ids: readonly ContainerId[]): Promise<void>;
   leak(entry: LeakEntry): Promise<void>;
   markImported(): Promise<void>;
 }
 
-export interface TakeoverOptions {
+interface TakeoverOptions {
   readonly multusDir: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Puts everything Multus has attached into the journal, once. Undefined when that failed: the next start tries again. */
+/**
+ * Puts everything that Multus has attached into the journal, once. Undefined after a failure; the next start tries
+ * again.
+ */
 export async function takeOverMultus(
   target: TakeoverTarget,
   options: TakeoverOptions,
@@ -37,14 +40,14 @@ export async function takeOverMultus(
     logger.info("Took over what Multus had attached", facts);
     return report;
   } catch (cause) {
-    // Deletes must be served even now. Until it is done every unknown container counts as lost, not as never added.
+    // DELs must work even now. Until the import succeeds, every unknown container counts as lost, not as never added.
     const facts = { folder: multusDir, error: String(cause) };
-    logger.error("Multus' cache could not be taken over; the next start tries again", facts);
+    logger.error("Cannot take over Multus' cache; the next start tries again", facts);
     return undefined;
   }
 }
 
-/** A container we know a part of goes into the leak ledger for the rest; one we know nothing of takes the rebuild path at its DEL. */
+/** A partly known container gets a leak for the rest. The DEL of a fully unknown one rebuilds its record. */
 async function writeProblemsDown(
   target: TakeoverTarget,
   report: ImportReport,
@@ -53,7 +56,7 @@ async function writeProblemsDown(
   const known = new Map(report.records.map((record) => [record.containerId, record]));
   const unknown: ContainerId[] = [];
   for (const { file, containerId, reason } of report.problems) {
-    options.logger.warn("A file of Multus' cache cannot be used and stays where it is", { file, reason });
+    options.logger.warn("Cannot use a file of Multus' cache; leaving it in place", { file, reason });
     const record = containerId === undefined ? undefined : known.get(containerId);
     if (record !== undefined) await target.leak(partlyKnown(record, `${file}: ${reason}`, options.clock));
     else if (containerId !== undefined) unknown.push(containerId);

@@ -1,9 +1,9 @@
 import { encodeLine, lineVersion, readLines } from "../files/checked-line.ts";
 
-/** One thing that happened to a pod, or to the daemon itself, as the flight recorder keeps it. */
+/** One entry of the flight recorder, about a pod or the daemon itself. */
 export interface RecorderEntry {
   readonly wallMs: number;
-  /** `namespace/name`; `/container` for a pod without a name; `everyPod` for what concerns them all. */
+  /** `namespace/name`; `/container` for a pod without a name; `everyPod` for an entry about all pods. */
   readonly pod: string;
   readonly containerId: string;
   readonly verb: string;
@@ -14,19 +14,19 @@ export interface RecorderEntry {
 /** Short texts and numbers. */
 export type RecorderFacts = Readonly<Record<string, string | number | undefined>>;
 
-/** Whose story it is when it is everybody's: no namespace is called so. */
+/** The pod key of entries about all pods. No namespace has this name. */
 export const everyPod = "*";
 
 export function podKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** One line with a checksum. An array, as names of fields would be a third of it. */
+/** One line with a checksum. The body is an array, because field names would be a third of it. */
 export function encodeEntry({ wallMs, pod, containerId, verb, what, facts }: RecorderEntry): string {
   return encodeLine("F", JSON.stringify([wallMs, pod, containerId, verb, what, facts]));
 }
 
-/** What can be read of some lines. Those that are torn, damaged, or of another version are passed over. */
+/** The readable entries of some lines. Torn or damaged lines and other versions are skipped. */
 export function decodeEntries(lines: Buffer): readonly RecorderEntry[] {
   const entries: RecorderEntry[] = [];
   for (const part of readLines(lines, "F")) {
@@ -41,7 +41,7 @@ function parseBody(body: string): RecorderEntry | undefined {
   try {
     value = JSON.parse(body);
   } catch {
-    // The checksum is right, so this was written by somebody else's idea of the format.
+    // The checksum is right, so another version wrote this in its own format.
     return undefined;
   }
   if (!Array.isArray(value)) return undefined;

@@ -3,24 +3,24 @@ import { errnoOf } from "../../base/errors.ts";
 import { decodeEntries, everyPod, podKey, type RecorderEntry, type RecorderFacts } from "./recorder-entry.ts";
 import { listSegments } from "./recorder-segments.ts";
 
-/** What of the recorder belongs to one pod. */
+/** The flight recorder's entries of one pod. */
 export interface RecorderStory {
   /** Oldest first. */
   readonly entries: readonly RecorderEntry[];
-  /** Older ones that were left out, as a story has to end somewhere. */
+  /** The number of older entries that were left out because of the limits. */
   readonly omitted: number;
 }
 
-/** A pod that has failed every 12 s for an hour; and an answer must fit into a frame. */
+/** Enough for a pod that fails every 12 s for an hour. An answer must fit into a frame. */
 const entriesMax = 1_000;
 const entryBytesMax = 400_000;
-/** Read at once. The daemon does this too, and has little memory. */
+/** Bytes read at once. The daemon reads too, and has little memory. */
 const sliceBytes = 65_536;
 const newlineByte = 0x0a;
 
 /**
- * Everything about one pod, and what concerns every pod. Reads only, and disturbs no daemon that writes meanwhile. With
- * an empty namespace the name is the beginning of a container ID.
+ * All entries about one pod, and the entries about all pods. It only reads, so a daemon may write at the same time.
+ * With an empty namespace the name is the beginning of a container ID.
  */
 export async function readStory(folder: string, namespace: string, name: string): Promise<RecorderStory> {
   const story = new Story(namespace, name);
@@ -38,7 +38,7 @@ export async function readStory(folder: string, namespace: string, name: string)
   return story;
 }
 
-/** The ring may have turned over since it was listed. */
+/** The writer may have dropped the file since the listing. */
 async function openUnlessGone(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, "r");
@@ -55,7 +55,7 @@ async function readFileInto(story: Story, file: FileHandle, slice: Buffer): Prom
     const filled = slice.subarray(0, kept + bytesRead);
     const end = filled.lastIndexOf(newlineByte) + 1;
     story.look(filled.subarray(0, end));
-    // No line is as long as a slice; what has no end in one is damage.
+    // No line is as long as a slice, so a slice without a newline is damage.
     const rest = end === 0 && filled.length === slice.length ? filled.subarray(0, 0) : filled.subarray(end);
     rest.copy(slice);
     kept = rest.length;
@@ -63,7 +63,7 @@ async function readFileInto(story: Story, file: FileHandle, slice: Buffer): Prom
   }
 }
 
-/** Collects the entries that belong to a pod. Only lines in which its name stands are taken apart. */
+/** Collects the entries of a pod. It parses only lines that contain the pod's name. */
 class Story implements RecorderStory {
   readonly #isWanted: (entry: RecorderEntry) => boolean;
   readonly #needles: readonly Buffer[];
@@ -79,7 +79,7 @@ class Story implements RecorderStory {
       if (pod === everyPod) return true;
       return namespace === "" ? containerId.startsWith(name) : pod === key;
     };
-    // As they stand in the array of an entry; quotes inside of texts are escaped there.
+    // As in the array of an entry, where quotes inside texts are escaped.
     const own = namespace === "" ? `,${JSON.stringify(name).slice(0, -1)}` : `,${JSON.stringify(key)},`;
     this.#needles = [Buffer.from(own), Buffer.from(`,"${everyPod}",`)];
   }
@@ -105,7 +105,7 @@ class Story implements RecorderStory {
     }
   }
 
-  /** What happened to networks that this pod has nothing to do with. */
+  /** Drops entries about networks that this pod does not use. */
   leaveOutStrangers(): void {
     const networks = new Set(this.#entries.flatMap(({ pod, facts }) => (pod === everyPod ? [] : [facts["network"]])));
     this.#entries = this.#entries.filter(
@@ -116,7 +116,7 @@ class Story implements RecorderStory {
   #take(line: Buffer): void {
     for (const found of decodeEntries(line).filter(this.#isWanted)) {
       const entry = this.#explained(found);
-      // The story begins with the pod.
+      // The story starts with an entry of the pod itself.
       if (entry.pod === everyPod && this.#entries.length === 0) continue;
       this.#entries.push(entry);
       this.#sizes.push(line.length);
@@ -129,7 +129,7 @@ class Story implements RecorderStory {
     }
   }
 
-  /** A daemon that starts cannot tell cheaply in which boot the last one ran; whoever reads both starts can. */
+  /** Marks a start after a reboot. A starting daemon does not know the last daemon's boot, but the reader sees both. */
   #explained(entry: RecorderEntry): RecorderEntry {
     const { bootId } = entry.facts;
     if (entry.what !== "daemon-started" || bootId === undefined) return entry;

@@ -41,7 +41,7 @@ async function whats(folder: string, namespace = "shop", name = "web"): Promise<
 }
 
 describe("RecorderRing", () => {
-  test("what it has taken is read back, by others and by the next one", async () => {
+  test("appended lines can be read back, by other readers and by the next ring", async () => {
     const folder = aFolder();
     ringIn(folder).append(encodeEntry(entry("asked")) + encodeEntry(entry("ran", { facts: { tookMs: 2.5 } })));
     // Not closed: its process was killed.
@@ -131,7 +131,7 @@ describe("readStory", () => {
     expect(await whats(folder, "shop", "nobody")).toEqual([]);
   });
 
-  test("another boot between two starts is told", async () => {
+  test("a reboot between two starts is shown", async () => {
     const folder = aFolder();
     const started = (bootId: string): RecorderEntry =>
       entry("daemon-started", { pod: everyPod, facts: { bootId, detail: "killed" } });

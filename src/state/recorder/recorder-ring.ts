@@ -15,15 +15,15 @@ import { lineVersion } from "../files/checked-line.ts";
 import { decodeEntries, type RecorderEntry } from "./recorder-entry.ts";
 import { listSegments, segmentCount, segmentOf, type RecorderSegment } from "./recorder-segments.ts";
 
-/** Longer than any entry with both of its texts escaped. */
+/** Longer than any entry, even with both texts escaped. */
 const tailBytes = 32_768;
 const newlineByte = 0x0a;
 
 /**
- * The flight recorder's files: appended to, never synced, and the oldest dropped as a whole when there are enough. What
- * `append` has taken is with the kernel and outlives this process however it ends; a power cut costs what the kernel had
- * not written back yet, some 30 s. Everything is synchronous: a write into the page cache takes microseconds, and a file
- * is changed once in a thousand entries.
+ * The flight recorder's files. They are append-only and never synced, and the oldest file is dropped as a whole.
+ * Appended lines survive the end of this process; a power cut loses about the last 30 s, which the kernel has not
+ * written back. Everything is synchronous, because a write to the page cache takes microseconds and a new file comes
+ * once in a thousand entries.
  */
 export class RecorderRing {
   readonly #folder: string;
@@ -31,10 +31,10 @@ export class RecorderRing {
   #segment: RecorderSegment;
   #fd: number;
   #bytes: number;
-  /** A line may have been cut off before, so the next one begins with a newline of its own. */
+  /** The last line may be incomplete, so the next one starts with a newline of its own. */
   #isTorn: boolean;
 
-  /** Goes on where the last one ended. Throws what the file system says. */
+  /** Continues the newest file. Throws errors of the file system. */
   constructor(folder: string, bytesMax: number) {
     this.#folder = folder;
     this.#segmentBytesMax = Math.floor(bytesMax / segmentCount);
@@ -47,16 +47,16 @@ export class RecorderRing {
     this.#dropOldest(segmentCount);
   }
 
-  /** The newest entry that can be read; undefined when there is none. */
+  /** The newest readable entry, if any. */
   last(): RecorderEntry | undefined {
     return decodeEntries(this.#tail(tailBytes)).at(-1);
   }
 
-  /** Whole lines. After an error nothing is certain but that the next call may be tried. */
+  /** Appends whole lines. After an error the lines may be lost, but the next call works again. */
   append(lines: string): void {
     const bytes = Buffer.from(this.#isTorn ? `\n${lines}` : lines, "utf8");
     if (this.#bytes > 0 && this.#bytes + bytes.length > this.#segmentBytesMax) this.#turnOver();
-    // Somebody may have cleaned the folder: what goes to a file without a name is gone.
+    // Someone may have cleaned the folder, and writes to a file without a name would be lost.
     else if (fstatSync(this.#fd).nlink === 0) this.#open(this.#segment);
     this.#isTorn = true;
     for (let done = 0; done < bytes.length;) {
@@ -71,7 +71,7 @@ export class RecorderRing {
     closeSync(this.#fd);
   }
 
-  /** Room first: on a full disk the oldest file is what the newest is written into. */
+  /** Drops the oldest file first, because a full disk has no other room for the new one. */
   #turnOver(): void {
     this.#dropOldest(segmentCount - 1);
     this.#open(segmentOf(this.#folder, this.#segment.number + 1));
@@ -100,7 +100,10 @@ export class RecorderRing {
 
 const asideSuffix = ".aside";
 
-/** What another version wrote is not ours to add to or to drop; one ring's worth of it is kept for whoever can read it. */
+/**
+ * Files of another version are renamed, not extended or dropped. One ring's worth is kept for a version that reads
+ * them.
+ */
 function setAside(folder: string): void {
   const foreign = listSegments(folder).filter(({ path }) => isForeign(path));
   for (const { path } of foreign) renameSync(path, `${path}${asideSuffix}`);
@@ -108,7 +111,7 @@ function setAside(folder: string): void {
   for (const name of aside.toSorted().slice(0, -segmentCount)) remove(join(folder, name));
 }
 
-/** By the first line. One that is no line at all is damage, which is read over. */
+/** Judged by the first line. A first line without a version is damage, which readers skip. */
 function isForeign(path: string): boolean {
   const fd = openSync(path, "r");
   try {

@@ -2,13 +2,15 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../../base/errors.ts";
 
-/** One file of the ring. The number grows by one with each, so that the order survives a clock that is set back. */
+/** One file of the ring. Files are numbered, so that their order survives a clock that is set back. */
 export interface RecorderSegment {
   readonly number: number;
   readonly path: string;
 }
 
-/** Few enough to list at each start; the oldest goes as a whole, so at least three quarters are always there. */
+/**
+ * Few enough to list at each start. The oldest file is dropped as a whole, so at least three quarters always remain.
+ */
 export const segmentCount = 4;
 
 const namePattern = /^flight\.(\d{8})\.log$/;
@@ -21,7 +23,7 @@ export function segmentOf(folder: string, number: number): RecorderSegment {
   return { number, path: join(folder, `flight.${String(number).padStart(8, "0")}.log`) };
 }
 
-/** Oldest first; none when the folder is not there. */
+/** Oldest first; empty without the folder. */
 export function listSegments(folder: string): readonly RecorderSegment[] {
   let names: readonly string[];
   try {

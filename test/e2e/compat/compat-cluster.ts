@@ -8,9 +8,8 @@ import { adminToken, PolicyServer } from "../policy-server.ts";
 import { pause, until } from "../until.ts";
 
 export const node = "node-a";
-export const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
+const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
-export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
 const plugins = ["first", "second", "third"];
 
 export interface Pod extends KubeObject {

@@ -177,7 +177,7 @@ export async function program(lab: Lab, { answers, scripts = {} }: StatusCase): 
   }
 }
 
-/** What tools read of events, in the order of their texts. Levee names the host besides. */
+/** The fields of events that tools read, in the order of their texts. Levee also names the host. */
 export function eventFacts(events: readonly Event[]): readonly object[] {
   return events
     .toSorted((a, b) => (a.message < b.message ? -1 : 1))

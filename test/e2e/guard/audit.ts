@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
-import { timeMs } from "../../../src/guard/facts/json-values.ts";
+import { timeMs } from "../../../src/guard/json-values.ts";
 
 const reads = ["get", "list", "watch"];
 
@@ -28,7 +28,7 @@ export interface AuditedWrite {
   readonly atMs: number;
 }
 
-/** What an account has written, or tried to, oldest first. */
+/** An account's writes and attempts, oldest first. */
 export async function writesOf(auditFile: string, user: string): Promise<readonly AuditedWrite[]> {
   const lines = (await readFile(auditFile, "utf8")).split("\n").filter((line) => line.includes(user));
   return lines.map((line) => auditedWrite(JSON.parse(line))).filter((write) => write.user === user);
@@ -40,7 +40,7 @@ function auditedWrite(entry: unknown): AuditedWrite {
   const subresource = textOf(reference["subresource"]);
   const body = event["requestObject"];
   const code = objectOf(event["responseStatus"])["code"];
-  // Whoever is impersonated acts.
+  // The impersonated user is the one who acts.
   const user = textOf(objectOf(event["impersonatedUser"])["username"]) || textOf(objectOf(event["user"])["username"]);
   return {
     user,

@@ -37,7 +37,7 @@ export class BareRepository {
     return this.git("for-each-ref", "--format=%(refname:short)", "refs/heads").trim().split("\n");
   }
 
-  /** What a branch changes against another: one line of status and path each. */
+  /** The changes of a branch against another, each as a line of status and path. */
   changes(from: string, to: string): readonly string[] {
     const lines = this.git("diff-tree", "-r", "--no-renames", "--name-status", from, to).trim();
     return lines === "" ? [] : lines.split("\n");

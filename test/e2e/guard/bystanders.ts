@@ -1,10 +1,10 @@
 import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
-import { objectsOf } from "../../../src/guard/facts/json-values.ts";
+import { objectsOf } from "../../../src/guard/json-values.ts";
 import type { PolicyServer } from "../policy-server.ts";
 import { until } from "../until.ts";
 import { desktopPod } from "./operator.ts";
 
-/** Of the kind that a person makes. */
+/** Made by a person. */
 const debugPods = 3;
 const jobPods = 2;
 const mirror = { "kubernetes.io/config.mirror": "1", "kubernetes.io/config.source": "file" };

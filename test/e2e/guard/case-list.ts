@@ -1,6 +1,6 @@
 type Outcome = "√" | "×" | "·";
 
-/** What was to be shown, in its order, and what came of it. Some of it runs by itself while other tests are at work. */
+/** The cases to show, in order, each with its outcome. Some run by themselves while other tests are at work. */
 export class CaseList {
   readonly #outcomes = new Map<string, Outcome>();
   readonly #running = new Map<string, PromiseWithResolvers<void>>();
@@ -49,7 +49,7 @@ export class CaseList {
     const known = this.#running.get(name);
     if (known !== undefined) return known;
     const made = Promise.withResolvers<void>();
-    // Whoever waits for it gets the error; nobody may be waiting yet.
+    // `outcome` passes the error on, but it may not have been called yet.
     made.promise.catch(() => undefined);
     this.#running.set(name, made);
     return made;

@@ -1,6 +1,6 @@
 import type { KubeletPod } from "./kubelet-pod.ts";
 
-/** What the CNI daemon needs by itself. */
+/** Memory of the CNI daemon without waiting pods. */
 const idleBytes = 30 * 2 ** 20;
 /** For each pod that waits on its node: the seeds' daemon was killed at 256Mi and 512Mi with 73 of them, and lived at 1Gi. */
 const perWaitingPodBytes = 8 * 2 ** 20;

@@ -1,20 +1,20 @@
 import type { Decision, DecisionPhase, Verdict } from "../../../src/guard/decision/decision.ts";
 import { parseDecision } from "../../../src/guard/decision/parse-decision.ts";
 import { objectOf } from "../../../src/kube/client/json-fields.ts";
-import { objectsOf } from "../../../src/guard/facts/json-values.ts";
+import { objectsOf } from "../../../src/guard/json-values.ts";
 import { alice, approvals, decisions, guardUser } from "./guard-server.ts";
 import type { Answer, Ask, PolicyServer } from "../policy-server.ts";
 import { until } from "../until.ts";
 import { writesOf, type AuditedWrite } from "./audit.ts";
 
-/** What differs from a person's plain word. */
+/** How a verdict differs from a person's ordinary one. */
 export interface OddWord {
   readonly planHash?: string;
-  /** Who asks; alice unless told. */
+  /** The user who asks; alice by default. */
   readonly as?: Ask["as"];
   /** By a token of its own instead. */
   readonly token?: string;
-  /** Who the approval says has made it. */
+  /** The author that the approval names. */
   readonly username?: string;
 }
 
@@ -85,7 +85,7 @@ export class DecisionDesk {
     return writesOf(this.#server.auditFile, guardUser);
   }
 
-  /** What the guard has changed beyond its own records: nothing may be here that nobody approved. */
+  /** Changes by the guard beyond its own records. Each of them must have been approved. */
   async guardDeeds(): Promise<readonly AuditedWrite[]> {
     return (await this.guardWrites()).filter((write) => !isOwnRecord(write) && !write.isDryRun && write.code < 300);
   }

@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
 import type { CarryOutOptions } from "../../../src/guard/act/carry-out-options.ts";
 import { carryOut } from "../../../src/guard/act/carry-out.ts";
-import { stepHands } from "../../../src/guard/act/step-hands.ts";
+import { stepRunners } from "../../../src/guard/act/step-runners.ts";
 import { propose } from "../../../src/guard/decide/propose.ts";
 import {
   decisionApiVersion,
@@ -27,6 +27,8 @@ import { alice, approvals, decisions, guardUser, makePod } from "./guard-server.
 import type { PolicyServer } from "../policy-server.ts";
 import { until } from "../until.ts";
 
+const budgetPath = "/api/v1/namespaces/levee-system/configmaps/levee-guard";
+
 export interface FakeTerm {
   readonly identity: string;
   readonly fence: number;
@@ -40,7 +42,7 @@ export class ActingGuard {
   readonly #client: ApiClient;
   /** Every request that was answered with success, but lists and watches. */
   readonly sent: KubeRequest[] = [];
-  /** Called after each success, before whoever sent it goes on. */
+  /** Called after each success, before the sender goes on. */
   afterwards: (request: KubeRequest) => Promise<void> | void = () => undefined;
   term: FakeTerm = { identity: "guard-a", fence: 1, isHeld: () => true };
   readonly #made = new Map<string, number>();
@@ -70,6 +72,25 @@ export class ActingGuard {
   async close(): Promise<void> {
     await this.facts.close();
     this.#client.close();
+    await this.#clearAway();
+  }
+
+  /**
+   * Takes away what this guard and its test have made. A round looks at every Decision there is: one that a test with a
+   * higher fence has left behind would refuse the rounds of the next test.
+   */
+  async #clearAway(): Promise<void> {
+    const pods = [...this.#made.keys()].map((namespace) => `/api/v1/namespaces/${namespace}/pods`);
+    // No garbage collector runs here, so nothing may wait for one.
+    const options = { gracePeriodSeconds: 0, propagationPolicy: "Background" };
+    const body = { apiVersion: "v1", kind: "DeleteOptions", ...options };
+    for (const path of [...pods, approvals, decisions, budgetPath])
+      // A policy of the test that refuses it counts for a moment after it is gone.
+      await until(`${path} is deleted`, async () => {
+        const { code, text } = await this.server.ask({ method: "DELETE", path, body });
+        if ([200, 404].includes(code)) return true;
+        throw new Error(`${code} ${text}`);
+      });
   }
 
   /** Pods that never started, bound ten minutes ago as they say themselves. */
@@ -85,7 +106,7 @@ export class ActingGuard {
     await makePod(this.server, { name, namespace, node: "n1" }, { phase: "Pending", conditions });
   }
 
-  /** A recovery that only removes pods, and forces soon, as nobody ends them here. Approved by a person. */
+  /** A recovery that only removes pods, approved by a person. It forces soon, as no kubelet ends pods here. */
   async removal(namespace: string, changes: Partial<RemovePodsStep["removePods"]> = {}): Promise<Decision> {
     this.server.must(["label", "namespace", namespace, "levee.dev/ownerless-pods=deny"]);
     const spec = await until("the avalanche is seen", () => this.#spec(namespace, changes));
@@ -163,6 +184,15 @@ export class ActingGuard {
     await guardRound({ api: this.#client, clock: systemClock, logger: silentLogger, settings, source, term });
   }
 
+  /** Says that so many pods of the namespace were removed within this hour. */
+  spend(namespace: string, pods: number): void {
+    const hour = String(Math.floor(Date.now() / 3_600_000));
+    const budget = JSON.stringify({ hours: { [hour]: { [namespace]: pods } }, minute: 0, inMinute: 0, breaker: "" });
+    const metadata = { name: "levee-guard", namespace: "levee-system" };
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "removal-budget": budget } };
+    this.server.must(["apply", "-f", "-"], JSON.stringify(body));
+  }
+
   /** As each round does. */
   async resetBreaker(): Promise<void> {
     const look = new BudgetLook({ api: this.#client, clock: systemClock, logger: silentLogger, settings });
@@ -178,7 +208,7 @@ export class ActingGuard {
       clock: systemClock,
       logger: silentLogger,
       settings,
-      hands: stepHands,
+      runners: stepRunners,
       term: this.term,
       signal: AbortSignal.timeout(120_000),
       world: () => this.facts.world(),
@@ -199,6 +229,12 @@ export class ActingGuard {
 
   removals(): readonly string[] {
     return this.sent.filter(isRemoval).map(({ path }) => path);
+  }
+
+  /** By the API server's own answer, for the guard's account. */
+  mayRemovePods(namespace: string): boolean {
+    const asked = ["auth", "can-i", "delete", "pods", "-n", namespace, `--as=${guardUser}`];
+    return this.server.kubectl(asked).stdout.trim() === "yes";
   }
 
   /** Names of the namespace's pods, those that are leaving with a star. */

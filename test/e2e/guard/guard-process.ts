@@ -43,7 +43,7 @@ export class GuardReplicas {
     this.#ended = this.#keepRunning();
   }
 
-  /** `holderIdentity` of the Lease; empty while nobody leads. */
+  /** `holderIdentity` of the Lease; empty while no guard leads. */
   leader(): string {
     const path = "jsonpath={.spec.holderIdentity}";
     return this.#server.kubectl(["-n", "levee-system", "get", "lease", "levee-guard", "-o", path]).stdout;
@@ -65,7 +65,7 @@ export class GuardReplicas {
     for (const replica of this.#replicas) await replica.stop("SIGKILL");
   }
 
-  /** What both said, for whoever looks into a failure. */
+  /** The logs of both, for debugging. */
   said(): string {
     return this.#replicas.map(({ log }) => log).join("");
   }

@@ -15,7 +15,7 @@ import { until } from "../until.ts";
 
 const daemonSetsPath = "/apis/apps/v1/namespaces/kube-system/daemonsets";
 export const multusPath = `${daemonSetsPath}/kube-multus-ds`;
-export const application = "infra-multus";
+const application = "infra-multus";
 const argo = "/apis/argoproj.io/v1alpha1/namespaces/argocd";
 const projectPath = `${argo}/appprojects/default`;
 const multus = { namespace: "kube-system", name: "kube-multus-ds" };

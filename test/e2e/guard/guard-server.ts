@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { policyAgeMinMs } from "../../../src/guard/approve/approval-problem.ts";
+import { until } from "../until.ts";
 import { mergePatch, PolicyServer, type Answer, type Ask } from "../policy-server.ts";
 
 const deploy = join(import.meta.dir, "../../../deploy");
@@ -21,6 +23,16 @@ export async function startGuardServer(options: { readonly audit?: boolean } = {
     await server.stop();
     throw thrown;
   }
+}
+
+/** An approval counts only if the policies were older than some seconds when it was made. */
+export async function untilPoliciesCount(server: PolicyServer): Promise<void> {
+  const kinds = "validatingadmissionpolicies,validatingadmissionpolicybindings";
+  const times = server.must(["get", kinds, "-o", "jsonpath={.items[*].metadata.creationTimestamp}"]).split(" ");
+  const newestMs = Math.max(...times.map((time) => Date.parse(time)));
+  // Their time is cut off to the second.
+  const countsMs = newestMs + policyAgeMinMs + 1_000;
+  await until("the policies are old enough", () => Date.now() > countsMs || undefined);
 }
 
 /** A policy counts some seconds after it was made, and some after it is gone: asks until the answer is the one expected. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject, objectOf, textOf, type JsonObject } from "../../../src/kube/client/json-fields.ts";
-import { countOf, objectsOf, timeMs, timeText } from "../../../src/guard/facts/json-values.ts";
+import { countOf, objectsOf, timeMs, timeText } from "../../../src/guard/json-values.ts";
 import { memoryBytes } from "../../../src/guard/facts/memory-quantity.ts";
 
-/** What the stand-in for kubelet and scheduler looks at of a pod. */
+/** The fields of a pod that the stand-in for kubelet and scheduler reads. */
 export interface KubeletPod {
   readonly namespace: string;
   readonly name: string;

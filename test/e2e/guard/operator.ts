@@ -7,7 +7,7 @@ const firstMs = 45_000;
 /** How often one that is refused tries again. */
 const refusedMs = 1_000;
 
-/** The operator that caused it all: with its own account it makes pods that nobody owns, and goes on whatever happens. */
+/** The operator that caused the outage: with its own account it makes pods without an owner, and goes on whatever happens. */
 export class Operator {
   readonly #server: PolicyServer;
   readonly #namespace: string;

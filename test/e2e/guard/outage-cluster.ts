@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
-import { countOf, objectsOf } from "../../../src/guard/facts/json-values.ts";
+import { countOf, objectsOf } from "../../../src/guard/json-values.ts";
 import { startGuardServer } from "./guard-server.ts";
 import type { PolicyServer } from "../policy-server.ts";
 import type { Program } from "../program.ts";
@@ -26,7 +26,7 @@ const deployments = [
 ] as const;
 const applications = ["multus", "traefik", "longhorn", "desktops", "monitoring"];
 
-/** What is wrong in the cluster, in numbers. */
+/** The cluster's symptoms, in numbers. */
 export interface Symptoms {
   /** Pods of the operator that wait. */
   readonly waiting: number;
@@ -85,7 +85,7 @@ export class OutageCluster {
     }
   }
 
-  /** 219 pods at once; then somebody restarts what they believe to be the trouble, and the operator goes on. */
+  /** 219 pods at once; then a person restarts what looks broken, and the operator goes on. */
   async breakDown(): Promise<void> {
     await this.operator.burst(podCount, nodes);
     await this.untilSymptoms("the CNI daemons are killed", ({ daemonRestarts }) => daemonRestarts >= nodes.length);
@@ -112,7 +112,7 @@ export class OutageCluster {
     };
   }
 
-  /** What was seen last stands in the error when it waits in vain. */
+  /** The error of a wait in vain has the last symptoms. */
   async untilSymptoms(what: string, isSo: (symptoms: Symptoms) => boolean, timeoutMs = 60_000): Promise<Symptoms> {
     const look = async (): Promise<Symptoms> => {
       const symptoms = await this.symptoms();

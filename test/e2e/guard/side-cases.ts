@@ -4,7 +4,7 @@ import type { Decision, StepStatus } from "../../../src/guard/decision/decision.
 import type { PodTarget, RemovePodsStep } from "../../../src/guard/decision/step.ts";
 import { alice, guardUser } from "./guard-server.ts";
 import { mergePatch } from "../policy-server.ts";
-import { pause, until } from "../until.ts";
+import { pause, until, untilNextSecond } from "../until.ts";
 import { desktopPod } from "./operator.ts";
 import { writeText } from "./decision-desk.ts";
 import { avalancheNames, rolloutPods, spared, type Avalanche, type SideCluster } from "./side-cluster.ts";
@@ -35,7 +35,7 @@ export const sideCases: readonly (readonly [name: string, act: (cluster: SideClu
   ["a leader is lost in the middle of a batch: its successor pauses, and none is removed twice", survivesALostLeader],
   ["the API server is restarted in the middle of a batch, and none is removed twice", survivesAServerRestart],
   ["the breaker opens, and only a person closes it", opensTheBreaker],
-  ["a source whom the label does not hold is stopped by a quota that leaves room for the others", stopsByQuota],
+  ["a source that the label does not hold is stopped by a quota that leaves room for the others", stopsByQuota],
 ];
 
 /** Every avalanche has its Decision, and nothing that is well has one. */
@@ -56,6 +56,7 @@ async function proposesForTheStuckOnly(cluster: SideCluster): Promise<void> {
   );
   expect((await names()).toSorted()).toEqual(expected);
   for (const namespace of ["shop", "bulk"]) expect((await cluster.podNames(namespace)).length).toBe(rolloutPods);
+  cluster.beginSpared();
 }
 
 async function refusesAnotherHash({ desk }: SideCluster): Promise<void> {
@@ -98,7 +99,7 @@ async function refusesAForgery({ desk, server }: SideCluster): Promise<void> {
   const { status } = await desk.one(name);
   expect([status?.phase, status?.message]).toEqual(["Proposed", expect.stringContaining("may be forged") as string]);
   expect(await desk.guardDeeds()).toEqual([]);
-  // The same plan is carried out once a person has said so, long enough after the policy.
+  // The same plan is carried out once a person approves it, long enough after the policy was made.
   await desk.say(name, "Approve");
   await desk.untilPhase(name, "Succeeded", 90_000);
 }
@@ -235,8 +236,8 @@ async function opensTheBreaker(cluster: SideCluster): Promise<void> {
   expect(status?.message).toContain("2000");
   expect(await deedsIn(cluster, namespace)).toEqual([]);
   expect((await cluster.podNames(namespace)).length).toBe(20);
-  // Times are whole seconds: a word of the second in which it opened may be from before.
-  await pause(1_100);
+  // A word of the second in which the breaker opened may be from before.
+  await untilNextSecond();
   await desk.say(name, "ResetBreaker");
   await desk.say(name, "Resume");
   await desk.untilPhase(name, "Succeeded", 120_000);
@@ -325,7 +326,7 @@ function removalStatus(decision: Decision): StepStatus | undefined {
   return decision.status?.steps?.find((step) => step.id === id);
 }
 
-/** Of the cluster's owner, for everybody. */
+/** A policy of the cluster's owner that holds for every user. */
 function changeFreeze(namespace: string): object {
   const group = { apiVersion: "admissionregistration.k8s.io/v1" };
   const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["DELETE"], resources: ["pods"] };

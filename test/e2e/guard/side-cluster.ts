@@ -29,7 +29,7 @@ const avalanches = {
 export type Avalanche = keyof typeof avalanches;
 export const avalancheNames = Object.keys(avalanches) as readonly Avalanche[]; // what the literal above says
 export const rolloutPods = 300;
-/** Where the label is set and pods come all the same: who makes them is a person, whom the policy does not hold. */
+/** A namespace with the label in which pods come all the same: a person makes them, and the policy does not hold persons. */
 export const spared = { namespace: "spared-maker", pods: 20 };
 /** Later than a minute after the label: what was made before may have been on its way. */
 const sparedAfterMs = 63_000;
@@ -66,12 +66,12 @@ export class SideCluster {
   }
 
   /** The guards look from the beginning. */
-  static async start(): Promise<SideCluster> {
+  static async start(guardOptions: readonly string[]): Promise<SideCluster> {
     const folder = await mkdtemp(join(tmpdir(), "levee-side-"));
     const server = await startGuardServer({ audit: true });
     server.must(["-n", "levee-system", "delete", "deployment", "levee-guard"]);
     const manager = await startKubeControllers(server, folder);
-    const guards = await GuardReplicas.make(server, folder);
+    const guards = await GuardReplicas.make(server, folder, guardOptions);
     const cluster = new SideCluster(server, { folder, manager, guards });
     try {
       await cluster.#build();
@@ -82,10 +82,8 @@ export class SideCluster {
     }
   }
 
-  /** All of them within a second or two, but for one. */
+  /** All of them within a second or two. */
   async breakDown(): Promise<void> {
-    this.#sparedMade = this.#makeSpared();
-    this.#sparedMade.catch(() => undefined);
     for (const [namespace, [count, node]] of Object.entries(avalanches))
       await this.#makePods(namespace, count, { node, generateName: "rd-" });
   }
@@ -105,7 +103,13 @@ export class SideCluster {
     return (JSON.parse(text) as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name); // what the API server prints
   }
 
-  /** Resolves when the maker whom the policy does not hold has made its pods. */
+  /** The policy does not hold this maker. It begins after the others, so that their Decisions can be counted without its own. */
+  beginSpared(): void {
+    this.#sparedMade = this.#makeSpared();
+    this.#sparedMade.catch(() => undefined);
+  }
+
+  /** Resolves when that maker has made its pods. */
   sparedMade(): Promise<void> {
     return this.#sparedMade;
   }

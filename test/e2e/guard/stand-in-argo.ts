@@ -5,7 +5,7 @@
  *   - PATCH daemonsets of the CNI daemon: back to what git says, when it can compare, differs, and no window denies it
  */
 import { objectOf, textOf } from "../../../src/kube/client/json-fields.ts";
-import { objectsOf, timeText } from "../../../src/guard/facts/json-values.ts";
+import { objectsOf, timeText } from "../../../src/guard/json-values.ts";
 import { mergePatch, type PolicyServer } from "../policy-server.ts";
 import type { BareRepository } from "./bare-repository.ts";
 import { cniDaemon, cniManifestPath } from "./workloads.ts";

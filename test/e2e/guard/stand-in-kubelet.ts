@@ -11,7 +11,7 @@
  */
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLogger } from "../../../src/base/log.ts";
-import { timeText } from "../../../src/guard/facts/json-values.ts";
+import { timeText } from "../../../src/guard/json-values.ts";
 import { fixedAccess } from "../../../src/kube/access/access.ts";
 import { ApiClient } from "../../../src/kube/client/api-client.ts";
 import { Reflector } from "../../../src/kube/watch/reflector.ts";
@@ -54,7 +54,7 @@ export class StandInKubelet {
   readonly #memory = new CniMemory();
   readonly #heldNamespaces = new Set<string>();
   readonly #told = new Set<string>();
-  /** What the API server refused; a test that ends well has none. */
+  /** Refusals of the API server; a good test has none. */
   readonly problems: string[] = [];
   #isStopped = false;
   #ended: Promise<unknown> = Promise.resolve();
@@ -217,7 +217,7 @@ export class StandInKubelet {
       await this.#ask({ method: "PATCH", path: `${leases}/${name}`, body: lease(name), type: patch });
   }
 
-  /** What is gone or has changed meanwhile is looked at again; any other refusal is a fault of ours. */
+  /** Objects that are gone or have changed are looked at again; any other refusal is our fault. */
   async #ask(ask: Omit<Ask, "as">): Promise<void> {
     const { code, text } = await this.#options.server.ask({ ...ask, as: self });
     if (code >= 400 && code < 500 && ![404, 409].includes(code))

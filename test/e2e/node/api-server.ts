@@ -19,7 +19,7 @@ export interface ApiServer {
   readonly caFile: string;
 }
 
-/** kube-apiserver with RBAC on; nobody but the tests and the kubelet has rights that the manifests do not give. */
+/** kube-apiserver with RBAC on. Only the tests and the kubelet have rights that the manifests do not give. */
 export async function startApiServer(machine: Machine, bin: string): Promise<ApiServer> {
   const pki = machine.path("pki");
   mkdirSync(pki, { recursive: true });

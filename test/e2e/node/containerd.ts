@@ -3,8 +3,9 @@ import { join } from "node:path";
 import type { Machine } from "../machine.ts";
 import { Program } from "../program.ts";
 import { run } from "../run.ts";
-import { pauseImage } from "./image.ts";
 
+/** What a sandbox runs. */
+export const pauseImage = "levee.test/pause:1";
 export const containerdSocket = "/run/containerd/containerd.sock";
 const tasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io";
 

@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { run } from "../run.ts";
-import { ctr } from "./containerd.ts";
+import { ctr, pauseImage } from "./containerd.ts";
 
-export const pauseImage = "levee.test/pause:1";
 export const busyboxImage = "levee.test/busybox:1";
 
 export interface ImageFiles {
@@ -42,7 +41,7 @@ export function importImage(folder: string, image: ImageFiles): void {
   rmSync(folder, { recursive: true });
 }
 
-/** What every test pod runs, and the sandboxes: one static busybox. */
+/** The image of every test pod and of the sandboxes: one static busybox. */
 export function importBusybox(folder: string, busybox: string): void {
   const files = { "/bin/busybox": busybox };
   const links = Object.fromEntries(["sh", "sleep", "httpd", "mkdir"].map((applet) => [`/bin/${applet}`, "busybox"]));

@@ -18,7 +18,7 @@ test("with the API server away for 60 s known pods are attached again, and their
   const beganMs = performance.now();
   say("the API server is away");
   const oldIds = new Set(sandboxes().map(({ id }) => id));
-  // The kubelet makes a new sandbox for a pod whose sandbox dies, and asks nobody for it.
+  // The kubelet makes a new sandbox for a pod whose sandbox dies, without asking the API server.
   for (const box of sandboxes().filter(({ pod }) => three.includes(pod))) ctr("task", "kill", "-s", "SIGKILL", box.id);
   await until(
     "the pods are attached again without the API server",

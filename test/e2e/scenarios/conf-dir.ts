@@ -7,7 +7,7 @@ import { generatedConf } from "../node/levee-node.ts";
 import { podsOn, theScene } from "../the-levee.ts";
 import { until } from "../until.ts";
 
-test("the conf is removed or renamed by somebody: it comes back, and the next pod has its networks", async () => {
+test("another program removes or renames the conf: it comes back, and the next pod has its networks", async () => {
   const { cluster, levee } = await theScene();
   const before = readFileSync(generatedConf, "utf8");
   const setAside = `${generatedConf}.cilium_bak`;

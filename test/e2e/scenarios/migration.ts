@@ -14,7 +14,7 @@ import { surroundings } from "../the-cluster.ts";
 import { podsOn, statusAnnotation, theStoppedScene } from "../the-levee.ts";
 import { until } from "../until.ts";
 
-/** What printing it again would change: a number above 2^53, a fraction that is none, a key nobody knows. */
+/** Values that parsing and printing would change: a number above 2^53, 1500.0, an unknown key. */
 const oddBytes = '"odd":{"big":9007199254740993,"fraction":1500.0}';
 
 test.each(["v4.2.2", "v4.3.0"])("from Multus %s to Levee and back with pods running", async (version) => {
@@ -68,7 +68,7 @@ test.each(["v4.2.2", "v4.3.0"])("from Multus %s to Levee and back with pods runn
   await cluster.pods.remove(["old-b", "new-b", "back"]);
   await until("nothing is left on the machine", () => none(ofMachine()));
 
-  // What Multus has deleted is still in Levee's journal: garbage, which is collected without any call of the runtime.
+  // Attachments that Multus deleted are still in Levee's journal. They are garbage, and Levee collects them without a call of the runtime.
   levee.configure({ gcIntervalMs: 2_000, gcGraceMs: 500 });
   await levee.start();
   await multus.stop();

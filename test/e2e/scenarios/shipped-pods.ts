@@ -41,7 +41,7 @@ test.each(shipped)("the pods of deploy/$file, as containers: ready, and serving"
     expect(pods.map((pod) => pod.status?.containerStatuses?.[0]?.restartCount)).toEqual([0, 0]);
     const node = await ask<NodeAnswer>(socketDir, { ask: "node" });
     expect(node.residentHands).toHaveLength(1);
-    // What `levee check node --all` asks of each node.
+    // `levee check node --all` asks each node this.
     expect(await fetch("http://127.0.0.1:9810/nodez")).toMatchObject({ status: 200 });
     say(`${own.join(" and ")} are ready`);
     const names = ["shipped-01", "shipped-02"];

@@ -1,4 +1,4 @@
-import { objectsOf } from "../../../guard/facts/json-values.ts";
+import { objectsOf } from "../../../guard/json-values.ts";
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
 import { see, seeList, seeText, type Asking, type Seen } from "../seen.ts";
 import { usageFailure } from "../../failure.ts";
@@ -7,18 +7,18 @@ import { usageFailure } from "../../failure.ts";
 export type AlertCounts = Readonly<Record<string, number>>;
 
 interface Service {
-  /** What the API server speaks to it. It verifies no certificate there, and passes no token on. */
+  /** The API server's proxy uses it. The proxy verifies no certificate and forwards no token. */
   readonly scheme: string;
   readonly namespace: string;
   readonly name: string;
   readonly port: string;
 }
 
-/** As Prometheus' operator names it, in whatever namespace. */
+/** The name that Prometheus' operator gives it, in any namespace. */
 const operatorService = "alertmanager-operated";
 const askMs = 10_000;
 
-/** Asks an Alertmanager through the API server: the one that was named, else the operator's. */
+/** Asks an Alertmanager through the API server: the named one, else the operator's. */
 export async function seeAlerts(asking: Asking, given: string | undefined): Promise<Seen<AlertCounts>> {
   const service = given === undefined ? await findService(asking) : parseService(given);
   if (service === undefined)
@@ -46,7 +46,7 @@ function parseService(text: string): Service {
   return { scheme, namespace, name, port };
 }
 
-/** What is no list of alerts counts as none: a page of something else behind that port. */
+/** Another program may be behind that port; anything but a list of alerts counts as none. */
 function countsOf(text: string): AlertCounts {
   const counts: Record<string, number> = {};
   for (const alert of objectsOf(parsed(text))) {

@@ -1,11 +1,11 @@
 import { oneLine } from "../../../base/plain-text.ts";
 import { plural } from "../../terminal/plural.ts";
-import { signOf } from "../../check/report-text.ts";
+import { signOf } from "../../check/node-report-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { ageText } from "../../terminal/span.ts";
 import type { DaemonView, StatusPart, StatusView } from "./status-view.ts";
 
-/** It must fit on a screen, whatever the cluster is like. */
+/** The status must fit on one screen. */
 const rowsMax = 5;
 const labelColumns = 12;
 
@@ -27,7 +27,7 @@ export function statusText(view: StatusView, nowMs: number, paint: Paint): strin
     .join("");
 }
 
-/** The row of what could not be looked at; undefined for what could. */
+/** The row for a part that could not be read; undefined for other parts. */
 function unseen({ unknown }: StatusView, part: StatusPart): readonly string[] | undefined {
   const why = unknown[part];
   return why === undefined ? undefined : [`not known: ${oneLine(why)}`];
@@ -47,7 +47,7 @@ function summaryOf(view: StatusView, paint: Paint): string {
 }
 
 function daemonRows(daemons: readonly DaemonView[], paint: Paint): readonly string[] {
-  if (daemons.length === 0) return ["none of Levee or Multus"];
+  if (daemons.length === 0) return ["neither Levee nor Multus is installed"];
   const columns = Math.max(...daemons.map(({ namespace, name }) => namespace.length + name.length + 1));
   return daemons.map(({ namespace, name, ready, desired, killed }) => {
     const sign = signOf(ready < desired ? "failed" : killed > 0 ? "warning" : "ok", paint);
@@ -66,7 +66,7 @@ function guardRow({ guard }: StatusView, paint: Paint): string {
   if (guard === undefined) return "not installed";
   const { desired, available, leader, term } = guard;
   const state = leader === "" ? "failed" : available < desired ? "warning" : "ok";
-  const led = leader === "" ? "nobody leads" : `${oneLine(leader)} leads (term ${term})`;
+  const led = leader === "" ? "no guard leads" : `${oneLine(leader)} leads (term ${term})`;
   return `${signOf(state, paint)} ${available} of ${desired} replicas, ${led}`;
 }
 
@@ -96,7 +96,7 @@ function alertRow({ alerts, alertsUnknown }: StatusView): string {
   const rows = Object.entries(alerts).map(([name, count]) => (count === 1 ? name : `${name} ×${count}`));
   const shown = rows.slice(0, 2 * rowsMax).join(", ");
   const more = rows.length > 2 * rowsMax ? `, and ${rows.length - 2 * rowsMax} more` : "";
-  return rows.length === 0 ? "none fires" : oneLine(`${shown}${more}`);
+  return rows.length === 0 ? "none firing" : oneLine(`${shown}${more}`);
 }
 
 function checkRows(lines: Readonly<Record<string, string>>): readonly string[] {

@@ -1,7 +1,7 @@
-import { phaseOf } from "../../../guard/decide/standing.ts";
+import { decisionPhase } from "../../../guard/decide/standing.ts";
 import { terminalPhases } from "../../../guard/decision/decision.ts";
 import { findAvalanches, isStuck } from "../../../guard/detect/avalanche.ts";
-import { timeMs } from "../../../guard/facts/json-values.ts";
+import { timeMs } from "../../../guard/json-values.ts";
 import type { ClusterLook } from "../../check/cluster-checks.ts";
 import { podsOf } from "../../check/cni-lines.ts";
 import { plural } from "../../terminal/plural.ts";
@@ -10,7 +10,7 @@ import { valueOr, type Seen } from "../seen.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { AlertCounts } from "./alerts.ts";
 
-/** What `levee status` shows, and prints as JSON. Undefined members could not be seen, nor those that `unknown` names. */
+/** What `levee status` shows and prints as JSON. Undefined members, and those in `unknown`, could not be read. */
 export interface StatusView {
   readonly version: 1;
   readonly server: string;
@@ -23,9 +23,9 @@ export interface StatusView {
   readonly backlog: Readonly<Record<string, number>>;
   readonly alerts: AlertCounts | undefined;
   readonly alertsUnknown: string;
-  /** What could not be looked at, and why: who approves need not be allowed to see nodes. */
+  /** What could not be read, and why. An approver may lack the right to read nodes, for instance. */
   readonly unknown: Readonly<Partial<Record<StatusPart, string>>>;
-  /** Of the checks: those that failed or warn, by code. */
+  /** Failed checks by code; `warnings` likewise. */
   readonly failed: Readonly<Record<string, string>>;
   readonly warnings: Readonly<Record<string, string>>;
 }
@@ -41,15 +41,15 @@ export interface DaemonView {
   readonly killed: number;
 }
 
-export interface GuardView {
+interface GuardView {
   readonly desired: number;
   readonly available: number;
-  /** Empty when nobody leads. */
+  /** Empty if no guard leads. */
   readonly leader: string;
   readonly term: number;
 }
 
-export interface DecisionView {
+interface DecisionView {
   readonly name: string;
   readonly phase: string;
   readonly step: string;
@@ -110,7 +110,7 @@ function daemonsOf({ daemonSets, pods, nowMs }: Snapshot): readonly DaemonView[]
   }));
 }
 
-/** By node, what is wrong there; nodes that are well are not named. */
+/** What is wrong, by node; healthy nodes are left out. */
 function troubleOf({ nodes, pods, daemonSets, nowMs }: Snapshot): Readonly<Record<string, readonly string[]>> {
   const all = valueOr(pods, []);
   const stuck = countBy(
@@ -145,10 +145,10 @@ function guardOf({ guard, lease, nowMs }: Snapshot): GuardView | undefined {
 function openOf({ decisions }: Snapshot): readonly DecisionView[] {
   const all = valueOr(decisions, undefined)?.decisions ?? [];
   return all
-    .filter((decision) => !terminalPhases.has(phaseOf(decision)))
+    .filter((decision) => !terminalPhases.has(decisionPhase(decision)))
     .map((decision) => ({
       name: decision.metadata.name,
-      phase: phaseOf(decision),
+      phase: decisionPhase(decision),
       step: decision.status?.step ?? "",
       sinceMs: timeMs(decision.status?.since ?? decision.metadata.creationTimestamp),
       message: decision.status?.message ?? "",

@@ -1,12 +1,12 @@
 import { markdownText } from "../../../guard/detect/foreign-text.ts";
 import { oneLine } from "../../../base/plain-text.ts";
 
-/** Longer than any field of a Decision: nothing is cut in the middle of a number. */
+/** Longer than any field of a Decision, so nothing is cut. */
 const charsMax = 100_000;
 
 /**
- * Text of a tenant, a person or the guard inside of Markdown: it cannot begin anything there. Names, times and numbers stay
- * readable: inside of a word a hyphen, a colon or a point begins nothing, nor does a parenthesis behind an escaped bracket.
+ * Escapes foreign text for Markdown, so that it has no effect there. Names, times and numbers stay readable: a hyphen, colon
+ * or point inside a word has no effect anyway, nor has a parenthesis after an escaped bracket.
  */
 export function md(text: string): string {
   return markdownText(text, charsMax)
@@ -15,7 +15,7 @@ export function md(text: string): string {
     .replaceAll(/\\([()])/gu, "$1");
 }
 
-/** A line as it is typed. A run of backticks inside makes the fence longer. */
+/** Lines to type, as a code block. Backticks inside make the fence longer. */
 export function codeBlock(lines: readonly string[]): string {
   const text = lines.map(oneLine).join("\n");
   const runs = [...text.matchAll(/`+/gu)].map(([run]) => run.length);

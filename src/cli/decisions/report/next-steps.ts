@@ -1,9 +1,9 @@
-import { phaseOf } from "../../../guard/decide/standing.ts";
+import { decisionPhase } from "../../../guard/decide/standing.ts";
 import { terminalPhases, type Decision } from "../../../guard/decision/decision.ts";
 import type { Step } from "../../../guard/decision/step.ts";
 import { md } from "./markdown.ts";
 
-/** What is left for people, from what the plan has done and has not. Markdown, one item each. */
+/** What is left for people to do, as Markdown items. */
 export function nextSteps(decision: Decision): readonly string[] {
   const { spec } = decision;
   return [
@@ -13,18 +13,18 @@ export function nextSteps(decision: Decision): readonly string[] {
   ];
 }
 
-export function wasDone({ status }: Decision, { id }: Step): boolean {
+function wasDone({ status }: Decision, { id }: Step): boolean {
   return status?.steps?.find((step) => step.id === id)?.phase === "Done";
 }
 
 function phaseAdvice(decision: Decision): readonly string[] {
-  const phase = phaseOf(decision);
+  const phase = decisionPhase(decision);
   if (phase === "Succeeded") return [];
-  if (!terminalPhases.has(phase)) return [`It has not ended: it is ${phase}. This report is of a Decision under way`];
+  if (!terminalPhases.has(phase)) return [`It has not ended: it is ${phase}. This report is about a running Decision`];
   const open = decision.spec.steps
     .filter((step) => !wasDone(decision, step))
     .map(({ id, action }) => `${id} ${action}`);
-  return open.length === 0 ? [] : [`Not done by the guard, and to be judged by hand: ${open.join(", ")}`];
+  return open.length === 0 ? [] : [`Not done by the guard, decide about these by hand: ${open.join(", ")}`];
 }
 
 function stepAdvice(step: Step, isDone: boolean): readonly string[] {
@@ -32,16 +32,16 @@ function stepAdvice(step: Step, isDone: boolean): readonly string[] {
   switch (step.action) {
     case "StopSource":
       return [
-        `${md(step.stopSource.namespace)} refuses new pods of the kind still. Repair what made them, then take the ${step.stopSource.way.toLowerCase()} away`,
+        `${md(step.stopSource.namespace)} still refuses new pods of this kind. Repair what made them, then remove the ${step.stopSource.way.toLowerCase()}`,
       ];
     case "HoldArgoApp":
-      return [`Take the hold of the Application ${md(step.holdArgoApp.application)} away, once git has the new value`];
+      return [`Remove the hold of the Application ${md(step.holdArgoApp.application)} once git has the new value`];
     case "LockToGit":
       return [`Review and merge the branch ${md(step.lockToGit.branch)} of ${md(step.lockToGit.repository)}`];
     case "ListStuck":
       return step.listStuck.workloads.map(
         ({ kind, namespace, name }) =>
-          `See whether ${kind} ${md(`${namespace}/${name}`)} has recovered, else restart it`,
+          `Check whether ${kind} ${md(`${namespace}/${name}`)} has recovered, else restart it`,
       );
     case "RemovePods":
     case "SetMemoryLimit":

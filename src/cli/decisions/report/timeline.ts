@@ -1,5 +1,5 @@
 import type { Decision, DecisionApproval } from "../../../guard/decision/decision.ts";
-import { timeMs } from "../../../guard/facts/json-values.ts";
+import { timeMs } from "../../../guard/json-values.ts";
 import { md } from "./markdown.ts";
 
 interface Moment {
@@ -8,7 +8,7 @@ interface Moment {
   readonly what: string;
 }
 
-/** What is known to have happened and when, oldest first, each time as the cluster has it. */
+/** The known events, oldest first, with the cluster's times. */
 export function timelineRows(
   decision: Decision,
   approvals: readonly DecisionApproval[],
@@ -39,7 +39,7 @@ function statusMoments({ status, spec }: Decision): readonly Moment[] {
     ...steps.map((step) =>
       moment(step.at, `Step ${step.id}, ${actionOf(step.id)}: ${step.phase}. ${md(step.message)}`),
     ),
-    moment(intent?.at, "The last batch that was announced"),
+    moment(intent?.at, "The last batch was recorded before its removal"),
     moment(endedAt, `It ended: ${phase}. ${md(message)}`),
   ];
 }

@@ -1,19 +1,19 @@
 import type { Finding, Level } from "./finding.ts";
-import { at, containersOf, kindOf, listAt, nameOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
+import { valueIn, containersOf, kindOf, listIn, nameOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
 
-/** DaemonSets that run Levee's daemon or its resident hand, whatever their names: the drop-in has Multus'. */
+/** DaemonSets that run Levee's daemon or its resident hand. Names do not matter, because the drop-in uses Multus' names. */
 export function findLevee(objects: readonly KubeObject[]): readonly KubeObject[] {
   return objects.filter((object) => kindOf(object) === "DaemonSet" && (isDaemon(object) || isHand(object)));
 }
 
-/** How far the move has come, where it has begun. */
+/** The progress of a move that has begun. */
 export function checkLevee(levees: readonly KubeObject[]): readonly Finding[] {
   return [...levees.filter(isDaemon).map(progress), ...placeholders(levees)];
 }
 
 function progress(daemonSet: KubeObject): Finding {
-  const wanted = at(daemonSet, "status", "desiredNumberScheduled");
-  const moved = at(daemonSet, "status", "updatedNumberScheduled") ?? 0;
+  const wanted = valueIn(daemonSet, "status", "desiredNumberScheduled");
+  const moved = valueIn(daemonSet, "status", "updatedNumberScheduled") ?? 0;
   // A manifest has no status.
   if (typeof wanted !== "number" || typeof moved !== "number") return found("ok", daemonSet, "it is Levee already");
   const what = `it is Levee already; ${moved} of ${wanted} ${wanted === 1 ? "node is" : "nodes are"} moved`;
@@ -22,10 +22,10 @@ function progress(daemonSet: KubeObject): Finding {
   return found("look", daemonSet, what, `kubectl -n ${namespace} rollout status daemonset/${name}`);
 }
 
-/** The shipped files name an image that nobody has built yet. */
+/** The shipped files name a placeholder image. */
 export function placeholders(objects: readonly KubeObject[]): readonly Finding[] {
   return objects
-    .filter((object) => containersOf(object).some((container) => placeholder.test(textAt(container, "image"))))
+    .filter((object) => containersOf(object).some((container) => placeholder.test(textIn(container, "image"))))
     .map((object) =>
       found(
         "blocks",
@@ -50,7 +50,7 @@ function isHand(object: KubeObject): boolean {
 
 function commandsOf(object: KubeObject): readonly (readonly string[])[] {
   return containersOf(object).map((container) =>
-    [...listAt(container, "command"), ...listAt(container, "args")].map(String),
+    [...listIn(container, "command"), ...listIn(container, "args")].map(String),
   );
 }
 

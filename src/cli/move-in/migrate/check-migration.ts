@@ -4,9 +4,9 @@ import { checkPods } from "./check-pods.ts";
 import { checkSettings, type SettingsCheck } from "./check-settings.ts";
 import { aggregated, type Finding } from "./finding.ts";
 import { findMultus, type MultusInstall } from "./find-multus.ts";
-import { kindOf, nameOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
+import { kindOf, nameOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
 
-/** Everything that will differ when Levee takes Multus' place, found in the objects of a cluster or of its manifests. */
+/** Everything that differs once Levee replaces Multus, found in the objects of a cluster or of manifests. */
 export function checkMigration(objects: readonly KubeObject[]): readonly Finding[] {
   const installs = findMultus(objects);
   const settings = installs.map((install) => settingsOf(install, objects));
@@ -26,7 +26,7 @@ function settingsOf(install: MultusInstall, objects: readonly KubeObject[]): Set
   if (install.config === undefined) return { findings: [], config: undefined };
   const name = `${install.config.namespace}/${install.config.name}`;
   const maps = objects.filter((each) => kindOf(each) === "ConfigMap" && nameOf(each) === name);
-  const [text, ...others] = new Set(maps.map((map) => textAt(map, "data", "daemon-config.json")));
+  const [text, ...others] = new Set(maps.map((map) => textIn(map, "data", "daemon-config.json")));
   if (text === undefined) return { findings: [missing(name, install)], config: undefined };
   const check = checkSettings(`ConfigMap ${name}`, text);
   return others.length === 0 ? check : { ...check, findings: [severalMaps(name, maps.length), ...check.findings] };
@@ -37,21 +37,21 @@ function severalMaps(name: string, count: number): Finding {
     topic: "settings",
     level: "blocks",
     object: `ConfigMap ${name}`,
-    what: `it is there ${count} times with different settings; only the first was looked at`,
+    what: `it exists ${count} times with different settings; only the first was checked`,
     remedy: "name only the files that are applied to this cluster",
   };
 }
 
-/** Read from files only: whoever puts the drop-in in their place, with pruning on, would delete every network. */
+/** Only in files: replacing them by the drop-in, with pruning on, would delete every network. */
 function checkType(objects: readonly KubeObject[]): readonly Finding[] {
   return objects
-    .filter((each) => kindOf(each) === "CustomResourceDefinition" && textAt(each, "metadata", "name") === networkType)
+    .filter((each) => kindOf(each) === "CustomResourceDefinition" && textIn(each, "metadata", "name") === networkType)
     .map((each) => ({
       topic: "multus",
       level: "look",
-      object: `CustomResourceDefinition ${textAt(each, "metadata", "name")}`,
+      object: `CustomResourceDefinition ${textIn(each, "metadata", "name")}`,
       what: "it is among these files: with pruning, a GitOps controller that no longer finds it deletes it and every network",
-      remedy: "keep this document when you put deploy/multus-drop-in.yaml in the place of Multus' file",
+      remedy: "keep this document when you replace Multus' file by deploy/multus-drop-in.yaml",
     }));
 }
 
@@ -62,7 +62,7 @@ function missing(name: string, install: MultusInstall): Finding {
     topic: "settings",
     level: "blocks",
     object: `ConfigMap ${name}`,
-    what: `it is not there, and ${titleOf(install.daemonSet)} reads its settings from it`,
-    remedy: "give the file that has it as well, or let the check read the cluster",
+    what: `it is missing, and ${titleOf(install.daemonSet)} reads its settings from it`,
+    remedy: "also name the file that has it, or let the check read the cluster",
   };
 }

@@ -3,23 +3,23 @@ import { checkOwnership } from "./check-ownership.ts";
 import type { Finding, Level } from "./finding.ts";
 import { hostFolderAt, isDynamicNetworks, isOpenShiftMultus, type MultusInstall } from "./find-multus.ts";
 import {
-  at,
+  valueIn,
   containersOf,
   kindOf,
-  listAt,
+  listIn,
   nameOf,
   namespaceOf,
   podSpecOf,
-  textAt,
+  textIn,
   titleOf,
   type KubeObject,
 } from "./kube-object.ts";
 
-/** Moved from in our own tests; the others of 4.2 keep the same files. */
+/** Our tests move from these versions; other 4.2 versions keep the same files. */
 const testedVersions = ["4.2.2", "4.3.0"] as const;
 const dropInName = "kube-system/kube-multus-ds";
 
-/** What is installed, and whether the drop-in's manifest would take its place. */
+/** Checks what is installed, and whether the drop-in's manifest replaces it. */
 export function checkMultus(objects: readonly KubeObject[], installs: readonly MultusInstall[]): readonly Finding[] {
   const levees = findLevee(objects);
   const operated = objects.filter(isOpenShiftMultus).map(openShift);
@@ -39,7 +39,7 @@ function openShift(object: KubeObject): Finding {
   return found(
     "blocks",
     titleOf(object),
-    "it is OpenShift's own Multus, which the cluster's network operator puts back whatever is applied over it",
+    "it is OpenShift's own Multus, and the cluster's network operator reverts any change to it",
     "switch it off and install Levee with the overlay for OpenShift: docs/install.md",
   );
 }
@@ -48,7 +48,7 @@ function thin(install: MultusInstall): Finding {
   return found(
     "blocks",
     titleOf(install.daemonSet),
-    `it is the thin plugin (${install.image}), for which the drop-in is not made`,
+    `it is the thin plugin (${install.image}), which the drop-in does not replace`,
     "install Levee beside it with deploy/install.yaml, then remove this DaemonSet and its 00-multus.conf on each node",
   );
 }
@@ -61,7 +61,7 @@ function checkVersion({ daemonSet, version, image }: MultusInstall): readonly Fi
         "look",
         object,
         `the version cannot be told from the image ${image}; moving is tested from ${testedVersions.join(" and ")}`,
-        `kubectl -n ${namespaceOf(daemonSet)} exec ds/${textAt(daemonSet, "metadata", "name")} -- /usr/src/multus-cni/bin/multus-daemon -version`,
+        `kubectl -n ${namespaceOf(daemonSet)} exec ds/${textIn(daemonSet, "metadata", "name")} -- /usr/src/multus-cni/bin/multus-daemon -version`,
       ),
     ];
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -77,18 +77,23 @@ function checkVersion({ daemonSet, version, image }: MultusInstall): readonly Fi
   ];
 }
 
-/** kubectl apply replaces only what has the same name, and refuses another selector. */
+/** kubectl apply replaces only an object of the same name, and refuses another selector. */
 function checkNames({ daemonSet }: MultusInstall): readonly Finding[] {
   const object = titleOf(daemonSet);
   const copy = "make a copy of deploy/overlays/multus-drop-in with this cluster's names, and apply that";
   const remedy = nameOf(daemonSet).includes("rke2")
-    ? `take multus out of cni: in RKE2's configuration, or it will be put back; then ${copy}`
+    ? `remove multus from cni: in RKE2's configuration, or RKE2 restores it; then ${copy}`
     : copy;
   if (nameOf(daemonSet) !== dropInName)
     return [
-      found("blocks", object, `it is not ${dropInName}, so the drop-in would run beside it and not replace it`, remedy),
+      found(
+        "blocks",
+        object,
+        `it is not ${dropInName}, so the drop-in would run beside it instead of replacing it`,
+        remedy,
+      ),
     ];
-  const selector = JSON.stringify(at(daemonSet, "spec", "selector", "matchLabels"));
+  const selector = JSON.stringify(valueIn(daemonSet, "spec", "selector", "matchLabels"));
   if (selector === '{"name":"multus"}') return [found("ok", object, "the drop-in has the same name and selector")];
   return [found("blocks", object, `its selector is ${selector}, which cannot be changed to name=multus`, remedy)];
 }
@@ -107,7 +112,7 @@ function checkFolders({ daemonSet }: MultusInstall): readonly Finding[] {
   });
 }
 
-/** Whoever else talks to Multus' daemon: its HTTP interface on multus.sock is not served. */
+/** Other programs that use Multus' daemon. Levee does not serve its HTTP interface on multus.sock. */
 export function checkOtherUsers(
   objects: readonly KubeObject[],
   installs: readonly MultusInstall[],
@@ -149,20 +154,20 @@ function socketUser(object: KubeObject): Finding {
     topic: "other users of Multus",
     level: "differs",
     object: titleOf(object),
-    what: "it mounts Multus' socket folder; there will be no multus.sock in it",
-    remedy: "find out what it asks Multus for before you move",
+    what: "it mounts Multus' socket folder, which will have no multus.sock",
+    remedy: "before you move, find out what it asks Multus for",
   };
 }
 
 function isCertApprover(object: KubeObject): boolean {
   return containersOf(object).some((container) =>
-    listAt(container, "command").some((word) => String(word).endsWith("cert-approver")),
+    listIn(container, "command").some((word) => String(word).endsWith("cert-approver")),
   );
 }
 
 function mountsSocket(object: KubeObject): boolean {
-  return listAt(podSpecOf(object), "volumes").some((volume) =>
-    /^\/(?:var\/)?run\/multus(?:\/|$)/u.test(textAt(volume, "hostPath", "path")),
+  return listIn(podSpecOf(object), "volumes").some((volume) =>
+    /^\/(?:var\/)?run\/multus(?:\/|$)/u.test(textIn(volume, "hostPath", "path")),
   );
 }
 

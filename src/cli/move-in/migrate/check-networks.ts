@@ -4,17 +4,17 @@ import { parseNetworkConf, type NetworkConf } from "../../../cni/network-conf.ts
 import { netDefaults } from "../../../config/net-settings.ts";
 import { plural } from "../../terminal/plural.ts";
 import type { Finding, Level } from "./finding.ts";
-import { kindOf, nameOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
+import { kindOf, nameOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
 
-/** A network definition of the cluster, and its configuration when it can be read. */
+/** A network definition, and its configuration if it is readable. */
 export interface KnownNetwork {
   readonly object: KubeObject;
   readonly name: string;
-  /** Undefined when it is invalid, or a file of each node. */
+  /** Undefined if it is invalid, or a file on each node. */
   readonly conf: NetworkConf | undefined;
 }
 
-export interface NetworksCheck {
+interface NetworksCheck {
   readonly findings: readonly Finding[];
   readonly networks: ReadonlyMap<string, KnownNetwork>;
 }
@@ -41,12 +41,12 @@ function checkNetwork(
   readonly conf: NetworkConf | undefined;
 } {
   const title = titleOf(object);
-  const text = textAt(object, "spec", "config");
+  const text = textIn(object, "spec", "config");
   if (text.trim() === "") return { findings: [fromFile(title, confDir)], conf: undefined };
   try {
     const conf = parseNetworkConf(asJsonText(text, title), {
       what: title,
-      defaultName: textAt(object, "metadata", "name"),
+      defaultName: textIn(object, "metadata", "name"),
     });
     return { findings: sharedCapabilities(title, conf), conf };
   } catch (thrown) {
@@ -59,12 +59,12 @@ function fromFile(title: string, confDir: string): Finding {
   return found(
     "differs",
     title,
-    "without a configuration of its own it is a file of each node: a broken file in that folder does not hide the others any more",
+    "it has no configuration, so it is a file on each node: with Levee, a broken file in that folder does not hide the others",
     `make sure that ${confDir} of every node has it`,
   );
 }
 
-/** Pods that use it are refused; whether any do is found with the pods. */
+/** Pods that use it are refused; checkPods finds those. */
 function invalid(title: string, message: string): Finding {
   return found(
     "differs",
@@ -74,7 +74,7 @@ function invalid(title: string, message: string): Finding {
   );
 }
 
-/** Multus hands the runtime's values to every network that declares the capability; here they are the default network's. */
+/** Multus passes the runtime's values to every network with the capability; Levee passes them to the default network only. */
 function sharedCapabilities(title: string, conf: NetworkConf): readonly Finding[] {
   const shared = ["portMappings", "bandwidth"].filter((capability) =>
     conf.plugins.some((plugin) => plugin.capabilities[capability] === true),
@@ -84,7 +84,7 @@ function sharedCapabilities(title: string, conf: NetworkConf): readonly Finding[
       "differs",
       title,
       `the ${capability} of the pod itself go to the default network only; Multus gave them to this one as well`,
-      `ask for them in the pod's annotation ("${capability}") where this network shall serve them`,
+      `ask for them in the pod's annotation ("${capability}") if this network has to serve them`,
     ),
   );
 }

@@ -1,25 +1,25 @@
 import type { Finding } from "./finding.ts";
 import type { MultusInstall } from "./find-multus.ts";
-import { at, listAt, nameOf, textAt, titleOf } from "./kube-object.ts";
+import { valueIn, listIn, nameOf, textIn, titleOf } from "./kube-object.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
- * `kubectl apply` takes away only what it knows to have put there. Over a Multus that came another way the drop-in is
- * merged: hostPID, the init container, limits and mounts of Multus would stay in Levee's pods.
+ * `kubectl apply` removes only fields that it set before. On a Multus that was installed in another way, the drop-in is
+ * merged, and Multus' hostPID, init container, limits and mounts would stay in Levee's pods.
  */
 export function checkOwnership({ daemonSet }: MultusInstall): readonly Finding[] {
-  // A manifest that was never in a cluster belongs to nobody yet.
-  if (textAt(daemonSet, "metadata", "uid") === "") return [];
+  // A manifest that was never in a cluster has no owner yet.
+  if (textIn(daemonSet, "metadata", "uid") === "") return [];
   const base = { topic: "multus", object: titleOf(daemonSet) } as const;
   const owners = specOwners(daemonSet);
-  if (textAt(daemonSet, "metadata", "annotations", lastApplied) !== "") {
+  if (textIn(daemonSet, "metadata", "annotations", lastApplied) !== "") {
     const others = owners
       .filter(({ manager, isMaker }) => !isMaker && !kubectlOwn.has(manager))
       .map(({ manager }) => manager);
     if (others.length === 0) return [];
     const what = `${others.join(", ")} changed it beside kubectl apply; what they set stays when the drop-in is applied`;
-    const remedy = `kubectl -n ${nameOf(daemonSet).split("/")[0] ?? ""} get daemonset ${textAt(daemonSet, "metadata", "name")} -o yaml --show-managed-fields shows what; docs/migrate.md, step 4`;
+    const remedy = `kubectl -n ${nameOf(daemonSet).split("/")[0] ?? ""} get daemonset ${textIn(daemonSet, "metadata", "name")} -o yaml --show-managed-fields shows what; docs/migrate.md, step 4`;
     return [{ ...base, level: "differs", what, remedy }];
   }
   const server = owners.find(({ operation }) => operation === "Apply");
@@ -43,7 +43,7 @@ export function checkOwnership({ daemonSet }: MultusInstall): readonly Finding[]
   ];
 }
 
-/** What kubectl itself writes: apply, and the annotation of a restart. */
+/** The field managers of kubectl itself. */
 const kubectlOwn: ReadonlySet<string> = new Set([
   "kubectl-client-side-apply",
   "kubectl-rollout",
@@ -53,17 +53,17 @@ const kubectlOwn: ReadonlySet<string> = new Set([
 interface Owner {
   readonly manager: string;
   readonly operation: string;
-  /** It has the selector, which nobody can change later: what it set is what was applied, or is said to have been. */
+  /** It set the selector, which cannot change later, so it made the object. */
   readonly isMaker: boolean;
 }
 
-/** Who has set anything of the specification. The controller sets the status only. */
+/** The managers that set fields of the spec. The controller sets only the status. */
 function specOwners(daemonSet: unknown): readonly Owner[] {
-  return listAt(daemonSet, "metadata", "managedFields")
-    .filter((entry) => at(entry, "fieldsV1", "f:spec") !== undefined && textAt(entry, "subresource") === "")
+  return listIn(daemonSet, "metadata", "managedFields")
+    .filter((entry) => valueIn(entry, "fieldsV1", "f:spec") !== undefined && textIn(entry, "subresource") === "")
     .map((entry) => ({
-      manager: textAt(entry, "manager"),
-      operation: textAt(entry, "operation"),
-      isMaker: at(entry, "fieldsV1", "f:spec", "f:selector") !== undefined,
+      manager: textIn(entry, "manager"),
+      operation: textIn(entry, "operation"),
+      isMaker: valueIn(entry, "fieldsV1", "f:spec", "f:selector") !== undefined,
     }));
 }

@@ -14,17 +14,17 @@ import { netDefaults } from "../../../config/net-settings.ts";
 import type { DaemonConfig } from "../../../config/daemon-config.ts";
 import type { KnownNetwork } from "./check-networks.ts";
 import type { Finding, Level } from "./finding.ts";
-import { at, isRecord, kindOf, listAt, namespaceOf, textAt, titleOf, type KubeObject } from "./kube-object.ts";
+import { valueIn, isKubeObject, kindOf, listIn, namespaceOf, textIn, titleOf, type KubeObject } from "./kube-object.ts";
 import { defaultNetworkAnnotation, networksAnnotation } from "../../../base/annotations.ts";
 
-export interface PodsInput {
+interface PodsInput {
   readonly objects: readonly KubeObject[];
   readonly networks: ReadonlyMap<string, KnownNetwork>;
-  /** Undefined when the settings could not be read. */
+  /** Undefined if the settings are unreadable. */
   readonly config: DaemonConfig | undefined;
 }
 
-/** Asks the daemon's own code what it would say to each pod that names networks. */
+/** Runs the daemon's own code on each pod that names networks. */
 export function checkPods(input: PodsInput): readonly Finding[] {
   const wishes = input.objects.flatMap(wishOf);
   const findings = wishes.flatMap((wish) => checkWish(wish, input));
@@ -37,7 +37,7 @@ export function checkPods(input: PodsInput): readonly Finding[] {
   return [found("ok", object, what), ...findings];
 }
 
-/** Annotations of a pod, or of the pods that a workload makes. */
+/** The annotations of a pod, or of a workload's pods. */
 interface Wish {
   readonly title: string;
   readonly namespace: Namespace;
@@ -47,25 +47,25 @@ interface Wish {
 function wishOf(object: KubeObject): readonly Wish[] {
   const annotations = kindOf(object) === "VirtualMachine" ? ofMachine(object) : ofPod(object);
   const isWish = Object.keys(annotations).some((key) => key === networksAnnotation || key === defaultNetworkAnnotation);
-  // Namespaces come from the API server or from a manifest that it would refuse.
+  // The API server has checked the namespace, or would refuse the manifest.
   return isWish ? [{ title: titleOf(object), namespace: namespaceOf(object) as Namespace, annotations }] : [];
 }
 
 function ofPod(object: KubeObject): Readonly<Record<string, string>> {
   const path = kindOf(object) === "Pod" ? ["metadata", "annotations"] : ["spec", "template", "metadata", "annotations"];
-  const annotations = at(object, ...path);
-  if (!isRecord(annotations)) return {};
+  const annotations = valueIn(object, ...path);
+  if (!isKubeObject(annotations)) return {};
   return Object.fromEntries(Object.entries(annotations).map(([key, value]) => [key, String(value)]));
 }
 
-/** KubeVirt makes the pod's annotation of the machine's networks, and asks for the MAC address of the interface. */
+/** KubeVirt makes the pod's annotation from the machine's networks, with the MAC address of the interface. */
 function ofMachine(object: KubeObject): Readonly<Record<string, string>> {
-  const spec = at(object, "spec", "template", "spec");
-  const interfaces = listAt(spec, "domain", "devices", "interfaces");
-  const elements = listAt(spec, "networks").flatMap((network) => {
-    const [name = "", namespace] = textAt(network, "multus", "networkName").split("/").toReversed();
-    const nic = interfaces.find((each) => textAt(each, "name") === textAt(network, "name"));
-    const mac = textAt(nic, "macAddress");
+  const spec = valueIn(object, "spec", "template", "spec");
+  const interfaces = listIn(spec, "domain", "devices", "interfaces");
+  const elements = listIn(spec, "networks").flatMap((network) => {
+    const [name = "", namespace] = textIn(network, "multus", "networkName").split("/").toReversed();
+    const nic = interfaces.find((each) => textIn(each, "name") === textIn(network, "name"));
+    const mac = textIn(nic, "macAddress");
     return name === "" ? [] : [{ name, namespace, ...(mac === "" ? {} : { mac }) }];
   });
   return elements.length === 0 ? {} : { [networksAnnotation]: JSON.stringify(elements) };
@@ -91,15 +91,15 @@ function checkWish(wish: Wish, input: PodsInput): readonly Finding[] {
   }
 }
 
-/** Multus' own words; limits and capabilities are ours. */
+/** Multus refuses these too; limits and capabilities are only Levee's. */
 function isRefusedByMultus({ code, message }: LeveeError): boolean {
   return (code === "annotation-invalid" && !message.includes("at most")) || code === "isolation-violated";
 }
 
-/** Of an empty annotation Multus' words do not say which it is. */
+/** For an empty annotation, Multus' message does not say which annotation it is. */
 function reasonOf({ message }: LeveeError, { annotations }: Wish): string {
   return annotations[defaultNetworkAnnotation] === ""
-    ? `its annotation ${defaultNetworkAnnotation} is empty: take it out, or name a network`
+    ? `its annotation ${defaultNetworkAnnotation} is empty: remove it, or name a network`
     : message;
 }
 
@@ -110,7 +110,7 @@ function isolationOf(config: DaemonConfig): {
   return { isEnabled: config.namespaceIsolation, globalNamespaces: config.globalNamespaces };
 }
 
-/** What a default network is asked for is left to its plugins, as in the daemon. */
+/** Only for additional networks: the daemon leaves requests to the default network to its plugins. */
 function checkWithRequests(
   wish: Wish,
   element: SelectionElement,
@@ -122,7 +122,7 @@ function checkWithRequests(
   return [...checkElement(wish, element, networks), ...undeclared(wish, element, conf)];
 }
 
-/** Multus takes no notice whether the plugin did as it was asked. */
+/** Multus does not check whether the plugin granted the request. */
 function undeclared(wish: Wish, element: SelectionElement, conf: NetworkConf | undefined): readonly Finding[] {
   if (conf === undefined) return [];
   const open = (["mac", "ips"] as const).filter(
@@ -134,7 +134,7 @@ function undeclared(wish: Wish, element: SelectionElement, conf: NetworkConf | u
       wish.title,
       `it asks for "${key}", which no plugin of ${networkNameOf(element)} declares: a pod that does not get it is refused`,
       key === "ips" && !hasIpam(conf)
-        ? "no plugin of the network gives addresses: give it an ipam such as static, or take the request out"
+        ? "no plugin of the network gives addresses: add an ipam such as static, or remove the request"
         : `add "capabilities": {"${key}": true} to the plugin that serves it`,
     ),
   );
@@ -156,10 +156,10 @@ function checkElement(
   const network = networks.get(name);
   if (network === undefined)
     return [
-      found("look", wish.title, `the network ${name} is not there; the pod is refused, as with Multus`, "create it"),
+      found("look", wish.title, `the network ${name} does not exist; the pod is refused, as with Multus`, "create it"),
     ];
   const findings: Finding[] = [];
-  if (network.conf === undefined && textAt(network.object, "spec", "config").trim() !== "")
+  if (network.conf === undefined && textIn(network.object, "spec", "config").trim() !== "")
     findings.push(
       found("blocks", wish.title, `it asks for ${name}, whose configuration is refused`, "correct the network"),
     );
@@ -173,7 +173,7 @@ function defaultRoute(wish: Wish): Finding {
     "differs",
     wish.title,
     "default-route takes effect: Multus 4.2.2 and later leave the pod's default route on eth0 whatever the annotation says",
-    "check that the pod can do without eth0's default route before it is started again",
+    "before the pod restarts, check that it works without eth0's default route",
   );
 }
 

@@ -6,7 +6,7 @@ import { hostSocketDir } from "../../../config/shim-conf.ts";
 import { foldKey } from "../../../cni/json-text.ts";
 import type { Finding, Level } from "./finding.ts";
 
-/** What becomes of Multus' daemon-config.json, and the settings when they can be read. */
+/** The findings about Multus' daemon-config.json, and the settings if they are readable. */
 export interface SettingsCheck {
   readonly findings: readonly Finding[];
   readonly config: DaemonConfig | undefined;
@@ -41,7 +41,7 @@ export function checkSettings(object: string, text: string): SettingsCheck {
   };
 }
 
-/** A key that asks for what is so anyway is served as well as one that is read. */
+/** A key is served if Levee reads it, or if Levee always does what it asks for. */
 function isServed(key: string, notices: readonly string[]): boolean {
   const row = rowOf(key);
   if (row?.use === "used") return true;
@@ -57,7 +57,7 @@ function problemsOf(thrown: unknown): readonly string[] {
   throw thrown;
 }
 
-/** Keys without effect that change nothing for anybody; of the rest somebody may miss what they did. */
+/** Keys without effect that a user will not miss. */
 const harmless = new Set(
   ["chrootDir", "kubeconfig", "logToStderr", "connectionLimit", "retryDeleteOnError"].map(foldKey),
 );
@@ -67,25 +67,25 @@ const remedies: Readonly<Record<string, string>> = {
   logoptions: "the container runtime rotates the log; nothing to set",
   enablepprof: "use /metrics",
   pernodecertificate:
-    "nothing: the token of the pod is bound to its node; remove the certificate approver after the move",
+    "nothing to do: the pod's token is bound to its node; remove the certificate approver after the move",
   forcecniversion: "write the version you want into the primary network's own conf",
 };
 
 function explain(notice: string, found: Found): Finding {
   const key = foldKey(/^"?([^\s"]+)/u.exec(notice)?.[1] ?? "");
   if (harmless.has(key)) return found("ok", notice);
-  const remedy = notice.includes("is no setting we know") ? "take it out, or correct its name" : "correct it";
+  const remedy = notice.includes("is an unknown setting") ? "remove it, or correct its name" : "correct it";
   return found("differs", notice, remedies[key] ?? (rowOf(key)?.use === "used" ? "correct it" : remedy));
 }
 
-/** Settings that are used, and whose effect is deliberately another one. */
+/** Settings that Levee uses, with a deliberately different effect. */
 function behaviour(config: DaemonConfig, found: Found): readonly Finding[] {
   const findings: Finding[] = [];
   if (config.readinessindicatorfile !== "")
     findings.push(
       found(
         "differs",
-        `readinessindicatorfile: while ${config.readinessindicatorfile} is missing only ADD waits; DEL goes on, and the daemon and its conf stay`,
+        `readinessindicatorfile: while ${config.readinessindicatorfile} is missing, only ADD waits; DEL works, and the daemon and its conf stay`,
       ),
     );
   if (config.multusConfigFile !== "auto")
@@ -98,7 +98,7 @@ function behaviour(config: DaemonConfig, found: Found): readonly Finding[] {
   return findings;
 }
 
-/** The drop-in mounts single folders of the host and not all of it: each path of the settings must be below one of them. */
+/** The drop-in mounts only these folders of the host, so each path in the settings must be below one of them. */
 const mounted = ["/host/etc/cni/net.d", "/host/run/multus", "/var/lib/cni/multus", "/etc/cni/multus/net.d"] as const;
 
 function placement(config: DaemonConfig, found: Found): readonly Finding[] {

@@ -1,30 +1,30 @@
 import { findLevee } from "./check-levee.ts";
 import {
-  at,
+  valueIn,
   containersOf,
   kindOf,
-  listAt,
+  listIn,
   nameOf,
   namespaceOf,
   podSpecOf,
-  textAt,
+  textIn,
   type KubeObject,
 } from "./kube-object.ts";
 
-/** A Multus as its DaemonSet describes it. */
+/** An installed Multus, as its DaemonSet describes it. */
 export interface MultusInstall {
   readonly daemonSet: KubeObject;
   readonly isThick: boolean;
-  /** `4.2.2`; undefined when the image's tag does not say. */
+  /** Such as `4.2.2`; undefined if the image's tag does not say. */
   readonly version: string | undefined;
   readonly image: string;
-  /** Where its settings are; undefined for the thin plugin. */
+  /** The ConfigMap with its settings; undefined for the thin plugin. */
   readonly config: { readonly namespace: string; readonly name: string } | undefined;
 }
 
 const settingsFolder = "/etc/cni/net.d/multus.d";
 
-/** Without those that run Levee already: an image of ours may well have "multus" in its path. */
+/** Leaves out DaemonSets that already run Levee, whose image path may contain "multus". */
 export function findMultus(objects: readonly KubeObject[]): readonly MultusInstall[] {
   const levees = new Set(findLevee(objects));
   return objects
@@ -32,12 +32,12 @@ export function findMultus(objects: readonly KubeObject[]): readonly MultusInsta
     .map(describe);
 }
 
-/** The controller that adds networks to running pods, by the daemon's `/delegate`. */
+/** The controller that adds networks to running pods through Multus' `/delegate`. */
 export function isDynamicNetworks(object: KubeObject): boolean {
-  return [...imagesOf(object), textAt(object, "metadata", "name")].some((text) => /dynamic-networks/u.test(text));
+  return [...imagesOf(object), textIn(object, "metadata", "name")].some((text) => /dynamic-networks/u.test(text));
 }
 
-/** It belongs to the cluster's network operator, and its image has no name to know it by. */
+/** OpenShift's network operator owns it. Its image has no recognizable name. */
 export function isOpenShiftMultus(object: KubeObject): boolean {
   return kindOf(object) === "DaemonSet" && nameOf(object) === "openshift-multus/multus";
 }
@@ -49,32 +49,32 @@ function isMultus(object: KubeObject): boolean {
 }
 
 function imagesOf(object: KubeObject): readonly string[] {
-  return containersOf(object).map((container) => textAt(container, "image"));
+  return containersOf(object).map((container) => textIn(container, "image"));
 }
 
 function describe(daemonSet: KubeObject): MultusInstall {
   const image = imagesOf(daemonSet).find((each) => each.includes("multus")) ?? "";
   const config = settingsOf(daemonSet);
-  const words = containersOf(daemonSet).flatMap((container) => listAt(container, "command"));
+  const words = containersOf(daemonSet).flatMap((container) => listIn(container, "command"));
   const isThick = image.includes("thick") || words.some((word) => String(word).endsWith("multus-daemon"));
   return { daemonSet, image, config, isThick, version: /:v?(\d+\.\d+\.\d+)/u.exec(image)?.[1] };
 }
 
-/** The ConfigMap that is mounted where Multus looks for daemon-config.json. */
+/** The ConfigMap that is mounted where Multus reads daemon-config.json. */
 function settingsOf(daemonSet: KubeObject): MultusInstall["config"] {
-  const mounts = containersOf(daemonSet).flatMap((container) => listAt(container, "volumeMounts"));
-  const mount = mounts.find((each) => textAt(each, "mountPath").replace(/\/$/u, "") === settingsFolder);
-  const volume = listAt(podSpecOf(daemonSet), "volumes").find((each) => textAt(each, "name") === textAt(mount, "name"));
-  const name = textAt(volume, "configMap", "name");
+  const mounts = containersOf(daemonSet).flatMap((container) => listIn(container, "volumeMounts"));
+  const mount = mounts.find((each) => textIn(each, "mountPath").replace(/\/$/u, "") === settingsFolder);
+  const volume = listIn(podSpecOf(daemonSet), "volumes").find((each) => textIn(each, "name") === textIn(mount, "name"));
+  const name = textIn(volume, "configMap", "name");
   return mount === undefined || name === "" ? undefined : { namespace: namespaceOf(daemonSet), name };
 }
 
-/** The host's folder that is mounted at a path of the pod, or undefined. */
+/** The host's folder at a mount path of the pod. */
 export function hostFolderAt(daemonSet: KubeObject, mountPath: string): string | undefined {
-  const mounts = containersOf(daemonSet).flatMap((container) => listAt(container, "volumeMounts"));
-  const mount = mounts.find((each) => textAt(each, "mountPath") === mountPath);
+  const mounts = containersOf(daemonSet).flatMap((container) => listIn(container, "volumeMounts"));
+  const mount = mounts.find((each) => textIn(each, "mountPath") === mountPath);
   if (mount === undefined) return undefined;
-  const volume = listAt(podSpecOf(daemonSet), "volumes").find((each) => textAt(each, "name") === textAt(mount, "name"));
-  const path = at(volume, "hostPath", "path");
+  const volume = listIn(podSpecOf(daemonSet), "volumes").find((each) => textIn(each, "name") === textIn(mount, "name"));
+  const path = valueIn(volume, "hostPath", "path");
   return typeof path === "string" ? path : undefined;
 }

@@ -1,24 +1,24 @@
 /**
- * `ok`: as before. `look`: as with Multus, but somebody should look. `differs`: works, but not as with Multus.
+ * `ok`: as before. `look`: as with Multus, but a person should look. `differs`: works, but not as with Multus.
  * `blocks`: something would break; do the remedy first.
  */
 export type Level = "ok" | "look" | "differs" | "blocks";
 
-export const topics = ["multus", "settings", "other users of Multus", "networks", "pods"] as const;
-export type Topic = (typeof topics)[number];
+export const findingTopics = ["multus", "settings", "other users of Multus", "networks", "pods"] as const;
+type FindingTopic = (typeof findingTopics)[number];
 
-/** One thing that `levee migrate --check` found out. */
+/** One finding of `levee migrate --check`. */
 export interface Finding {
-  readonly topic: Topic;
+  readonly topic: FindingTopic;
   readonly level: Level;
-  /** The object it is about: `DaemonSet kube-system/kube-multus-ds`; several are counted. */
+  /** The object, such as `DaemonSet kube-system/kube-multus-ds`, or several. */
   readonly object: string;
   readonly what: string;
-  /** What to do about it; empty when there is nothing to do. */
+  /** What to do about it; empty if there is nothing to do. */
   readonly remedy: string;
 }
 
-/** Findings that say the same of many objects become one: a cluster with a thousand pods needs one line, not a thousand. */
+/** Joins equal findings about several objects, so that a thousand pods need one line. */
 export function aggregated(findings: readonly Finding[]): readonly Finding[] {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) {
@@ -47,5 +47,5 @@ function objectsText(first: string, others: readonly string[]): string {
   return rest > 0 ? `${shown} and ${rest} more` : shown;
 }
 
-/** More names do not help to find the pattern, and the line must stay readable. */
+/** Name at most three objects in a line. */
 const namedMax = 3;

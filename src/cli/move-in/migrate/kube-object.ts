@@ -1,43 +1,43 @@
-/** An object of the cluster as it was read; nothing in it is believed before it is looked at. */
+/** An object as read from the cluster or a file. Every field is checked before use. */
 export type KubeObject = Readonly<Record<string, unknown>>;
 
-export type Step = string | number;
+type PathKey = string | number;
 
-export function isRecord(value: unknown): value is KubeObject {
+export function isKubeObject(value: unknown): value is KubeObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What is at the path, or undefined when something on the way is missing or of another kind. */
-export function at(value: unknown, ...path: readonly Step[]): unknown {
+/** The value at a path; undefined if a part of the path is missing. */
+export function valueIn(value: unknown, ...path: readonly PathKey[]): unknown {
   let found = value;
   for (const step of path) {
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, step)) return undefined;
-    found = (found as Readonly<Record<Step, unknown>>)[step]; // an object that has the key, by the line above
+    found = (found as Readonly<Record<PathKey, unknown>>)[step]; // an object that has the key, by the line above
   }
   return found;
 }
 
-export function textAt(value: unknown, ...path: readonly Step[]): string {
-  const found = at(value, ...path);
+export function textIn(value: unknown, ...path: readonly PathKey[]): string {
+  const found = valueIn(value, ...path);
   return typeof found === "string" ? found : "";
 }
 
-export function listAt(value: unknown, ...path: readonly Step[]): readonly unknown[] {
-  const found = at(value, ...path);
-  return Array.isArray(found) ? (found as readonly unknown[]) : []; // its elements are looked at one by one
+export function listIn(value: unknown, ...path: readonly PathKey[]): readonly unknown[] {
+  const found = valueIn(value, ...path);
+  return Array.isArray(found) ? (found as readonly unknown[]) : []; // each element is checked before use
 }
 
 export function kindOf(object: KubeObject): string {
-  return textAt(object, "kind");
+  return textIn(object, "kind");
 }
 
-/** `namespace/name`; objects in files may leave the namespace out. */
+/** `namespace/name`; objects in files may lack the namespace. */
 export function nameOf(object: KubeObject): string {
-  return `${namespaceOf(object)}/${textAt(object, "metadata", "name")}`;
+  return `${namespaceOf(object)}/${textIn(object, "metadata", "name")}`;
 }
 
 export function namespaceOf(object: KubeObject): string {
-  const namespace = textAt(object, "metadata", "namespace");
+  const namespace = textIn(object, "metadata", "namespace");
   return namespace === "" ? "default" : namespace;
 }
 
@@ -45,12 +45,12 @@ export function titleOf(object: KubeObject): string {
   return `${kindOf(object)} ${nameOf(object)}`;
 }
 
-/** The pod that a workload makes, or the pod itself. */
+/** The spec of a pod, or of a workload's pods. */
 export function podSpecOf(object: KubeObject): unknown {
-  return kindOf(object) === "Pod" ? at(object, "spec") : at(object, "spec", "template", "spec");
+  return kindOf(object) === "Pod" ? valueIn(object, "spec") : valueIn(object, "spec", "template", "spec");
 }
 
 export function containersOf(object: KubeObject): readonly unknown[] {
   const spec = podSpecOf(object);
-  return [...listAt(spec, "containers"), ...listAt(spec, "initContainers")];
+  return [...listIn(spec, "containers"), ...listIn(spec, "initContainers")];
 }

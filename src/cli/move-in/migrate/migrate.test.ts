@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { KubeError, type KubeApi, type KubeRequest } from "../../../kube/client/api.ts";
-import { fakeWorld } from "../../fake-world.fixture.ts";
+import { fakeShell } from "../../fake-shell.fixture.ts";
 import { runCli } from "../../main.ts";
 import { checkMigration } from "./check-migration.ts";
 import type { Finding } from "./finding.ts";
@@ -62,7 +62,7 @@ describe("checkMigration", () => {
         level: "look",
         object: "CustomResourceDefinition network-attachment-definitions.k8s.cni.cncf.io",
         what: expect.stringContaining("it is among these files"),
-        remedy: "keep this document when you put deploy/multus-drop-in.yaml in the place of Multus' file",
+        remedy: "keep this document when you replace Multus' file by deploy/multus-drop-in.yaml",
       },
     ]);
     expect(checkMigration([])).toMatchObject([{ level: "blocks", what: "no DaemonSet of Multus was found" }]);
@@ -90,7 +90,7 @@ describe("checkMigration", () => {
       "blocks: it uses the host's /var/lib/rancher/k3s/data/cni, the drop-in /opt/cni/bin",
     ],
     ["the thin plugin", "multus-cni:snapshot-thick", "multus-cni:v4.2.2", undefined],
-    ["no ConfigMap", '"kind":"ConfigMap"', '"kind":"Secret"', "blocks: it is not there, and DaemonSet"],
+    ["no ConfigMap", '"kind":"ConfigMap"', '"kind":"Secret"', "blocks: it is missing, and DaemonSet"],
   ])("looks at the DaemonSet: %s", (_what, from, to, expected) => {
     const all = findings({ change: (text) => text.replaceAll(from, to) });
     const own = all.filter(({ level }) => level !== "look").map(line);
@@ -116,7 +116,7 @@ describe("checkMigration", () => {
       { readinessindicatorfile: "/run/flannel/subnet.env" },
       "blocks: readinessindicatorfile is /run/flannel/subnet.env, which the drop-in does not mount",
     ],
-    [{ namespaceIsolaton: true }, 'differs: "namespaceIsolaton" is no setting we know'],
+    [{ namespaceIsolaton: true }, 'differs: "namespaceIsolaton" is an unknown setting'],
     [{ metricsPort: "x" }, "blocks: metricsPort is"],
     [{ cniDir: "/var/lib/other" }, "blocks: cniDir is /var/lib/other, which the drop-in does not mount"],
     [{ daemonSocketDir: "/run/elsewhere" }, "blocks: the shims would look for the daemon in /run/elsewhere"],
@@ -133,7 +133,9 @@ describe("checkMigration", () => {
       expect.stringContaining("blocks: multusConfigFile is /etc/own/x.conf, which") as string,
     );
   });
+});
 
+describe("checkMigration on what uses Multus, pods and virtual machines", () => {
   test("names who else talks to Multus", () => {
     const pod = (image: string, volume: string): string =>
       `{containers: [{image: ${image}}], volumes: [{hostPath: {path: ${volume}}}]}`;
@@ -155,7 +157,7 @@ describe("checkMigration", () => {
   });
 
   test.each([
-    [networkOf("file", undefined), "differs: without a configuration of its own it is a file of each node"],
+    [networkOf("file", undefined), "differs: it has no configuration, so it is a file on each node"],
     [networkOf("broken", "{"), "differs: its configuration is refused"],
     [networkOf("empty", { name: "x", plugins: [] }), "differs: its configuration is refused"],
     [
@@ -169,7 +171,7 @@ describe("checkMigration", () => {
   test.each([
     ["lan@a/b@c", "look: it is refused, as with Multus: parsePodNetworkAnnotation:"],
     ["[null]", "look: it is refused, as with Multus:"],
-    ["nowhere", "look: the network vms/nowhere is not there"],
+    ["nowhere", "look: the network vms/nowhere does not exist"],
     ["broken", "blocks: it asks for vms/broken, whose configuration is refused"],
     [
       '[{"name":"lan","bandwidth":{"ingressRate":1}}]',
@@ -296,7 +298,7 @@ describe("checkMigration of a Multus of others", () => {
     ]);
     const rke2 = findings({ change: (text) => text.replaceAll('"kube-multus-ds"', '"rke2-multus"') });
     expect(rke2.filter(({ level }) => level === "blocks")).toMatchObject([
-      { remedy: expect.stringContaining("take multus out of cni: in RKE2's configuration, or it will be put back") },
+      { remedy: expect.stringContaining("remove multus from cni: in RKE2's configuration, or RKE2 restores it") },
     ]);
   });
 
@@ -349,7 +351,7 @@ describe("checkMigration of details", () => {
       expect.stringContaining("2 times") as string,
     );
     expect(findings(more(changed)).map(line)).toContainEqual(
-      "blocks: it is there 2 times with different settings; only the first was looked at",
+      "blocks: it exists 2 times with different settings; only the first was checked",
     );
   });
 
@@ -380,8 +382,8 @@ describe("checkMigration of details", () => {
     const found = findings({ change: (text) => loud(withSettings({ typo: 1 }).change(text)) });
     expect(found.find(({ what }) => what.startsWith("logLevel"))).toMatchObject({ remedy: "correct it" });
     expect(found.find(({ what }) => what.startsWith('"typo"'))).toMatchObject({
-      what: '"typo" is no setting we know and has no effect',
-      remedy: "take it out, or correct its name",
+      what: '"typo" is an unknown setting and has no effect',
+      remedy: "remove it, or correct its name",
     });
     const all = checkMigration(
       JSON.parse(withSettings({ logToStderr: true }).change(JSON.stringify(multus))) as KubeObject[],
@@ -392,9 +394,9 @@ describe("checkMigration of details", () => {
 
 describe("levee migrate", () => {
   async function levee(...argv: readonly string[]): Promise<{ status: number; out: string; err: string }> {
-    const world = fakeWorld({ argv });
-    const status = await runCli(world);
-    return { status, out: world.stdout.text, err: world.stderr.text };
+    const shell = fakeShell({ argv });
+    const status = await runCli(shell);
+    return { status, out: shell.stdout.text, err: shell.stderr.text };
   }
 
   test("reports what blocks with exit status 1, and nothing with 0", async () => {
@@ -417,7 +419,7 @@ describe("levee migrate", () => {
       expect(JSON.parse(end.out)).toMatchObject({
         findings: expect.arrayContaining([expect.objectContaining({ level: "blocks" })]),
       });
-      expect(end.err).toContain("1 of the findings block it (migration-blocked)");
+      expect(end.err).toContain("1 of the findings block the move (migration-blocked)");
       await writeFile(join(folder, "pod.yaml"), "a: [");
       expect(await levee("migrate", "--check", folder)).toMatchObject({ status: 2 });
     } finally {
@@ -449,7 +451,7 @@ describe("levee migrate", () => {
       expect(await levee("migrate", "--check", "--drop-in", manifest, folder)).toMatchObject({
         status: 2,
         out: "",
-        err: expect.stringContaining(`Cannot use ${folder}: there are no YAML or JSON documents`),
+        err: expect.stringContaining(`Cannot use ${folder}: it contains no Kubernetes objects in YAML or JSON`),
       });
     } finally {
       await rm(folder, { recursive: true });

@@ -1,9 +1,9 @@
 import { kubeStatusOf, type KubeApi } from "../../../kube/client/api.ts";
 import { findMultus } from "./find-multus.ts";
-import { isRecord, listAt, textAt, type KubeObject } from "./kube-object.ts";
+import { isKubeObject, listIn, textIn, type KubeObject } from "./kube-object.ts";
 import { defaultNetworkAnnotation, networksAnnotation } from "../../../base/annotations.ts";
 
-/** Lists leave the kind of their items out. */
+/** Items of a list have no kind. */
 const lists = [
   { path: "/apis/apps/v1/daemonsets", kind: "DaemonSet" },
   { path: "/apis/apps/v1/deployments", kind: "Deployment" },
@@ -12,11 +12,11 @@ const lists = [
   { path: "/api/v1/pods", kind: "Pod" },
 ] as const;
 
-/** Some 20 KiB each: a page stays below the client's limit. */
+/** With about 20 KiB per item, a page stays below the client's limit. */
 const pageItems = 200;
 const deadlineMs = 30_000;
 
-/** What the check looks at, read from the API server. Pods that ask for no network are dropped page by page. */
+/** Reads the objects of the check from the API server. Pods without additional networks are dropped page by page. */
 export async function readCluster(api: KubeApi, signal: AbortSignal): Promise<readonly KubeObject[]> {
   const objects: KubeObject[] = [];
   for (const list of lists) {
@@ -30,15 +30,15 @@ async function* itemsOf(api: KubeApi, list: (typeof lists)[number], signal: Abor
   do {
     const query = `?limit=${pageItems}${next === "" ? "" : `&continue=${encodeURIComponent(next)}`}`;
     const page = await read(api, `${list.path}${query}`, signal);
-    for (const item of listAt(page, "items")) if (isRecord(item)) yield { ...item, kind: list.kind };
-    next = textAt(page, "metadata", "continue");
+    for (const item of listIn(page, "items")) if (isKubeObject(item)) yield { ...item, kind: list.kind };
+    next = textIn(page, "metadata", "continue");
   } while (next !== "");
 }
 
-/** Pods of workloads repeat their template; only their own annotations are looked at, so most are dropped. */
+/** A pod matters only if its own annotations name networks. */
 function isOfInterest(object: KubeObject): boolean {
-  if (textAt(object, "kind") !== "Pod") return true;
-  const annotations = Object.keys(isRecord(object["metadata"]) ? (object["metadata"]["annotations"] ?? {}) : {});
+  if (textIn(object, "kind") !== "Pod") return true;
+  const annotations = Object.keys(isKubeObject(object["metadata"]) ? (object["metadata"]["annotations"] ?? {}) : {});
   return annotations.some((key) => key === networksAnnotation || key === defaultNetworkAnnotation);
 }
 
@@ -51,15 +51,15 @@ async function configMaps(
   for (const { config } of findMultus(objects)) {
     if (config === undefined) continue;
     const map = await read(api, `/api/v1/namespaces/${config.namespace}/configmaps/${config.name}`, signal);
-    if (isRecord(map)) found.push({ ...map, kind: "ConfigMap" });
+    if (isKubeObject(map)) found.push({ ...map, kind: "ConfigMap" });
   }
   return found;
 }
 
-/** Undefined when there is no such thing: a cluster without the network definitions' type, a ConfigMap that is gone. */
+/** Undefined for 404: the cluster lacks the kind, or the ConfigMap is gone. */
 async function read(api: KubeApi, path: string, signal: AbortSignal): Promise<unknown> {
   try {
-    return JSON.parse(await api.call({ method: "GET", path, deadlineMs, signal })) as unknown; // looked at by path only
+    return JSON.parse(await api.call({ method: "GET", path, deadlineMs, signal })) as unknown; // read by path only
   } catch (thrown) {
     if (kubeStatusOf(thrown) === 404) return undefined;
     throw thrown;

@@ -2,21 +2,21 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { usageFailure } from "../../failure.ts";
-import { isRecord, kindOf, listAt, type KubeObject } from "./kube-object.ts";
+import { isKubeObject, kindOf, listIn, type KubeObject } from "./kube-object.ts";
 
-/** A GitOps repository has some hundred; more is a wrong folder. */
+/** A GitOps repository has some hundred files; more means a wrong folder. */
 const filesMax = 2_000;
-/** Generated manifests with CRDs are about 2 MiB. */
+/** Generated manifests with CRDs have about 2 MiB. */
 const fileBytesMax = 16 * 1_024 * 1_024;
 
-/** The objects of files and folders of YAML or JSON, lists taken apart. Folders are searched to the bottom. */
+/** The objects in YAML and JSON files, with the items of lists. Folders are searched recursively. */
 export async function readManifests(paths: readonly string[]): Promise<readonly KubeObject[]> {
   const objects: KubeObject[] = [];
   for (const path of paths) objects.push(...(await objectsAt(path)));
   return objects;
 }
 
-/** A path without a single object is a wrong path: that nothing was found in it says nothing about the cluster. */
+/** A path without objects is a wrong path, so it must not pass as a good result. */
 async function objectsAt(path: string): Promise<readonly KubeObject[]> {
   const files = await manifestsAt(path);
   if (files.length > filesMax)
@@ -25,7 +25,7 @@ async function objectsAt(path: string): Promise<readonly KubeObject[]> {
   for (const file of files) objects.push(...(await objectsOf(file)));
   if (objects.some((object) => kindOf(object) !== "")) return objects;
   throw usageFailure(
-    `Cannot use ${path}: there are no YAML or JSON documents of Kubernetes objects in it`,
+    `Cannot use ${path}: it contains no Kubernetes objects in YAML or JSON`,
     "give the file or folder of your manifests",
   );
 }
@@ -55,7 +55,7 @@ async function objectsOf(file: string): Promise<readonly KubeObject[]> {
 }
 
 /** `kubectl get -o yaml` prints a List. */
-export function itemsOf(value: unknown): readonly KubeObject[] {
-  if (!isRecord(value)) return [];
-  return kindOf(value).endsWith("List") ? listAt(value, "items").flatMap(itemsOf) : [value];
+function itemsOf(value: unknown): readonly KubeObject[] {
+  if (!isKubeObject(value)) return [];
+  return kindOf(value).endsWith("List") ? listIn(value, "items").flatMap(itemsOf) : [value];
 }

@@ -2,7 +2,7 @@ import type { RecentFailure } from "../../../wire/top-view.ts";
 import { messageKind } from "../../terminal/message-kind.ts";
 import { ageText } from "../../terminal/span.ts";
 
-/** In a storm a thousand pods fail in the same way: one row for each way, with the newest of them and how many more. */
+/** In a storm many pods fail in the same way, so each kind of failure gets one row: the newest one and a count. */
 export function failureRows(failures: readonly RecentFailure[], nowMs: number): readonly string[] {
   const groups = new Map<string, { readonly newest: RecentFailure; count: number }>();
   for (const failure of failures.toSorted((left, right) => right.wallMs - left.wallMs)) {

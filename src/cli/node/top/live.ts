@@ -1,21 +1,21 @@
 import type { TopAnswer } from "../../../wire/top-view.ts";
 import { isUnreachable } from "../ask.ts";
-import { ask, type Context } from "../../context.ts";
+import { askDaemon, type Context } from "../../context.ts";
 import { interruptedFailure, toFailure } from "../../failure.ts";
 import { paintFor } from "../../terminal/paint.ts";
-import type { Terminal } from "../../world.ts";
+import type { Terminal } from "../../shell.ts";
 import { topScreen } from "./screen.ts";
 
 const refreshMs = 1_000;
-/** The other screen, no cursor, and lines that end where the terminal does; and back. */
+/** Alternate screen, no cursor, no line wrap; and back. */
 const enter = "\u001b[?1049h\u001b[?25l\u001b[?7l";
 const leave = "\u001b[?7h\u001b[?25h\u001b[?1049l";
-/** q, Escape, Ctrl-C or Ctrl-D, also among others typed at once; not an arrow key, which begins with Escape. */
+/** q, Escape, Ctrl-C or Ctrl-D, also among other keys; but not an arrow key, which begins with Escape. */
 const quitKeys = /^\u001b$|^[^\u001b]*[qQ\u0003\u0004]/u;
 
-/** Shows the node until somebody presses q. The terminal is as it was afterwards, however it ends. */
+/** Shows the node until q is pressed. Always restores the terminal. */
 export async function runLive(context: Context, terminal: Terminal, first: TopAnswer): Promise<void> {
-  const { stdout, interrupted } = context.world;
+  const { stdout, interrupted } = context.shell;
   const quit = new AbortController();
   const stop = (): void => quit.abort();
   interrupted.addEventListener("abort", stop, { once: true });
@@ -27,15 +27,15 @@ export async function runLive(context: Context, terminal: Terminal, first: TopAn
   });
   stdout.write(enter);
   try {
-    // Asking ends with the screen as well.
-    const asking = { ...context, world: { ...context.world, interrupted: quit.signal } };
+    // Quitting the screen also cancels a pending question.
+    const asking = { ...context, shell: { ...context.shell, interrupted: quit.signal } };
     await refresh(asking, terminal, { first, quit: quit.signal, woken });
   } finally {
     stdout.write(leave);
     release();
     interrupted.removeEventListener("abort", stop);
   }
-  // A signal from outside; Ctrl-C comes as a key.
+  // A signal came from outside; Ctrl-C arrives as a key.
   if (interrupted.aborted) throw interruptedFailure("watching the node");
 }
 
@@ -46,15 +46,15 @@ interface Loop {
 }
 
 async function refresh(context: Context, terminal: Terminal, { first, quit, woken }: Loop): Promise<void> {
-  const { world } = context;
-  const paint = paintFor(world.stdout, world.env);
+  const { shell } = context;
+  const paint = paintFor(shell.stdout, shell.env);
   let [answer, before, trouble]: [TopAnswer, TopAnswer | undefined, string] = [first, undefined, ""];
   while (!quit.aborted) {
     const { columns, rows } = terminal.size();
     const lines = topScreen({ answer, before, columns, rows, paint, trouble });
-    world.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`);
+    shell.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`);
     const isDue = await woken.orAfter(context, quit);
-    // A key or a new size draws what is known again; asking is for the clock.
+    // A key or a new size only redraws; the daemon is asked once a second.
     if (!isDue || quit.aborted) continue;
     const next = await askOrSay(context, quit);
     if (typeof next === "string") trouble = next;
@@ -62,18 +62,18 @@ async function refresh(context: Context, terminal: Terminal, { first, quit, woke
   }
 }
 
-/** A daemon that is being restarted is no reason to leave: it is what one wants to watch. */
+/** A restart of the daemon does not end the screen; it becomes a line on it. */
 async function askOrSay(context: Context, quit: AbortSignal): Promise<TopAnswer | string> {
   try {
-    return await ask(context, { ask: "top" });
+    return await askDaemon(context, { ask: "top" });
   } catch (thrown) {
     if (quit.aborted) return "";
-    if (isUnreachable(thrown)) return `${toFailure(thrown).message}; the numbers are the last it told`;
+    if (isUnreachable(thrown)) return `${toFailure(thrown).message}; the numbers are its last ones`;
     throw thrown;
   }
 }
 
-/** A pause that a key or a new size ends. */
+/** A pause that a key or a new size can end early. */
 class Wakeup {
   #wake: (() => void) | undefined;
 
@@ -81,8 +81,8 @@ class Wakeup {
     this.#wake?.();
   }
 
-  /** True when the time is up. */
-  orAfter({ world }: Context, quit: AbortSignal): Promise<boolean> {
+  /** Resolves to true when the time is up. */
+  orAfter({ shell }: Context, quit: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isDue: boolean): void => {
         this.#wake = undefined;
@@ -91,7 +91,7 @@ class Wakeup {
         resolve(isDue);
       };
       const onQuit = (): void => end(false);
-      const cancel = world.clock.after(refreshMs, () => end(true));
+      const cancel = shell.clock.after(refreshMs, () => end(true));
       this.#wake = () => end(false);
       quit.addEventListener("abort", onQuit, { once: true });
     });

@@ -118,7 +118,9 @@ describe("topScreen", () => {
     const lines = topScreen(view({ columns, trouble: "x".repeat(300) }));
     expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(columns);
   });
+});
 
+describe("topScreen with more or less to show", () => {
   test("a low screen shows fewer rows of each list and says so", () => {
     const flows = Array.from({ length: 20 }, (_, at) => ({ namespace: `team-${at}`, waiting: 20 - at }));
     const lines = topScreen(view({ answer: answer({ flows }), rows: 24 }));

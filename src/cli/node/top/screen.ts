@@ -1,22 +1,22 @@
-import type { DelegateView, MemoryView, TopAnswer, TotalsView } from "../../../wire/top-view.ts";
+import type { PluginRunsView, MemoryView, TopAnswer, TotalsView } from "../../../wire/top-view.ts";
 import { openNetworkText } from "../pod-now-text.ts";
 import type { Paint } from "../../terminal/paint.ts";
 import { ageText, momentText, tookText } from "../../terminal/span.ts";
 import { failureRows } from "./failure-rows.ts";
-import { aligned, fitSections, painted, type Line, type Section } from "./section.ts";
+import { aligned, fitSections, painted, type ScreenLine, type ScreenSection } from "./section.ts";
 
 export interface TopView {
   readonly answer: TopAnswer;
-  /** The one before, for rates; undefined at the first. */
+  /** The previous answer, for rates; undefined at first. */
   readonly before: TopAnswer | undefined;
   readonly columns: number;
   readonly rows: number;
   readonly paint: Paint;
-  /** Why the numbers are old; empty while they are not. */
+  /** Why the numbers are old; empty if they are current. */
   readonly trouble: string;
 }
 
-/** The whole screen, line by line: never wider than the terminal, and no longer as far as the lists can shrink. */
+/** The lines of the screen. They are never wider than the terminal; the lists shrink to fit its height. */
 export function topScreen(view: TopView): readonly string[] {
   const head = [...headLines(view), ...classLines(view.answer)];
   const lists = sectionsOf(view.answer).filter(({ rows }) => rows.length > 0);
@@ -24,7 +24,7 @@ export function topScreen(view: TopView): readonly string[] {
   return lines.slice(0, view.rows).map((line) => painted(line, view.columns, view.paint));
 }
 
-function headLines(view: TopView): readonly Line[] {
+function headLines(view: TopView): readonly ScreenLine[] {
   const { answer, trouble } = view;
   const { nodeName, software, attachments, leaks, quarantined, heldPods } = answer;
   const left = [
@@ -57,11 +57,11 @@ const totalNames: readonly (readonly [keyof TotalsView, string])[] = [
   ["delegates", "plugins"],
 ];
 
-/** Per second since the last look; at the first, what there was since the start. */
+/** Rates since the previous answer; at first, totals since the start. */
 function ratesText({ answer, before }: TopView): string {
   const spanMs = before === undefined ? 0 : answer.monotonicMs - before.monotonicMs;
   const since = (key: keyof TotalsView): number => answer.totals[key] - (before?.totals[key] ?? 0);
-  // A daemon that was started again counts from zero.
+  // A restarted daemon counts from zero.
   const isRate = spanMs > 0 && totalNames.every(([key]) => since(key) >= 0);
   const parts = totalNames.map(([key, name]) =>
     isRate ? `${name} ${((since(key) * 1_000) / spanMs).toFixed(1)}/s` : `${name} ${answer.totals[key]}`,
@@ -69,7 +69,7 @@ function ratesText({ answer, before }: TopView): string {
   return `${isRate ? "rates " : "so far"}  ${parts.join("  ")}`;
 }
 
-function slotsLine({ slots }: TopAnswer): Line {
+function slotsLine({ slots }: TopAnswer): ScreenLine {
   const { attaching, limit, ceiling, detaching, detachCeiling, hung, why } = slots;
   const hanging = hung === 0 ? "" : `  hung ${hung}`;
   return {
@@ -78,7 +78,7 @@ function slotsLine({ slots }: TopAnswer): Line {
   };
 }
 
-/** What the state means for whoever waits. */
+/** What the memory state means for admission. */
 const memoryWords = {
   free: "enough",
   frozen: "short: no growth",
@@ -86,7 +86,7 @@ const memoryWords = {
 } as const;
 const memoryColours = { free: {}, frozen: { colour: "yellow" }, exhausted: { colour: "red" } } as const;
 
-function memoryLine(memory: MemoryView, columns: number): Line {
+function memoryLine(memory: MemoryView, columns: number): ScreenLine {
   const { usageBytes, limitBytes, oomKills = 0, delegateBytes, delegateBytesMax } = memory;
   const own =
     usageBytes === undefined || limitBytes === undefined
@@ -100,7 +100,7 @@ function memoryLine(memory: MemoryView, columns: number): Line {
 
 const barColumns = 20;
 
-/** Half as long where there is little room. */
+/** Half as long on a narrow terminal. */
 function bar(share: number, columns: number): string {
   const length = columns < 60 ? barColumns / 2 : barColumns;
   const full = Math.max(0, Math.min(length, Math.round(share * length)));
@@ -111,12 +111,12 @@ function mib(bytes: number): string {
   return (bytes / 1_048_576).toFixed(1);
 }
 
-function pressureLines({ pressure }: TopAnswer): readonly Line[] {
+function pressureLines({ pressure }: TopAnswer): readonly ScreenLine[] {
   const parts = Object.entries(pressure).map(([name, percent]) => `${name} ${Math.round(percent)} %`);
   return parts.length === 0 ? [] : [{ text: `stalls  ${parts.join("  ")} of the last 10 s` }];
 }
 
-function classLines({ classes }: TopAnswer): readonly Line[] {
+function classLines({ classes }: TopAnswer): readonly ScreenLine[] {
   const rows = classes.map((row) => [
     row.class,
     String(row.running),
@@ -127,7 +127,7 @@ function classLines({ classes }: TopAnswer): readonly Line[] {
   return [{ text: heading, colour: "bold" }, ...lines.map((text) => ({ text }))];
 }
 
-function sectionsOf(answer: TopAnswer): readonly Section[] {
+function sectionsOf(answer: TopAnswer): readonly ScreenSection[] {
   return [
     {
       heading: "HANGING",
@@ -153,12 +153,12 @@ function sectionsOf(answer: TopAnswer): readonly Section[] {
   ];
 }
 
-function tableSection(headings: readonly string[], rows: readonly (readonly string[])[]): Section {
+function tableSection(headings: readonly string[], rows: readonly (readonly string[])[]): ScreenSection {
   const [heading = "", ...lines] = aligned([headings, ...rows]);
   return { heading, rows: lines.map((text) => ({ text })) };
 }
 
-function delegateRow({ plugin, verb, runs, failed, p50Ms, p99Ms, maxRssKib }: DelegateView): readonly string[] {
+function delegateRow({ plugin, verb, runs, failed, p50Ms, p99Ms, maxRssKib }: PluginRunsView): readonly string[] {
   const peak = maxRssKib === 0 ? "-" : `${(maxRssKib / 1024).toFixed(1)} MiB`;
   return [`${plugin} ${verb}`, String(runs), String(failed), tookText(p50Ms), tookText(p99Ms), peak];
 }

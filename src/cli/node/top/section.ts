@@ -1,23 +1,23 @@
 import { plainText } from "../../../base/plain-text.ts";
 import type { Colour, Paint } from "../../terminal/paint.ts";
 
-/** A line of the screen. Colour comes last, as its codes have no width. */
-export interface Line {
+/** A line of the screen. Its colour is added last, because colour codes have no width. */
+export interface ScreenLine {
   readonly text: string;
   readonly colour?: Colour;
 }
 
-/** A heading and its rows, of which a low screen shows fewer. */
-export interface Section {
+/** A heading and its rows. A low screen shows fewer rows. */
+export interface ScreenSection {
   readonly heading: string;
-  readonly rows: readonly Line[];
+  readonly rows: readonly ScreenLine[];
 }
 
-/** Shown of every list before any other gets more. */
+/** Every list gets this many rows before any list gets more. */
 const rowsFirst = 2;
 
-/** As many rows of each list as the screen has room for, shared out one by one. */
-export function fitSections(sections: readonly Section[], rowsMax: number): readonly Line[] {
+/** Shares the rows of the screen among the lists, one by one. */
+export function fitSections(sections: readonly ScreenSection[], rowsMax: number): readonly ScreenLine[] {
   const shown = sections.map(({ rows }) => Math.min(rows.length, rowsFirst));
   const height = (): number => shown.reduce((sum, count) => sum + count + 2, 0);
   for (let isGrowing = true; isGrowing;) {
@@ -36,7 +36,7 @@ export function fitSections(sections: readonly Section[], rowsMax: number): read
   });
 }
 
-/** Columns under each other: all but the last are padded. */
+/** Pads the cells so that columns align. */
 export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, width(cell));
@@ -48,8 +48,8 @@ export function aligned(rows: readonly (readonly string[])[]): readonly string[]
   );
 }
 
-/** No longer than the screen is wide; what a plugin wrote must not drive the terminal. */
-export function painted({ text, colour }: Line, columns: number, paint: Paint): string {
+/** Cuts the line to the screen's width, and removes control characters that a plugin may have written. */
+export function painted({ text, colour }: ScreenLine, columns: number, paint: Paint): string {
   const plain = plainText(text).replaceAll("\n", " ").replaceAll("\t", " ");
   const characters = [...plain];
   const cut = characters.length > columns ? `${characters.slice(0, Math.max(0, columns - 1)).join("")}…` : plain;

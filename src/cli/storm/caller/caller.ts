@@ -1,7 +1,7 @@
 import type { PodKey } from "../../node/names.ts";
 
 /** One sandbox of a pod: kubelet makes a new one for every attempt. */
-export interface Sandbox extends PodKey {
+export interface StormSandbox extends PodKey {
   readonly uid: string;
   readonly containerId: string;
   readonly netnsPath: string;
@@ -10,24 +10,24 @@ export interface Sandbox extends PodKey {
 export type CallVerb = "ADD" | "DEL";
 
 /** How a CNI call ended. */
-export interface CallEnd {
+export interface CallResult {
   readonly isOk: boolean;
-  /** The CNI error's code, when the program said one. */
+  /** The CNI error's code, if the program printed one. */
   readonly code?: number;
   /** Why it failed; empty when it did not. */
   readonly message: string;
 }
 
-/** Whoever makes CNI calls for a fleet: through a shim, or plugins directly. */
+/** Makes CNI calls for a fleet, through a shim or directly to plugins. */
 export interface Caller {
-  /** Never rejects: a program that cannot be started is a call that failed. */
-  call(verb: CallVerb, sandbox: Sandbox): Promise<CallEnd>;
-  /** The processes of calls under way, whose children are the plugins. */
+  /** Never rejects: a program that cannot start is a failed call. */
+  call(verb: CallVerb, sandbox: StormSandbox): Promise<CallResult>;
+  /** Process IDs of the running calls; the plugins are their children. */
   readonly running: ReadonlySet<number>;
 }
 
 /** The variables of the CNI specification and of Kubernetes, as containerd sets them. */
-export function sandboxEnv(verb: CallVerb, sandbox: Sandbox, cniPath: string): Record<string, string> {
+export function sandboxEnv(verb: CallVerb, sandbox: StormSandbox, cniPath: string): Record<string, string> {
   return {
     CNI_COMMAND: verb,
     CNI_CONTAINERID: sandbox.containerId,
@@ -44,7 +44,7 @@ export function sandboxEnv(verb: CallVerb, sandbox: Sandbox, cniPath: string): R
   };
 }
 
-/** At most `most` calls at once, the others in the order in which they came. */
+/** Limits a caller to `most` calls at once; the others wait in order. */
 export function atMostAtOnce(caller: Caller, most: number): Caller {
   const line: (() => void)[] = [];
   let free = most;

@@ -1,30 +1,30 @@
 import { join } from "node:path";
 import { writeFileAtomically } from "../../../base/atomic-file.ts";
-import { sandboxEnv, type Caller, type CallEnd, type CallVerb, type Sandbox } from "./caller.ts";
+import { sandboxEnv, type Caller, type CallResult, type CallVerb, type StormSandbox } from "./caller.ts";
 import { runCheaply } from "./cheap-process.ts";
 import { callEnd, type ProgramCallerOptions } from "./program-caller.ts";
 
-/** One plugin of the floor: the plugin's file, its whole configuration and the pod's interface. */
-export interface DirectDelegate {
+/** One plugin that is called directly: its program, its whole configuration and the pod's interface. */
+interface DirectPlugin {
   readonly program: string;
   readonly conf: string;
   readonly ifname: string;
 }
 
 /**
- * The delegates alone, one after another, DEL in reverse: what a pod costs without a meta-plugin. Each is a network of
- * its own, so none gets the result of the one before.
+ * Calls the plugins directly, one after another, and DEL in reverse: the cost of a pod without a meta-plugin. Each plugin is
+ * a separate network, so none gets the previous result.
  */
 export async function chainCaller(
   options: Omit<ProgramCallerOptions, "program" | "conf">,
-  delegates: readonly DirectDelegate[],
+  delegates: readonly DirectPlugin[],
 ): Promise<Caller> {
   const { clock, folder, cniPath, env, timeoutMs = delegateTimeoutMs } = options;
   const stdinPath = (at: number): string => join(folder, `delegate-${at}.json`);
   for (const [at, { conf }] of delegates.entries())
     await writeFileAtomically(stdinPath(at), conf, { mode: 0o600, sync: false });
   const running = new Set<number>();
-  const one = async (verb: CallVerb, sandbox: Sandbox, at: number): Promise<CallEnd> => {
+  const one = async (verb: CallVerb, sandbox: StormSandbox, at: number): Promise<CallResult> => {
     const { program = "", ifname = "" } = delegates[at] ?? {};
     const end = await runCheaply(clock, {
       program,
@@ -40,10 +40,10 @@ export async function chainCaller(
     running,
     async call(verb, sandbox) {
       const order = [...delegates.keys()];
-      let last: CallEnd = { isOk: true, message: "" };
+      let last: CallResult = { isOk: true, message: "" };
       for (const at of verb === "DEL" ? order.toReversed() : order) {
         const end = await one(verb, sandbox, at);
-        // A DEL goes on: what can be removed is removed.
+        // A DEL continues after a failure, to remove as much as possible.
         if (!end.isOk && verb === "ADD") return end;
         if (!end.isOk) last = end;
       }

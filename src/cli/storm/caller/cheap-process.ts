@@ -4,23 +4,23 @@ import type { Clock } from "../../../base/clock.ts";
 import { errnoOf } from "../../../base/errors.ts";
 
 /**
- * A program run with files for stdin and stdout. A storm starts thousands: without pipes there is nothing to poll,
- * nothing to drain, and no descriptor is kept here while the program waits.
+ * A program run with files for stdin and stdout. A storm starts thousands of programs: files need no polling, no draining,
+ * and no open descriptor while the program waits.
  */
-export interface CheapRun {
+interface CheapRun {
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdinPath: string;
-  /** Made for this run and removed after it; on a memory file system if possible. */
+  /** Made for this run and removed after it; best on a memory file system. */
   readonly stdoutPath: string;
   readonly timeoutMs: number;
-  /** Where its number is kept while it runs. */
+  /** Holds its process ID while it runs. */
   readonly running: Set<number>;
 }
 
 export interface CheapEnd {
   readonly exitCode: number | undefined;
-  /** The signal that ended it, "timeout" when that was ours, or why it could not be started. */
+  /** The signal that ended it, "timeout" if we killed it, or why it could not start. */
   readonly reason: string;
   readonly stdout: string;
 }
@@ -35,7 +35,7 @@ export function runCheaply(clock: Clock, run: CheapRun): Promise<CheapEnd> {
       files.push(openSync(run.stdoutPath, "w", 0o600));
       start(clock, run, { files, settle });
     } catch (error) {
-      settle(undefined, errnoOf(error) ?? String(error)); // Some reasons come as an event, others are thrown.
+      settle(undefined, errnoOf(error) ?? String(error)); // Some failures arrive as an event, others are thrown.
     } finally {
       for (const file of files) closeSync(file);
     }
@@ -49,12 +49,12 @@ interface Start {
 }
 
 function start(clock: Clock, run: CheapRun, { files, settle }: Start): void {
-  // A session of its own: Ctrl-C of our terminal is not for it.
+  // In its own session the terminal's Ctrl-C does not reach it.
   const child = spawn(run.program, [], { env: { ...run.env }, stdio: [...files, "ignore"], detached: true });
   const { pid } = child;
   if (pid !== undefined) run.running.add(pid);
   let isLate = false;
-  // As containerd does it when the time of the call is over.
+  // containerd also kills a call that takes too long.
   const cancel = clock.after(run.timeoutMs, () => {
     isLate = true;
     child.kill("SIGKILL");
@@ -68,7 +68,7 @@ function start(clock: Clock, run: CheapRun, { files, settle }: Start): void {
   child.once("exit", (code, signal) => ended(code ?? undefined, signal ?? ""));
 }
 
-/** Empty when it could not even be made. */
+/** Empty if the file could not be made. */
 function takeFile(path: string): string {
   try {
     const text = readFileSync(path, "utf8");

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../../base/clock.ts";
-import type { CallEnd, CallVerb } from "./caller.ts";
+import type { CallResult, CallVerb } from "./caller.ts";
 import { chainCaller } from "./chain-caller.ts";
 import { programCaller } from "./program-caller.ts";
 
@@ -23,7 +23,7 @@ function program(script: string): string {
   return path;
 }
 
-async function call(script: string, verb: CallVerb = "ADD", timeoutMs = 5000): Promise<CallEnd> {
+async function call(script: string, verb: CallVerb = "ADD", timeoutMs = 5000): Promise<CallResult> {
   const caller = await programCaller({ ...common, folder, program: program(script), conf: '{"type":"x"}', timeoutMs });
   const end = await caller.call(verb, sandbox);
   expect(caller.running.size).toBe(0);

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { writeFileAtomically } from "../../../base/atomic-file.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { parseCniError } from "../../node/shim-call.ts";
-import { sandboxEnv, type Caller, type CallEnd, type CallVerb, type Sandbox } from "./caller.ts";
+import { parsePrintedError } from "../../node/shim-call.ts";
+import { sandboxEnv, type Caller, type CallResult, type CallVerb, type StormSandbox } from "./caller.ts";
 import { runCheaply, type CheapEnd } from "./cheap-process.ts";
 
-/** kubelet gives RunPodSandbox twice its runtime request timeout of two minutes. */
+/** kubelet's limit for RunPodSandbox: twice its runtime request timeout of two minutes. */
 const callTimeoutMs = 240_000;
 
 export interface ProgramCallerOptions {
@@ -17,12 +17,12 @@ export interface ProgramCallerOptions {
   readonly cniPath: string;
   /** PATH and the like. */
   readonly env: Readonly<Record<string, string>>;
-  /** For the files of stdin and stdout; /run or another memory file system. */
+  /** For the files of stdin and stdout; use /run or another memory file system. */
   readonly folder: string;
   readonly timeoutMs?: number;
 }
 
-/** Every call is one program with the same configuration: Levee's shim, Multus', or a single plugin. */
+/** Makes every call with the same program and configuration: Levee's shim, Multus' shim, or one plugin. */
 export async function programCaller(options: ProgramCallerOptions): Promise<Caller> {
   const { clock, program, conf, cniPath, env, folder, timeoutMs = callTimeoutMs } = options;
   const stdinPath = join(folder, "stdin.json");
@@ -30,7 +30,7 @@ export async function programCaller(options: ProgramCallerOptions): Promise<Call
   const running = new Set<number>();
   return {
     running,
-    async call(verb: CallVerb, sandbox: Sandbox): Promise<CallEnd> {
+    async call(verb: CallVerb, sandbox: StormSandbox): Promise<CallResult> {
       const end = await runCheaply(clock, {
         program,
         env: { ...env, ...sandboxEnv(verb, sandbox, cniPath) },
@@ -44,14 +44,14 @@ export async function programCaller(options: ProgramCallerOptions): Promise<Call
   };
 }
 
-/** Any program can end with status 0; an ADD that attached something says what. */
-export function callEnd(verb: CallVerb, { exitCode, reason, stdout }: CheapEnd): CallEnd {
-  const error = parseCniError(stdout);
+/** Any program can exit with 0; a successful ADD also prints a result. */
+export function callEnd(verb: CallVerb, { exitCode, reason, stdout }: CheapEnd): CallResult {
+  const error = parsePrintedError(stdout);
   if (exitCode === 0 && error === undefined && (verb === "DEL" || stdout.includes("{")))
     return { isOk: true, message: "" };
   if (error !== undefined)
     return { isOk: false, code: error.code, message: [error.message, error.details].filter(Boolean).join("; ") };
-  if (exitCode === 0) return { isOk: false, message: "it ended well but printed no result" };
+  if (exitCode === 0) return { isOk: false, message: "it succeeded but printed no result" };
   return {
     isOk: false,
     message: reason === "" ? `it ended with status ${exitCode ?? "unknown"} and no message` : reason,

@@ -1,11 +1,11 @@
 import { errnoOf } from "../../../base/errors.ts";
 import type { Caller } from "./caller.ts";
 
-/** A caller whose calls can be ended all at once. */
+/** A caller that can end all its calls at once. */
 export interface StoppableCaller extends Caller {
-  /** Asks the calls under way to undo what they did and end; new ones are made as before. */
+  /** Asks the running calls to undo their work and end; new calls are still made. */
   hurry(): void;
-  /** Kills the calls under way, and makes no new ones: each fails at once. */
+  /** Kills the running calls; every new call fails at once. */
   stop(): void;
 }
 
@@ -28,7 +28,7 @@ function signalAll(pids: ReadonlySet<number>, signal: "SIGTERM" | "SIGKILL"): vo
     try {
       process.kill(pid, signal);
     } catch (error) {
-      if (errnoOf(error) !== "ESRCH") throw error; // It has ended; we have not heard of it yet.
+      if (errnoOf(error) !== "ESRCH") throw error; // It has ended, but its exit event has not arrived yet.
     }
   }
 }

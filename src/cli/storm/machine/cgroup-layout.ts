@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 
-/** Where this machine's memory and CPU controllers are: one tree (v2), or one per controller (v1). */
+/** This machine's memory and CPU controllers: one tree (v2), or one per controller (v1). */
 export type CgroupLayout =
   | { readonly version: 2; readonly root: string }
   | { readonly version: 1; readonly memory: string; readonly cpu: string; readonly cpuacct: string };
 
-/** Undefined when there is no memory controller that groups can be made under. */
+/** Undefined if groups cannot have a memory limit here. */
 export function findCgroupLayout(): CgroupLayout | undefined {
   const mountInfo = textOf("/proc/self/mountinfo");
   const { unified } = cgroupMounts(mountInfo);
   return cgroupLayout(mountInfo, unified === undefined ? "" : textOf(`${unified}/cgroup.controllers`));
 }
 
-/** A machine may have both kinds mounted; the memory controller is in one of them only. */
+/** A machine may have both versions mounted; only one of them has the memory controller. */
 export function cgroupLayout(mountInfo: string, unifiedControllers: string): CgroupLayout | undefined {
   const { byController, unified } = cgroupMounts(mountInfo);
   const [memory, cpu, cpuacct] = ["memory", "cpu", "cpuacct"].map((name) => byController.get(name));
@@ -32,7 +32,7 @@ function cgroupMounts(mountInfo: string): CgroupMounts {
   const mounts = mountInfo.split("\n").map(parseMount);
   const v1 = mounts.filter(({ type }) => type === "cgroup");
   return {
-    // The first mount of a controller is the one that counts: later ones are copies inside other folders.
+    // The first mount of a controller counts; later ones are copies in other folders.
     byController: new Map(v1.toReversed().flatMap(({ options, point }) => options.map((name) => [name, point]))),
     unified: mounts.find(({ type }) => type === "cgroup2")?.point,
   };
@@ -55,6 +55,6 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return ""; // Not there: then nothing is known of it, and the caller says so.
+    return ""; // The caller reports that there are no controllers.
   }
 }

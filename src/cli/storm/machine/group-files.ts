@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CgroupLayout } from "./cgroup-layout.ts";
 
-/** What a group may use. */
+/** The limits of a group. */
 export interface GroupLimits {
   readonly memoryBytes?: number;
   /** Thousandths of one core. */
@@ -9,17 +9,17 @@ export interface GroupLimits {
 }
 
 /** One kernel file and what is written to it. */
-export interface GroupSetting {
+interface GroupSetting {
   readonly path: string;
   readonly value: string;
-  /** Whether kernels without this file are fine. */
+  /** Some kernels do not have this file. */
   readonly isOptional: boolean;
 }
 
-/** The files of one group, by what they are for. */
+/** The kernel's files of one group. */
 export interface GroupFiles {
   readonly folders: readonly string[];
-  /** A process is moved into the group by its number in each of these. */
+  /** A process ID written to each of these moves the process into the group. */
   readonly procs: readonly string[];
   readonly usage: string;
   readonly peak: string;
@@ -28,7 +28,7 @@ export interface GroupFiles {
   readonly cpuUsage: string;
 }
 
-/** kubelet's own period. */
+/** The period that kubelet uses. */
 const cpuPeriodUs = 100_000;
 
 export function groupFiles(layout: CgroupLayout, name: string): GroupFiles {
@@ -59,7 +59,7 @@ export function groupFiles(layout: CgroupLayout, name: string): GroupFiles {
   };
 }
 
-/** What must be written before the first process is in: limits, no way out into swap, and the death of all with one. */
+/** Settings to write before the first process is in: limits, no swap, and an OOM kill that kills the whole group. */
 export function groupSettings(
   layout: CgroupLayout,
   name: string,
@@ -84,7 +84,7 @@ export function groupSettings(
       ? []
       : [
           must(memory("memory.limit_in_bytes"), memoryBytes),
-          // Only where the kernel accounts swap, and only after the memory's own limit.
+          // Only for kernels that account swap, and only after the memory limit.
           may(memory("memory.memsw.limit_in_bytes"), memoryBytes),
         ]),
     ...(quotaUs === undefined

@@ -1,18 +1,18 @@
-/** What a group uses now. */
+/** The current use of a group. */
 export interface GroupSample {
   readonly usageBytes: number;
   readonly anonBytes: number;
-  /** Program text and other files that the kernel can drop at once. */
+  /** File cache, program text included, that the kernel can drop at once. */
   readonly inactiveFileBytes: number;
-  /** The most that was ever used. */
+  /** The peak of the usage. */
   readonly peakBytes: number;
   readonly oomKills: number;
   readonly processes: number;
   readonly cpuMs: number;
 }
 
-/** The kernel's files as text; empty for one that this kernel does not have. */
-export interface GroupTexts {
+/** The contents of the kernel's files; empty if this kernel does not have the file. */
+interface GroupTexts {
   readonly version: 1 | 2;
   readonly usage: string;
   readonly peak: string;
@@ -29,7 +29,7 @@ export function parseGroupSample(texts: GroupTexts): GroupSample {
     usageBytes,
     anonBytes: field(texts.memoryStat, names.anon),
     inactiveFileBytes: field(texts.memoryStat, names.inactiveFile),
-    // memory.peak came with Linux 5.19; without it the largest sample is the best there is.
+    // memory.peak exists since Linux 5.19; without it the largest sample is the best value.
     peakBytes: Math.max(usageBytes, whole(texts.peak)),
     oomKills: parseOomKills(texts.oomEvents),
     processes: texts.procs.split("\n").filter((line) => line !== "").length,
@@ -37,7 +37,7 @@ export function parseGroupSample(texts: GroupTexts): GroupSample {
   };
 }
 
-/** The same word in v1's memory.oom_control and v2's memory.events. */
+/** v1's memory.oom_control and v2's memory.events use the same name. */
 export function parseOomKills(events: string): number {
   return field(events, "oom_kill");
 }

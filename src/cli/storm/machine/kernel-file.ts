@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 
-/** One of the kernel's own files. No rename and no temporary file: the kernel reads each write whole. */
+/** Writes one of the kernel's own files, without rename: the kernel takes each write as a whole. */
 export function writeKernelFile(path: string, value: string): void {
   const file = openSync(path, "w");
   try {
@@ -10,7 +10,7 @@ export function writeKernelFile(path: string, value: string): void {
   }
 }
 
-/** Empty when it is gone, or this kernel has no such file. */
+/** Empty if the file is gone, or if this kernel does not have it. */
 export function readKernelFile(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { systemClock } from "../../../base/clock.ts";
 import { failureOf } from "../../failure-of.fixture.ts";
 import { LimitedGroup } from "./limited-group.ts";
+import { until } from "../../../base/until.fixture.ts";
 
 const mib = 1024 ** 2;
 const name = `levee-test-group-${process.pid}`;
@@ -11,14 +12,6 @@ const glutton = "x=; while :; do x=$x$(head -c 8388608 /dev/zero | tr '\\0' x); 
 
 afterEach(() => LimitedGroup.existing(systemClock, name)?.remove());
 
-async function until(isSo: () => boolean): Promise<void> {
-  const endsMs = performance.now() + 10_000;
-  while (!isSo()) {
-    if (performance.now() > endsMs) throw new Error("waited 10 s in vain");
-    await Bun.sleep(10);
-  }
-}
-
 describe("LimitedGroup", () => {
   test("runs a program inside from its first instruction, and sees what it uses", async () => {
     const group = await LimitedGroup.make(systemClock, name, { memoryBytes: 64 * mib, cpuMillis: 500 });
@@ -26,7 +19,7 @@ describe("LimitedGroup", () => {
       stdin: "pipe",
       stdout: "pipe",
     });
-    await until(() => group.pids().includes(child.pid));
+    await until("the child is in the group", () => group.pids().includes(child.pid));
     const sample = group.sample();
     expect(sample.processes).toBeGreaterThan(0);
     expect(sample.usageBytes).toBeGreaterThan(0);
@@ -54,7 +47,7 @@ describe("LimitedGroup", () => {
     const bystander = Bun.spawn([...group.inside(["sleep", "30"])]);
     const child = Bun.spawn([...group.inside(["sh", "-c", glutton])], { stdout: "ignore", stderr: "ignore" });
     await Promise.all([child.exited, bystander.exited]);
-    await until(() => told.length > 0);
+    await until("the kill is told", () => told.length > 0);
     cancel();
     expect(bystander.signalCode).toBe("SIGKILL");
     expect(group.sample().oomKills).toBeGreaterThan(0);
@@ -64,7 +57,7 @@ describe("LimitedGroup", () => {
   test("remove kills what is inside, removes every folder, and may be repeated", async () => {
     const group = await LimitedGroup.make(systemClock, name, {});
     const child = Bun.spawn([...group.inside(["sleep", "30"])]);
-    await until(() => group.pids().length > 0);
+    await until("the program runs", () => group.pids().length > 0);
     await group.remove();
     await child.exited;
     expect(LimitedGroup.existing(systemClock, name)).toBeUndefined();

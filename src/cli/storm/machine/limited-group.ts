@@ -9,13 +9,13 @@ import { groupFiles, groupSettings, type GroupFiles, type GroupLimits } from "./
 import { readKernelFile, writeKernelFile } from "./kernel-file.ts";
 import { parseGroupSample, parseOomKills, type GroupSample } from "./group-sample.ts";
 
-/** A process that was killed is in its group until its parent has taken note. */
+/** A killed process stays in its group until its parent has reaped it. */
 const emptyWithinMs = 5000;
 const emptyPollMs = 20;
-/** A killed program's last pages are gone within this; longer would let the rest of its group go on working. */
+/** Long enough for the last pages of a killed program to go, short enough that the rest of its group does no more work. */
 const oomPollMs = 20;
 
-/** A cgroup of our own with a limit on memory and CPU, as kubelet gives one to a container. */
+/** A cgroup with limits on memory and CPU, like a container's. */
 export class LimitedGroup {
   readonly name: string;
   readonly limits: GroupLimits;
@@ -23,7 +23,7 @@ export class LimitedGroup {
   readonly #clock: Clock;
   readonly #files: GroupFiles;
 
-  /** Makes the group; fails with what is missing when this machine or user cannot. */
+  /** Makes the group; throws if this machine or this user cannot. */
   static async make(clock: Clock, name: string, limits: GroupLimits): Promise<LimitedGroup> {
     const layout = findCgroupLayout();
     if (layout === undefined) throw cannot(name, "this machine has no memory and CPU controllers mounted");
@@ -41,7 +41,7 @@ export class LimitedGroup {
     return group;
   }
 
-  /** A group that was made earlier, by whomever: to look at it, to empty it, to remove it. */
+  /** A group that already exists. */
   static existing(clock: Clock, name: string): LimitedGroup | undefined {
     const layout = findCgroupLayout();
     if (layout === undefined) return undefined;
@@ -61,7 +61,7 @@ export class LimitedGroup {
     this.#files = groupFiles(layout, name);
   }
 
-  /** A command line that runs `command` in the group from its first instruction. */
+  /** A command line that runs `command` inside the group from its first instruction on. */
   inside(command: readonly [string, ...string[]]): readonly [string, ...string[]] {
     const moves = this.#files.procs.map((path) => `echo $$ > ${path}`).join(" && ");
     return ["/bin/sh", "-c", `${moves} && exec "$@"`, "sh", ...command];
@@ -92,8 +92,8 @@ export class LimitedGroup {
   }
 
   /**
-   * Kills all of the group as soon as the kernel has killed one of it, which is what memory.oom.group=1 does in v2 and
-   * what kubelet asks for; v1 has no such setting. `told` hears the new count each time.
+   * Kills the whole group as soon as the kernel has killed one of its processes. v2 does this with memory.oom.group=1, which
+   * kubelet sets; v1 has no such setting. `told` gets each new count.
    */
   watchOom(told: (oomKills: number) => void): Cancel {
     let seen = parseOomKills(readKernelFile(this.#files.oomEvents));
@@ -111,12 +111,12 @@ export class LimitedGroup {
       try {
         process.kill(pid, "SIGKILL");
       } catch (error) {
-        if (errnoOf(error) !== "ESRCH") throw error; // It ended by itself meanwhile.
+        if (errnoOf(error) !== "ESRCH") throw error; // It has ended meanwhile.
       }
     }
   }
 
-  /** Kills what is in it, waits until it is empty, and removes it. Nothing happens when it is gone already. */
+  /** Kills its processes, waits until it is empty, and removes it, if it still exists. */
   async remove(): Promise<void> {
     const endMs = this.#clock.monotonicMs() + emptyWithinMs;
     while (this.pids().length > 0 && this.#clock.monotonicMs() < endMs) {
@@ -144,8 +144,7 @@ export class LimitedGroup {
 
 function cannot(name: string, reason: string, cause?: unknown): CommandFailure {
   return new CommandFailure("cgroup-unusable", `Cannot use the cgroup ${name}: ${reason}`, {
-    remedy:
-      "run as root outside of a container, where /sys/fs/cgroup is writable and has the memory and cpu controllers",
+    remedy: "run as root outside a container, where /sys/fs/cgroup is writable and has the memory and cpu controllers",
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What some processes and all their descendants take of the machine. */
-export interface ProcessMemory {
+/** The memory of some processes and all their descendants. */
+interface ProcessMemory {
   readonly processes: number;
-  /** Pages shared by several processes are counted once, in shares. */
+  /** Shared pages are divided among the processes that share them. */
   readonly pssBytes: number;
   readonly anonBytes: number;
 }
 
-/** The sum over `roots` and what they started. A process that ends meanwhile counts as nothing. */
+/** Sums up `roots` and their descendants. A process that ends meanwhile does not count. */
 export function processMemory(roots: ReadonlySet<number>, proc = "/proc"): ProcessMemory {
   let [processes, pssBytes, anonBytes] = [0, 0, 0];
   for (const pid of roots.size === 0 ? [] : family(roots, parents(proc))) {
@@ -34,7 +34,7 @@ function parents(proc: string): ReadonlyMap<number, number> {
   for (const name of readdirSync(proc)) {
     if (!/^[0-9]+$/u.test(name)) continue;
     const stat = textOf(`${proc}/${name}/stat`);
-    // The name in parentheses may hold anything; the state and the parent come after its end.
+    // The name in parentheses may contain anything; state and parent come after the last parenthesis.
     const parent = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1];
     if (parent !== undefined) parentOf.set(Number(name), Number(parent));
   }
@@ -49,6 +49,6 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return ""; // It ended while we looked.
+    return ""; // The process has ended.
   }
 }

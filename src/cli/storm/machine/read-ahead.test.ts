@@ -16,7 +16,7 @@ describe("readAheadWarning", () => {
   test("warns above 1,024 KiB, with what was done about it and what is to be done", () => {
     const at = (kib?: number, ownKib?: number): string => readAheadWarning({ kib, path: "/sys/x" }, ownKib) ?? "";
     expect([at(undefined), at(128), at(1024, 128)]).toEqual(["", "", ""]);
-    expect(at(8192)).toEndWith("without --read-ahead node it gets a disk of its own");
-    expect(at(8192, 128)).toEndWith("for real pods set it on the node: echo 128 > /sys/x");
+    expect(at(8192)).toEndWith("without --read-ahead node it gets its own disk");
+    expect(at(8192, 128)).toEndWith("for real pods change it on the node: echo 128 > /sys/x");
   });
 });

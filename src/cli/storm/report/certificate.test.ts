@@ -26,7 +26,7 @@ describe("verdictText", () => {
     expect(verdictText(grown)).toStartWith("holds 4 pods at 50Mi on this node, and breaks at 8: 4 of 8 pods");
     expect(isHeld(grown)).toBe(true);
     expect(verdictText(certificate([held], true))).toBe(
-      "holds 4 pods at 50Mi on this node, and did not break up to there",
+      "holds 4 pods at 50Mi on this node, the largest size that was tried",
     );
     expect(isHeld(certificate([broke], true))).toBe(false);
   });
@@ -37,7 +37,7 @@ describe("certificateText", () => {
     const text = certificateText(certificate([held]), (_colour, plain) => plain);
     expect(text.split("\n")[0]).toBe("✓ holds 4 pods at 50Mi on this node");
     expect(text).toContain("attached          4 of 4 in 400 ms");
-    expect(text).toContain("second namespace  2 of 2, 2.0 s in; 50 ms in the middle, 70 ms at most");
+    expect(text).toContain("second namespace  2 of 2, 2.0 s in; 50 ms median, 70 ms at most");
     expect(text).toContain("45.0 MiB of 50.0 MiB at most; in use 30.0 MiB, its own 12.0 MiB");
     expect(text).toContain("deleted           all in 250 ms\n");
     expect(text).toContain("nothing: no address, no interface, no record");
@@ -46,8 +46,8 @@ describe("certificateText", () => {
   test("tells deletes that were put off, and the disk of its own", () => {
     const node = { ...testNode, nodeReadAheadKib: 8192, hasOwnDisk: true };
     const text = certificateText({ ...certificate([testRun({ tidyMs: 90_000 })]), node }, (_colour, plain) => plain);
-    expect(text).toContain("all in 250 ms, some put off and carried out in 1m30s");
-    expect(text).toContain("read-ahead 128 KiB on a disk of its own (the node's: 8192), load");
+    expect(text).toContain("all in 250 ms, some of them carried out later, in 1m30s");
+    expect(text).toContain("read-ahead 128 KiB on its own disk (the node's: 8192), load");
   });
 });
 

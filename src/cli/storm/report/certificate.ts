@@ -1,11 +1,11 @@
 import type { Paint } from "../../terminal/paint.ts";
 import { tookText } from "../../terminal/span.ts";
-import { planText } from "../plan.ts";
-import { bytesText, mib } from "../quantity.ts";
+import { stormPlanText } from "../plan.ts";
+import { bytesText, mibText } from "../quantity.ts";
 import type { StormRun, Waits } from "../verdict.ts";
 
-/** What the machine is on which a storm was held. */
-export interface NodeFacts {
+/** The machine that ran the storm. */
+export interface MachineFacts {
   readonly levee: string;
   readonly wallMs: number;
   readonly host: string;
@@ -13,30 +13,30 @@ export interface NodeFacts {
   readonly cores: number;
   readonly processor: string;
   readonly memoryBytes: number;
-  /** Of the disk on which the daemon's files were. */
+  /** Read-ahead of the disk with the daemon's files. */
   readonly readAheadKib: number | undefined;
   readonly nodeReadAheadKib: number | undefined;
-  /** Whether the daemon's files were on a disk of the storm's own. */
+  /** Whether the daemon's files were on the storm's own disk. */
   readonly hasOwnDisk: boolean;
   readonly cgroupVersion: number | undefined;
   readonly load: number;
 }
 
-/** One storm, or several until one broke. */
+/** The result of one storm, or of growing storms until one broke. */
 export interface Certificate {
-  readonly node: NodeFacts;
+  readonly node: MachineFacts;
   readonly runs: readonly StormRun[];
-  /** Whether the sizes were to grow until one did not hold. */
+  /** Whether the sizes grow until one does not hold. */
   readonly isUntilItBreaks: boolean;
   readonly warnings: readonly string[];
 }
 
-/** The last one that held. */
-export function lastHeld({ runs }: Certificate): StormRun | undefined {
+/** The last storm that held. */
+function lastHeld({ runs }: Certificate): StormRun | undefined {
   return runs.findLast(({ broken }) => broken.length === 0);
 }
 
-/** The promise that was put to the test: one size, or with growing ones the first. */
+/** Whether the requested size held; with growing sizes, whether the first one held. */
 export function isHeld(certificate: Certificate): boolean {
   return certificate.isUntilItBreaks ? lastHeld(certificate) !== undefined : certificate.runs.every(holds);
 }
@@ -52,16 +52,16 @@ export function verdictText(certificate: Certificate): string {
   const reason = broke === undefined ? "" : broke.broken.join("; ");
   if (!certificate.isUntilItBreaks || held === undefined)
     return broke === undefined
-      ? `holds ${planText(held?.plan ?? noPlan)} on this node`
-      : `does not hold ${planText(broke.plan)} on this node: ${reason}`;
+      ? `holds ${stormPlanText(held?.plan ?? noPlan)} on this node`
+      : `does not hold ${stormPlanText(broke.plan)} on this node: ${reason}`;
   return broke === undefined
-    ? `holds ${planText(held.plan)} on this node, and did not break up to there`
-    : `holds ${planText(held.plan)} on this node, and breaks at ${broke.plan.pods}: ${reason}`;
+    ? `holds ${stormPlanText(held.plan)} on this node, the largest size that was tried`
+    : `holds ${stormPlanText(held.plan)} on this node, and breaks at ${broke.plan.pods}: ${reason}`;
 }
 
 const noPlan = { pods: 0, limitBytes: 0, cpuMillis: undefined };
 
-/** For people: the verdict, then what was measured in the last storm, then the sizes. */
+/** For people: the verdict, the measurements of the last storm, then all sizes. */
 export function certificateText(certificate: Certificate, paint: Paint): string {
   const isGood = isHeld(certificate);
   const last = certificate.runs.at(-1);
@@ -86,15 +86,15 @@ export function runRows(run: StormRun): readonly CertificateRow[] {
     ],
     ["waits", waitsText(run.burst)],
     ...(plan.second.pods === 0 ? [] : [secondRow(run)]),
-    ["failed ADDs", run.failedAdds === 0 ? "none" : `${run.failedAdds}, tried again as kubelet does`],
+    ["failed ADDs", run.failedAdds === 0 ? "none" : `${run.failedAdds}, retried as kubelet does`],
     ...run.errors.map(({ message, count }): CertificateRow => ["", `${count} × ${message}`]),
     [
       "daemon's memory",
-      `${mib(run.peakBytes)} of ${mib(plan.limitBytes)} at most; in use ${mib(run.peakWorkingBytes)}, its own ${mib(run.peakAnonBytes)}`,
+      `${mibText(run.peakBytes)} of ${mibText(plan.limitBytes)} at most; in use ${mibText(run.peakWorkingBytes)}, its own ${mibText(run.peakAnonBytes)}`,
     ],
     ["daemon's CPU", `${tookText(run.daemonCpuMs)}${plan.cpuMillis === undefined ? "" : ` at ${plan.cpuMillis}m`}`],
     ["kills, restarts", `${run.oomKills}, ${run.restarts}`],
-    ["shims and plugins", `${mib(run.shims.pssBytes)} of the host at most, in ${run.shims.processes} processes`],
+    ["shims and plugins", `${mibText(run.shims.pssBytes)} of the host at most, in ${run.shims.processes} processes`],
     ["deleted", deletedText(run)],
     ["left behind", leftText(run)],
   ];
@@ -111,15 +111,15 @@ function secondRow({ plan, second }: StormRun): CertificateRow {
 function waitsText({ medianMs, maxMs }: Waits): string {
   return medianMs === undefined || maxMs === undefined
     ? "none was attached"
-    : `${tookText(medianMs)} in the middle, ${tookText(maxMs)} at most`;
+    : `${tookText(medianMs)} median, ${tookText(maxMs)} at most`;
 }
 
-/** To look whether anything is left takes a moment too. */
+/** The look for leftovers itself takes a moment. */
 const lookMs = 2000;
 
 function deletedText({ notDeleted, deleteMs, tidyMs }: StormRun): string {
   const answered = `${notDeleted === 0 ? "all" : `all but ${notDeleted}`} in ${tookText(deleteMs)}`;
-  return tidyMs > deleteMs + lookMs ? `${answered}, some put off and carried out in ${tookText(tidyMs)}` : answered;
+  return tidyMs > deleteMs + lookMs ? `${answered}, some of them carried out later, in ${tookText(tidyMs)}` : answered;
 }
 
 function leftText({ deletedTraces }: StormRun): string {
@@ -130,7 +130,7 @@ function leftText({ deletedTraces }: StormRun): string {
     : `${leases} addresses, ${ports + interfaces} interfaces, ${journalRecords + journalLeaks} records`;
 }
 
-export function nodeRows(node: NodeFacts): readonly CertificateRow[] {
+export function nodeRows(node: MachineFacts): readonly CertificateRow[] {
   return [
     [
       "node",
@@ -144,26 +144,26 @@ export function nodeRows(node: NodeFacts): readonly CertificateRow[] {
   ];
 }
 
-function readAheadText({ readAheadKib, nodeReadAheadKib, hasOwnDisk }: NodeFacts): string {
+function readAheadText({ readAheadKib, nodeReadAheadKib, hasOwnDisk }: MachineFacts): string {
   const text = readAheadKib === undefined ? "unknown" : `${readAheadKib} KiB`;
-  return hasOwnDisk ? `${text} on a disk of its own (the node's: ${nodeReadAheadKib ?? "unknown"})` : text;
+  return hasOwnDisk ? `${text} on its own disk (the node's: ${nodeReadAheadKib ?? "unknown"})` : text;
 }
 
 function rowsText(rows: readonly CertificateRow[]): string {
   return rows.map(([name, value]) => `  ${name.padEnd(18)}${value}\n`).join("");
 }
 
-/** A line for each size. */
+/** One line per size. */
 export function sizesText(runs: readonly StormRun[]): string {
   return rowsText(
     runs.map((run): CertificateRow => {
       const took = run.tookMs === undefined ? "" : `in ${tookText(run.tookMs)}, `;
-      return [`${run.plan.pods} pods`, `${holds(run) ? "held" : "broke"}: ${took}${mib(run.peakBytes)} at most`];
+      return [`${run.plan.pods} pods`, `${holds(run) ? "held" : "broke"}: ${took}${mibText(run.peakBytes)} at most`];
     }),
   );
 }
 
-/** For programs; the series of moments is left to the report. */
+/** For programs, without the series of moments, which only the report uses. */
 export function certificateValue(certificate: Certificate): unknown {
   return {
     holds: isHeld(certificate),

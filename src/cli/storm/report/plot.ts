@@ -1,7 +1,7 @@
 /** One line of a plot. */
 export interface PlotLine {
   readonly name: string;
-  /** Which of the page's colours, by CSS class. */
+  /** CSS class of the colour. */
   readonly colour: "first" | "second" | "third" | "limit";
   readonly points: readonly PlotPoint[];
   /** Fills the space below. */
@@ -24,10 +24,10 @@ const height = 260;
 const space = { left: 56, right: 14, top: 14, bottom: 34 } as const;
 const plotWidth = width - space.left - space.right;
 const plotHeight = height - space.top - space.bottom;
-/** More cannot be told apart at this width. */
+/** More points are not visible at this width. */
 const pointsMax = 400;
 
-/** A figure with its legend: lines over a grid, in colours that the page sets for light and dark. */
+/** A figure with a legend. The page's CSS sets its colours for light and dark. */
 export function plotFigure(plot: Plot): string {
   const points = plot.lines.flatMap((line) => line.points);
   const xTicks = ticks(Math.max(...points.map(([x]) => x), plot.mark?.x ?? 0));
@@ -74,7 +74,7 @@ function lineOf({ points, colour, isArea = false }: PlotLine, scale: Scale): str
   return `${area}<path class="line ${colour}" d="${path.join("")}"/>`;
 }
 
-/** Every n-th, and always the last. */
+/** Keeps every n-th point and the last one. */
 function thin(points: readonly PlotPoint[]): readonly PlotPoint[] {
   const step = Math.ceil(points.length / pointsMax);
   return points.filter((_, at) => at % step === 0 || at === points.length - 1);
@@ -95,7 +95,7 @@ function markOf({ x, text }: { readonly x: number; readonly text: string }, scal
   return `<line class="mark" x1="${at}" x2="${at}" y1="${space.top}" y2="${space.top + plotHeight}"/><text x="${Number(at) + 5}" y="${space.top + 10}">${escapeHtml(text)}</text>`;
 }
 
-/** Round numbers from nothing to at least `max`: four to seven of them. */
+/** Four to seven round numbers from 0 to at least `max`. */
 export function ticks(max: number): readonly number[] {
   if (!(max > 0)) return [0, 1];
   const rough = max / 5;

@@ -1,11 +1,11 @@
 import { plainText } from "../../../base/plain-text.ts";
 import { isHeld, nodeRows, runRows, verdictText, type Certificate, type CertificateRow } from "./certificate.ts";
-import { planText } from "../plan.ts";
+import { stormPlanText } from "../plan.ts";
 import { escapeHtml, plotFigure } from "./plot.ts";
 import { runPlots } from "./run-plots.ts";
 import type { StormRun } from "../verdict.ts";
 
-/** The certificate as a page that needs nothing else: no script, no font, no picture from anywhere. */
+/** The certificate as a self-contained page, without scripts, fonts or pictures from elsewhere. */
 export function reportHtml(certificate: Certificate): string {
   const isGood = isHeld(certificate);
   const verdict = escapeHtml(plainText(verdictText(certificate)));
@@ -37,11 +37,11 @@ ${rowsTable(nodeRows(certificate.node))}
 `;
 }
 
-/** The newest storm is open; earlier, smaller ones can be opened. */
+/** The newest storm is open; earlier ones can be opened. */
 function runSection(run: StormRun, isOpen: boolean): string {
   const word = run.broken.length === 0 ? "held" : "did not hold";
   return `<details${isOpen ? " open" : ""}>
-<summary>${escapeHtml(planText(run.plan))}: ${word}</summary>
+<summary>${escapeHtml(stormPlanText(run.plan))}: ${word}</summary>
 ${run.broken.length === 0 ? "" : `<ul class="broken">${run.broken.map((text) => `<li>${escapeHtml(text)}</li>`).join("")}</ul>`}
 <div class="plots">
 ${runPlots(run).map(plotFigure).join("\n")}
@@ -57,7 +57,7 @@ function rowsTable(rows: readonly CertificateRow[]): string {
   return `<table>${lines.join("\n")}</table>`;
 }
 
-/** The colours are far enough apart for people who see few of them, on white and on black. */
+/** Colour-blind people can tell these colours apart, on white and on black. */
 const style = `
 :root{--ink:#1f2328;--soft:#59636e;--page:#fff;--card:#f6f8fa;--grid:#d8dee4;--first:#0969da;--second:#bc4c00;--third:#8250df;--limit:#cf222e;--good:#1a7f37;--bad:#cf222e}
 @media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9198a1;--page:#0d1117;--card:#151b23;--grid:#30363d;--first:#58a6ff;--second:#f0883e;--third:#bc8cff;--limit:#ff7b72;--good:#3fb950;--bad:#ff7b72}}

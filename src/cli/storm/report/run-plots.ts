@@ -3,7 +3,7 @@ import type { Moment } from "../series.ts";
 import { site } from "../site.ts";
 import { waitsMs, type StormRun } from "../verdict.ts";
 
-/** What one storm looks like. */
+/** The plots of one storm. */
 export function runPlots(run: StormRun): readonly Plot[] {
   const { plan, moments } = run;
   const endS = (moments.at(-1)?.atMs ?? 0) / 1000;
@@ -65,7 +65,7 @@ function secondLine({ plan }: StormRun, points: readonly PlotPoint[]): readonly 
   return plan.second.pods === 0 ? [] : [{ name: "the second namespace", colour: "second", points }];
 }
 
-/** Which share of the pods had waited no longer than this. */
+/** The share of pods that waited no longer than each time. */
 function waitPlot(run: StormRun): Plot {
   const { second } = run.plan;
   return {
@@ -84,7 +84,7 @@ function waitPlot(run: StormRun): Plot {
   };
 }
 
-/** Steps, as a pod is attached or it is not. */
+/** Points of a step function. */
 export function sharePoints(sortedMs: readonly number[], pods: number): readonly PlotPoint[] {
   return [
     [0, 0],

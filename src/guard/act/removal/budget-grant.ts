@@ -2,14 +2,14 @@ import { LeveeError } from "../../../base/errors.ts";
 import { kubeStatusOf } from "../../../kube/client/api.ts";
 import { BudgetStore } from "./budget-store.ts";
 import { defaultBudgetLimits, spend } from "./removal-budget.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 
-/** One process writes it at a time; a second one is a leader that is on its way out. */
+/** Only the leader writes the budget; a second writer is a leader about to end. */
 const conflictsMax = 5;
 
 /**
- * How many of these pods may be removed now: at least one, and they are counted in the cluster before they are removed.
- * Waits while the minute is used up. Throws when a daily limit is reached, after the breaker was stored.
+ * How many of these pods may be removed now: at least one. They are counted in the cluster before they are removed. Waits
+ * while the minute's limit is used up. Throws when a daily limit is reached, after storing the open breaker.
  */
 export async function grantRemovals(context: StepContext, namespace: string, pods: number): Promise<number> {
   const { api, clock, settings, signal } = context;
@@ -30,15 +30,18 @@ export async function grantRemovals(context: StepContext, namespace: string, pod
       conflicts += 1;
     }
   }
-  throw new LeveeError("not-ready", "Cannot count what is removed: somebody else writes the ConfigMap levee-guard");
+  throw new LeveeError(
+    "not-ready",
+    "Cannot count the removed pods: another client keeps writing the ConfigMap levee-guard",
+  );
 }
 
-/** Why nothing would be removed now, before anything is asked for; undefined when something may be. */
+/** Why nothing may be removed now; undefined when something may. */
 export async function breakerProblem({ api, settings }: StepContext): Promise<string | undefined> {
   const { budget } = await new BudgetStore(api, settings.namespace).read();
   return budget.breaker === "" ? undefined : breakerText(budget.breaker);
 }
 
 function breakerText(why: string): string {
-  return `the breaker is open: ${why}; a person closes it with the verdict ResetBreaker, and then Resume goes on`;
+  return `the breaker is open: ${why}; a person closes it with the verdict ResetBreaker and then continues with Resume`;
 }

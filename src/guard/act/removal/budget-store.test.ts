@@ -8,7 +8,7 @@ interface Sent {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** One ConfigMap, with versions as the server has them. */
+/** An API server with one ConfigMap and its versions. */
 class Server implements KubeApi {
   object: { metadata: { resourceVersion: string }; data: Record<string, string> } | undefined;
 
@@ -29,7 +29,7 @@ class Server implements KubeApi {
   }
 
   lines(): AsyncIterable<string> {
-    throw new Error("nobody watches");
+    throw new Error("no test watches");
   }
 }
 
@@ -37,7 +37,7 @@ function refusal(status: number): KubeError {
   return new KubeError("api-refused", String(status), { status });
 }
 
-test("BudgetStore begins with nothing, keeps what is written, and leaves other keys alone", async () => {
+test("BudgetStore begins empty, keeps what was written, and leaves other keys alone", async () => {
   const server = new Server();
   const store = new BudgetStore(server, "levee-system");
   const first = await store.read();
@@ -51,7 +51,7 @@ test("BudgetStore begins with nothing, keeps what is written, and leaves other k
   expect((await store.read()).budget).toEqual(emptyBudget);
 });
 
-test("BudgetStore does not overwrite what another leader has written", async () => {
+test("BudgetStore does not overwrite another leader's write", async () => {
   const server = new Server();
   const store = new BudgetStore(server, "levee-system");
   const stale = await store.read();
@@ -60,11 +60,11 @@ test("BudgetStore does not overwrite what another leader has written", async () 
   expect(failure).toMatchObject({ status: 409 });
 });
 
-test("BudgetStore takes a damaged entry for an open breaker, and passes errors on", async () => {
+test("BudgetStore treats a damaged entry as an open breaker, and passes errors on", async () => {
   const server = new Server();
   server.object = { metadata: { resourceVersion: "1" }, data: { "removal-budget": "{" } };
   const store = new BudgetStore(server, "levee-system");
-  expect((await store.read()).budget.breaker).toBe("what was removed before cannot be read");
+  expect((await store.read()).budget.breaker).toBe("the record of earlier removals cannot be read");
   server.call = () => Promise.reject(refusal(403));
   expect(await store.read().catch((thrown: unknown) => thrown)).toMatchObject({ status: 403 });
 });

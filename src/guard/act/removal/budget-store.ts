@@ -2,19 +2,19 @@ import { kubeStatusOf, type KubeApi } from "../../../kube/client/api.ts";
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
 import { parseBudget, printBudget, type RemovalBudget } from "./removal-budget.ts";
 
-/** The one ConfigMap that the guard's account may write. */
+/** The only ConfigMap that the guard's account may write. */
 const configMap = "levee-guard";
 const key = "removal-budget";
 const requestMs = 10_000;
 
-/** A budget with what the next write of it has to name. */
+/** A budget with the version that the next write must name. */
 export interface StoredBudget {
   readonly budget: RemovalBudget;
   /** Undefined when there is no ConfigMap yet. */
   readonly resourceVersion: string | undefined;
 }
 
-/** The budget, kept in the cluster: it survives leaders, and whoever reads the ConfigMap sees it. */
+/** Keeps the budget in the cluster, where it outlives leaders and people can read it. */
 export class BudgetStore {
   readonly #api: KubeApi;
   readonly #folder: string;
@@ -42,7 +42,7 @@ export class BudgetStore {
     }
   }
 
-  /** Refused by the server when somebody else has written it since it was read. */
+  /** The API server refuses the write if the ConfigMap has changed since it was read. */
   async write({ resourceVersion }: StoredBudget, budget: RemovalBudget): Promise<StoredBudget> {
     const data = { [key]: printBudget(budget) };
     const isNew = resourceVersion === undefined;

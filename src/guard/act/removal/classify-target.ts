@@ -1,19 +1,19 @@
 import { SharedTexts } from "../../../base/shared-texts.ts";
 import type { PodTarget } from "../../decision/step.ts";
-import type { PodRecord } from "../../facts/pod-record.ts";
-import { projectPod } from "../../facts/project-pod.ts";
+import type { ClusterPod } from "../../facts/cluster-pod.ts";
+import { projectClusterPod } from "../../facts/project-cluster-pod.ts";
 
 /**
- * What is to be done about a target, as it is now. `Remove`: still the pod that was frozen, ownerless, and it never ran.
- * `Leaving`: it has been asked to go. `Gone`: there is nothing to do. The others are left alone and reported.
+ * What to do about a target now. `Remove`: it is still the pod of the plan, has no owner and never ran. `Leaving`: it is
+ * being deleted. `Gone`: there is nothing to do. Pods with another verdict are left alone and listed in the status.
  */
 export type TargetVerdict = "Remove" | "Leaving" | "Gone" | "Replaced" | "Started" | "Owned" | "Mirror" | "Exempt";
 
-/** `live` is the pod as it was read just now, or undefined when the server has none of the name. */
+/** `live` is the pod as just read; undefined when there is none of this name. */
 export function classifyTarget(target: PodTarget, live: unknown): TargetVerdict {
   if (live === undefined) return "Gone";
-  const pod = projectPod(live, new SharedTexts());
-  // What cannot be read is not what was frozen.
+  const pod = projectClusterPod(live, new SharedTexts());
+  // An unreadable pod is not the pod of the plan.
   if (pod === undefined || !isSame(pod, target)) return "Replaced";
   if (pod.isMirror) return "Mirror";
   if (pod.owner !== "") return "Owned";
@@ -22,6 +22,6 @@ export function classifyTarget(target: PodTarget, live: unknown): TargetVerdict 
   return pod.isDeleting ? "Leaving" : "Remove";
 }
 
-function isSame(pod: PodRecord, { namespace, name, uid }: PodTarget): boolean {
+function isSame(pod: ClusterPod, { namespace, name, uid }: PodTarget): boolean {
   return pod.uid === uid && pod.name === name && pod.namespace === namespace;
 }

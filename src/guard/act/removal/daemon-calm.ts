@@ -1,15 +1,15 @@
 import type { World } from "../../facts/world.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 
-/** A daemon works through so many calls within a second or two. */
+/** A daemon handles this many calls within a second or two. */
 const waitingFine = 20;
-/** A daemon that is no better after this long is made better by removals, not by waiting. */
+/** After this time only removals help an overloaded daemon, not waiting. */
 const calmWithinMs = 60_000;
 const lookMs = 1_000;
-/** One that has said nothing for longer may be dead, and is not waited for. */
+/** A daemon without a newer answer may be dead, and the removal does not wait for it. */
 const freshMs = 15_000;
 
-/** How many calls waited on each node when the removal began: more than that is our own doing. */
+/** Waiting calls per node when the removal began: more than that is our own doing. */
 export type LoadBefore = ReadonlyMap<string, number>;
 
 export function loadNow({ nodeViews }: World): LoadBefore {
@@ -17,8 +17,8 @@ export function loadNow({ nodeViews }: World): LoadBefore {
 }
 
 /**
- * Waits until the daemons of these nodes have worked through what was asked of them, or for a while. Nodes whose daemon
- * says nothing are not waited for here; that the pods of one batch are gone before the next paces those.
+ * Waits a limited time until the daemons of these nodes have worked off their calls. Nodes with a silent daemon are paced
+ * by another rule: the pods of one batch must be gone before the next batch.
  */
 export async function untilCalm(
   { clock, signal, world, logger }: StepContext,
@@ -35,7 +35,7 @@ export async function untilCalm(
     if (busy.length === 0) return;
     if (clock.monotonicMs() >= endMs) {
       const [worst] = busy.toSorted((left, right) => right.waiting - left.waiting);
-      logger.warn("daemons do not calm down between batches; going on", { node: worst?.node, waiting: worst?.waiting });
+      logger.warn("Daemons do not calm down between batches; going on", { node: worst?.node, waiting: worst?.waiting });
       return;
     }
     await clock.sleep(lookMs, signal);

@@ -1,18 +1,18 @@
 import type { PodTarget } from "../../decision/step.ts";
 
-export interface Removal {
-  /** Only tried: admission is asked and nothing is removed. */
+interface Removal {
+  /** Asks admission and removes nothing. */
   readonly dryRun: boolean;
   /** Without a grace period. */
   readonly force: boolean;
 }
 
 /**
- * The body of a pod's DELETE. `dryRun` belongs in here: with a body the API server ignores the one of the query, and
- * deletes. The UID is a precondition, so that a pod of the same name is never hit.
+ * The body of a pod's DELETE. `dryRun` must be in the body: given a body, the API server ignores the query's dryRun and
+ * deletes. The UID is a precondition, so that another pod of the same name is never deleted.
  */
 export function deleteOptions({ uid }: PodTarget, { dryRun, force }: Removal): string {
-  if (uid === "") throw new RangeError("A pod is removed by its UID, and this target has none");
+  if (uid === "") throw new RangeError("Cannot remove a pod without a UID");
   return JSON.stringify({
     apiVersion: "v1",
     kind: "DeleteOptions",
@@ -23,7 +23,6 @@ export function deleteOptions({ uid }: PodTarget, { dryRun, force }: Removal): s
   });
 }
 
-/** Without a query. */
 export function podPath({ namespace, name }: PodTarget): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 }

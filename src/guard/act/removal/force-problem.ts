@@ -1,10 +1,10 @@
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
-import { objectsOf } from "../../facts/json-values.ts";
+import { objectsOf } from "../../json-values.ts";
 
 /**
- * Why a pod that hangs is not removed by force; undefined when it may be. `pod` and `node` as they were read just now,
- * `node` undefined when there is none of the name. A kubelet that has not spoken for a while may have started the pod and
- * not said so; one that is gone has not.
+ * Why a hanging pod must not be removed by force; undefined when it may. Both objects are as just read; `node` is
+ * undefined when it does not exist. A silent kubelet may have started the pod without reporting it; a node that is gone
+ * runs nothing.
  */
 export function forceProblem(pod: unknown, node: unknown): string | undefined {
   const finalizers = objectOf(objectOf(pod)["metadata"])["finalizers"];
@@ -13,5 +13,5 @@ export function forceProblem(pod: unknown, node: unknown): string | undefined {
   const conditions = objectsOf(objectOf(objectOf(node)["status"])["conditions"]);
   const ready = conditions.find(({ type }) => type === "Ready");
   const says = textOf(ready?.["status"]);
-  return says === "True" || says === "False" ? undefined : "its node does not answer, so nobody knows whether it runs";
+  return says === "True" || says === "False" ? undefined : "its node does not answer, so it may be running";
 }

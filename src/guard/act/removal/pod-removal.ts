@@ -8,27 +8,27 @@ import { deleteOptions, podPath } from "./delete-options.ts";
 import { forceProblem } from "./force-problem.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
-import type { StepContext, StepReport } from "../step-hand.ts";
+import type { StepContext, StepReport } from "../step-runner.ts";
 
 const requestMs = 10_000;
 const lookMs = 1_000;
 
-/** What is left alone, and why, for people. */
+/** Why a pod is left alone, for people. */
 const leftBecause: Partial<Record<TargetVerdict, string>> = {
-  Replaced: "another pod has its name by now",
-  Started: "it has started meanwhile",
-  Owned: "it has an owner by now",
-  Mirror: "it is a mirror of a static pod",
-  Exempt: "it says by now why it needs no owner",
+  Replaced: "another pod has its name now",
+  Started: "it has started",
+  Owned: "it has an owner now",
+  Mirror: "it is the mirror of a static pod",
+  Exempt: "it now has a reason to need no owner",
 };
 
-/** The removal of one step's targets, batch by batch, and what has come of it. */
+/** Removes the targets of one step, batch by batch, and keeps the counts. */
 export class PodRemoval {
   readonly #step: RemovePodsStep;
   readonly #context: StepContext;
   readonly #before: LoadBefore;
   readonly #leftAlone = new Map<string, string>();
-  /** By a leader before us, or before a pause. */
+  /** Removed by an earlier leader or before a pause. */
   readonly #removedBefore: number;
   #removedNow = 0;
   #goneSeen = 0;
@@ -52,7 +52,7 @@ export class PodRemoval {
     return { message, removed, gone, leftAlone };
   }
 
-  /** Looks at each anew, tries all, says what it is about to do, removes, and waits until they are gone. */
+  /** Reads each pod again, tries a dry run, writes the intent, removes the pods and waits until they are gone. */
   async carryOut(number: number, batch: readonly PodTarget[]): Promise<void> {
     await untilCalm(this.#context, new Set(batch.map(({ node }) => node)), this.#before);
     const { ready, leaving } = await this.#look(batch);
@@ -75,13 +75,13 @@ export class PodRemoval {
     await this.#untilGone(asked);
   }
 
-  /** Asks by a dry run; in the body, as the server deletes when it is in the query. */
+  /** The reason why a dry run is refused; undefined when it is not. */
   async refusalOf(target: PodTarget): Promise<string | undefined> {
     try {
       await this.#delete(target, { dryRun: true, force: false });
       return undefined;
     } catch (thrown) {
-      // Gone or replaced meanwhile: seen again when its turn comes.
+      // The pod is gone or replaced; its own turn will show it.
       return [404, 409].includes(kubeStatusOf(thrown) ?? 0) ? undefined : refusalText(thrown);
     }
   }
@@ -98,7 +98,7 @@ export class PodRemoval {
     return { ready, leaving };
   }
 
-  /** True when it was asked to go. Looked at once more, as the batch may have waited for its minute. */
+  /** True when the pod is being deleted. Reads it once more, because the batch may have waited for its minute. */
   async #remove(target: PodTarget): Promise<boolean> {
     const verdict = classifyTarget(target, await readObject(this.#context.api, podPath(target)));
     if (verdict !== "Remove") return this.#count(target, verdict);
@@ -111,7 +111,7 @@ export class PodRemoval {
     }
   }
 
-  /** A pod that changed between the look and the request is left alone; any other refusal stops the step. */
+  /** A pod that changed between read and request is left alone; any other refusal stops the step. */
   async #afterRefusal(target: PodTarget, thrown: unknown): Promise<boolean> {
     const status = kubeStatusOf(thrown);
     if (status === 404) return this.#count(target, "Gone");
@@ -121,7 +121,7 @@ export class PodRemoval {
     return this.#count(target, verdict);
   }
 
-  /** Until none of them is there, or force is due. */
+  /** Waits until all of them are gone; after the time limit, the rest is removed by force. */
   async #untilGone(asked: readonly PodTarget[]): Promise<void> {
     const { clock, signal, world } = this.#context;
     const awaited = new Map(asked.map((target) => [target.uid, target]));
@@ -137,12 +137,12 @@ export class PodRemoval {
     for (const target of awaited.values()) await this.#force(target);
   }
 
-  /** Only what still hangs and still never ran. */
+  /** Only a pod that still hangs and never ran. */
   async #force(target: PodTarget): Promise<void> {
     const { api } = this.#context;
     const live = await readObject(api, podPath(target));
     const verdict = classifyTarget(target, live);
-    // Replaced: the one that was asked to go is gone.
+    // Replaced means that the deleted pod is gone.
     if (verdict === "Gone" || verdict === "Replaced") return;
     if (verdict !== "Leaving") {
       this.#count(target, verdict);
@@ -151,12 +151,12 @@ export class PodRemoval {
     const node = await readObject(api, `/api/v1/nodes/${encodeURIComponent(target.node)}`);
     const problem = forceProblem(live, node);
     if (problem !== undefined) {
-      this.#leftAlone.set(nameOf(target), `asked to go, but ${problem}`);
+      this.#leftAlone.set(nameOf(target), `it was deleted, but ${problem}`);
       return;
     }
     try {
       await this.#delete(target, { dryRun: false, force: true });
-      this.#context.audit("remove by force what hangs", [nameOf(target)], "removed");
+      this.#context.audit("remove a hanging pod by force", [nameOf(target)], "removed");
     } catch (thrown) {
       if (![404, 409].includes(kubeStatusOf(thrown) ?? 0)) throw thrown;
     }

@@ -1,15 +1,15 @@
 import type { PodTarget } from "../../decision/step.ts";
 
-/** Across all nodes; what is asked of the API server between two looks at the cluster. */
+/** Across all nodes: the requests between two looks at the cluster. */
 const batchMax = 100;
 
 /**
- * Targets in batches that are carried out one after the other: of each node at most `perNode`, as each removal is a CNI
- * DEL there. Every target is in exactly one, in the plan's order within its node.
+ * Splits the targets into consecutive batches with at most `perNode` per node, because each removal is a CNI DEL there.
+ * Within a node the plan's order stays.
  */
 export function removalBatches(targets: readonly PodTarget[], perNode: number): readonly (readonly PodTarget[])[] {
   if (!Number.isSafeInteger(perNode) || perNode < 1)
-    throw new RangeError(`A batch has at least one pod, not ${perNode}`);
+    throw new RangeError(`Cannot make batches of ${perNode} pods per node: at least one is needed`);
   const batches: PodTarget[][] = [];
   const counts: Map<string, number>[] = [];
   for (const target of targets) {

@@ -14,7 +14,7 @@ const limits = { podsPerMinute: 100, podsPerNamespacePerDay: 250, podsPerDay: 40
 const nowMs = Date.parse("2026-05-10T23:30:00Z");
 const minuteMs = 60_000;
 
-/** Asks minute by minute until all is granted, or nothing more is. */
+/** Asks every minute until everything is granted or nothing more is. */
 function removeAll(
   budget: RemovalBudget,
   namespace: string,
@@ -30,7 +30,7 @@ function removeAll(
       minutes += 1;
       continue;
     }
-    // Through the cluster, as the next leader reads it.
+    // As the next leader reads it from the cluster.
     kept = parseBudget(printBudget(last.budget));
     left -= last.pods;
     if (left === 0) return { budget: kept, minutes, last };
@@ -52,7 +52,7 @@ test("spend never grants more than a minute's worth, and says how long to wait",
   });
 });
 
-test("spend opens the breaker at the namespace's limit, and it stays open for everybody", () => {
+test("spend opens the breaker at the namespace's limit, and it stays open for all namespaces", () => {
   const { budget } = removeAll(emptyBudget, "a", 200);
   const asked = { namespace: "a", pods: 51, nowMs: nowMs + 10 * minuteMs };
   const end = spend(budget, asked, limits);
@@ -72,14 +72,14 @@ test("spend opens the breaker at the limit of all namespaces together", () => {
   expect(removeAll(budget, "b", 150, nowMs + 10 * minuteMs).last).toMatchObject({ verdict: "Go" });
 });
 
-test("spend counts the last 24 hours, and midnight gives nothing back", () => {
+test("spend counts the last 24 hours, and midnight resets nothing", () => {
   const { budget } = removeAll(emptyBudget, "a", 250);
   const one = (hours: number): string =>
     spend(budget, { namespace: "a", pods: 1, nowMs: nowMs + hours * 60 * minuteMs }, limits).verdict;
   expect([one(1), one(23), one(26)]).toEqual(["Open", "Open", "Go"]);
 });
 
-test("resetBreaker lets the days begin anew, not the minute", () => {
+test("resetBreaker resets the daily counts, not the minute", () => {
   const { budget } = removeAll(emptyBudget, "a", 250);
   const open = spend(budget, { namespace: "a", pods: 1, nowMs: nowMs + 2 * minuteMs }, limits);
   const reset = resetBreaker(open.verdict === "Open" ? open.budget : emptyBudget);
@@ -90,7 +90,7 @@ test("resetBreaker lets the days begin anew, not the minute", () => {
   expect(reset.inMinute).toBe(budget.inMinute);
 });
 
-test("parseBudget takes no text for a new cluster, and text that it cannot read for an open breaker", () => {
+test("parseBudget treats no text as a new cluster, and unreadable text as an open breaker", () => {
   expect(parseBudget(undefined)).toEqual(emptyBudget);
   for (const text of ["", "{", "7", "{}", '{"hours":[]}']) expect(parseBudget(text).breaker).not.toBe("");
   expect(parseBudget('{"hours":{"5":{"a":-3,"b":"x"}},"minute":1.5}')).toEqual({
@@ -99,7 +99,7 @@ test("parseBudget takes no text for a new cluster, and text that it cannot read 
   });
 });
 
-test("budgetNotes says the limits, what is used, and first of all that the breaker is open", () => {
+test("budgetNotes gives the open breaker first, then the limits and their use", () => {
   const { budget } = removeAll(emptyBudget, "a", 219);
   expect(budgetNotes(budget, limits, nowMs)).toEqual([
     "The guard removes at most 100 pods a minute, 250 a day in one namespace and 400 in all; 219 in the last day",

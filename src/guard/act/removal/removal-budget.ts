@@ -1,16 +1,16 @@
 import { isObject, objectOf, textOf } from "../../../kube/client/json-fields.ts";
-import { countOf, timeText } from "../../facts/json-values.ts";
+import { countOf, timeText } from "../../json-values.ts";
 
-/** How many pods the guard may remove. The first paces; the others open a breaker that only a person closes. */
-export interface BudgetLimits {
+/** Limits on removals. The first one paces; the daily ones open a breaker that only a person closes. */
+interface BudgetLimits {
   readonly podsPerMinute: number;
   readonly podsPerNamespacePerDay: number;
   readonly podsPerDay: number;
 }
 
 /**
- * An outage of 219 pods is removed within two minutes; each removal is a CNI DEL and a few writes of the API server. The
- * daily limits are ten such outages in one namespace and twenty in all: more is a mistake of the detector.
+ * The guard removes an outage of 219 pods within two minutes; each removal is a CNI DEL and a few API writes. The daily
+ * limits allow ten such outages in one namespace and twenty in all: more means that the detector is wrong.
  */
 export const defaultBudgetLimits: BudgetLimits = {
   podsPerMinute: 120,
@@ -18,16 +18,17 @@ export const defaultBudgetLimits: BudgetLimits = {
   podsPerDay: 4_000,
 };
 
-/** What was removed in the last 24 hours. Kept in the cluster, so that the next leader goes on from here. */
+/** The removals of the last 24 hours. Kept in the cluster, so that the next leader continues from them. */
 export interface RemovalBudget {
-  /** Pods by hour since 1970, and there by namespace. */
+  /** Pods by hour since 1970 and by namespace. */
   readonly hours: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** The minute since 1970 that is being counted, and how many were removed in it. */
+  /** The current minute since 1970. */
   readonly minute: number;
+  /** Pods removed in that minute. */
   readonly inMinute: number;
-  /** Why nothing more is removed; empty while the breaker is closed. */
+  /** Why removals have stopped; empty while the breaker is closed. */
   readonly breaker: string;
-  /** When it opened; 0 while it is closed, or when that is not known. */
+  /** When the breaker opened; 0 while it is closed, or when unknown. */
   readonly openedMs: number;
 }
 
@@ -38,13 +39,13 @@ const hourMs = 3_600_000;
 const dayHours = 24;
 
 export type Spending =
-  /** So many may be removed now; `budget` has them counted and is stored before they are. */
+  /** This many may be removed now. `budget` already counts them and must be stored first. */
   | { readonly verdict: "Go"; readonly pods: number; readonly budget: RemovalBudget }
   | { readonly verdict: "Wait"; readonly waitMs: number }
-  /** Nothing is removed any more; `budget` is stored. */
+  /** No more removals; `budget` must be stored. */
   | { readonly verdict: "Open"; readonly why: string; readonly budget: RemovalBudget };
 
-/** Asks for the removal of some pods of a namespace. Fewer may be granted, never more. */
+/** Asks to remove some pods of a namespace. The answer may grant fewer, never more. */
 export function spend(
   before: RemovalBudget,
   asked: { readonly namespace: string; readonly pods: number; readonly nowMs: number },
@@ -63,30 +64,30 @@ export function spend(
   return { verdict: "Go", pods, budget: counted(budget, namespace, pods, nowMs) };
 }
 
-/** A person has looked and says go on: the days begin anew. */
+/** A person has looked and allows more: the daily counts start again. */
 export function resetBreaker(budget: RemovalBudget): RemovalBudget {
   return { ...emptyBudget, minute: budget.minute, inMinute: budget.inMinute };
 }
 
-/** For a proposal: what may be removed, how much of it is used, and whether anything would be. */
+/** Notes for a proposal: the limits, how much of them is used, and whether the breaker is open. */
 export function budgetNotes(budget: RemovalBudget, limits: BudgetLimits, nowMs: number): readonly string[] {
   const used = removedIn(forgetOld(budget, nowMs));
   const line = `The guard removes at most ${limits.podsPerMinute} pods a minute, ${limits.podsPerNamespacePerDay} a day in one namespace and ${limits.podsPerDay} in all; ${used} in the last day`;
   return budget.breaker === ""
     ? [line]
-    : [`The breaker is open, and nothing is removed until a person closes it: ${budget.breaker}`, line];
+    : [`The breaker is open, and the guard removes nothing until a person closes it: ${budget.breaker}`, line];
 }
 
 export function printBudget(budget: RemovalBudget): string {
   return JSON.stringify(budget);
 }
 
-/** What cannot be read may hide what was removed today, so the breaker is open then. No text at all is a new cluster. */
+/** An unreadable text may hide today's removals, so it opens the breaker. No text means a new cluster. */
 export function parseBudget(text: string | undefined): RemovalBudget {
   if (text === undefined) return emptyBudget;
   const value = parseJson(text);
   if (!isObject(value) || !isObject(value["hours"]))
-    return { ...emptyBudget, breaker: "what was removed before cannot be read" };
+    return { ...emptyBudget, breaker: "the record of earlier removals cannot be read" };
   const hours = Object.entries(value["hours"]).map(([hour, byNamespace]) => [
     hour,
     Object.fromEntries(Object.entries(objectOf(byNamespace)).map(([name, count]) => [name, countOf(count)])),
@@ -119,7 +120,7 @@ function removedIn({ hours }: RemovalBudget, namespace?: string): number {
     .reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** Hours, not a calendar day: midnight gives nothing back. */
+/** A sliding window: midnight resets nothing. */
 function forgetOld(budget: RemovalBudget, nowMs: number): RemovalBudget {
   const oldest = Math.floor(nowMs / hourMs) - dayHours;
   const hours = Object.entries(budget.hours).filter(([hour]) => Number(hour) >= oldest);

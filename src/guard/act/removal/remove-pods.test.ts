@@ -2,19 +2,19 @@ import { beforeEach, expect, test } from "bun:test";
 import type { KubeRequest } from "../../../kube/client/api.ts";
 import { propose } from "../../decide/propose.ts";
 import type { PodTarget, RemovePodsStep, StopSourceStep } from "../../decision/step.ts";
-import type { PodRecord } from "../../facts/pod-record.ts";
+import type { ClusterPod } from "../../facts/cluster-pod.ts";
 import { defaultGuardSettings as settings } from "../../facts/guard-settings.ts";
 import type { World } from "../../facts/world.ts";
 import { outage } from "../../outage.fixture.ts";
 import { carryOut } from "../carry-out.ts";
 import { forceProblem } from "./force-problem.ts";
 import { GuardedServer, refusal } from "../guarded.fixture.ts";
-import { removePodsHand } from "./remove-pods.ts";
+import { removePodsRunner } from "./remove-pods.ts";
 
 let server: GuardedServer;
-/** When each removal in earnest was asked for, and whether by force. */
+/** The time of each removal without dry run, and whether it was by force. */
 let removals: { readonly atMs: number; readonly uid: string; readonly force: boolean }[];
-/** Whether a pod that is asked to go goes. */
+/** Whether a deleted pod really goes. */
 let goes: (target: PodTarget, force: boolean) => boolean;
 let step: RemovePodsStep;
 
@@ -56,7 +56,7 @@ function answer({ method, path, body }: KubeRequest): string | Error | undefined
   return "{}";
 }
 
-/** As the server keeps it. */
+/** As the API server keeps it. */
 function budget(body: string | undefined): string {
   const object = { ...(JSON.parse(body ?? "{}") as object), metadata: { resourceVersion: "1" } };
   server.objects.set("/api/v1/namespaces/levee-system/configmaps/levee-guard", object);
@@ -70,13 +70,13 @@ function remove(target: PodTarget): void {
 
 async function outcome(): Promise<string | undefined> {
   let phase: string | undefined;
-  const running = carryOut(server.options({ hands: { RemovePods: removePodsHand } }), server.decision);
+  const running = carryOut(server.options({ runners: { RemovePods: removePodsRunner } }), server.decision);
   void running.then((end) => (phase = end));
   for (let seconds = 0; phase === undefined && seconds < 3_000; seconds += 1) await server.clock.advance(1_000);
   return phase;
 }
 
-test("removePodsHand removes at most 120 a minute, ten at once of a node, each batch after the one before is gone", async () => {
+test("removePodsRunner removes at most 120 pods a minute and ten at once per node, each batch after the previous one is gone", async () => {
   expect(await outcome()).toBe("Succeeded");
   expect(removals.length).toBe(219);
   const minutes = new Map<number, number>();
@@ -87,7 +87,7 @@ test("removePodsHand removes at most 120 a minute, ten at once of a node, each b
   expect(server.decision.status?.intent).toMatchObject({ step: 1, batch: 8 });
 });
 
-test("removePodsHand forces only what hangs for its time, and leaves alone what its node may have started", async () => {
+test("removePodsRunner forces only pods that hang long enough, and leaves alone pods that their node may have started", async () => {
   const [first, second, third] = step.targets as [PodTarget, PodTarget, PodTarget];
   goes = ({ uid }, force) => (uid !== first.uid && uid !== second.uid && uid !== third.uid ? true : force);
   const node = (name: string, status: string): object => ({
@@ -102,11 +102,11 @@ test("removePodsHand forces only what hangs for its time, and leaves alone what 
   const asked = removals.find(({ uid, force }) => uid === first.uid && !force);
   expect((forced[0]?.atMs ?? 0) - (asked?.atMs ?? 0)).toBeGreaterThanOrEqual(60_000);
   expect(server.decision.status?.steps?.[0]?.leftAlone).toEqual([
-    `fc-desktop/${second.name}: asked to go, but its node does not answer, so nobody knows whether it runs`,
+    `fc-desktop/${second.name}: it was deleted, but its node does not answer, so it may be running`,
   ]);
 });
 
-test("removePodsHand waits between batches while a daemon has more to do than before, and not for ever", async () => {
+test("removePodsRunner waits between batches while a daemon has more to do than before, and not for ever", async () => {
   const view = (waiting: number): World["nodeViews"] => [
     { node: "rke2-agent1", atMs: server.seen.nowMs, waiting, running: 1, leaks: 0 },
   ];
@@ -124,12 +124,12 @@ test("removePodsHand waits between batches while a daemon has more to do than be
   expect(second.atMs - removals[0]!.atMs).toBeGreaterThanOrEqual(60_000);
 });
 
-test("removePodsHand stops when the rest has started by itself", async () => {
+test("removePodsRunner stops when the rest has started by itself", async () => {
   let count = 0;
   goes = () => {
     count += 1;
     if (count === 1) {
-      const started = (pod: PodRecord): PodRecord => ({ ...pod, phase: "Running", everRan: true });
+      const started = (pod: ClusterPod): ClusterPod => ({ ...pod, phase: "Running", everRan: true });
       server.seen = { ...server.seen, pods: [...server.seen.pods].map(started) };
       for (const target of step.targets)
         server.objects.set(pathOf(target), { ...live(target), status: { phase: "Running", podIP: "10.0.0.1" } });
@@ -142,7 +142,7 @@ test("removePodsHand stops when the rest has started by itself", async () => {
   expect(server.decision.status?.steps?.[0]?.leftAlone?.length).toBeGreaterThan(20);
 });
 
-test("removePodsHand does not begin while the breaker is open, or the source is not stopped", async () => {
+test("removePodsRunner does not begin while the breaker is open, or the source is not stopped", async () => {
   const open = JSON.stringify({ hours: {}, breaker: "too many" });
   const path = "/api/v1/namespaces/levee-system/configmaps/levee-guard";
   server.objects.set(path, { metadata: { resourceVersion: "1" }, data: { "removal-budget": open } });
@@ -156,7 +156,7 @@ test("removePodsHand does not begin while the breaker is open, or the source is 
   expect(removals).toEqual([]);
 });
 
-test("removePodsHand takes a quota that is in force for a stop, if it has no room or a person has approved it", async () => {
+test("removePodsRunner accepts a quota in force as a stop, if it has no room or a person has approved it", async () => {
   server.objects.set("/api/v1/namespaces/fc-desktop", { metadata: {} });
   const path = "/api/v1/namespaces/fc-desktop/resourcequotas/levee-ownerless-pods";
   const hard = { pods: "20" };
@@ -177,14 +177,14 @@ test("removePodsHand takes a quota that is in force for a stop, if it has no roo
   expect(await outcomeWith({ hard, used: { pods: "19" } })).toBe("Succeeded");
 });
 
-test("removePodsHand takes a quota that is used up for a stop", async () => {
+test("removePodsRunner accepts a used-up quota as a stop", async () => {
   server.objects.set("/api/v1/namespaces/fc-desktop", { metadata: {} });
   const status = { hard: { pods: "20" }, used: { pods: "223" } };
   server.objects.set("/api/v1/namespaces/fc-desktop/resourcequotas/levee-ownerless-pods", { status });
   expect(await outcome()).toBe("Succeeded");
 });
 
-test("forceProblem forces nothing that waits for somebody else", () => {
+test("forceProblem forces no pod that waits for something else", () => {
   expect(forceProblem({ metadata: { finalizers: ["a/b"] } }, undefined)).toContain("finalizers");
   expect(forceProblem({}, undefined)).toBeUndefined();
   expect(forceProblem({}, {})).toContain("does not answer");

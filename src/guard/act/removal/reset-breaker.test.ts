@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { silentLogger } from "../../../base/log.ts";
 import type { KubeRequest } from "../../../kube/client/api.ts";
-import { timeText } from "../../facts/json-values.ts";
+import { timeText } from "../../json-values.ts";
 import { BudgetStore } from "./budget-store.ts";
 import { GuardedServer } from "../guarded.fixture.ts";
 import { emptyBudget } from "./removal-budget.ts";

@@ -3,18 +3,18 @@ import { approvalProblem, startProblem } from "../../approve/approval-problem.ts
 import type { PolicyObject } from "../../approve/policy-standing.ts";
 import type { Decision, DecisionApproval } from "../../decision/decision.ts";
 import { foreignText } from "../../detect/foreign-text.ts";
-import { timeMs } from "../../facts/json-values.ts";
+import { timeMs } from "../../json-values.ts";
 import type { BudgetStore, StoredBudget } from "./budget-store.ts";
 import { resetBreaker } from "./removal-budget.ts";
 
-export interface ResetFacts {
+interface ResetFacts {
   readonly decisions: readonly Decision[];
   readonly approvals: readonly DecisionApproval[];
   readonly policies: readonly PolicyObject[];
   readonly nowMs: number;
 }
 
-/** Closes the breaker when a person has said so after it opened. Resolves with the budget as it is then. */
+/** Closes the breaker if a person has asked for it since it opened. Resolves with the resulting budget. */
 export async function resetWhenAsked(
   store: BudgetStore,
   stored: StoredBudget,
@@ -30,11 +30,11 @@ export async function resetWhenAsked(
   return after;
 }
 
-/** A word that counts, about any Decision, younger than the opening and not older than an approval may be. */
+/** A word that counts, on any Decision, after the opening and within an approval's age. */
 function isReset(approval: DecisionApproval, openedMs: number, { decisions, policies, nowMs }: ResetFacts): boolean {
   if (approval.spec.verdict !== "ResetBreaker" || startProblem(approval, nowMs) !== undefined) return false;
   const decision = decisions.find(({ metadata }) => metadata.name === approval.spec.decision);
   if (decision === undefined || approvalProblem({ decision, approval, policies }) !== undefined) return false;
-  // Times are whole seconds: one of the very second in which it opened may be from before.
+  // Times are whole seconds: a word of the second of the opening may be older.
   return timeMs(approval.metadata.creationTimestamp) > openedMs;
 }

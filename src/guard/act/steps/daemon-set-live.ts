@@ -1,6 +1,6 @@
 import { objectOf, textOf, type JsonObject } from "../../../kube/client/json-fields.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
-import { countOf, objectsOf } from "../../facts/json-values.ts";
+import { countOf, objectsOf } from "../../json-values.ts";
 
 export function daemonSetPath({ setMemoryLimit }: SetMemoryLimitStep): string {
   return workloadPath("daemonsets", setMemoryLimit);
@@ -13,34 +13,34 @@ export function workloadPath(
   return `/apis/apps/v1/namespaces/${encodeURIComponent(namespace)}/${resource}/${encodeURIComponent(name)}`;
 }
 
-/** Why a DaemonSet as it was read just now is not the one of the step with its new limit. */
+/** Why a DaemonSet as just read is not the step's DaemonSet with its new limit. */
 export function limitProblem({ setMemoryLimit }: SetMemoryLimitStep, live: unknown): string | undefined {
   const { namespace, name, uid, container, newLimit } = setMemoryLimit;
   const label = `DaemonSet ${namespace}/${name}`;
   if (live === undefined) return `${label} is gone`;
-  if (textOf(metadataOf(live)["uid"]) !== uid) return `${label} is another one by now: it has not the UID ${uid}`;
+  if (textOf(metadataOf(live)["uid"]) !== uid) return `${label} was replaced: its UID is no longer ${uid}`;
   const limit = memoryLimitOf(live, container);
   return limit === newLimit
     ? undefined
-    : `the memory limit of ${container} in ${label} is ${limit || "not set"} by now, not ${newLimit}`;
+    : `the memory limit of ${container} in ${label} is now ${limit || "not set"}, not ${newLimit}`;
 }
 
-/** As it is written; empty when there is none, or no such container. */
-export function memoryLimitOf(live: unknown, container: string): string {
+/** As written; empty without a limit or such a container. */
+function memoryLimitOf(live: unknown, container: string): string {
   const template = objectOf(objectOf(objectOf(live)["spec"])["template"]);
   const found = objectsOf(objectOf(template["spec"])["containers"]).find((one) => one["name"] === container);
   return textOf(objectOf(objectOf(found?.["resources"])["limits"])["memory"]);
 }
 
-/** What is missing until every pod of a DaemonSet is of its newest form and ready. */
+/** What is missing until every pod is of the newest revision and ready. */
 export function rolloutMissing(live: unknown): string | undefined {
   const status = objectOf(objectOf(live)["status"]);
   if (countOf(status["observedGeneration"]) < countOf(metadataOf(live)["generation"]))
-    return "its controller has not seen the newest change";
+    return "its controller has not yet seen the newest change";
   const desired = countOf(status["desiredNumberScheduled"]);
   const updated = countOf(status["updatedNumberScheduled"]);
   const ready = countOf(status["numberReady"]);
-  if (updated < desired) return `${updated} of ${desired} pods are of the newest form`;
+  if (updated < desired) return `${updated} of ${desired} pods have the newest revision`;
   return ready < desired ? `${ready} of ${desired} pods are ready` : undefined;
 }
 

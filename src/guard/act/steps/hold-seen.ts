@@ -5,13 +5,13 @@ import type { ApplicationFacts, ProjectFacts } from "../../facts/world.ts";
 import { projectApplication, projectAppProject } from "../../observe/project-argo.ts";
 import { daemonSetPath, limitProblem } from "./daemon-set-live.ts";
 import { readObject } from "../read-object.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 
 type LookContext = Pick<StepContext, "api" | "clock" | "decision">;
 
 /**
- * Why Argo CD could take the plan's changes back, by what is read just now; undefined when it cannot. Looked at before
- * every step behind a hold, as whoever made the hold can end it at any time.
+ * Why Argo CD could revert the plan's changes, by fresh reads; undefined when it cannot. Checked before every step after a
+ * hold, because a person can end the hold at any time.
  */
 export async function holdsProblem(step: Step, context: LookContext): Promise<string | undefined> {
   const problems: string[] = [];
@@ -21,12 +21,12 @@ export async function holdsProblem(step: Step, context: LookContext): Promise<st
     if (problem !== undefined) problems.push(problem);
   }
   if (problems.length === 0) return undefined;
-  // Once git has the value, who ends the hold does what the plan says. What counts then is the value itself.
+  // Once git has the value, a person may end the hold. Then only the live value counts.
   if (isLocked(context)) return await limitsProblem(context);
   return problems.join("; ");
 }
 
-/** Why this Application would sync by itself; undefined when it is held, or does not. */
+/** Why this Application would sync by itself; undefined when it is held or does not. */
 export async function holdProblem(
   { holdArgoApp }: HoldArgoAppStep,
   { api, clock }: Pick<LookContext, "api" | "clock">,
@@ -34,15 +34,15 @@ export async function holdProblem(
   const { namespace, application: name, project, projectNamespace } = holdArgoApp;
   const label = `Application ${namespace}/${name}`;
   const { application, project: live } = await readHold(holdArgoApp, api);
-  if (application === undefined) return `${label} is not there, so nobody can tell what syncs its objects`;
+  if (application === undefined) return `${label} is gone, so it is unknown what syncs its objects`;
   if (application.project !== project)
-    return `${label} is in another project by now, so the hold in ${project} does not reach it`;
+    return `${label} is now in another project, so the hold in ${project} does not apply to it`;
   if (revertState(application, live, clock.wallMs()) !== "Armed") return undefined;
   const why = live === undefined ? `there is no AppProject ${projectNamespace}/${project}` : "no open window denies it";
   return `Argo CD may sync ${label} by itself: ${why}`;
 }
 
-export interface LiveHold {
+interface LiveHold {
   readonly application: ApplicationFacts | undefined;
   readonly project: ProjectFacts | undefined;
 }
@@ -59,19 +59,19 @@ function argoPath(namespace: string, resource: string, name: string): string {
   return `/apis/argoproj.io/v1alpha1/namespaces/${encodeURIComponent(namespace)}/${resource}/${encodeURIComponent(name)}`;
 }
 
-/** A hold that has not been seen yet holds up nothing but its own step. */
+/** A hold that was not seen yet blocks only its own step. */
 function isSeen({ id }: HoldArgoAppStep, { decision }: LookContext): boolean {
   return decision.status?.steps?.find((one) => one.id === id)?.phase === "Done";
 }
 
-/** Every change that the plan writes into git is there. */
+/** Every change of the plan is in git. */
 function isLocked({ decision: { spec, status } }: LookContext): boolean {
   const locks = spec.steps.filter(({ action }) => action === "LockToGit");
   const isDone = (id: number): boolean => status?.steps?.find((one) => one.id === id)?.phase === "Done";
   return locks.length > 0 && locks.every(({ id }) => isDone(id));
 }
 
-/** Why a limit that the plan has raised is not what it was raised to. */
+/** Why a raised limit no longer has the plan's value. */
 export async function limitsProblem({
   api,
   decision,

@@ -2,18 +2,18 @@ import { rolloutRestartLine } from "../../decide/kubectl-lines.ts";
 import { stuckWorkloadsMax } from "../../decision/limits.ts";
 import type { ListStuckStep } from "../../decision/step.ts";
 import { findStuckWorkloads, type StuckWorkload } from "../../detect/stuck-workloads.ts";
-import type { StepContext, StepHand } from "../step-hand.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
 
 const betweenLooksMs = 5_000;
-/** Kubelet tries again within half of this: what has not moved for so long does not move by itself. */
+/** Kubelet retries within half of this time: a workload without change for so long does not recover by itself. */
 const stillMs = 60_000;
-/** The list is for people who wait for it, whatever still moves. */
+/** People wait for the list, so it comes even while something still changes. */
 const patienceMs = 300_000;
-/** In the message; the lines have them all. */
+/** In the message; the lines name all of them. */
 const namedMax = 8;
 
-/** Tells which workloads are still stuck once the network is back. It restarts none of them. */
-export const listStuckHand: StepHand<ListStuckStep> = {
+/** Lists the workloads that are still stuck once the network is back. It restarts none of them. */
+export const listStuckRunner: StepRunner<ListStuckStep> = {
   async precondition() {
     return undefined;
   },
@@ -36,7 +36,7 @@ export const listStuckHand: StepHand<ListStuckStep> = {
   },
 };
 
-/** Gives those time that start by themselves: until none is left, nothing changes any more, or it has taken too long. */
+/** Gives workloads time to start by themselves: until none is left, nothing changes, or the time is over. */
 async function whenStill(context: StepContext): Promise<readonly StuckWorkload[]> {
   const { clock, signal } = context;
   const endMs = clock.monotonicMs() + patienceMs;
@@ -65,13 +65,13 @@ function stuckNow({ world, settings }: StepContext): readonly StuckWorkload[] {
 function listText({ listStuck }: ListStuckStep, stuck: readonly StuckWorkload[]): string {
   const now = new Set(stuck.map(keyOf));
   const started = listStuck.workloads.filter((workload) => !now.has(keyOf(workload))).length;
-  const byThemselves = started === 0 ? "" : `; ${started} of those in the plan are not stuck any more`;
+  const byThemselves = started === 0 ? "" : `; ${started} of those in the plan are no longer stuck`;
   if (stuck.length === 0) return `No workload is stuck${byThemselves}`;
   const named = stuck
     .slice(0, namedMax)
     .map(({ kind, namespace, name, pods }) => `${kind} ${namespace}/${name} (${pods.length})`);
   const more = stuck.length > namedMax ? ` and ${stuck.length - namedMax} more` : "";
-  return `${stuck.length} workloads are stuck, each with its line here: ${named.join(", ")}${more}${byThemselves}`;
+  return `${stuck.length} workloads are stuck; the lines restart them: ${named.join(", ")}${more}${byThemselves}`;
 }
 
 function keyOf({ kind, namespace, name }: Pick<StuckWorkload, "kind" | "namespace" | "name">): string {

@@ -1,6 +1,6 @@
 import { objectOf, textOf } from "../../../kube/client/json-fields.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
-import { objectsOf } from "../../facts/json-values.ts";
+import { objectsOf } from "../../json-values.ts";
 
 /** One operation of a JSON patch (RFC 6902). */
 export interface PatchOperation {
@@ -10,8 +10,8 @@ export interface PatchOperation {
 }
 
 /**
- * The patch that raises a limit, against the DaemonSet as it was read just now. It tests the UID, the container's name and
- * the old value, so that the server refuses it when any of them has changed since. `isDone` when the limit is there already.
+ * The patch that raises a limit of a DaemonSet as just read. It tests the UID, the container's name and the old value, so
+ * that the API server refuses it when one of them has changed. `isDone` when the limit is already set.
  */
 export function memoryPatch(
   { setMemoryLimit }: SetMemoryLimitStep,
@@ -21,7 +21,7 @@ export function memoryPatch(
   const label = `DaemonSet ${namespace}/${name}`;
   if (live === undefined) return { problem: `${label} is gone` };
   const metadata = objectOf(objectOf(live)["metadata"]);
-  if (textOf(metadata["uid"]) !== uid) return { problem: `${label} is another one by now: it has not the UID ${uid}` };
+  if (textOf(metadata["uid"]) !== uid) return { problem: `${label} was replaced: its UID is no longer ${uid}` };
   const template = objectOf(objectOf(objectOf(live)["spec"])["template"]);
   const containers = objectsOf(objectOf(template["spec"])["containers"]);
   const index = containers.findIndex((one) => one["name"] === container);

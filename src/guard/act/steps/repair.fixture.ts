@@ -9,19 +9,19 @@ import { defaultGuardSettings as settings } from "../../facts/guard-settings.ts"
 import type { World } from "../../facts/world.ts";
 import { multus, outage } from "../../outage.fixture.ts";
 import type { PatchOperation } from "./memory-patch.ts";
-import type { StepContext, StepReport } from "../step-hand.ts";
+import type { StepContext, StepReport } from "../step-runner.ts";
 
 export const applicationPath = "/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/infra-multus";
 export const projectPath = "/apis/argoproj.io/v1alpha1/namespaces/argocd/appprojects/default";
 export const multusPath = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-multus-ds";
 
-/** Objects by path, as an API server has them: it reads, and it takes JSON patches as RFC 6902 has them. */
-export class ObjectServer implements KubeApi {
+/** An API server with objects by path; it answers reads and JSON patches (RFC 6902). */
+class ObjectServer implements KubeApi {
   readonly objects = new Map<string, object>();
   readonly requests: KubeRequest[] = [];
-  /** Before a request is looked at; what it throws is the answer. */
+  /** Runs before each request; an error it throws is the answer. */
   before: (request: KubeRequest) => void = () => undefined;
-  /** After it was carried out: an answer that is lost. */
+  /** Runs after the request took effect; an error is a lost answer. */
   after: (request: KubeRequest) => void = () => undefined;
 
   async call(request: KubeRequest): Promise<string> {
@@ -35,10 +35,10 @@ export class ObjectServer implements KubeApi {
   }
 
   lines(): never {
-    throw new Error("nobody watches");
+    throw new Error("no test watches");
   }
 
-  /** How often something was written for good. */
+  /** Writes without dry runs. */
   get writes(): number {
     return this.requests.filter(({ method, path }) => method !== "GET" && !path.includes("dryRun")).length;
   }
@@ -90,7 +90,7 @@ export function argoProject(isHeld: boolean): object {
   return { metadata: { name: "default", namespace: "argocd" }, spec: { syncWindows: isHeld ? [window] : [] } };
 }
 
-/** The recovery of the outage, held and under way, and a server on which nothing else has happened. */
+/** The outage's recovery, running and with its hold, on an otherwise untouched server. */
 export class Repair {
   readonly server = new ObjectServer();
   readonly clock = new VirtualClock();
@@ -127,7 +127,7 @@ export class Repair {
     this.decision = { ...this.decision, status: { ...before, steps } };
   }
 
-  /** Everything is as it should be, unless the test says otherwise. */
+  /** A healthy cluster with the test's changes. */
   world(): World {
     const healthy = {
       pods: [],
@@ -173,8 +173,8 @@ export class Repair {
   }
 }
 
-/** The message that something is refused with. */
-export async function refusal(promise: Promise<unknown>): Promise<string> {
+/** The message of the promise's error. */
+export async function rejectionText(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
   } catch (thrown) {

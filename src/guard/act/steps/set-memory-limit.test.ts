@@ -1,60 +1,60 @@
 import { expect, test } from "bun:test";
 import { KubeError } from "../../../kube/client/api.ts";
 import { stuckPod } from "../../world.fixture.ts";
-import { argoProject, daemonSet, multusPath, projectPath, refusal, Repair } from "./repair.fixture.ts";
-import { setMemoryLimitHand as hand } from "./set-memory-limit.ts";
+import { argoProject, daemonSet, multusPath, projectPath, rejectionText, Repair } from "./repair.fixture.ts";
+import { setMemoryLimitRunner as runner } from "./set-memory-limit.ts";
 
 function lost(): never {
   throw new KubeError("api-unreachable", "the connection was cut");
 }
 
-test("setMemoryLimitHand tries it without effect, then writes it once, saying first what it is about to do", async () => {
+test("setMemoryLimitRunner makes a dry run, writes its intent, then patches once", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
-  expect(await hand.precondition(step, repair.context())).toBeUndefined();
-  expect(await hand.rehearse(step, repair.context())).toBeUndefined();
+  expect(await runner.precondition(step, repair.context())).toBeUndefined();
+  expect(await runner.rehearse(step, repair.context())).toBeUndefined();
   expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("50Mi"));
-  expect(await hand.perform(step, repair.context())).toMatchObject({ message: expect.stringContaining("has 1Gi") });
+  expect(await runner.perform(step, repair.context())).toMatchObject({ message: expect.stringContaining("has 1Gi") });
   expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("1Gi"));
   expect(repair.intents).toEqual([["uid-multus"]]);
   const patches = repair.server.requests.filter(({ method }) => method === "PATCH");
   expect(patches.map(({ path }) => path)).toEqual([`${multusPath}?dryRun=All`, multusPath]);
   expect(patches[1]?.contentType).toBe("application/json-patch+json");
-  expect(await hand.check(step, repair.context())).toBeUndefined();
-  // Once more, after a pause or under another leader.
-  expect(await hand.precondition(step, repair.context())).toBeUndefined();
-  expect(await hand.rehearse(step, repair.context())).toBeUndefined();
-  await hand.perform(step, repair.context());
+  expect(await runner.check(step, repair.context())).toBeUndefined();
+  // Again, as after a pause or under another leader.
+  expect(await runner.precondition(step, repair.context())).toBeUndefined();
+  expect(await runner.rehearse(step, repair.context())).toBeUndefined();
+  await runner.perform(step, repair.context());
   expect(repair.server.writes).toBe(1);
 });
 
-test("setMemoryLimitHand says what it found when somebody else changes the limit between the look and the write", async () => {
+test("setMemoryLimitRunner reports the limit that another client set between read and write", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.before = ({ method }) => {
     if (method === "PATCH") repair.server.objects.set(multusPath, daemonSet("256Mi"));
   };
   const found = "the memory limit of kube-multus in DaemonSet kube-system/kube-multus-ds is 256Mi, not 50Mi";
-  expect(await hand.rehearse(step, repair.context())).toBe(`it was changed in between: ${found}`);
+  expect(await runner.rehearse(step, repair.context())).toBe(`it has changed since it was read: ${found}`);
   repair.server.objects.set(multusPath, daemonSet());
-  const performed = refusal(hand.perform(step, repair.context()));
+  const performed = rejectionText(runner.perform(step, repair.context()));
   await repair.clock.advance(1_000);
   expect(await performed).toBe(`Cannot raise the limit: ${found}`);
   expect(repair.server.objects.get(multusPath)).toEqual(daemonSet("256Mi"));
 });
 
-test("setMemoryLimitHand takes another DaemonSet of the name for what it is, and one that is gone", async () => {
+test("setMemoryLimitRunner notices a DaemonSet that was replaced or is gone", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.objects.set(multusPath, daemonSet("50Mi", { uid: "uid-other" }));
-  expect(await hand.precondition(step, repair.context())).toContain("is another one by now");
-  expect(await refusal(hand.perform(step, repair.context()))).toContain("is another one by now");
+  expect(await runner.precondition(step, repair.context())).toContain("was replaced");
+  expect(await rejectionText(runner.perform(step, repair.context()))).toContain("was replaced");
   repair.server.objects.delete(multusPath);
-  expect(await hand.precondition(step, repair.context())).toContain("is gone");
+  expect(await runner.precondition(step, repair.context())).toContain("is gone");
   expect(repair.server.writes).toBe(0);
 });
 
-test("setMemoryLimitHand hands on what a policy says, and throws on what is no answer", async () => {
+test("setMemoryLimitRunner passes on a policy's refusal, and throws other errors", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.before = ({ method }) => {
@@ -63,89 +63,89 @@ test("setMemoryLimitHand hands on what a policy says, and throws on what is no a
       status: 403,
     });
   };
-  expect(await hand.rehearse(step, repair.context())).toContain("levee-guard-changes-memory-only");
-  expect(await refusal(hand.perform(step, repair.context()))).toContain("levee-guard-changes-memory-only");
+  expect(await runner.rehearse(step, repair.context())).toContain("levee-guard-changes-memory-only");
+  expect(await rejectionText(runner.perform(step, repair.context()))).toContain("levee-guard-changes-memory-only");
   repair.server.before = ({ method }) => (method === "PATCH" ? lost() : undefined);
-  expect(await refusal(hand.rehearse(step, repair.context()))).toBe("the connection was cut");
+  expect(await rejectionText(runner.rehearse(step, repair.context()))).toBe("the connection was cut");
 });
 
-test("setMemoryLimitHand changes nothing twice when the answer is lost", async () => {
+test("setMemoryLimitRunner changes nothing twice when the answer is lost", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.after = ({ method }) => (method === "PATCH" ? lost() : undefined);
-  const performed = hand.perform(step, repair.context());
+  const performed = runner.perform(step, repair.context());
   await repair.clock.advance(1_000);
   expect(await performed).toMatchObject({ message: expect.stringContaining("has 1Gi") });
   expect(repair.server.writes).toBe(1);
 });
 
-test("setMemoryLimitHand gives up after five answers that do not come", async () => {
+test("setMemoryLimitRunner gives up after five missing answers", async () => {
   const repair = new Repair();
   repair.server.before = ({ method }) => (method === "PATCH" ? lost() : undefined);
-  const performed = refusal(hand.perform(repair.step("SetMemoryLimit"), repair.context()));
+  const performed = rejectionText(runner.perform(repair.step("SetMemoryLimit"), repair.context()));
   for (let second = 0; second < 5; second += 1) await repair.clock.advance(1_000);
   expect(await performed).toBe("the connection was cut");
   expect(repair.server.writes).toBe(5);
 });
 
-test("setMemoryLimitHand writes nothing and waits no longer once the hold is gone", async () => {
+test("setMemoryLimitRunner writes nothing and waits no longer once the hold is gone", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   repair.server.objects.set(projectPath, argoProject(false));
-  expect(await refusal(hand.perform(step, repair.context()))).toContain("no open window denies it");
+  expect(await rejectionText(runner.perform(step, repair.context()))).toContain("no open window denies it");
   expect(repair.server.writes).toBe(0);
   repair.server.objects.set(multusPath, daemonSet("1Gi", { status: { numberReady: 1 } }));
-  expect(await refusal(hand.check(step, repair.context()))).toContain("no open window denies it");
+  expect(await rejectionText(runner.check(step, repair.context()))).toContain("no open window denies it");
 });
 
 for (const [what, status, missing] of [
   [
     "a change that its controller has not seen",
     { observedGeneration: 1 },
-    "its controller has not seen the newest change",
+    "its controller has not yet seen the newest change",
   ],
-  ["old pods", { updatedNumberScheduled: 1 }, "1 of 3 pods are of the newest form"],
+  ["old pods", { updatedNumberScheduled: 1 }, "1 of 3 pods have the newest revision"],
   ["pods that are not ready", { numberReady: 2 }, "2 of 3 pods are ready"],
 ] as const) {
-  test(`setMemoryLimitHand waits with ${what}`, async () => {
+  test(`setMemoryLimitRunner waits with ${what}`, async () => {
     const repair = new Repair();
     repair.server.objects.set(multusPath, daemonSet("1Gi", { status }));
-    expect(await hand.check(repair.step("SetMemoryLimit"), repair.context())).toBe(missing);
+    expect(await runner.check(repair.step("SetMemoryLimit"), repair.context())).toBe(missing);
   });
 }
 
-test("setMemoryLimitHand says of pods that nobody replaces that a person deletes them", async () => {
+test("setMemoryLimitRunner asks a person to delete pods with the update strategy OnDelete", async () => {
   const repair = new Repair();
   const status = { updatedNumberScheduled: 0 };
   repair.server.objects.set(multusPath, daemonSet("1Gi", { status, strategy: "OnDelete" }));
-  expect(await hand.check(repair.step("SetMemoryLimit"), repair.context())).toBe(
-    "0 of 3 pods are of the newest form; it is updated OnDelete, so a person deletes its pods one node after the other",
+  expect(await runner.check(repair.step("SetMemoryLimit"), repair.context())).toBe(
+    "0 of 3 pods have the newest revision; its update strategy is OnDelete, so a person has to delete its pods one node after the other",
   );
 });
 
-test("setMemoryLimitHand waits no longer for a limit that somebody has taken back", async () => {
+test("setMemoryLimitRunner stops waiting when the limit was reverted", async () => {
   const repair = new Repair();
   repair.server.objects.set(multusPath, daemonSet("50Mi"));
-  expect(await refusal(hand.check(repair.step("SetMemoryLimit"), repair.context()))).toContain(
-    "is 50Mi by now, not 1Gi",
+  expect(await rejectionText(runner.check(repair.step("SetMemoryLimit"), repair.context()))).toContain(
+    "is now 50Mi, not 1Gi",
   );
 });
 
-test("setMemoryLimitHand counts kills of pods that were made after the change, and no older ones", async () => {
+test("setMemoryLimitRunner counts only OOM kills of pods created after the change", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
-  await hand.perform(step, repair.context());
+  await runner.perform(step, repair.context());
   const nowMs = repair.clock.wallMs();
   const daemon = { namespace: "kube-system", owner: "DaemonSet/kube-multus-ds", shape: "", oomKilledMs: nowMs };
   repair.facts = { pods: [stuckPod("old", { ...daemon, createdMs: nowMs - 60_000 })] };
-  expect(await hand.check(step, repair.context())).toBeUndefined();
+  expect(await runner.check(step, repair.context())).toBeUndefined();
   repair.facts = { pods: [stuckPod("new", { ...daemon, createdMs: nowMs + 60_000 })] };
-  expect(await hand.check(step, repair.context())).toBe("new on rke2-agent1 was killed for its memory again");
+  expect(await runner.check(step, repair.context())).toBe("new on rke2-agent1 was OOM-killed again");
 });
 
-test("setMemoryLimitHand refuses a plan that changes a request as well", async () => {
+test("setMemoryLimitRunner refuses a plan that changes a request as well", async () => {
   const repair = new Repair();
   const step = repair.step("SetMemoryLimit");
   const changed = { ...step, setMemoryLimit: { ...step.setMemoryLimit, newRequest: "1Gi" } };
-  expect(await hand.precondition(changed, repair.context())).toContain("changes limits only");
+  expect(await runner.precondition(changed, repair.context())).toContain("changes limits only");
 });

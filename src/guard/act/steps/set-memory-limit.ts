@@ -1,25 +1,25 @@
 import { LeveeError } from "../../../base/errors.ts";
 import { kubeStatusOf } from "../../../kube/client/api.ts";
 import type { SetMemoryLimitStep } from "../../decision/step.ts";
-import { timeMs } from "../../facts/json-values.ts";
+import { timeMs } from "../../json-values.ts";
 import { daemonSetPath, limitProblem, rolloutMissing, updatesOnDelete } from "./daemon-set-live.ts";
-import { isPassing } from "../decision-record.ts";
+import { isPassing } from "../running-decision.ts";
 import { holdsProblem } from "./hold-seen.ts";
 import { memoryPatch, type PatchOperation } from "./memory-patch.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
-import type { StepContext, StepHand } from "../step-hand.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
 
 const requestMs = 10_000;
-/** The patch tests what it replaces, so that a second one after an answer that was lost changes nothing. */
+/** The patch tests the old value, so a second one after a lost answer changes nothing. */
 const tries = 5;
 const betweenTriesMs = 1_000;
 
-/** Raises the memory limit of one container of a DaemonSet. Its controller restarts the pods for it: that is the restart. */
-export const setMemoryLimitHand: StepHand<SetMemoryLimitStep> = {
+/** Raises the memory limit of one container of a DaemonSet, whose controller then restarts the pods. */
+export const setMemoryLimitRunner: StepRunner<SetMemoryLimitStep> = {
   async precondition(step, { api }) {
     const { oldRequest, newRequest } = step.setMemoryLimit;
-    if (oldRequest !== newRequest) return "the plan changes a request, and this guard changes limits only";
+    if (oldRequest !== newRequest) return "the plan changes a request, but this guard changes limits only";
     const found = memoryPatch(step, await readObject(api, daemonSetPath(step)));
     return "problem" in found ? found.problem : undefined;
   },
@@ -48,16 +48,16 @@ export const setMemoryLimitHand: StepHand<SetMemoryLimitStep> = {
 
   async check(step, context) {
     const live = await readObject(context.api, daemonSetPath(step));
-    // Waiting does not bring these back.
+    // Waiting does not help here.
     const lost = limitProblem(step, live) ?? (await holdsProblem(step, context));
     if (lost !== undefined) throw new LeveeError("not-ready", `Cannot wait for the new pods any longer: ${lost}`);
     const missing = rolloutMissing(live) ?? killedSince(step, context);
     if (missing === undefined || !updatesOnDelete(live)) return missing;
-    return `${missing}; it is updated OnDelete, so a person deletes its pods one node after the other`;
+    return `${missing}; its update strategy is OnDelete, so a person has to delete its pods one node after the other`;
   },
 };
 
-/** False when it is to be tried again: nobody knows whether the patch arrived, or something has changed since the look. */
+/** False to try again: the patch may not have arrived, or the object has changed since the read. */
 async function raise(step: SetMemoryLimitStep, context: StepContext, isLast: boolean): Promise<boolean> {
   const { uid, namespace, name } = step.setMemoryLimit;
   const found = memoryPatch(step, await readObject(context.api, daemonSetPath(step)));
@@ -89,7 +89,7 @@ async function send(
   });
 }
 
-/** A test that fails is answered with 422 and no word of what it found: that is read once more. */
+/** A failed test is answered with 422 and no detail, so the object is read once more. */
 async function changedMeanwhile(
   step: SetMemoryLimitStep,
   thrown: unknown,
@@ -97,18 +97,17 @@ async function changedMeanwhile(
 ): Promise<string | undefined> {
   if (kubeStatusOf(thrown) !== 422) return undefined;
   const found = memoryPatch(step, await readObject(api, daemonSetPath(step)));
-  return "problem" in found ? `it was changed in between: ${found.problem}` : undefined;
+  return "problem" in found ? `it has changed since it was read: ${found.problem}` : undefined;
 }
 
-/** A pod that was made after the change and was killed for its memory all the same. */
+/** A pod created after the change that was OOM-killed again. */
 function killedSince({ id, setMemoryLimit }: SetMemoryLimitStep, { decision, world }: StepContext): string | undefined {
   const intent = decision.status?.intent;
   const sinceMs = intent?.step === id ? timeMs(intent.at) : Number.POSITIVE_INFINITY;
   const owner = `DaemonSet/${setMemoryLimit.name}`;
   for (const pod of world().pods) {
     if (pod.namespace !== setMemoryLimit.namespace || pod.owner !== owner) continue;
-    if (pod.createdMs >= sinceMs && pod.oomKilledMs > 0)
-      return `${pod.name} on ${pod.node} was killed for its memory again`;
+    if (pod.createdMs >= sinceMs && pod.oomKilledMs > 0) return `${pod.name} on ${pod.node} was OOM-killed again`;
   }
   return undefined;
 }

@@ -14,7 +14,7 @@ export function quotaPath(namespace: string): string {
 }
 
 /**
- * Why new pods without an owner would still be made in a namespace; undefined when they are refused: by the label where the
+ * Why a namespace would still accept new pods without an owner; undefined when it refuses them: by the label, if the
  * policy is installed as shipped, or by our quota once its controller has counted.
  */
 export async function sourceProblem(api: KubeApi, namespace: string, world: World): Promise<string | undefined> {
@@ -26,12 +26,12 @@ export async function sourceProblem(api: KubeApi, namespace: string, world: Worl
   if (isStop(quota, namespace, world.decisions)) return undefined;
   const allowed = quotaInForce(quota);
   if (allowed !== "")
-    return `the quota ${stopQuota} of ${namespace} allows ${allowed} pods and has room for more, and no Decision has asked for it: it stops nothing`;
+    return `the quota ${stopQuota} of ${namespace} allows ${allowed} pods and has room for more, and no Decision set it: it stops nothing`;
   if (isLabelled) return `${namespace} has the label ${stopLabel.key}, but the policy that reads it is not as shipped`;
   return `${namespace} does not refuse new pods without an owner: approve its stop first`;
 }
 
-/** One that is used up refuses now; one that a person has approved does so as soon as what is removed is made again. */
+/** A used-up quota refuses now; an approved one refuses as soon as the source replaces removed pods. */
 function isStop(quota: unknown, namespace: string, decisions: readonly Decision[]): boolean {
   const hard = quotaInForce(quota);
   if (hard === "") return false;
@@ -44,7 +44,7 @@ function isStop(quota: unknown, namespace: string, decisions: readonly Decision[
     .some((stop) => stop.way === "Quota" && String(stop.pods) === hard);
 }
 
-/** The limit of pods that a quota holds; empty while no controller has counted, as it stops nothing until then. */
+/** The pod limit of a quota; empty until its controller has counted, because it stops nothing before. */
 export function quotaInForce(quota: unknown): string {
   return textOf(objectOf(objectOf(objectOf(quota)["status"])["hard"])["pods"]);
 }

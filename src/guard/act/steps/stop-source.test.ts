@@ -5,7 +5,7 @@ import { outagePods } from "../../world.fixture.ts";
 import { carryOut } from "../carry-out.ts";
 import { GuardedServer, refusal } from "../guarded.fixture.ts";
 import { planHash } from "../../decision/plan-hash.ts";
-import { stopSourceHand } from "./stop-source.ts";
+import { stopSourceRunner } from "./stop-source.ts";
 
 const namespace = "/api/v1/namespaces/fc-desktop";
 const quota = `${namespace}/resourcequotas/levee-ownerless-pods`;
@@ -24,7 +24,7 @@ beforeEach(() => {
 
 async function outcome(eachSecond: (second: number) => void = () => undefined): Promise<string | undefined> {
   let phase: string | undefined;
-  void carryOut(server.options({ hands: { StopSource: stopSourceHand } }), server.decision).then(
+  void carryOut(server.options({ runners: { StopSource: stopSourceRunner } }), server.decision).then(
     (end) => (phase = end),
   );
   for (let second = 0; phase === undefined && second < 300; second += 1) {
@@ -34,7 +34,7 @@ async function outcome(eachSecond: (second: number) => void = () => undefined): 
   return phase;
 }
 
-/** With a quota for the label. */
+/** The same stop with a quota in place of the label. */
 function byQuota(): void {
   const [step] = server.decision.spec.steps as [StopSourceStep];
   const stopSource = { way: "Quota", namespace: "fc-desktop", quota: "levee-ownerless-pods", pods: 14 } as const;
@@ -48,8 +48,8 @@ function byQuota(): void {
 const writes = (): readonly string[] =>
   server.written.filter(({ path }) => path.startsWith(namespace)).map(({ method, path }) => `${method} ${path}`);
 
-test("stopSourceHand tries, sets the label, and is done once the set has not grown for half a minute", async () => {
-  // What was made before the policy took hold is seen a moment later.
+test("stopSourceRunner makes a dry run, sets the label, and is done after half a minute without new pods", async () => {
+  // A pod created before the policy took effect appears a moment later.
   const late = outagePods(1, { uid: "late", namespace: "fc-desktop" });
   expect(await outcome((second) => second === 1 && (server.seen = outage({ pods: [...outage().pods, ...late] })))).toBe(
     "Succeeded",
@@ -57,25 +57,25 @@ test("stopSourceHand tries, sets the label, and is done once the set has not gro
   expect(writes()).toEqual([`PATCH ${namespace}?dryRun=All`, `PATCH ${namespace}`]);
 });
 
-test("stopSourceHand pauses when pods still come, whatever the label says", async () => {
+test("stopSourceRunner pauses when pods still come, whatever the label says", async () => {
   const pods = [...outage().pods];
   const grow = (second: number): void => {
     pods.push(...outagePods(1, { uid: `late-${second}` }));
     server.seen = outage({ pods: [...pods] });
   };
   expect(await outcome(grow)).toBe("Paused");
-  expect(server.decision.status?.message).toContain("more pods of this make came within 30 s");
+  expect(server.decision.status?.message).toContain("more pods of this template came within 30 s");
 });
 
-test("stopSourceHand does not take the silence of a dead watch for that of the source", async () => {
+test("stopSourceRunner does not mistake a dead watch for a stopped source", async () => {
   const pods = [...outage().pods];
   expect(await outcome((second) => (server.live = pods.concat(outagePods(1, { uid: `late-${second}` }))))).toBe(
     "Paused",
   );
-  expect(server.decision.status?.message).toContain("more pods of this make came within 30 s");
+  expect(server.decision.status?.message).toContain("more pods of this template came within 30 s");
 });
 
-test("stopSourceHand begins nothing without its policy, its namespace, its cause, or against a dry run", async () => {
+test("stopSourceRunner does not start without its policy, its namespace or its cause, or after a refused dry run", async () => {
   const again = (): void => {
     server.decision = { ...server.decision, status: { ...server.decision.status!, phase: "Approved" } };
   };
@@ -105,7 +105,7 @@ test("stopSourceHand begins nothing without its policy, its namespace, its cause
   expect(writes()).toEqual([]);
 });
 
-test("stopSourceHand makes the quota where there is no policy, and waits until it is in force", async () => {
+test("stopSourceRunner creates the quota without a policy, and waits until it is in force", async () => {
   byQuota();
   const hard = { hard: { pods: "14" } };
   server.answer = ({ method, path }) => (method === "PATCH" && path.startsWith(quota) ? refusal(404) : undefined);
@@ -115,7 +115,7 @@ test("stopSourceHand makes the quota where there is no policy, and waits until i
   expect(writes()).toEqual([`POST ${namespace}/resourcequotas?dryRun=All`, `POST ${namespace}/resourcequotas`]);
 });
 
-test("stopSourceHand pauses when nobody counts the quota", async () => {
+test("stopSourceRunner pauses when no controller counts the quota", async () => {
   byQuota();
   expect(await outcome()).toBe("Paused");
   expect(server.decision.status?.message).toContain("is not in force yet");

@@ -4,30 +4,30 @@ import { isCausePresent } from "../../decide/cause-present.ts";
 import { shapeText } from "../../decide/shape-text.ts";
 import { stopLabel } from "../../decide/stop-step.ts";
 import type { StopSource, StopSourceStep } from "../../decision/step.ts";
-import { isOwnerless } from "../../facts/pod-record.ts";
+import { isOwnerless } from "../../facts/cluster-pod.ts";
 import { eachLivePod } from "./live-pods.ts";
 import { readObject } from "../read-object.ts";
 import { refusalText } from "../refusal-text.ts";
 import { namespacePath, quotaInForce, quotaPath } from "./source-stopped.ts";
-import type { StepContext, StepHand } from "../step-hand.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
 
 const requestMs = 10_000;
 const mergePatch = "application/merge-patch+json";
-/** In the outage this comes from one pod was made each 16 s; a source that is silent for this long is taken for stopped. */
+/** In the original outage one pod came every 16 s; a source that is silent for this long counts as stopped. */
 export const quietMs = 30_000;
 
-/** Makes a namespace refuse new pods without an owner, and looks whether any are still made. */
-export const stopSourceHand: StepHand<StopSourceStep> = {
+/** Makes a namespace refuse new pods without an owner, and checks whether any still come. */
+export const stopSourceRunner: StepRunner<StopSourceStep> = {
   async precondition({ stopSource }, { api, decision, world }) {
     const { namespace, way } = stopSource;
-    if (!isCausePresent(decision, world())) return "its cause is gone: too few pods of this make are still stuck";
+    if (!isCausePresent(decision, world())) return "its cause is gone: too few pods of this template are still stuck";
     if ((await readObject(api, namespacePath(namespace))) === undefined) return `the namespace ${namespace} is gone`;
     const { isOwnerPolicyInstalled, namespaces } = world();
-    if (way === "Label" && !isOwnerPolicyInstalled) return "the policy of ownerless pods is not installed as shipped";
-    // Where the label is set already, it has been seen not to be enough.
+    if (way === "Label" && !isOwnerPolicyInstalled) return "the ownerless-pod policy is not installed as shipped";
+    // A label that is already set was not enough.
     const isLabelled = namespaces.find(({ name }) => name === namespace)?.labels[stopLabel.key] === stopLabel.value;
     if (way === "Quota" && isOwnerPolicyInstalled && !isLabelled)
-      return "the policy of ownerless pods is installed by now, and better: reject this";
+      return "the ownerless-pod policy is now installed and is the better way: reject this";
     return undefined;
   },
 
@@ -54,7 +54,7 @@ export const stopSourceHand: StepHand<StopSourceStep> = {
   },
 };
 
-/** A merge says the same however often it arrives. */
+/** A merge patch can be repeated safely. */
 async function write(stopSource: StopSource, { api }: StepContext, query: string): Promise<void> {
   const { namespace } = stopSource;
   if (stopSource.way === "Label") {
@@ -89,13 +89,13 @@ async function unmet(stopSource: StopSource, { api, world }: StepContext): Promi
     return inForce === String(stopSource.pods) ? undefined : `the quota ${stopSource.quota} is not in force yet`;
   }
   const live = objectOf(objectOf(await readObject(api, namespacePath(namespace)))["metadata"]);
-  if (objectOf(live["labels"])[stopSource.key] !== stopSource.value) return `${namespace} has not the label`;
-  return world().isOwnerPolicyInstalled ? undefined : "the policy that reads the label is not as shipped any more";
+  if (objectOf(live["labels"])[stopSource.key] !== stopSource.value) return `${namespace} does not have the label`;
+  return world().isOwnerPolicyInstalled ? undefined : "the policy that reads the label is no longer as shipped";
 }
 
 /**
- * Whether the set still grows. By what is there before and after a silence, not by times: those of pods are of the API
- * server's clock. A label alone proves nothing, as the policy does not hold everybody.
+ * Whether the avalanche still grows. It compares the pods before and after a silence and not their times, which come from
+ * the API server's clock. The label alone proves nothing, because the policy does not cover every client.
  */
 async function newcomers(context: StepContext): Promise<string | undefined> {
   const { clock, signal } = context;
@@ -103,10 +103,10 @@ async function newcomers(context: StepContext): Promise<string | undefined> {
   await clock.sleep(quietMs, signal);
   const fresh = [...(await membersOf(context))].filter((uid) => !before.has(uid));
   if (fresh.length === 0) return undefined;
-  return `${fresh.length} more pods of this make came within ${quietMs / 1_000} s: who makes them is not held by it, look at spec.summary for the client and stop that one by hand`;
+  return `${fresh.length} more pods of this template came within ${quietMs / 1_000} s, so the stop does not cover their client: find it in spec.summary and stop it by hand`;
 }
 
-/** Of the make, stuck or not: what is made now has not waited for long. */
+/** All pods of the shape: new ones are not stuck yet. */
 async function membersOf(context: StepContext): Promise<ReadonlySet<string>> {
   const { namespace, shape } = context.decision.spec.subject;
   const uids = new Set<string>();

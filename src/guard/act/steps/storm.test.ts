@@ -16,10 +16,10 @@ function refused(world: World): readonly Step["action"][] {
     .map(({ action }) => action);
 }
 
-/** One of the make was made half a minute ago. */
+/** One pod of the shape was created half a minute ago. */
 const late = [...outagePods(30), ...outagePods(1, { uid: "late", createdMs: nowMs - 30_000 })];
 
-test("stormProblem lets the recovery go on when most daemons are down, as it is what ends the storm", () => {
+test("stormProblem lets the recovery go on when most daemons are down, because it ends the storm", () => {
   expect(refused(outage())).toEqual([]);
 });
 

@@ -2,16 +2,16 @@ import { shapeText } from "../../decide/shape-text.ts";
 import type { Decision } from "../../decision/decision.ts";
 import type { Step } from "../../decision/step.ts";
 import type { GuardSettings } from "../../facts/guard-settings.ts";
-import { isOwnerless } from "../../facts/pod-record.ts";
+import { isOwnerless } from "../../facts/cluster-pod.ts";
 import type { World } from "../../facts/world.ts";
 import { quietMs } from "./stop-source.ts";
 
-/** With more of them down every further call goes to daemons that are failing already. */
+/** Above this share, further calls go to daemons that already fail. */
 const stormShare = 1 / 3;
 
 /**
- * Why a step must wait until more CNI daemons are well; undefined when it may go on. Only what adds calls waits: the
- * recovery itself is what ends the storm.
+ * Why a step must wait until more CNI daemons are healthy; undefined when it may go on. Only steps that add calls wait,
+ * because the recovery itself ends the storm.
  */
 export function stormProblem(
   step: Step,
@@ -26,7 +26,7 @@ export function stormProblem(
   return `the CNI daemons of ${Math.round(share * 100)} % of the nodes are not ready, and ${load}`;
 }
 
-/** Of the nodes that should have one; of several daemons the worst counts, as a pod needs each. */
+/** The share of nodes without a ready daemon; with several daemons the worst counts, because a pod needs each. */
 function unhealthyShare({ daemonSets }: World, { cniDaemons }: GuardSettings): number {
   const shares = daemonSets
     .filter(({ namespace, name }) =>
@@ -38,14 +38,13 @@ function unhealthyShare({ daemonSets }: World, { cniDaemons }: GuardSettings): n
 }
 
 /**
- * Which calls a step causes. A removal is one DEL, and ends the ADD and the DEL that kubelet makes for that pod again and
- * again: less, unless its place is taken by a new pod. A higher limit restarts daemons, which have the host's network
- * themselves. The others start and end no pod.
+ * The calls that a step adds. A removal is one DEL and ends the repeated ADD and DEL for that pod, so it saves calls unless
+ * a new pod replaces it. A higher limit restarts daemons, which use the host's network. Other steps start and end no pod.
  */
 function addedLoad(step: Step, { spec }: Decision, { pods, nowMs }: World): string | undefined {
   if (step.action !== "RemovePods") return undefined;
   const { namespace, shape } = spec.subject;
-  // The same silence for which a source is taken for stopped: whoever approves both one after the other is not held up.
+  // The same silence that counts as stopped, so that approving stop and recovery in a row does not wait.
   let late = 0;
   for (const pod of pods) {
     if (pod.namespace !== namespace || !isOwnerless(pod) || nowMs - pod.createdMs > quietMs) continue;
@@ -53,5 +52,5 @@ function addedLoad(step: Step, { spec }: Decision, { pods, nowMs }: World): stri
   }
   return late === 0
     ? undefined
-    : `${late} pods of this make came in the last ${quietMs / 1_000} s: each removal would make room for one more`;
+    : `${late} pods of this template came in the last ${quietMs / 1_000} s: each removal would make room for one more`;
 }

@@ -1,15 +1,15 @@
 import { objectOf } from "../../../kube/client/json-fields.ts";
 import { listPages } from "../../../kube/watch/list-pages.ts";
 import type { VerifyCheck } from "../../decision/step.ts";
-import { countOf } from "../../facts/json-values.ts";
+import { countOf } from "../../json-values.ts";
 import { projectDeployment, projectEndpointSlice } from "../../observe/project-workloads.ts";
 import { rolloutMissing, updatesOnDelete, workloadPath } from "./daemon-set-live.ts";
 import { eachLivePod } from "./live-pods.ts";
 import { readObject } from "../read-object.ts";
-import type { StepContext } from "../step-hand.ts";
+import type { StepContext } from "../step-runner.ts";
 import { backlogText, isOfBacklog, shortOf, type BacklogGone } from "./verify-world.ts";
 
-/** Why a check does not hold by what the server says now. Applications are too many to be read: the watch has them. */
+/** Why a check does not hold in the API server. Applications are too many to read: the watch has them. */
 export async function liveProblem(check: VerifyCheck, context: LiveContext): Promise<string | undefined> {
   switch (check.check) {
     case "DaemonSetReady":
@@ -46,7 +46,7 @@ async function daemonSet(place: Place, { api }: LiveContext): Promise<string | u
   const status = objectOf(objectOf(live)["status"]);
   const [ready, desired] = [countOf(status["numberReady"]), countOf(status["desiredNumberScheduled"])];
   const short = shortOf(place, ready, desired);
-  // Whether its pods are new is a person's business there.
+  // With OnDelete a person decides when pods become new.
   const missing = updatesOnDelete(live) ? undefined : rolloutMissing(live);
   return short ?? (missing === undefined ? undefined : `${place.namespace}/${place.name}: ${missing}`);
 }
@@ -58,7 +58,7 @@ async function deployment(place: Place, { api }: LiveContext): Promise<string | 
   if (short !== undefined) return short;
   const generation = countOf(objectOf(objectOf(live)["metadata"])["generation"]);
   const isSeen = countOf(objectOf(objectOf(live)["status"])["observedGeneration"]) >= generation;
-  return isSeen ? undefined : `${place.namespace}/${place.name}: its controller has not seen the newest change`;
+  return isSeen ? undefined : `${place.namespace}/${place.name}: its controller has not yet seen the newest change`;
 }
 
 async function endpoints({ namespace, name }: Place, { api, signal }: LiveContext): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 import { shapeText } from "../../decide/shape-text.ts";
 import type { Decision } from "../../decision/decision.ts";
 import type { VerifyCheck } from "../../decision/step.ts";
-import { isOwnerless, type PodRecord } from "../../facts/pod-record.ts";
+import { isOwnerless, type ClusterPod } from "../../facts/cluster-pod.ts";
 import type { ServiceFacts, World } from "../../facts/world.ts";
 
-/** Why a check does not hold in the newest world; undefined when it does, or when only the server can tell. */
+/** Why a check does not hold in the newest world; undefined when it does, or when only the API server knows. */
 export function worldProblem(check: VerifyCheck, world: World, decision: Decision): string | undefined {
   switch (check.check) {
     case "BacklogGone":
@@ -31,7 +31,7 @@ interface Place {
   readonly name: string;
 }
 
-/** What is missing of a workload; that it is gone when nobody knows how many are wanted. */
+/** What a workload lacks; without a desired number it is gone. */
 export function shortOf({ namespace, name }: Place, ready = 0, desired?: number): string | undefined {
   if (desired === undefined) return `${namespace}/${name}: it is gone`;
   return ready < desired ? `${namespace}/${name}: ${ready} of ${desired} are ready` : undefined;
@@ -52,20 +52,20 @@ function backlog(check: BacklogGone, { pods }: World, decision: Decision): strin
   return backlogText(check, found);
 }
 
-/** Every bound and Pending pod of the make, not only those that have waited for long. */
-export function isOfBacklog(pod: PodRecord, { namespace }: BacklogGone, { spec }: Decision): boolean {
+/** Every bound and Pending pod of the shape, however long it has waited. */
+export function isOfBacklog(pod: ClusterPod, { namespace }: BacklogGone, { spec }: Decision): boolean {
   if (pod.namespace !== namespace || pod.phase !== "Pending" || pod.boundMs === 0) return false;
   return isOwnerless(pod) && shapeText(pod.shape) === spec.subject.shape;
 }
 
 export function backlogText({ namespace, podsMax }: BacklogGone, found: number): string | undefined {
-  return found > podsMax ? `${namespace}: ${found} pods of the make wait, more than ${podsMax}` : undefined;
+  return found > podsMax ? `${namespace}: ${found} pods of the template wait, more than ${podsMax}` : undefined;
 }
 
-/** With none in sight nothing is known of any. One that is held by not being reconciled keeps the status that it had. */
+/** Without any Application nothing is known. One that is not reconciled keeps its old status and does not count. */
 function applications(unknownMax: number, world: World): string | undefined {
   const { length } = world.applications;
-  if (length === 0) return "no Application of Argo CD is seen";
+  if (length === 0) return "no Argo CD Application is visible";
   const unknown = world.applications.filter(({ sync, skipsReconcile }) => sync === "Unknown" && !skipsReconcile).length;
   return unknown > unknownMax ? `${unknown} of ${length} Applications are Unknown, more than ${unknownMax}` : undefined;
 }

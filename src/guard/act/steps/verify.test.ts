@@ -3,9 +3,9 @@ import type { VerifyStep } from "../../decision/step.ts";
 import type { World } from "../../facts/world.ts";
 import { outage } from "../../outage.fixture.ts";
 import { minuteMs, outagePods, podList, stuckPod } from "../../world.fixture.ts";
-import { listStuckHand } from "./list-stuck.ts";
+import { listStuckRunner } from "./list-stuck.ts";
 import { daemonSet, multusPath, Repair } from "./repair.fixture.ts";
-import { verifyHand } from "./verify.ts";
+import { verifyRunner } from "./verify.ts";
 
 const traefikPath = "/apis/apps/v1/namespaces/kube-system/deployments/traefik";
 const podsPath = "/api/v1/namespaces/fc-desktop/pods";
@@ -23,7 +23,7 @@ function slices(...ready: readonly boolean[]): object {
   };
 }
 
-/** A cluster that is well again, by the watch and by the server. */
+/** A recovered cluster, in the watch and in the API server. */
 function recovered(): Repair {
   const repair = new Repair();
   repair.server.objects.set(multusPath, daemonSet("1Gi"));
@@ -34,13 +34,13 @@ function recovered(): Repair {
 }
 
 function missing(repair: Repair): Promise<string | undefined> {
-  return verifyHand.check(repair.step("Verify"), repair.context());
+  return verifyRunner.check(repair.step("Verify"), repair.context());
 }
 
-test("verifyHand is content when every check holds, and has asked the server about each it can", async () => {
+test("verifyRunner succeeds when every check holds, after confirming each in the API server", async () => {
   const repair = recovered();
   expect(await missing(repair)).toBeUndefined();
-  expect(await verifyHand.perform(repair.step("Verify"), repair.context())).toEqual({ message: "All 5 checks hold" });
+  expect(await verifyRunner.perform(repair.step("Verify"), repair.context())).toEqual({ message: "All 5 checks hold" });
   const read = repair.server.requests.map(({ path }) => path.split("?")[0]);
   expect(read).toEqual([podsPath, multusPath, traefikPath, slicesPath, multusPath]);
   expect(repair.server.requests[3]?.path).toContain("labelSelector=kubernetes.io%2Fservice-name%3Dtraefik");
@@ -48,16 +48,16 @@ test("verifyHand is content when every check holds, and has asked the server abo
 });
 
 for (const [what, facts, text] of [
-  ["the backlog", { pods: outagePods(20) }, "BacklogGone fc-desktop: 20 pods of the make wait, more than 19"],
+  ["the backlog", { pods: outagePods(20) }, "BacklogGone fc-desktop: 20 pods of the template wait, more than 19"],
   ["a DaemonSet", { daemonSets: outage().daemonSets }, "DaemonSetReady kube-system/kube-multus-ds: 1 of 3 are ready"],
   ["a DaemonSet that is gone", { daemonSets: [] }, "DaemonSetReady kube-system/kube-multus-ds: it is gone"],
   ["a Deployment", { deployments: outage().deployments }, "DeploymentAvailable kube-system/traefik: 0 of 2 are ready"],
   ["endpoints", { services: outage().services }, "EndpointsReady kube-system/traefik: no endpoint is ready"],
   ["a Service", { services: [] }, "EndpointsReady kube-system/traefik: there is no such Service"],
   ["Applications", { applications: outage().applications }, "1 of 1 Applications are Unknown, more than 0"],
-  ["sight of any Application", { applications: [] }, "no Application of Argo CD is seen"],
+  ["sight of any Application", { applications: [] }, "no Argo CD Application is visible"],
 ] satisfies readonly (readonly [string, Partial<World>, string])[]) {
-  test(`verifyHand names what is missing with ${what}, without asking the server`, async () => {
+  test(`verifyRunner names what is missing with ${what}, without asking the server`, async () => {
     const repair = recovered();
     repair.facts = facts;
     expect(await missing(repair)).toContain(`1 of 5 checks do not hold: `);
@@ -72,65 +72,65 @@ for (const [what, path, object, text] of [
     "its rollout",
     multusPath,
     daemonSet("1Gi", { status: { updatedNumberScheduled: 1 } }),
-    "1 of 3 pods are of the newest",
+    "1 of 3 pods have the newest",
   ],
-  ["its limit", multusPath, daemonSet("50Mi"), "is 50Mi by now, not 1Gi"],
+  ["its limit", multusPath, daemonSet("50Mi"), "is now 50Mi, not 1Gi"],
   ["the Deployment", traefikPath, deployment({ availableReplicas: 1 }), "traefik: 1 of 2 are ready"],
   [
     "its controller",
     traefikPath,
     deployment({ availableReplicas: 2 }),
-    "its controller has not seen the newest change",
+    "its controller has not yet seen the newest change",
   ],
-  ["the backlog", podsPath, podList(outagePods(20)), "fc-desktop: 20 pods of the make wait, more than 19"],
+  ["the backlog", podsPath, podList(outagePods(20)), "fc-desktop: 20 pods of the template wait, more than 19"],
   ["the endpoints", slicesPath, slices(false), "EndpointsReady kube-system/traefik: no endpoint is ready"],
 ] as const) {
-  test(`verifyHand believes the server about ${what} when the watch is behind`, async () => {
+  test(`verifyRunner believes the server about ${what} when the watch is behind`, async () => {
     const repair = recovered();
     repair.server.objects.set(path, object);
     expect(await missing(repair)).toContain(text);
   });
 }
 
-test("verifyHand counts what has just been made, and leaves out what another operator makes", async () => {
+test("verifyRunner counts new pods of the shape, and ignores another operator's pods", async () => {
   const repair = recovered();
   const nowMs = repair.clock.wallMs();
   repair.facts = { pods: outagePods(20, { createdMs: nowMs, boundMs: nowMs }) };
-  expect(await missing(repair)).toContain("20 pods of the make wait");
+  expect(await missing(repair)).toContain("20 pods of the template wait");
   repair.facts = { pods: outagePods(20, { shape: "other- spec 1" }) };
   expect(await missing(repair)).toBeUndefined();
 });
 
-test("verifyHand does not wait for the status of an Application that is not reconciled", async () => {
+test("verifyRunner does not wait for the status of an Application that is not reconciled", async () => {
   const repair = recovered();
   repair.facts = { applications: outage().applications.map((one) => ({ ...one, skipsReconcile: true })) };
   expect(await missing(repair)).toBeUndefined();
 });
 
-test("verifyHand does not ask for new pods of a DaemonSet that nobody updates", async () => {
+test("verifyRunner does not demand new pods of a DaemonSet with OnDelete", async () => {
   const repair = recovered();
   const status = { updatedNumberScheduled: 0 };
   repair.server.objects.set(multusPath, daemonSet("1Gi", { status, strategy: "OnDelete" }));
   expect(await missing(repair)).toBeUndefined();
 });
 
-test("verifyHand names every check that does not hold", async () => {
+test("verifyRunner names every check that does not hold", async () => {
   const repair = recovered();
   repair.facts = { ...outage() };
   const step: VerifyStep = repair.step("Verify");
-  expect(await verifyHand.check(step, repair.context())).toStartWith(
+  expect(await verifyRunner.check(step, repair.context())).toStartWith(
     `5 of ${step.verify.checks.length} checks do not hold`,
   );
 });
 
-test("listStuckHand gives time to what starts by itself, then writes the rest with its lines", async () => {
+test("listStuckRunner gives workloads time to start by themselves, then lists the rest with their lines", async () => {
   const repair = new Repair();
   const nowMs = repair.clock.wallMs();
   const pod = (name: string, owner: string): ReturnType<typeof stuckPod> =>
     stuckPod(name, { namespace: "kube-system", owner, shape: "", boundMs: nowMs - 10 * minuteMs });
   const slow = pod("slow", "StatefulSet/db");
   repair.facts = { pods: [slow, pod("quick", "ReplicaSet/traefik-6f9c"), pod("cni", "DaemonSet/kube-multus-ds")] };
-  const performed = listStuckHand.perform(repair.step("ListStuck"), repair.context());
+  const performed = listStuckRunner.perform(repair.step("ListStuck"), repair.context());
   await repair.clock.advance(30_000);
   repair.facts = { pods: [slow] };
   // A minute without a change.
@@ -138,17 +138,17 @@ test("listStuckHand gives time to what starts by itself, then writes the rest wi
   const result = await performed;
   expect(result).toEqual({
     message:
-      "1 workloads are stuck, each with its line here: StatefulSet kube-system/db (1); 2 of those in the plan are not stuck any more",
+      "1 workloads are stuck; the lines restart them: StatefulSet kube-system/db (1); 2 of those in the plan are no longer stuck",
     lines: ["kubectl -n kube-system rollout restart statefulset/db"],
   });
-  expect(await listStuckHand.check(repair.step("ListStuck"), repair.context())).toBe("the list is not written yet");
+  expect(await listStuckRunner.check(repair.step("ListStuck"), repair.context())).toBe("the list is not written yet");
   await repair.context().report(result);
-  expect(await listStuckHand.check(repair.step("ListStuck"), repair.context())).toBeUndefined();
+  expect(await listStuckRunner.check(repair.step("ListStuck"), repair.context())).toBeUndefined();
 });
 
-test("listStuckHand does not wait for ever for what keeps changing, and not at all for nothing", async () => {
+test("listStuckRunner does not wait for ever for changing workloads, and not at all without any", async () => {
   const repair = new Repair();
-  expect(await listStuckHand.perform(repair.step("ListStuck"), repair.context())).toMatchObject({ lines: [] });
+  expect(await listStuckRunner.perform(repair.step("ListStuck"), repair.context())).toMatchObject({ lines: [] });
   const nowMs = repair.clock.wallMs();
   let looks = 0;
   function* pods(): Generator<ReturnType<typeof stuckPod>> {
@@ -156,7 +156,7 @@ test("listStuckHand does not wait for ever for what keeps changing, and not at a
     yield stuckPod(`p-${looks}`, { owner: `Job/j-${looks}`, shape: "", boundMs: nowMs - 10 * minuteMs });
   }
   repair.facts = { pods: { [Symbol.iterator]: pods } };
-  const performed = listStuckHand.perform(repair.step("ListStuck"), repair.context());
+  const performed = listStuckRunner.perform(repair.step("ListStuck"), repair.context());
   await repair.clock.advance(305_000);
   expect((await performed).lines?.length).toBe(1);
 });

@@ -1,11 +1,11 @@
 import type { VerifyCheck, VerifyStep } from "../../decision/step.ts";
 import { limitsProblem } from "./hold-seen.ts";
-import type { StepContext, StepHand } from "../step-hand.ts";
+import type { StepContext, StepRunner } from "../step-runner.ts";
 import { liveProblem } from "./verify-live.ts";
 import { worldProblem } from "./verify-world.ts";
 
-/** Looks until everything that followed from the cause is well again, all of it at the same time. It changes nothing. */
-export const verifyHand: StepHand<VerifyStep> = {
+/** Waits until every effect of the cause is gone at the same time. It changes nothing. */
+export const verifyRunner: StepRunner<VerifyStep> = {
   async precondition() {
     return undefined;
   },
@@ -19,7 +19,7 @@ export const verifyHand: StepHand<VerifyStep> = {
   },
 
   async check({ verify }, context) {
-    // A cluster that is coming back has other things to do than to answer dozens of reads every other second.
+    // Use the local facts first: a recovering cluster should not answer dozens of reads every other second.
     const seen = context.world();
     const early = verify.checks.flatMap((check) => named(check, worldProblem(check, seen, context.decision)));
     if (early.length > 0) return missingText(early, verify.checks.length);
@@ -27,7 +27,7 @@ export const verifyHand: StepHand<VerifyStep> = {
   },
 };
 
-/** What the watch says is a moment old: before it counts, each is read on the server. */
+/** The watch is a moment behind, so each check is confirmed in the API server. */
 async function liveMissing(checks: readonly VerifyCheck[], context: StepContext): Promise<string | undefined> {
   const late: string[] = [];
   for (const check of checks) late.push(...named(check, await liveProblem(check, context)));
@@ -40,7 +40,7 @@ function named(check: VerifyCheck, problem: string | undefined): readonly string
   return problem === undefined ? [] : [`${check.check} ${problem}`];
 }
 
-/** The number first: the names may be too many for one message. */
+/** The number comes first, because the names may not fit into one message. */
 function missingText(problems: readonly string[], total: number): string {
   return `${problems.length} of ${total} checks do not hold: ${problems.join("; ")}`;
 }

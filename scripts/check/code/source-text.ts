@@ -1,0 +1,42 @@
+import { parseSync, Visitor, type ParseResult } from "oxc-parser";
+
+const parsed = new Map<string, ParseResult>();
+
+/** The syntax tree of a TypeScript file; several rules look at the same text. */
+export function parse(source: string): ParseResult {
+  const known = parsed.get(source);
+  if (known !== undefined) return known;
+  const result = parseSync("source.ts", source, { sourceType: "module" });
+  const error = result.errors[0];
+  // A rule that looks at half a tree would find nothing and pass.
+  if (error !== undefined) throw new Error(`Cannot parse TypeScript: ${error.message}\n${error.codeframe ?? ""}`);
+  parsed.set(source, result);
+  return result;
+}
+
+/**
+ * TypeScript with its comments and the content of its strings turned into spaces, so that a rule can look for a call
+ * without being fooled by prose. Length and line breaks stay, so positions still mean something.
+ */
+export function blankCommentsAndStrings(source: string): string {
+  const { program, comments } = parse(source);
+  const spans: { readonly start: number; readonly end: number }[] = [...comments];
+  new Visitor({
+    Literal({ value, start, end }) {
+      if (typeof value === "string" || value instanceof RegExp) spans.push({ start: start + 1, end: end - 1 });
+    },
+    TemplateElement: (element) => void spans.push(element),
+  }).visit(program);
+  let blank = "";
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    blank += source.slice(blank.length, start) + source.slice(start, end).replaceAll(/[^\n]/g, " ");
+  }
+  return blank + source.slice(blank.length);
+}
+
+/** The 1-based line of a position. */
+export function lineAt(text: string, position: number): number {
+  let line = 1;
+  for (let index = 0; index < position; index += 1) if (text.charCodeAt(index) === 10) line += 1;
+  return line;
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { deployRule } from "./deploy.ts";
+import { problemsIn } from "../planted.ts";
+
+const zeros = "0".repeat(64);
+const sources = {
+  "deploy/base/kustomization.yaml": `resources: [a.yaml]\nimages: [{name: levee, newName: levee, digest: sha256:${zeros}}]\n`,
+  "deploy/base/a.yaml": "kind: A\nmetadata: {name: a}\n",
+  "deploy/overlays/multus-drop-in/kustomization.yaml": "resources: [../../base]\n",
+  "deploy/overlays/uninstall/kustomization.yaml": "resources: [../../base]\n",
+  "deploy/guard/kustomization.yaml": "resources: [../base]\n",
+  "deploy/alerts/alerts.yaml": "groups: []\n",
+  "deploy/helm/levee/values.yaml": "alerts: {}\n",
+  "deploy/policies/kustomization.yaml": "resources: [a.yaml]\n",
+  "deploy/policies/a.yaml": "kind: A\nmetadata: {name: a}\nspec: {}\n",
+  "deploy/crd/kustomization.yaml": "resources: []\n",
+  "deploy/image/Containerfile": `FROM \${BASE}\n`,
+};
+
+test("deployRule finds files that are not as their sources say, and images named by tags", async () => {
+  const problems = await problemsIn(deployRule, {
+    ...sources,
+    "deploy/install.yaml": "old\n",
+    "deploy/x.yaml": `    image: levee:v1\n  - image: "example.com/a@sha256:${zeros}"\n  image: levee\n`,
+    "examples/y.yaml": "image: busybox\n",
+  });
+  expect(problems).toContain("deploy/install.yaml:0 not as its sources say");
+  expect(problems).toContain("deploy/x.yaml:1 the image levee:v1 is not named by its digest");
+  expect(problems).toContain("examples/y.yaml:1 the image busybox is not named by its digest");
+  expect(problems.filter((problem) => problem.includes("digest"))).toHaveLength(2);
+});

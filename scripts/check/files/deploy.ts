@@ -1,0 +1,29 @@
+import { renderedFiles } from "../../deploy/rendered.ts";
+import { fileRule, type Problem } from "../rule.ts";
+import type { Tree } from "../tree.ts";
+
+/** Files made of others are in step with them, and no image is named by a tag. */
+export const deployRule = fileRule("deploy", (tree) => [...staleProblems(tree), ...tagProblems(tree)]);
+
+function staleProblems(tree: Tree): readonly Problem[] {
+  return [...renderedFiles((path) => tree.read(path))]
+    .filter(([path, text]) => tree.read(path) !== text)
+    .map(([file]) => ({ file, line: 0, message: "not as its sources say", remedy: "npm run deploy:render" }));
+}
+
+/** `image: x` in manifests, `FROM x` in recipes. */
+const imageLine = /^\s*(?:- )?(?:image:|FROM)\s+["']?([^\s"']+)/u;
+/** By digest; or a name alone that kustomize, Helm or the builder completes with one. */
+const pinned = /^(?:levee|scratch|\$\{BASE\}|[^\s]+@sha256:[0-9a-f]{64}|\{\{.*)$/u;
+
+function tagProblems(tree: Tree): readonly Problem[] {
+  const files = tree.files.filter((path) => /^(?:deploy|examples)\/.*(?:\.ya?ml|\/Containerfile)$/u.test(path));
+  return files.flatMap((file) =>
+    (tree.read(file) ?? "").split("\n").flatMap((text, index): readonly Problem[] => {
+      const image = imageLine.exec(text)?.[1];
+      if (image === undefined || pinned.test(image)) return [];
+      const message = `the image ${image} is not named by its digest`;
+      return [{ file, line: index + 1, message, remedy: "Write name@sha256:…; a tag can be moved" }];
+    }),
+  );
+}

@@ -1,0 +1,21 @@
+import { dirname } from "node:path/posix";
+import { fileRule } from "../rule.ts";
+
+/** Beyond this a listing is no longer read but searched. */
+const filesMax = 25;
+const source = /^(?:src|test|bench|scripts|shim)\/.*(?:(?<!\.test|\.fixture)\.ts|\.rs)$/u;
+
+/** A folder holds few enough source files that its listing reads as the design. */
+export const rooms = fileRule("rooms", (tree) => {
+  const counts = new Map<string, number>();
+  for (const path of tree.files.filter((file) => source.test(file)))
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  return [...counts]
+    .filter(([, count]) => count > filesMax)
+    .map(([file, count]) => ({
+      file,
+      line: 0,
+      message: `${count} source files, at most ${filesMax} are allowed`,
+      remedy: "Give the files that belong together a folder of their own",
+    }));
+});

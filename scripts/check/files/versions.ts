@@ -1,0 +1,27 @@
+import { version as codeVersion } from "../../../src/base/version.ts";
+import { fileRule, type Problem } from "../rule.ts";
+
+/** One version everywhere: shim and daemon tell each other theirs, and a person compares them. */
+export const versions = fileRule("versions", (tree) => versionProblems(tree, codeVersion));
+
+interface Texts {
+  read(path: string): string | undefined;
+}
+
+/** Where else the version stands, and how it is found there. */
+const places: readonly { readonly file: string; readonly pattern: RegExp }[] = [
+  { file: "package.json", pattern: /^\s*"version":\s*"([^"]+)"/m },
+  { file: "package-lock.json", pattern: /^\s*"version":\s*"([^"]+)"/m },
+  { file: "shim/Cargo.toml", pattern: /^version\s*=\s*"([^"]+)"/m },
+  { file: "shim/Cargo.lock", pattern: /^name = "levee-shim"\nversion = "([^"]+)"/m },
+  { file: "CHANGELOG.md", pattern: /^## (\S+)/m },
+];
+
+export function versionProblems(texts: Texts, expected: string): readonly Problem[] {
+  return places.flatMap(({ file, pattern }): readonly Problem[] => {
+    const found = pattern.exec(texts.read(file) ?? "")?.[1];
+    if (found === expected) return [];
+    const message = `the version is ${found ?? "missing"}, in src/base/version.ts it is ${expected}`;
+    return [{ file, line: 0, message, remedy: "Change all of them together" }];
+  });
+}

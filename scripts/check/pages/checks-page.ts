@@ -1,0 +1,36 @@
+import { checkCodes } from "../../../src/cli/check/check-codes.ts";
+import type { Problem } from "../rule.ts";
+import type { Tree } from "../tree.ts";
+
+const file = "docs/checks.md";
+
+type Codes = Readonly<Record<string, { readonly title: string; readonly means: string; readonly todo: string }>>;
+
+/** docs/checks.md has one part per code, in the words of the table: hints lead to its anchor. */
+export function checksPageProblems(tree: Tree, codes: Codes = checkCodes): readonly Problem[] {
+  const parts = partsOf(tree.read(file) ?? "");
+  const missing = Object.keys(codes).filter((code) => !parts.has(code));
+  const further = [...parts].flatMap(([code, { line, text }]): readonly Problem[] => {
+    const known = codes[code];
+    if (known === undefined) return [problem(line, `${code} is no code of levee check`, "Remove its part")];
+    return [known.title, known.means, known.todo]
+      .filter((words) => !text.includes(words))
+      .map((words) => problem(line, `the part of ${code} does not say: ${words}`, "Write it as the table has it"));
+  });
+  return [...missing.map((code) => problem(0, `${code} has no part`, `Add ## ${code}`)), ...further];
+}
+
+function partsOf(page: string): ReadonlyMap<string, { readonly line: number; readonly text: string }> {
+  const parts = new Map<string, { line: number; text: string }>();
+  let current: { line: number; text: string } | undefined;
+  for (const [index, line] of page.split("\n").entries()) {
+    const code = /^## (LVE\d{4})$/u.exec(line)?.[1];
+    if (code !== undefined) parts.set(code, (current = { line: index + 1, text: "" }));
+    else if (current !== undefined) current.text += `${line}\n`;
+  }
+  return parts;
+}
+
+function problem(line: number, message: string, remedy: string): Problem {
+  return { file, line, message, remedy };
+}

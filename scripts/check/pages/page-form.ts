@@ -1,0 +1,32 @@
+import type { Configuration } from "markdownlint";
+import { lint } from "markdownlint/sync";
+import { fileRule } from "../rule.ts";
+
+const configuration: Configuration = {
+  default: true,
+  // A sentence or a row of a table is one line, however long.
+  MD013: false,
+  // A code's title stands in bold below its code: hints link to the code.
+  MD036: false,
+  // The first header of a table of results is empty.
+  MD060: false,
+  // GitHub shows another picture in the dark only so.
+  MD033: { allowed_elements: ["picture", "source", "img"] },
+};
+
+/** Results of the bench are parts of a page, without its heading. */
+const page = /^(?!bench\/results\/).*\.md$/u;
+
+/** The form of every page is as markdownlint wants it: headings, lists, tables, fences, links to headings of the page. */
+export const pageForm = fileRule("page-form", (tree) => {
+  const paths = tree.files.filter((path) => page.test(path));
+  const strings = Object.fromEntries(paths.map((path) => [path, tree.read(path) ?? ""]));
+  return Object.entries(lint({ strings, config: configuration })).flatMap(([file, found]) =>
+    found.map(({ lineNumber, ruleNames, ruleDescription, errorDetail }) => ({
+      file,
+      line: lineNumber,
+      message: `${ruleNames.join("/")} ${ruleDescription}${errorDetail === null ? "" : `: ${errorDetail}`}`,
+      remedy: "Follow markdownlint's advice",
+    })),
+  );
+});

@@ -1,0 +1,74 @@
+/**
+ * All that CI runs after `npm ci` (see .ci/run): what the machine needs, the build, then the tests beside the checks, then a
+ * real cluster where Go is installed. The last lines name the slowest parts, what failed, and the sum.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { findGo } from "../test/peers/go-tool.ts";
+import { build } from "./build.ts";
+import { ensurePrerequisites } from "./prerequisites.ts";
+import { leftOutcome, outcomeVariable } from "./test/left-outcome.ts";
+import { addOutcomes, isGood, lastLines, nothingRan, type Outcome } from "./test/outcome.ts";
+
+const root = resolve(import.meta.dirname, "..");
+const folder = mkdtempSync(join(tmpdir(), "levee-ci-"));
+const hasGo = findGo() !== undefined;
+
+try {
+  process.exitCode = await main();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function main(): Promise<number> {
+  // Before the parts run beside each other: two of them cannot install packages at once.
+  if (!ensurePrerequisites("test") || (hasGo && !ensurePrerequisites("e2e"))) return 1;
+  build({ shimOnly: false });
+  // Building Kubernetes and Multus takes eleven minutes of two cores the first time, with what the tests leave of them.
+  const peers = hasGo ? ended(["nice", "-n", "19", "npm", "run", "--silent", "e2e", "--", "--peers"], {}) : undefined;
+  const first = await Promise.all([part("npm test", "shown"), part("npm run check", "kept")]);
+  if (((await peers) ?? 0) !== 0)
+    console.log("Not everything could be built beside the tests; npm run e2e tries again and says why");
+  const isReady = first.every(({ counts }) => counts.failed === 0);
+  const outcomes = isReady ? [...first, await part("npm run e2e", "shown")] : first;
+  const outcome = outcomes.reduce<Outcome>(addOutcomes, nothingRan);
+  console.log(lastLines(outcome));
+  return isGood(outcome) ? 0 : 1;
+}
+
+/** Runs one command; what a `kept` one prints is shown when it has ended. */
+async function part(name: string, output: "shown" | "kept"): Promise<Outcome> {
+  const beganMs = performance.now();
+  const own = join(folder, name.replaceAll(" ", "-"));
+  const env = { [outcomeVariable]: `${own}.json` };
+  console.log(`+ ${name}`);
+  const status =
+    output === "shown" ? await ended(name.split(" "), env) : await endedQuietly(name.split(" "), env, `${own}.txt`);
+  const ms = performance.now() - beganMs;
+  const outcome = leftOutcome(`${own}.json`, name, status);
+  return { ...outcome, parts: [{ name: `${name}, all of it`, ms }, ...outcome.parts] };
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+async function endedQuietly(command: readonly string[], env: Variables, file: string): Promise<number | null> {
+  const descriptor = openSync(file, "w");
+  const status = await ended(command, env, descriptor);
+  closeSync(descriptor);
+  process.stdout.write(`\n— ${command.join(" ")}\n${readFileSync(file, "utf8")}`);
+  return status;
+}
+
+async function ended(command: readonly string[], env: Variables, output?: number): Promise<number | null> {
+  const [program = "", ...args] = command;
+  const child = spawn(program, args, {
+    cwd: root,
+    stdio: ["ignore", output ?? "inherit", output ?? "inherit"],
+    env: { ...process.env, ...env },
+  });
+  const [status] = (await once(child, "exit")) as [number | null]; // As the documentation of "exit" has it.
+  return status;
+}

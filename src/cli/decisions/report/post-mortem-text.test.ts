@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test";
+import type { Decision, DecisionApproval } from "../../../guard/decision/decision.ts";
+import { propose } from "../../../guard/decide/propose.ts";
+import { defaultGuardSettings } from "../../../guard/facts/guard-settings.ts";
+import { multusFile, outage } from "../../../guard/outage.fixture.ts";
+import { fakeShell } from "../../fake-shell.fixture.ts";
+import { runCli } from "../../main.ts";
+import { md } from "./markdown.ts";
+import { postMortemText } from "./post-mortem-text.ts";
+
+const sections = [
+  "Summary",
+  "Timeline",
+  "Cause and chain",
+  "Decisions and approvals",
+  "What was done, step by step",
+  "What was left alone",
+  "Verification",
+  "Numbers",
+  "What to do next",
+];
+
+const proposals = propose(outage({ gitFiles: [multusFile] }), defaultGuardSettings);
+
+function decision(purpose: "StopSource" | "Recover", status: Partial<Decision["status"]> = {}): Decision {
+  const { name, spec } = proposals.find((one) => one.spec.purpose === purpose)!;
+  return {
+    apiVersion: "levee.dev/v1alpha1",
+    kind: "Decision",
+    metadata: { name, namespace: "levee-system", uid: "8d0c", creationTimestamp: "2026-05-10T19:00:03Z" },
+    spec,
+    status: {
+      phase: "Proposed",
+      message: "Waits for a person",
+      fence: 3,
+      leader: "g-1",
+      since: "2026-05-10T19:00:04Z",
+      ...status,
+    },
+  };
+}
+
+function ended(): Decision {
+  const { spec } = decision("Recover");
+  return decision("Recover", {
+    phase: "Succeeded",
+    message: "All checks hold",
+    startedAt: "2026-05-10T19:02:11Z",
+    endedAt: "2026-05-10T19:17:45Z",
+    approval: { name: "recover-x7", by: "alice", at: "2026-05-10T19:01:58Z" },
+    steps: spec.steps.map(({ id }) => ({
+      id,
+      phase: "Done" as const,
+      message: "done",
+      at: `2026-05-10T19:0${id}:30Z`,
+      dryRun: "Passed" as const,
+      verified: true,
+      ...(spec.steps[id - 1]?.action === "RemovePods"
+        ? {
+            removed: 214,
+            gone: 3,
+            leftAlone: ["rd-browser-only-0007 started meanwhile", "rd-9 | [x](http://evil.example) <b>"],
+          }
+        : {}),
+    })),
+  });
+}
+
+const words: readonly DecisionApproval[] = [
+  {
+    apiVersion: "levee.dev/v1alpha1",
+    kind: "DecisionApproval",
+    metadata: { name: "recover-x7", namespace: "levee-system", uid: "77", creationTimestamp: "2026-05-10T19:01:58Z" },
+    spec: {
+      decision: ended().metadata.name,
+      decisionUID: "8d0c",
+      planHash: ended().spec.planHash,
+      verdict: "Approve",
+      reason: "looked at 12 pods # and `they` are | dead",
+      by: { username: "alice" },
+    },
+  },
+];
+
+function numbersIn(text: string): ReadonlySet<string> {
+  return new Set(text.match(/\d+/gu) ?? []);
+}
+
+test.each([
+  ["a recovery that ended", ended(), words],
+  ["a proposal", decision("StopSource"), []],
+  [
+    "one that was paused half way",
+    decision("Recover", { phase: "Paused", message: "The check of step 3 did not hold" }),
+    words,
+  ],
+])(
+  "reportText has its sections in order, and no number that the Decision and its approvals lack: %s",
+  (_what, one, said) => {
+    const text = postMortemText(one, said);
+    expect([...text.matchAll(/^## (.*)$/gmu)].map(([, title]) => title)).toEqual(sections);
+    const known = numbersIn(JSON.stringify([one, said]));
+    expect([...numbersIn(text)].filter((number) => !known.has(number))).toEqual([]);
+  },
+);
+
+test("reportText tells what was done, what was left alone, and what is left to do", () => {
+  const text = postMortemText(ended(), words);
+  expect(text).toContain("Removed: 214");
+  expect(text).toContain("Already gone: 3");
+  expect(text).toContain("alice said Approve");
+  expect(text).toContain("Review and merge the branch");
+  expect(postMortemText(decision("Recover", { phase: "Rejected", message: "no" }), [])).toContain(
+    "Not done by the guard",
+  );
+});
+
+test("reportText escapes what tenants and persons wrote", () => {
+  const text = postMortemText(ended(), words);
+  expect(text).toContain("rd-9 \\| \\[x\\](http\\://evil\\.example) &lt;b\\>");
+  expect(text).toContain("\\# and \\`they\\` are \\| dead");
+  expect(text).not.toMatch(/(?<!\\)\](?:\(|\[)/u);
+});
+
+test("reportText puts a line with backticks into a longer fence", () => {
+  const [step] = decision("StopSource").spec.steps;
+  const one = decision("StopSource");
+  const odd = {
+    ...one,
+    spec: { ...one.spec, steps: [{ ...step!, kubectl: ["kubectl get ns '```'\n# x"] }] },
+  } as Decision;
+  expect(postMortemText(odd, [])).toContain("````sh\nkubectl get ns '```' # x\n````\n");
+});
+
+test.each([
+  ["fc-desktop at 19:02:11Z, 1.5 (x)", "fc-desktop at 19:02:11Z, 1.5 (x)"],
+  ["- a", "\\- a"],
+  ["1. a", "1\\. a"],
+  ["https://evil.example", "https\\://evil\\.example"],
+  ["www.evil.example", "www\\.evil\\.example"],
+  [":smile: @ops ![x](y)", "\\:smile\\: \\@ops \\!\\[x\\](y)"],
+  ["a\n# b", "a \\# b"],
+  ["\\](x)", "\\\\\\](x)"],
+])("md escapes %j as %j", (text, expected) => {
+  expect(md(text)).toBe(expected);
+});
+
+test("levee report says where a program finds what it tells", async () => {
+  const shell = fakeShell({ argv: ["report", "recover-shop-1", "-o", "json"] });
+  expect(await runCli(shell)).toBe(2);
+  expect(shell.stderr.text).toContain("levee decisions show recover-shop-1 -o json");
+  expect(shell.stdout.text).toBe("");
+});

@@ -1,0 +1,119 @@
+import { decisionPhase } from "../../../guard/decide/standing.ts";
+import type { Decision, DecisionApproval, StepStatus } from "../../../guard/decision/decision.ts";
+import type { Step, VerifyCheck } from "../../../guard/decision/step.ts";
+import { codeBlock, list, md, table } from "./markdown.ts";
+import { nextSteps } from "./next-steps.ts";
+import { timelineRows } from "./timeline.ts";
+
+/** Enough to see their kind; the Decision has all. */
+const leftAloneShown = 50;
+
+/**
+ * The post-mortem of one Decision. It contains only what the Decision and its approvals hold. It computes nothing, so a
+ * reader finds every number there.
+ */
+export function postMortemText(decision: Decision, approvals: readonly DecisionApproval[]): string {
+  const { spec, metadata } = decision;
+  const sections: readonly (readonly [string, string])[] = [
+    ["Summary", summaryText(decision)],
+    ["Timeline", table(["when", "what"], timelineRows(decision, approvals))],
+    ["Cause and chain", causeText(decision)],
+    ["Decisions and approvals", approvalText(decision, approvals)],
+    ["What was done, step by step", spec.steps.map((step) => stepText(step, decision)).join("\n")],
+    ["What was left alone", leftAloneText(decision)],
+    ["Verification", verificationText(decision)],
+    ["Numbers", numbersText(decision)],
+    ["What to do next", list(nextSteps(decision))],
+  ];
+  const body = sections.map(([title, text]) => `## ${title}\n\n${text === "" ? "Nothing.\n" : text}`);
+  return `# Post-mortem: ${md(metadata.name)}\n\n${body.join("\n")}`;
+}
+
+function summaryText(decision: Decision): string {
+  const { spec, status } = decision;
+  const message = status === undefined ? "" : ` ${md(status.message)}.`;
+  return `${md(spec.summary)}\n\n${spec.purpose} in ${md(spec.subject.namespace)}: **${decisionPhase(decision)}**.${message}\n`;
+}
+
+function causeText({ spec }: Decision): string {
+  const edges = spec.chain.map(
+    ({ cause, effect, why, rule }) => `${md(cause)} → ${md(effect)}: ${md(why)} (${md(rule)})`,
+  );
+  return `Cause: ${spec.cause}, of the shape ${md(spec.subject.shape)} in ${md(spec.subject.namespace)}.\n\n${list(edges)}`;
+}
+
+function approvalText({ metadata, spec, status }: Decision, approvals: readonly DecisionApproval[]): string {
+  const rows = approvals.map((word) => [
+    word.spec.verdict,
+    md(word.spec.by.username),
+    md(word.metadata.creationTimestamp ?? ""),
+    word.spec.planHash === spec.planHash && word.spec.decisionUID === metadata.uid ? "this plan" : "another plan",
+    md(word.spec.reason ?? ""),
+  ]);
+  const counted =
+    status?.approval === undefined
+      ? "No approval counted.\n"
+      : `The approval ${md(status.approval.name)} of ${md(status.approval.by)} counted.\n`;
+  const head = `Decision ${md(metadata.name)}, UID ${md(metadata.uid ?? "")}, plan ${md(spec.planHash)}.\n\n${counted}`;
+  return rows.length === 0 ? head : `${head}\n${table(["verdict", "by", "when", "for", "reason"], rows)}`;
+}
+
+function stepText(step: Step, { status }: Decision): string {
+  const done = status?.steps?.find(({ id }) => id === step.id);
+  const lines = [
+    `Checked by: ${md(step.check.what)}`,
+    ...(done === undefined ? ["Not begun"] : [`${done.phase}: ${md(done.message)}`, ...factsOf(done)]),
+  ];
+  const found =
+    done?.lines === undefined || done.lines.length === 0
+      ? ""
+      : `\nLines that the step found:\n\n${codeBlock(done.lines)}`;
+  return `### ${step.id}. ${step.action}\n\n${md(step.title)}\n\n${list(lines)}\nBy hand:\n\n${codeBlock(step.kubectl)}${found}`;
+}
+
+function factsOf({ dryRun, verified, removed, gone, commit }: StepStatus): readonly string[] {
+  return [
+    ...(dryRun === undefined ? [] : [`Dry run: ${dryRun}`]),
+    ...(removed === undefined ? [] : [`Removed: ${removed}`]),
+    ...(gone === undefined ? [] : [`Already gone: ${gone}`]),
+    ...(commit === undefined ? [] : [`Commit: ${md(commit)}`]),
+    ...(verified === undefined ? [] : [verified ? "Its check passed" : "Its check failed"]),
+  ];
+}
+
+function leftAloneText({ status }: Decision): string {
+  const reasons = (status?.steps ?? []).flatMap(({ leftAlone = [] }) => leftAlone);
+  const more = reasons.length > leftAloneShown ? ["More are in the Decision itself"] : [];
+  return list([...reasons.slice(0, leftAloneShown).map(md), ...more]);
+}
+
+function verificationText(decision: Decision): string {
+  const verify = decision.spec.steps.flatMap((step) => (step.action === "Verify" ? [step] : []));
+  return verify
+    .map((step) => {
+      const done = decision.status?.steps?.find(({ id }) => id === step.id);
+      const result = done === undefined ? "Not checked." : `${done.phase}: ${md(done.message)}`;
+      return `${result}\n\n${list(step.verify.checks.map(checkText))}`;
+    })
+    .join("\n");
+}
+
+function checkText(check: VerifyCheck): string {
+  switch (check.check) {
+    case "BacklogGone":
+      return `No more than ${check.podsMax} pods of the shape are Pending in ${md(check.namespace)}`;
+    case "DaemonSetReady":
+    case "DeploymentAvailable":
+    case "EndpointsReady":
+      return `${check.check}: ${md(`${check.namespace}/${check.name}`)}`;
+    case "ApplicationsKnown":
+      return `At most ${check.unknownMax} Applications of Argo CD are Unknown`;
+  }
+}
+
+function numbersText({ spec }: Decision): string {
+  return table(
+    ["number", "of what", "where", "seen at"],
+    spec.evidence.map(({ value, fact, detail, at }) => [String(value), md(fact), md(detail), md(at)]),
+  );
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { budgetProblems } from "./time-budgets.ts";
+import { numberKnobs, type NumberKnobKey } from "./knobs.ts";
+
+function settings(changed: Partial<Record<NumberKnobKey, number>> = {}): Record<NumberKnobKey, number> {
+  const defaults = Object.fromEntries(Object.entries(numberKnobs).map(([key, knob]) => [key, knob.default]));
+  return { ...(defaults as Record<NumberKnobKey, number>), ...changed };
+}
+
+describe("budgetProblems", () => {
+  test("finds none in the defaults, whose ADD uses its whole budget", () => {
+    expect(budgetProblems(settings())).toEqual([]);
+    expect(budgetProblems(settings({ addBudgetMs: 54_999 }))).toHaveLength(1);
+  });
+
+  test("names the parts, the sum and the way out", () => {
+    expect(budgetProblems(settings({ addDelegatesMs: 30_000 }))).toEqual([
+      {
+        key: "addBudgetMs",
+        seen: "55000",
+        remedy:
+          "set at least 60000, the sum of addQueueMs 15000 + addLookupMs 5000 + addDelegatesMs 30000 + addUndoMs 8000 + 2000 for closing, or shorten a part",
+      },
+    ]);
+  });
+
+  test.each<NumberKnobKey>(["addQueueMs", "addLookupMs", "addDelegatesMs", "addUndoMs"])(
+    "counts %s towards an ADD",
+    (part) => {
+      expect(budgetProblems(settings({ [part]: numberKnobs[part].default + 1 })).map(({ key }) => key)).toEqual([
+        "addBudgetMs",
+      ]);
+    },
+  );
+
+  test.each<NumberKnobKey>(["delPatienceMs", "delQueueMs", "delDelegatesMs"])("counts %s towards a DEL", (part) => {
+    expect(budgetProblems(settings({ [part]: numberKnobs[part].default + 1_000 }))).toEqual([]);
+    expect(budgetProblems(settings({ [part]: numberKnobs[part].default + 1_001 })).map(({ key }) => key)).toEqual([
+      "delBudgetMs",
+    ]);
+  });
+
+  test("wants a lost daemon to be noticed within either call", () => {
+    const short = {
+      addBudgetMs: 9_000,
+      addQueueMs: 1_000,
+      addLookupMs: 1_000,
+      addDelegatesMs: 2_000,
+      addUndoMs: 3_000,
+    };
+    expect(budgetProblems(settings({ ...short, heartbeatMs: 2_999 }))).toEqual([]);
+    expect(budgetProblems(settings({ ...short, heartbeatMs: 3_000 }))).toEqual([
+      {
+        key: "heartbeatMs",
+        seen: "3000",
+        remedy: "set less than a third of addBudgetMs (9000), so that a shim notices a lost daemon within a call",
+      },
+    ]);
+  });
+
+  test("reports ADD, DEL and heartbeat together", () => {
+    expect(budgetProblems(settings({ addBudgetMs: 5_000, delBudgetMs: 5_000 })).map(({ key }) => key)).toEqual([
+      "addBudgetMs",
+      "delBudgetMs",
+      "heartbeatMs",
+      "heartbeatMs",
+    ]);
+  });
+});

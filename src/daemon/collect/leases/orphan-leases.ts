@@ -1,0 +1,107 @@
+import type { Clock } from "../../../base/clock.ts";
+import { toLeveeError } from "../../../base/errors.ts";
+import type { Logger } from "../../../base/log.ts";
+import type { DaemonConfig } from "../../../config/daemon-config.ts";
+import type { Hand } from "../../../hands/hand.ts";
+import type { GcFinding } from "../../../wire/node-view.ts";
+import type { Journal } from "../../../state/journal/journal.ts";
+import type { View } from "../../../view/view.ts";
+import type { ConfCache } from "../../look-up/conf-cache.ts";
+import type { Turns } from "../../serve/turns.ts";
+import { Looks } from "../looks.ts";
+import type { Sight } from "../sight.ts";
+import { lookForOrphans } from "./look-for-orphans.ts";
+import { releaseLease } from "./release-lease.ts";
+import { leaseKey, type Lease } from "./leases.ts";
+
+/** Longer than any ADD: a runtime writes its result only after the last plugin has ended. */
+const orphanMsMin = 600_000;
+/** To release more than this, a person must read the list again. */
+const releasesMax = 64;
+
+interface LeaseNeeds {
+  readonly clock: Clock;
+  readonly config: Pick<DaemonConfig, "binDir" | "cniDir" | "delegates" | "runtimeCniDir">;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, "all" | "leaks" | "quarantined">;
+  readonly turns: Turns;
+  readonly view: Pick<View, "networks">;
+  readonly confs: ConfCache;
+}
+
+interface LeaseRound {
+  readonly findings: readonly GcFinding[];
+  readonly notes: readonly string[];
+}
+
+/** Finds addresses of host-local without a sandbox, and releases them only when a person asks. */
+export class OrphanLeases {
+  readonly #needs: LeaseNeeds;
+  readonly #looks = new Looks();
+  #orphans: readonly Lease[] = [];
+
+  constructor(needs: LeaseNeeds) {
+    this.#needs = needs;
+  }
+
+  /** The certain ones of the last look. */
+  get orphans(): readonly Lease[] {
+    return this.#orphans;
+  }
+
+  async round(hand: Hand, sight: Sight, isFixing: boolean): Promise<LeaseRound> {
+    if (!hand.supports("list"))
+      return {
+        findings: [],
+        notes: [`Addresses of host-local cannot be looked at: ${hand.identity.software} is too old`],
+      };
+    const { orphans, doubt, notes } = await lookForOrphans(hand, sight, this.#needs);
+    const nowMs = this.#needs.clock.monotonicMs();
+    this.#looks.note(orphans.map(leaseKey), nowMs);
+    const certain = new Set(orphans.filter((lease) => this.#isOld(lease, nowMs)));
+    const findings: GcFinding[] = [];
+    const released = new Set<Lease>();
+    for (const lease of orphans) {
+      const finding = findingOf(lease, certain.has(lease), doubt);
+      const isDue = isFixing && finding.action === "release" && released.size < releasesMax;
+      if (isDue) released.add(lease);
+      findings.push(isDue ? await this.#release(hand, lease, finding) : finding);
+    }
+    this.#orphans = [...certain].filter((lease) => !released.has(lease));
+    const isHeld = doubt !== "" && orphans.length > 0;
+    return { findings, notes: isHeld ? [...notes, `No address is released: ${doubt}`] : notes };
+  }
+
+  /** By the file's own time, which may be wrong, or by the time since the first look at it. */
+  #isOld(lease: Lease, nowMs: number): boolean {
+    const fileAgeMs = this.#needs.clock.wallMs() - lease.changedWallMs;
+    return fileAgeMs >= orphanMsMin || (this.#looks.ageMs(leaseKey(lease), nowMs) ?? 0) >= orphanMsMin;
+  }
+
+  async #release(hand: Hand, lease: Lease, finding: GcFinding): Promise<GcFinding> {
+    try {
+      await releaseLease(hand, lease, this.#needs);
+      const { network, address, containerId } = lease;
+      this.#needs.logger.info("An address without a sandbox was released", {
+        network,
+        address,
+        container: containerId,
+      });
+      return { ...finding, action: "released" };
+    } catch (thrown) {
+      if (hand.isLost) throw thrown;
+      return { ...finding, action: "failed", detail: toLeveeError(thrown, "Cannot release").message };
+    }
+  }
+}
+
+function findingOf(lease: Lease, isCertain: boolean, doubt: string): GcFinding {
+  const { containerId, network, ifname, address } = lease;
+  const isNameless = containerId === "";
+  const why = isNameless
+    ? `the file names no container; remove ${lease.dataDir}/${network}/${address} by hand`
+    : `this node does not know the container ${containerId}`;
+  const canBeReleased = !isNameless && doubt === "";
+  const action = !isCertain ? "wait" : canBeReleased ? "release" : "report";
+  return { what: "lease", namespace: "", pod: "", containerId, network, ifname, address, why, action, detail: "" };
+}

@@ -1,0 +1,229 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import type { Namespace, PluginType } from "../../base/brand.ts";
+import type { AttachmentRecord } from "../../state/journal/attachment-record.ts";
+import { aChain, aRecord, json } from "../../state/journal/record.fixture.ts";
+import { systemClock, type Clock } from "../../base/clock.ts";
+import { silentLogger } from "../../base/log.ts";
+import { silentEventTeller } from "../tell/event-teller.ts";
+import type { Hand } from "../../hands/hand.ts";
+import type { NetworkConf } from "../../cni/network-conf.ts";
+import { NetworkWatch } from "./network-watch.ts";
+import type { NetworkDefinition } from "../../view/network-definition.ts";
+
+let nowMs = 0;
+let tick: () => void = () => undefined;
+let definitions: NetworkDefinition[] = [];
+let links: string[] = [];
+let programs: string[] = [];
+/** Of bridges. */
+let ports: Record<string, string[]> = {};
+let looks = 0;
+let breaths = 0;
+let events: string[] = [];
+let records: AttachmentRecord[] = [];
+let isTruncated = false;
+let hand: Hand | undefined;
+let watch: NetworkWatch;
+let primary: () => Promise<NetworkConf | undefined> = () => Promise.resolve(undefined);
+
+const clock: Clock = {
+  ...systemClock,
+  monotonicMs: () => nowMs,
+  sleep: () => {
+    breaths += 1;
+    return Promise.resolve();
+  },
+  every: (_ms, callback) => {
+    tick = callback;
+    return () => undefined;
+  },
+};
+
+beforeEach(() => {
+  nowMs = 0;
+  [definitions, links, programs, events, records] = [[], ["eth0", "br-lan"], ["bridge", "vlan"], [], []];
+  [looks, breaths, isTruncated] = [0, 0, false];
+  ports = {};
+  hand = fakeHand();
+  primary = () => Promise.resolve(undefined);
+});
+
+function fakeHand(): Hand {
+  const fake = {
+    supports: () => true,
+    links: () => {
+      looks += 1;
+      return Promise.resolve({ names: links, isTruncated });
+    },
+    list: (folder: string) => {
+      const found = ports[/^\/sys\/class\/net\/(.+)\/brif$/u.exec(folder)?.[1] ?? ""];
+      return Promise.resolve(found && { entries: found.map((name) => ({ name })), isTruncated: false });
+    },
+    stat: (paths: readonly string[]) =>
+      Promise.resolve(
+        paths.map((path) => (programs.includes(path.replace("/bin/", "")) ? { device: 1n, inode: 1n } : undefined)),
+      ),
+  };
+  return fake as unknown as Hand; // only what a look needs
+}
+
+function network(name: string, plugin: Readonly<Record<string, unknown>> | undefined, uid?: string): NetworkDefinition {
+  return {
+    namespace: "prod" as Namespace,
+    name,
+    config: plugin === undefined ? undefined : JSON.stringify({ cniVersion: "1.0.0", name, ...plugin }),
+    annotations: {},
+    ...(uid === undefined ? {} : { uid }),
+  };
+}
+
+async function make(): Promise<NetworkWatch> {
+  watch = new NetworkWatch({
+    clock,
+    logger: silentLogger,
+    config: { confDir: "/nowhere" },
+    view: { networks: () => definitions },
+    journal: { all: () => records },
+    eventTeller: {
+      ...silentEventTeller,
+      aboutNetwork: (ref, notice) => void events.push(`${ref.name} ${notice.reason}: ${notice.message}`),
+    },
+    nodeName: "node-1",
+    resident: () => hand,
+    pluginFolders: () => ["/bin"],
+    primary: () => primary(),
+  });
+  await watch.settled();
+  return watch;
+}
+
+async function turn(ms: number): Promise<void> {
+  nowMs += ms;
+  tick();
+  await watch.settled();
+}
+
+describe("NetworkWatch", () => {
+  test("calls no network ready whose bridge or program is missing", async () => {
+    definitions = [
+      network("vlan57", { type: "bridge", bridge: "br-prod" }),
+      network("lan", { type: "bridge", bridge: "br-lan" }),
+      network("far", { type: "vlan", master: "eth0", ipam: { type: "whereabouts" } }),
+      network("odd", { type: "" }),
+    ];
+    await make();
+    expect(watch.networks()).toMatchObject([
+      { network: "prod/vlan57", state: "not-ready", reasons: ["missing host bridge br-prod"] },
+      { network: "prod/lan", state: "ready" },
+      { network: "prod/far", state: "not-ready", reasons: ["missing plugin whereabouts"] },
+      { network: "prod/odd", state: "not-ready", reasons: [expect.stringContaining("prod/odd")] },
+    ]);
+  });
+
+  test("knows nothing without a hand, and nothing about interfaces that the hand could not list", async () => {
+    definitions = [network("vlan57", { type: "bridge", bridge: "br-prod" })];
+    hand = undefined;
+    await make();
+    expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
+    hand = fakeHand();
+    isTruncated = true;
+    await turn(10_000);
+    expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
+    isTruncated = false;
+    await turn(60_000);
+    expect(watch.networks()).toMatchObject([{ state: "not-ready" }]);
+    hand = undefined;
+    await turn(60_000);
+    expect(watch.networks()).toMatchObject([{ state: "not-ready" }]);
+    await turn(300_000);
+    expect(watch.networks()).toMatchObject([{ state: "unknown" }]);
+  });
+
+  test("reports a bridge that has only pods as one without an uplink, unless the look failed", async () => {
+    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
+    await make();
+    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: [] }]);
+    ports["br-lan"] = ["veth0a1b2c3d"];
+    await turn(60_000);
+    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: ["host bridge br-lan has no uplink"] }]);
+    ports["br-lan"] = ["eth1", "veth0a1b2c3d"];
+    await turn(60_000);
+    expect(watch.networks()).toMatchObject([{ state: "ready", reasons: [] }]);
+    expect(events).toEqual([]);
+  });
+
+  test("knows the age of its last look", async () => {
+    definitions = [network("lan", { type: "bridge", bridge: "br-lan" })];
+    hand = undefined;
+    await make();
+    expect(watch.ageMs()).toBeUndefined();
+    hand = fakeHand();
+    await turn(10_000);
+    nowMs += 4_000;
+    expect(watch.ageMs()).toBe(4_000);
+  });
+});
+
+describe("NetworkWatch over time", () => {
+  test("looks once a minute, and at once when a definition changes", async () => {
+    definitions = [network("a", { type: "bridge", bridge: "br-lan" })];
+    await make();
+    await turn(10_000);
+    expect(looks).toBe(1);
+    definitions = [network("a", { type: "bridge", bridge: "br-new" })];
+    await turn(10_000);
+    expect(looks).toBe(2);
+    expect(watch.networks()).toMatchObject([{ reasons: ["missing host bridge br-new"] }]);
+    links.push("br-new");
+    await turn(60_000);
+    expect(watch.networks()).toMatchObject([{ state: "ready" }]);
+    definitions = [];
+    await turn(10_000);
+    expect(watch.networks()).toEqual([]);
+  });
+
+  test("sends one Event per change, and only on objects in a cluster", async () => {
+    definitions = [
+      network("vlan57", { type: "bridge", bridge: "br-prod" }, "u1"),
+      network("local", { type: "bridge", bridge: "br-prod" }),
+    ];
+    await make();
+    await turn(60_000);
+    expect(events).toEqual([
+      "vlan57 NetworkNotReady: Pods cannot be attached on node node-1: missing host bridge br-prod",
+    ]);
+    links.push("br-prod");
+    await turn(60_000);
+    expect(events.slice(1)).toEqual(["vlan57 NetworkReady: Pods can be attached on node node-1"]);
+  });
+
+  test("counts an interface that is in a pod as present", async () => {
+    definitions = [network("port", { type: "host-device", device: "ens7" })];
+    programs.push("host-device");
+    const link = { type: "host-device" as PluginType, stdin: json('{"device":"ens7"}') };
+    records = [{ ...aRecord(1), chains: [aChain({ links: [link] })] }];
+    expect((await make()).networks()).toMatchObject([{ state: "ready" }]);
+  });
+
+  test("judges the primary network too, and a definition without a configuration file", async () => {
+    definitions = [network("filed", undefined)];
+    const plugins = [{ type: "calico", text: '{"type":"calico"}' }];
+    primary = () => Promise.resolve({ name: "k8s-pod-network", plugins } as unknown as NetworkConf);
+    expect((await make()).networks()).toMatchObject([
+      { network: "prod/filed", state: "not-ready", reasons: [expect.stringContaining("no file in confDir")] },
+      { network: "k8s-pod-network", state: "not-ready", reasons: ["missing plugin calico"] },
+    ]);
+  });
+
+  test("reads five thousand definitions a few at a time, and asks the host about each thing once", async () => {
+    definitions = Array.from({ length: 5_000 }, (_unused, index) =>
+      network(`n${index}`, { type: "vlan", master: "eth0", vlanId: index % 4_000, ipam: { subnet: `${index}` } }),
+    );
+    await make();
+    expect(breaths).toBe(250);
+    expect(looks).toBe(1);
+    expect(watch.networks().filter(({ state }) => state === "ready")).toHaveLength(5_000);
+    await turn(10_000);
+    expect(breaths).toBe(250);
+  });
+});

@@ -1,0 +1,163 @@
+import type { Cancel, Clock } from "../../base/clock.ts";
+import { toLeveeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { NetworkConf } from "../../cni/network-conf.ts";
+import type { DaemonConfig } from "../../config/daemon-config.ts";
+import type { Hand } from "../../hands/hand.ts";
+import type { NetworkReadiness } from "../../readiness/network-rules.ts";
+import type { Journal } from "../../state/journal/journal.ts";
+import type { View } from "../../view/view.ts";
+import type { EventTeller } from "../tell/event-teller.ts";
+import { findConfByName } from "../look-up/conf-files.ts";
+import { NetworkBook, unseenHost } from "./network-book.ts";
+import { lookAtHost } from "./look-at-host.ts";
+import { deviceOf } from "./network-needs.ts";
+import { NetworkTeller } from "./network-teller.ts";
+import type { Service } from "../service.ts";
+
+interface NetworkWatchOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly config: Pick<DaemonConfig, "confDir">;
+  readonly view: Pick<View, "networks">;
+  readonly eventTeller: EventTeller;
+  readonly journal: Pick<Journal, "all">;
+  readonly nodeName: string;
+  readonly resident: () => Hand | undefined;
+  readonly pluginFolders: (hand: Hand) => readonly string[];
+  /** Resolves to undefined while no primary network exists, or when only a call could name it. */
+  readonly primary: () => Promise<NetworkConf | undefined>;
+}
+
+/** Interfaces and programs of a host rarely change. */
+const lookMs = 60_000;
+const lookAgeMsMax = 300_000;
+/** How soon a changed definition is judged, and a new hand is used. */
+const tickMs = 10_000;
+/** Definitions read in one go; an arriving call waits for no more than that. */
+const batchSize = 20;
+const breathMs = 5;
+/** A definition without a configuration means a file, which is read at every look. */
+const filesMax = 100;
+
+/** Watches which networks can be attached on this node: whether their programs and host interfaces exist. */
+export class NetworkWatch implements Service {
+  readonly #options: NetworkWatchOptions;
+  readonly #book = new NetworkBook();
+  readonly #teller: NetworkTeller;
+  readonly #stopTicks: Cancel;
+  #list: readonly NetworkReadiness[] | undefined;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #judgedMs: number | undefined;
+  #lookedWith: Hand | undefined;
+  #looking: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(options: NetworkWatchOptions) {
+    this.#options = options;
+    this.#teller = new NetworkTeller(options.eventTeller, options.nodeName);
+    this.#stopTicks = options.clock.every(tickMs, () => this.#tick());
+    this.#tick();
+  }
+
+  /** Every probe and scrape calls this, so the list is made once per look. */
+  networks(): readonly NetworkReadiness[] {
+    return (this.#list ??= [...this.#book.all()].map(({ network, state, reasons }) => ({ network, state, reasons })));
+  }
+
+  /** Age of the last look at the host; undefined before the first one, and after it has expired. */
+  ageMs(): number | undefined {
+    return this.#judgedMs === undefined ? undefined : this.#options.clock.monotonicMs() - this.#judgedMs;
+  }
+
+  /** Resolves when no look is under way. */
+  settled(): Promise<void> {
+    return this.#looking ?? Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#stopTicks();
+    await this.settled();
+  }
+
+  #tick(): void {
+    if (this.#looking !== undefined || this.#isStopped) return;
+    const { logger } = this.#options;
+    this.#looking = this.#look()
+      .catch((thrown: unknown) =>
+        logger.warn("Cannot look at the networks of this node", {
+          reason: toLeveeError(thrown, "Looking").message,
+        }),
+      )
+      .finally(() => (this.#looking = undefined));
+  }
+
+  async #look(): Promise<void> {
+    const { clock } = this.#options;
+    const isDue = clock.monotonicMs() - this.#lookedMs >= lookMs;
+    const isChanged = await this.#read(isDue);
+    this.#list = undefined;
+    const hand = this.#options.resident();
+    if (hand === undefined) this.#forgetLook();
+    if (hand === undefined || this.#isStopped) return;
+    if (!isDue && !isChanged && hand === this.#lookedWith) return;
+    this.#lookedMs = clock.monotonicMs();
+    this.#lookedWith = hand;
+    const folders = this.#options.pluginFolders(hand);
+    const [programs, bridges] = [this.#book.programs(), this.#book.bridges()];
+    this.#book.judge(await lookAtHost(hand, { programs, folders, bridges, held: this.#heldDevices() }));
+    this.#judgedMs = clock.monotonicMs();
+    this.#list = undefined;
+    this.#teller.tell(this.#book.all());
+  }
+
+  /** Without a hand the last look expires, so that a network does not stay ready because it once was. */
+  #forgetLook(): void {
+    if (this.#options.clock.monotonicMs() - this.#lookedMs <= lookAgeMsMax) return;
+    this.#book.judge(unseenHost);
+    this.#judgedMs = undefined;
+  }
+
+  /** Reads new definitions, a few at a time. Resolves to whether there were any. */
+  async #read(withFiles: boolean): Promise<boolean> {
+    const { view, clock } = this.#options;
+    const seen = new Set<string>();
+    let isChanged = false;
+    let read = 0;
+    let files = 0;
+    for (const definition of view.networks()) {
+      const key = `${definition.namespace}/${definition.name}`;
+      seen.add(key);
+      if (this.#book.knows(key, definition)) continue;
+      if (definition.config === undefined) {
+        if (withFiles && files++ < filesMax) this.#book.enter(key, definition, await this.#confOfFile(definition.name));
+        continue;
+      }
+      this.#book.enter(key, definition);
+      isChanged = true;
+      if (++read % batchSize === 0) await clock.sleep(breathMs);
+      if (this.#isStopped) return false;
+    }
+    await this.#readPrimary(seen);
+    this.#book.keepOnly(seen);
+    return isChanged;
+  }
+
+  async #readPrimary(seen: Set<string>): Promise<void> {
+    const conf = await this.#options.primary().catch(() => undefined);
+    if (conf === undefined) return;
+    seen.add(conf.name);
+    this.#book.enterConf(conf.name, () => conf);
+  }
+
+  #confOfFile(name: string): Promise<NetworkConf | undefined> {
+    return findConfByName(this.#options.config.confDir, name);
+  }
+
+  /** Interfaces that plugins moved into pods are rightly missing on the host. */
+  #heldDevices(): ReadonlySet<string> {
+    const links = this.#options.journal.all().flatMap(({ chains }) => chains.flatMap((chain) => chain.links));
+    return new Set(links.filter(({ type }) => type === "host-device").map(({ stdin }) => deviceOf(stdin)));
+  }
+}

@@ -1,0 +1,106 @@
+import { toLeveeError } from "../../base/errors.ts";
+import { readyzAnswer } from "../../readiness/readyz.ts";
+import { isJournalStuck, type JournalFacts } from "../../readiness/state-rules.ts";
+import type { Logger } from "../../base/log.ts";
+import type { NodeChecks } from "./node-checks.ts";
+import type { CallMetrics } from "../metrics/call-metrics.ts";
+import type { MetricsRegistry } from "../metrics/metrics-registry.ts";
+import type { HttpAnswer, HttpRequest } from "../metrics/http-exchange.ts";
+
+export interface RouteOptions {
+  readonly measures: Pick<CallMetrics, "requested">;
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly checks: NodeChecks;
+  /** For `levee check node --all`. */
+  readonly node: () => object;
+  readonly journal: () => JournalFacts;
+  /** The health port serves health alone, the metrics port everything. */
+  readonly serves: "health" | "all";
+}
+
+const text = "text/plain; charset=utf-8";
+
+/** Answers kubelet, Prometheus and `levee check node --all` from memory, and counts requests as Multus does. */
+export function answerHttp(request: HttpRequest, options: RouteOptions): HttpAnswer {
+  const { measures, logger } = options;
+  const route =
+    options.serves === "all" ? (allRoutes[request.path] ?? healthRoutes[request.path]) : healthRoutes[request.path];
+  const method = request.method.toLowerCase();
+  if (route === undefined) {
+    measures.requested("NotFound", method, 404);
+    return { status: 404, contentType: text, body: "404 page not found\n" };
+  }
+  const answer = answeredBy(route, request, options, (reason) =>
+    logger.error("Cannot answer a request over HTTP", { path: request.path, reason }),
+  );
+  measures.requested(request.path, method, answer.status);
+  return answer;
+}
+
+type Route = (request: HttpRequest, options: RouteOptions) => HttpAnswer;
+
+const healthRoutes: Readonly<Record<string, Route>> = {
+  "__proto__": null as never,
+  "/healthz": healthz,
+  "/livez": healthz,
+  "/readyz": readyz,
+};
+
+const allRoutes: Readonly<Record<string, Route>> = {
+  "__proto__": null as never,
+  "/metrics": (_request, { metrics }) => ({
+    status: 200,
+    contentType: "text/plain; version=0.0.4; charset=utf-8",
+    body: metrics.render(),
+  }),
+  // The guard asks every node once a minute, so it gets a kilobyte instead of everything.
+  "/loadz": (_request, { metrics }) => ({
+    status: 200,
+    contentType: "text/plain; version=0.0.4; charset=utf-8",
+    body: metrics.render(loadFamilies),
+  }),
+  "/nodez": (_request, { node }) => ({
+    status: 200,
+    contentType: "application/json",
+    body: `${JSON.stringify(node())}\n`,
+  }),
+};
+
+const loadFamilies = [
+  "levee_waiting",
+  "levee_running",
+  "levee_leaks",
+  "levee_memory_working_set_bytes",
+  "levee_memory_limit_bytes",
+  "levee_memory_oom_kills_total",
+  "levee_view_last_event_age_seconds",
+] as const;
+
+/** Liveness: any answer proves that the event loop turns. Only a stuck journal write is worth a restart. */
+function healthz(_request: HttpRequest, { journal }: RouteOptions): HttpAnswer {
+  const facts = journal();
+  if (!isJournalStuck(facts)) return { status: 200, contentType: text, body: "ok" };
+  const body = `a journal write has been running for ${Math.round(facts.stuckMs / 1_000)} s\n`;
+  return { status: 503, contentType: text, body };
+}
+
+function readyz(request: HttpRequest, { checks }: RouteOptions): HttpAnswer {
+  const answer = readyzAnswer(checks.all(), { isVerbose: request.query.has("verbose") });
+  return { status: answer.isReady ? 200 : 503, contentType: text, body: answer.text };
+}
+
+/** A gauge that throws is a defect, but must not end the daemon. */
+function answeredBy(
+  route: Route,
+  request: HttpRequest,
+  options: RouteOptions,
+  onDefect: (reason: string) => void,
+): HttpAnswer {
+  try {
+    return route(request, options);
+  } catch (thrown) {
+    onDefect(toLeveeError(thrown, "Cannot answer").message);
+    return { status: 500, contentType: text, body: "internal error; see the daemon's log\n" };
+  }
+}
